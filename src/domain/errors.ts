@@ -1,0 +1,94 @@
+/**
+ * Every error the service side can answer: its HTTP status and its `code` (the numbers of google.rpc.Code), by the stable
+ * `error_code` that travels in `ErrorInfo` (G16). The table is the catalogue; `spec/openapi.yaml` lists the same names.
+ */
+export const ERROR_CATALOGUE = {
+  MALFORMED_BODY: { status: 400, code: 3 },
+  UNSUPPORTED_CONTENT_TYPE: { status: 400, code: 3 },
+  VALIDATION_FAILED: { status: 400, code: 3 },
+  MISSING_LOCATOR: { status: 400, code: 3 },
+  AMBIGUOUS_LOCATOR: { status: 400, code: 3 },
+  CONTRADICTING_LOCATOR: { status: 400, code: 3 },
+  INVALID_CONNECTOR: { status: 400, code: 3 },
+  INVALID_AUTHORIZATION_DETAILS: { status: 400, code: 3 },
+  INVALID_PAGE_TOKEN: { status: 400, code: 3 },
+  INVALID_TOOL_INPUT: { status: 400, code: 3 },
+  ACCOUNT_NOT_ACTIVE: { status: 400, code: 9 },
+  CONNECTION_DISABLED: { status: 400, code: 9 },
+  UNAUTHENTICATED: { status: 401, code: 16 },
+  IDENTIFIER_MISMATCH: { status: 403, code: 7 },
+  ACCOUNT_NOT_FOUND: { status: 404, code: 5 },
+  AUTH_REQUEST_NOT_FOUND: { status: 404, code: 5 },
+  PROVIDER_NOT_FOUND: { status: 404, code: 5 },
+  TOOL_NOT_FOUND: { status: 404, code: 5 },
+  PATH_NOT_FOUND: { status: 404, code: 5 },
+  METHOD_NOT_ALLOWED: { status: 405, code: 12 },
+  ACCOUNT_ALREADY_EXISTS: { status: 409, code: 6 },
+  BODY_TOO_LARGE: { status: 413, code: 8 },
+  THIRD_PARTY_RATE_LIMITED: { status: 429, code: 8 },
+  TOOL_EXECUTION_FAILED: { status: 500, code: 13 },
+  INTERNAL: { status: 500, code: 13 },
+  STORAGE_UNAVAILABLE: { status: 503, code: 14 },
+  TOOL_EXECUTION_TIMED_OUT: { status: 504, code: 4 },
+} as const satisfies Record<string, { status: number; code: number }>
+export type ErrorCode = keyof typeof ERROR_CATALOGUE
+
+/** One thing that is wrong with a request: where, what was found, what is allowed (G16). */
+export interface FieldViolation {
+  /** JSON path into the body (`connected_account.api_config`), or the name of a query parameter. */
+  field: string
+  /** What was found, and what is allowed. */
+  description: string
+  /** The rule in the words of the contract: `required`, `type`, `minLength`, … */
+  constraint: string
+}
+
+export interface ErrorContext {
+  violations?: FieldViolation[]
+  /** `resource_info.resource_name` (G55). */
+  resource?: string
+  tool?: { execution_id: string; tool_error_code: string; tool_error_message: string }
+  headers?: Record<string, string>
+}
+
+/** An error of the service's contract. Thrown once, by whoever finds it; rendered in one place (`http/error-body.ts`). */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError'
+
+  constructor(
+    readonly errorCode: ErrorCode,
+    message: string,
+    readonly context: ErrorContext = {},
+  ) {
+    super(message)
+  }
+
+  get status(): number {
+    return ERROR_CATALOGUE[this.errorCode].status
+  }
+}
+
+/** A 400 about one field. */
+export function invalidField(field: string, description: string, constraint: string): ServiceError {
+  return new ServiceError('VALIDATION_FAILED', `${field}: ${description}`, {
+    violations: [{ field, description, constraint }],
+  })
+}
+
+/** A token endpoint error (RFC 6749 5.2, G14); its body has another shape than the rest. */
+export class TokenError extends Error {
+  override readonly name = 'TokenError'
+
+  constructor(
+    readonly error: 'invalid_request' | 'unsupported_grant_type' | 'invalid_client',
+    description: string,
+    /** Set when the client authenticated with HTTP Basic, which a failure then has to name. */
+    readonly challenge: boolean = false,
+  ) {
+    super(description)
+  }
+
+  get status(): number {
+    return this.error === 'invalid_client' ? 401 : 400
+  }
+}

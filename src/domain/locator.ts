@@ -1,0 +1,93 @@
+import type { Account, Scope } from './account.ts'
+import { ServiceError } from './errors.ts'
+
+/** How a request names an account (part 4, "Locating an account"). An empty string counts as not given. */
+export interface Locator {
+  id?: string | undefined
+  organization_id?: string | undefined
+  user_id?: string | undefined
+  connector?: string | undefined
+  identifier?: string | undefined
+}
+
+/** The look-ups that locating needs; the store answers them from its indexes. */
+export interface AccountFinder {
+  byId(id: string): Account | undefined
+  inScope(connector: string, identifier: string, scope: Scope): Account | undefined
+  /** Every account with this connector and identifier, whatever its scope. */
+  named(connector: string, identifier: string): readonly Account[]
+}
+
+export function scopeOf(locator: Locator): Scope {
+  return { organization_id: locator.organization_id ?? '', user_id: locator.user_id ?? '' }
+}
+
+/**
+ * The one account that a locator names (G21).
+ * @throws ServiceError MISSING_LOCATOR, AMBIGUOUS_LOCATOR, CONTRADICTING_LOCATOR (400), ACCOUNT_NOT_FOUND (404)
+ */
+export function locate(accounts: AccountFinder, locator: Locator, strict: boolean): Account {
+  if (locator.id) return locateById(accounts, locator.id, locator)
+  const { connector, identifier } = locator
+  if (!connector || !identifier) throw missingLocator(locator)
+  const scope = scopeOf(locator)
+  const scoped = scope.organization_id !== '' || scope.user_id !== ''
+  if (!scoped && strict) throw missingScope()
+  const exact = accounts.inScope(connector, identifier, scope)
+  if (exact) return exact
+  if (!scoped) return locateOnly(accounts, connector, identifier)
+  throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)} in that scope`)
+}
+
+/** The fields of a locator that say something else than the account they are meant to name. */
+export function contradictions(account: Account, locator: Locator): string[] {
+  const fields = ['organization_id', 'user_id', 'connector', 'identifier'] as const
+  return fields.filter((field) => locator[field] && locator[field] !== account[field])
+}
+
+function locateById(accounts: AccountFinder, id: string, locator: Locator): Account {
+  const account = accounts.byId(id)
+  if (!account) throw notFound(`id ${quote(id)}`)
+  const wrong = contradictions(account, locator)
+  if (wrong.length === 0) return account
+  throw new ServiceError('CONTRADICTING_LOCATOR', `id names an account whose ${wrong.join(', ')} differ from the ones sent`, {
+    violations: wrong.map((field) => ({
+      field,
+      description: `differs from the account that id names; leave it out or send what the account has`,
+      constraint: 'locator',
+    })),
+  })
+}
+
+function locateOnly(accounts: AccountFinder, connector: string, identifier: string): Account {
+  const [only, ...others] = accounts.named(connector, identifier)
+  if (!only) throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)}`)
+  if (others.length === 0) return only
+  const description = `${others.length + 1} accounts have this connector and identifier; send id, organization_id or user_id`
+  throw new ServiceError('AMBIGUOUS_LOCATOR', description, {
+    violations: ['organization_id', 'user_id'].map((field) => ({ field, description, constraint: 'locator' })),
+  })
+}
+
+function missingLocator(locator: Locator): ServiceError {
+  const missing = (['connector', 'identifier'] as const).filter((field) => !locator[field])
+  const description = 'is missing; send id, or connector and identifier with organization_id or user_id'
+  return new ServiceError('MISSING_LOCATOR', `${missing.join(' and ')} ${description}`, {
+    violations: missing.map((field) => ({ field, description, constraint: 'required' })),
+  })
+}
+
+function missingScope(): ServiceError {
+  const description = 'is missing; in strict mode connector and identifier need organization_id or user_id'
+  return new ServiceError('MISSING_LOCATOR', `organization_id or user_id ${description}`, {
+    violations: [{ field: 'organization_id', description, constraint: 'required' }],
+  })
+}
+
+function notFound(what: string): ServiceError {
+  return new ServiceError('ACCOUNT_NOT_FOUND', `there is no connected account with ${what}`)
+}
+
+function quote(value: string): string {
+  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value)
+}

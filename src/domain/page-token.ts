@@ -1,0 +1,43 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { ServiceError } from './errors.ts'
+
+/** A position in creation order, seen from one side: rows with a greater sequence, or with a smaller one (G4). */
+export type Position = { after: number } | { before: number }
+
+/** What a page token is bound to: the listing and its filters, in a fixed order. */
+export type Binding = readonly (readonly [name: string, value: string | readonly string[] | undefined])[]
+
+/** Opaque base64url of a position, bound to the filters it was issued for. */
+export function encodePageToken(position: Position, binding: Binding): string {
+  const payload = 'after' in position ? `a${position.after}` : `b${position.before}`
+  return Buffer.from(`${payload}.${seal(payload, binding)}`).toString('base64url')
+}
+
+/** @throws ServiceError INVALID_PAGE_TOKEN when malformed, tampered with, or issued for other filters */
+export function decodePageToken(token: string, binding: Binding): Position {
+  const text = Buffer.from(token, 'base64url').toString('latin1')
+  const parts = /^(?<side>[ab])(?<sequence>\d{1,15})\.(?<seal>[\w-]{22})$/.exec(text)?.groups
+  const canonical = Buffer.from(text, 'latin1').toString('base64url') === token
+  if (!parts?.side || !parts.sequence || !parts.seal || !canonical) throw refused('is not a page token of this service')
+  const expected = seal(`${parts.side}${parts.sequence}`, binding)
+  if (!timingSafeEqual(Buffer.from(expected), Buffer.from(parts.seal))) {
+    throw refused('was changed, or was issued for other filters')
+  }
+  const sequence = Number(parts.sequence)
+  return parts.side === 'a' ? { after: sequence } : { before: sequence }
+}
+
+/** Detects tampering by mistake or by a test; it is not a secret. */
+function seal(payload: string, binding: Binding): string {
+  return createHmac('sha256', 'toolmock page token')
+    .update(JSON.stringify([payload, binding]))
+    .digest('base64url')
+    .slice(0, 22)
+}
+
+function refused(found: string): ServiceError {
+  const description = `${found}; send next_page_token or prev_page_token of an answer to the same filters`
+  return new ServiceError('INVALID_PAGE_TOKEN', `page_token ${description}`, {
+    violations: [{ field: 'page_token', description, constraint: 'page_token' }],
+  })
+}

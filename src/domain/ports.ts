@@ -1,0 +1,56 @@
+import type { Account } from './account.ts'
+import type { Connector, Tool } from './connector.ts'
+import type { Credentials } from './credentials.ts'
+import type { JsonObject } from './json.ts'
+
+/** The one source of time of an environment. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch, in the environment's own time. */
+  now(): number
+}
+
+/** The one source of identifiers and chance of an environment; seeded, so that runs can repeat. */
+export interface Ids {
+  /** `prefix_` and 20 characters of `a-z0-9`, unique in the environment. */
+  id(prefix: string): string
+  /** 32 bytes of chance as base64url without padding (G30 asks for at least 128 bits). */
+  opaque(): string
+  /** An unsigned 32-bit number, for instance to seed generated data. */
+  number(): number
+}
+
+/** What a third party's token endpoint answered. */
+export type TokenAnswer =
+  | { granted: true; credentials: Credentials; lifetime_ms: number | null }
+  | { granted: false; status: number; error: string; description: string }
+
+/** What a third party's API answered to a tool's call, as far as the service can tell. */
+export type ToolAnswer =
+  | { kind: 'result'; data: JsonObject }
+  /** 401: the credential was refused (G45). */
+  | { kind: 'unauthorized'; status: 401; message: string }
+  /** 429 with the third party's `Retry-After`, when it sent one (G44). */
+  | { kind: 'rate_limited'; status: 429; message: string; retry_after: string | null }
+  /** Any other status of 400 and above, an answer that is not usable, or a connection that broke (G44). */
+  | { kind: 'failed'; status: number | null; code: string; message: string }
+  /** No answer in time (G44). */
+  | { kind: 'timed_out'; message: string }
+
+/**
+ * The third-party side of one environment as the service's operations see it. The methods that answer a promise go over
+ * real HTTP; `accept` and `revoke` change the model at once and belong inside a transaction.
+ */
+export interface ThirdParty {
+  /** Runs the HTTP call of a tool with the account's live credentials and maps the answer to the tool's result. */
+  call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolAnswer>
+  /** Obtains credentials for types whose tokens the service gets itself (`WORKSPACE_DWD`, `TRUSTED_IDP`, `OAUTH_M2M`). */
+  obtain(connector: Connector, account: Account): Promise<TokenAnswer>
+  /** Uses the account's refresh token at the third party's token endpoint. */
+  refresh(connector: Connector, account: Account): Promise<TokenAnswer>
+  /** Exchanges an authorization code; `account` is the account the link belongs to. */
+  redeem(connector: Connector, account: Account, code: string, redirectUri: string): Promise<TokenAnswer>
+  /** Credentials that a caller stored count as issued, unless the connector's `reject` globs name them. */
+  accept(connector: Connector, account: Account, credentials: Credentials): void
+  /** Everything the third party knows of this account's credentials, pending ones too, is refused from now on. */
+  revoke(account: Account): void
+}

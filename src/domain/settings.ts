@@ -1,0 +1,24 @@
+/** What a seed's `settings` can change, per environment. Durations are milliseconds. */
+export interface Settings {
+  /** Lifetime of bearer tokens (G13). */
+  bearer_token_lifetime: number
+  /** Lifetime of magic links (G28). */
+  magic_link_lifetime: number
+  /** Lifetime of auth requests (G32). */
+  auth_request_lifetime: number
+  /** Links without `user_verify_url` end in an error page instead of `ACTIVE`. */
+  require_user_verification: boolean
+  /** `ask` shows the consent page; the others decide every link at once (G31). */
+  consent: 'ask' | 'approve' | 'deny'
+  /** What verify answers (G33); empty for `{base_url}/connect/success`. */
+  post_user_verify_redirect_url: string
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  bearer_token_lifetime: 86_399_000,
+  magic_link_lifetime: 15 * 60_000,
+  auth_request_lifetime: 10 * 60_000,
+  require_user_verification: false,
+  consent: 'ask',
+  post_user_verify_redirect_url: '',
+}
