@@ -1,0 +1,21 @@
+import type { Connector } from '../domain/connector.ts'
+import type { Clock, Ids } from '../domain/ports.ts'
+import { type Instant, instant } from '../domain/instant.ts'
+import type { Settings } from '../domain/settings.ts'
+import type { Model } from './model.ts'
+
+/** A whole world of its own (1.2): chosen by the client credentials, sharing nothing with the others but the server. */
+export interface Environment {
+  readonly name: string
+  readonly settings: Settings
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly model: Model
+  /** The connector that `key_id` names (G19), with its tools: a connector file's, a custom provider's, a bare connection's. */
+  connector(keyId: string): Connector | undefined
+}
+
+/** The environment's present time as it is stored and returned (G54). */
+export function now(environment: Environment): Instant {
+  return instant(environment.clock.now())
+}
