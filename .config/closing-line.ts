@@ -1,0 +1,22 @@
+import { writeSync } from 'node:fs'
+import type { Reporter, SerializedError, TestModule } from 'vitest/node'
+
+/**
+ * Closes the run with `N passed, N failed` (and `, N skipped` where there are any) alone on the last line of stdout. A file
+ * that does not load and an error outside of any test each count as one failure, so that a run never fails with `0 failed`.
+ */
+export class ClosingLine implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[], reason: string): void {
+    const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 }
+    for (const module of modules) {
+      for (const test of module.children.allTests()) count[test.result().state] += 1
+      count.failed += module.errors().length
+      for (const suite of module.children.allSuites()) count.failed += suite.errors().length
+    }
+    // Interrupted runs leave tests behind that never ran.
+    const failed = count.failed + count.pending || (reason === 'passed' ? 0 : 1)
+    const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
+    // At exit, because the other reporters still print after this event; written directly, because streams may be gone.
+    process.once('exit', () => writeSync(1, `${count.passed} passed, ${failed} failed${skipped}\n`))
+  }
+}

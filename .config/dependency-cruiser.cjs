@@ -1,0 +1,109 @@
+/**
+ * The rooms of src/ and what each may import beside itself. A room that is not in this table may not exist, and a room
+ * never imports one that imports it.
+ */
+const ROOMS = {
+  domain: [],
+  web: ['domain'],
+  store: ['domain'],
+  documents: ['domain'],
+  contract: ['domain'],
+  'third-party': ['domain', 'store', 'web'],
+  operations: ['domain', 'store', 'contract'],
+  connect: ['domain', 'store', 'web', 'operations'],
+  http: ['domain', 'store', 'documents', 'contract', 'web', 'third-party', 'operations', 'connect'],
+  control: ['domain', 'store', 'documents', 'contract', 'web', 'third-party', 'operations', 'connect', 'http'],
+}
+const EVERY_ROOM = Object.keys(ROOMS)
+
+/** Where a package, which costs start time or ties us to it, may be imported. */
+const PACKAGES = {
+  express: '^src/(http|control|web|connect|third-party)/',
+  lowdb: '^src/store/state-file\\.ts$',
+  '@stoplight/prism-http': '^src/contract/prism\\.ts$',
+  '@faker-js/faker': '^src/(third-party|documents)/',
+  yaml: '^src/(documents|contract)/',
+  zod: '^src/documents/',
+  ajv: '^src/contract/',
+  '@handlebars/parser': '^src/(third-party|documents)/',
+}
+
+const room = (name, to) => ({
+  name: `room-${name}`,
+  comment: `src/${name} may import ${to.join(', ') || 'nothing but itself'}`,
+  severity: 'error',
+  from: { path: `^src/${name}/` },
+  to: { path: '^src/', pathNot: [name, ...to].map((allowed) => `^src/${allowed}/`) },
+})
+
+module.exports = {
+  forbidden: [
+    ...Object.entries(ROOMS).map(([name, to]) => room(name, to)),
+    {
+      name: 'simulator-is-the-joint',
+      comment: 'simulator.ts puts the rooms together and knows neither the command line nor the library around it',
+      severity: 'error',
+      from: { path: '^src/simulator\\.ts$' },
+      to: { path: '^src/(cli/|index\\.ts$)' },
+    },
+    {
+      name: 'cli-over-simulator',
+      comment: 'the command line knows the simulator, the documents it checks and the domain; never the rooms inside',
+      severity: 'error',
+      from: { path: '^src/cli/' },
+      to: { path: '^src/', pathNot: ['^src/(cli|documents|domain)/', '^src/simulator\\.ts$'] },
+    },
+    {
+      name: 'library-over-simulator',
+      severity: 'error',
+      from: { path: '^src/index\\.ts$' },
+      to: { path: '^src/', pathNot: ['^src/(documents|domain)/', '^src/simulator\\.ts$'] },
+    },
+    {
+      name: 'known-rooms',
+      comment: 'a new room gets a line in ROOMS above and in AGENTS.md',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: [...EVERY_ROOM, 'cli'].map((name) => `^src/${name}/`) },
+      to: {},
+    },
+    {
+      name: 'domain-is-pure',
+      comment: 'the domain uses the language and node:crypto',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      to: { dependencyTypesNot: ['local', 'type-only'], pathNot: ['^src/domain/', '^(node:)?crypto$'] },
+    },
+    ...Object.entries(PACKAGES).map(([name, where]) => ({
+      name: `package-${name}`,
+      comment: `${name} is imported in ${where} only`,
+      severity: 'error',
+      from: { path: '^src/', pathNot: [where, '^src/contract/generated/'] },
+      to: { path: `node_modules/(@types/)?${name}/` },
+    })),
+    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-orphans',
+      comment: 'a file that nothing imports and that imports nothing is dead',
+      severity: 'error',
+      from: { orphan: true, pathNot: ['\\.d\\.ts$', '^src/contract/generated/'] },
+      to: {},
+    },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'source-never-imports-tests',
+      severity: 'error',
+      from: {},
+      to: { path: '^(test|bench|\\.build|\\.config)/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.json'],
+    },
+  },
+}

@@ -1,0 +1,126 @@
+import { fileURLToPath } from 'node:url'
+import tseslint from 'typescript-eslint'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const typescript = ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', '.build/**/*.ts', '.config/**/*.ts']
+
+/** The rules of ESLint's own recommendation that TypeScript does not already cover. */
+const correctness = {
+  'no-async-promise-executor': 'error',
+  'no-case-declarations': 'error',
+  'no-cond-assign': 'error',
+  'no-constant-binary-expression': 'error',
+  'no-constant-condition': ['error', { checkLoops: 'allExceptWhileTrue' }],
+  'no-control-regex': 'error',
+  'no-debugger': 'error',
+  'no-empty': 'error',
+  'no-empty-character-class': 'error',
+  'no-empty-pattern': 'error',
+  'no-empty-static-block': 'error',
+  'no-fallthrough': 'error',
+  'no-irregular-whitespace': 'error',
+  'no-loss-of-precision': 'error',
+  'no-misleading-character-class': 'error',
+  'no-prototype-builtins': 'error',
+  'no-regex-spaces': 'error',
+  'no-self-assign': 'error',
+  'no-shadow-restricted-names': 'error',
+  'no-sparse-arrays': 'error',
+  'no-unexpected-multiline': 'error',
+  'no-unsafe-finally': 'error',
+  'no-unsafe-optional-chaining': 'error',
+  'no-unused-labels': 'error',
+  'no-unused-private-class-members': 'error',
+  'no-useless-backreference': 'error',
+  'no-useless-catch': 'error',
+  'no-useless-escape': 'error',
+  'require-yield': 'error',
+}
+
+/** How code reads here. */
+const style = {
+  eqeqeq: 'error',
+  'max-depth': ['error', 3],
+  'max-lines': ['error', 250],
+  'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
+  'max-params': ['error', 4],
+  'no-else-return': ['error', { allowElseIf: false }],
+  'no-implicit-coercion': 'error',
+  'no-lonely-if': 'error',
+  'no-unneeded-ternary': 'error',
+  'no-useless-rename': 'error',
+  'no-useless-return': 'error',
+  'no-var': 'error',
+  'object-shorthand': 'error',
+  'prefer-const': 'error',
+  'prefer-object-has-own': 'error',
+  '@typescript-eslint/consistent-type-exports': 'error',
+  '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+  '@typescript-eslint/method-signature-style': 'off',
+  '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+  '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
+  '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+  '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+}
+
+const ports = 'Time and chance come in as ports: read them from Clock and Ids (src/domain/ports.ts).'
+const chance = [
+  'randomUUID',
+  'randomBytes',
+  'randomInt',
+  'randomFillSync',
+  'randomFill',
+  'getRandomValues',
+  'webcrypto',
+]
+
+/** Nothing reads the clock or chance of the machine but the two files that implement the ports. */
+const timeAndChance = {
+  'no-restricted-properties': [
+    'error',
+    { object: 'Date', property: 'now', message: ports },
+    { object: 'Math', property: 'random', message: ports },
+    { object: 'crypto', property: 'randomUUID', message: ports },
+    { object: 'crypto', property: 'getRandomValues', message: ports },
+  ],
+  'no-restricted-syntax': [
+    'error',
+    { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: ports },
+    { selector: 'CallExpression[callee.name="Date"]', message: ports },
+  ],
+  '@typescript-eslint/no-restricted-imports': [
+    'error',
+    { paths: ['node:crypto', 'crypto'].map((name) => ({ name, importNames: chance, message: ports })) },
+  ],
+}
+
+export default tseslint.config(
+  { ignores: ['dist/', 'coverage/', '.toolmock/', 'src/contract/generated/'] },
+  {
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: root } },
+  },
+  { files: typescript, extends: [tseslint.configs.strictTypeChecked], rules: { ...correctness, ...style } },
+  { files: ['**/*.js', '**/*.cjs'], rules: correctness },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/store/clock.ts', 'src/store/ids.ts'],
+    rules: { ...timeAndChance, 'no-console': 'error' },
+  },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      'max-lines': 'off',
+      'max-lines-per-function': 'off',
+      // supertest and JSON.parse give `any`; assertions on it are what a test is.
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      // A missing value fails the test where it is used, with a stack that says so.
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-empty-function': 'off',
+    },
+  },
+)
