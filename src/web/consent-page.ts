@@ -1,0 +1,98 @@
+import { html, type Html } from './html.ts'
+import { layout } from './layout.ts'
+
+export interface ConsentPage {
+  /** The third-party application's name. */
+  connectorName: string
+  description: string
+  /** Who asks for access. */
+  applicationName: string
+  /** The account that is being connected; preselected where it is one of `people`. */
+  accountIdentifier?: string | undefined
+  scopes: readonly string[]
+  /** Who can sign in; somebody else always can. */
+  people: readonly string[]
+  /** Where the form is sent. */
+  action: string
+  /** Fields that the form carries along. */
+  hidden: Readonly<Record<string, string>>
+  /** What was wrong with the form when it was sent before. */
+  problem?: string | undefined
+}
+
+/**
+ * The third party's consent page (G29): who signs in, what is asked for, approve or deny. The form sends `person` (empty
+ * for somebody else), `somebody_else` and `decision`; {@link consentAnswer} reads it.
+ */
+export function consentPage(page: ConsentPage): Html {
+  const title = `Allow access to ${page.connectorName}?`
+  const body = html`
+    ${page.description ? html`<p class="quiet">${page.description}</p>` : null}
+    <p><strong>${page.applicationName}</strong> asks for access${forAccount(page.accountIdentifier)}.</p>
+    ${scopeList(page.scopes)}
+    <form method="post" action="${page.action}">
+      ${hiddenFields(page.hidden)} ${peopleFields(page)}
+      <div class="actions">
+        <button class="primary" name="decision" value="approve">Approve</button>
+        <button name="decision" value="deny">Deny</button>
+      </div>
+    </form>
+  `
+  return layout({ title, overline: page.connectorName, body })
+}
+
+/** What a sent consent form says; undefined for each part that is missing or not one of the choices. */
+export function consentAnswer(form: URLSearchParams): { decision?: 'approve' | 'deny'; person?: string } {
+  const decision = form.get('decision')
+  const person = form.get('person') || form.get('somebody_else')?.trim()
+  return {
+    ...(decision === 'approve' || decision === 'deny' ? { decision } : {}),
+    ...(person ? { person } : {}),
+  }
+}
+
+export function hiddenFields(hidden: Readonly<Record<string, string>>): Html[] {
+  return Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)
+}
+
+function forAccount(identifier: string | undefined): Html | null {
+  return identifier ? html` on behalf of the account <strong><bdi>${identifier}</bdi></strong>` : null
+}
+
+function scopeList(scopes: readonly string[]): Html | null {
+  if (scopes.length === 0) return null
+  return html`<h2 id="scopes">It will be allowed to use</h2>
+    <ul aria-labelledby="scopes">
+      ${scopes.map((scope) => html`<li>${scope}</li>`)}
+    </ul>`
+}
+
+function peopleFields({ people, accountIdentifier = '', problem }: ConsentPage): Html {
+  const known = people.includes(accountIdentifier)
+  const preselected = problem ? undefined : known ? accountIdentifier : people[0]
+  const choice = (person: string): Html =>
+    html`<label class="choice">
+      <input type="radio" name="person" value="${person}" ${person === preselected && html`checked`} />
+      <bdi>${person}</bdi>
+    </label>`
+  return html`<fieldset>
+    <legend>Who signs in?</legend>
+    ${people.map(choice)}
+    <label class="choice">
+      <input type="radio" name="person" value="" id="somebody-else" ${preselected === undefined && html`checked`} />
+      Somebody else
+    </label>
+    <div class="field">
+      <label for="somebody-else-name">Name or e-mail address of somebody else</label>
+      <input
+        id="somebody-else-name"
+        name="somebody_else"
+        value="${known ? '' : accountIdentifier}"
+        autocomplete="off"
+        spellcheck="false"
+        ${problem && html`aria-invalid="true" aria-describedby="person-problem" autofocus`}
+      />
+      ${problem && html`<p class="problem" id="person-problem">${problem}</p>`}
+    </div>
+  </fieldset>`
+}

@@ -1,0 +1,41 @@
+import { html, type Html } from './html.ts'
+import { STYLE } from './style.ts'
+
+/** The colour of a page's edge; what it says is always in the words, too. */
+export type Tone = 'info' | 'success' | 'warning' | 'error'
+
+export interface Layout {
+  title: string
+  /** A short line above the title that says where the reader is. */
+  overline?: string | undefined
+  tone?: Tone
+  body: Html
+}
+
+// A space inside the element would be part of what the policy's hash is taken of (page-headers.ts).
+// prettier-ignore
+const STYLE_ELEMENT = html`<style>${STYLE}</style>`
+
+/** A whole page: one document without scripts, images or anything else from elsewhere. */
+export function layout({ title, overline, tone = 'info', body }: Layout): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        ${STYLE_ELEMENT}
+      </head>
+      <body>
+        <main class="${tone}">
+          ${overline ? html`<p class="overline">${overline}</p>` : null}
+          <h1>${title}</h1>
+          ${body}
+        </main>
+        <footer>toolmock, a local stand-in for tests: use made-up credentials.</footer>
+      </body>
+    </html>`
+}

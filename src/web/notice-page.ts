@@ -1,0 +1,27 @@
+import { html, type Html } from './html.ts'
+import { layout, type Tone } from './layout.ts'
+
+export interface NoticePage {
+  title: string
+  /** One paragraph each. */
+  text: string | readonly string[]
+  tone: Tone
+  /** A short line above the title. */
+  overline?: string | undefined
+  /** What the reader can do: follow a link, or (`post`) send an empty form. */
+  next?: { label: string; href: string; method?: 'get' | 'post' } | undefined
+}
+
+/** A page that says one thing: done, expired, used up, unknown, not possible. */
+export function noticePage({ title, text, tone, overline, next }: NoticePage): Html {
+  const paragraphs = typeof text === 'string' ? [text] : text
+  const body = html`${paragraphs.map((paragraph) => html`<p>${paragraph}</p>`)} ${next ? nextStep(next) : null}`
+  return layout({ title, tone, overline, body })
+}
+
+function nextStep({ label, href, method = 'get' }: NonNullable<NoticePage['next']>): Html | null {
+  // Only addresses that navigate: never `javascript:` and the like.
+  if (!/^(https?:\/\/|\/(?!\/)|\?)/i.test(href)) return null
+  if (method === 'get') return html`<p class="actions"><a class="button primary" href="${href}">${label}</a></p>`
+  return html`<form class="actions" method="post" action="${href}"><button class="primary">${label}</button></form>`
+}

@@ -1,0 +1,241 @@
+import { css } from './html.ts'
+
+/** The one style sheet of all pages. It stands in the page, so that a page needs nothing from anywhere. */
+export const STYLE = css`
+  :root {
+    color-scheme: light dark;
+    --page: #f3f4f7;
+    --card: #ffffff;
+    --text: #1b1f2a;
+    --quiet: #565d6d;
+    --line: #d5d9e2;
+    --field: #ffffff;
+    --accent: #2f55d4;
+    --on-accent: #ffffff;
+    --focus: #2f55d4;
+    --success: #1a7f4b;
+    --warning: #96610a;
+    --error: #b3261e;
+  }
+  @media (prefers-color-scheme: dark) {
+    :root {
+      --page: #12141a;
+      --card: #1c1f28;
+      --text: #eceef4;
+      --quiet: #a5adbd;
+      --line: #383e4c;
+      --field: #14171e;
+      --accent: #8ea8ff;
+      --on-accent: #10131a;
+      --focus: #b5c5ff;
+      --success: #6fd6a0;
+      --warning: #f0bd62;
+      --error: #ff9b92;
+    }
+  }
+  * {
+    box-sizing: border-box;
+  }
+  body {
+    margin: 0;
+    min-height: 100vh;
+    display: flex;
+    flex-direction: column;
+    align-items: center;
+    justify-content: center;
+    gap: 1rem;
+    padding: 1.5rem 1rem;
+    background: var(--page);
+    color: var(--text);
+    font:
+      16px/1.5 system-ui,
+      'Segoe UI',
+      'Liberation Sans',
+      Arial,
+      sans-serif;
+    overflow-wrap: anywhere;
+  }
+  main {
+    width: 100%;
+    max-width: 30rem;
+    padding: 2rem;
+    background: var(--card);
+    border: 1px solid var(--line);
+    border-top: 4px solid var(--tone, var(--accent));
+    border-radius: 12px;
+    box-shadow: 0 8px 28px rgb(10 15 35 / 10%);
+  }
+  .success {
+    --tone: var(--success);
+  }
+  .warning {
+    --tone: var(--warning);
+  }
+  .error {
+    --tone: var(--error);
+  }
+  .overline {
+    margin: 0 0 0.25rem;
+    color: var(--tone, var(--accent));
+    font-size: 0.8125rem;
+    font-weight: 600;
+    letter-spacing: 0.04em;
+  }
+  h1 {
+    margin: 0 0 0.75rem;
+    font-size: 1.5rem;
+    line-height: 1.25;
+  }
+  h2,
+  legend {
+    margin: 0;
+    padding: 0;
+    font-size: 1rem;
+    font-weight: 600;
+  }
+  p {
+    margin: 0 0 1rem;
+  }
+  .quiet,
+  footer {
+    color: var(--quiet);
+    font-size: 0.875rem;
+  }
+  footer {
+    max-width: 30rem;
+    text-align: center;
+  }
+  ul {
+    margin: 0.5rem 0 1.25rem;
+    padding: 0;
+    list-style: none;
+    border: 1px solid var(--line);
+    border-radius: 8px;
+  }
+  li {
+    padding: 0.5rem 0.875rem;
+    font:
+      0.875rem/1.5 ui-monospace,
+      'Liberation Mono',
+      monospace;
+  }
+  li + li {
+    border-top: 1px solid var(--line);
+  }
+  fieldset {
+    min-width: 0;
+    margin: 0 0 1.25rem;
+    padding: 0;
+    border: 0;
+  }
+  .choice {
+    display: flex;
+    align-items: center;
+    gap: 0.625rem;
+    margin-top: 0.5rem;
+    padding: 0.625rem 0.875rem;
+    border: 1px solid var(--line);
+    border-radius: 8px;
+    cursor: pointer;
+  }
+  .choice:has(:checked) {
+    border-color: var(--accent);
+    box-shadow: inset 0 0 0 1px var(--accent);
+  }
+  .choice:focus-within {
+    outline: 3px solid var(--focus);
+    outline-offset: 2px;
+  }
+  .choice input {
+    flex: none;
+    width: 1.125rem;
+    height: 1.125rem;
+    margin: 0;
+    accent-color: var(--accent);
+    outline: none;
+  }
+  .field {
+    margin-bottom: 1.25rem;
+  }
+  fieldset .field {
+    margin: 0.75rem 0 0;
+  }
+  @supports selector(:has(*)) {
+    fieldset:not(:has(#somebody-else:checked)) .field {
+      display: none;
+    }
+  }
+  .field label {
+    display: block;
+    margin-bottom: 0.25rem;
+    font-weight: 600;
+  }
+  .field input {
+    width: 100%;
+    padding: 0.5rem 0.75rem;
+    border: 1px solid var(--quiet);
+    border-radius: 8px;
+    background: var(--field);
+    color: inherit;
+    font: inherit;
+  }
+  .field input[aria-invalid='true'] {
+    border-color: var(--error);
+    box-shadow: inset 0 0 0 1px var(--error);
+  }
+  .field .quiet,
+  .problem {
+    margin: 0.25rem 0 0;
+  }
+  .problem {
+    color: var(--error);
+    font-size: 0.875rem;
+    font-weight: 600;
+  }
+  .actions {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.75rem;
+    margin: 1.5rem 0 0;
+  }
+  .actions > *,
+  .actions button {
+    flex: 1 1 8rem;
+  }
+  .button,
+  button {
+    display: block;
+    padding: 0.6875rem 1rem;
+    border: 1px solid var(--quiet);
+    border-radius: 8px;
+    background: transparent;
+    color: var(--text);
+    font: inherit;
+    font-weight: 600;
+    text-align: center;
+    text-decoration: none;
+    cursor: pointer;
+  }
+  .button.primary,
+  button.primary {
+    border-color: var(--accent);
+    background: var(--accent);
+    color: var(--on-accent);
+  }
+  .button:hover,
+  button:hover {
+    filter: brightness(1.08);
+    text-decoration: underline;
+  }
+  a:focus-visible,
+  button:focus-visible,
+  .field input:focus-visible {
+    outline: 3px solid var(--focus);
+    outline-offset: 2px;
+  }
+  @media (forced-colors: active) {
+    .choice:has(:checked) {
+      outline: 2px solid Highlight;
+    }
+  }
+`
