@@ -20,7 +20,7 @@ const EVERY_ROOM = Object.keys(ROOMS)
 const PACKAGES = {
   express: '^src/(http|control|web|connect|third-party)/',
   lowdb: '^src/store/state-file\\.ts$',
-  '@stoplight/prism-http': '^src/contract/prism\\.ts$',
+  '@stoplight/prism-http': '^src/contract/prism-judge\\.ts$',
   '@faker-js/faker': '^src/(third-party|documents)/',
   yaml: '^src/(documents|contract)/',
   zod: '^src/documents/',

@@ -1,0 +1,12 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { bundleCode } from './code.ts'
+import { licenseTexts } from './licenses.ts'
+import { ROOT } from './project.ts'
+import { emitTypes } from './types.ts'
+
+// `npm run build`: everything that the published package has in dist/.
+const dist = `${ROOT}dist`
+rmSync(dist, { recursive: true, force: true })
+const metafile = await bundleCode(dist)
+writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts(metafile))
+emitTypes(`${dist}/types`)

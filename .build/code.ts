@@ -1,0 +1,34 @@
+import { chmodSync } from 'node:fs'
+import { build, type Metafile } from 'esbuild'
+import { manifestOf, ROOT } from './project.ts'
+
+/** Packages written as CommonJS call `require`, which an ES module has to make for itself. */
+const REQUIRE =
+  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);"
+
+/**
+ * Bundles the command line and the library into `outdir`. Nothing is left to install, and what is imported dynamically stays
+ * a chunk of its own, read when it is first needed. Names are not shortened: stacks stay readable.
+ */
+export async function bundleCode(outdir: string): Promise<Metafile> {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: { cli: 'src/cli/main.ts', index: 'src/index.ts' },
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.20',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    chunkNames: 'chunks/[name]-[hash]',
+    banner: { js: REQUIRE },
+    define: { TOOLMOCK_VERSION: JSON.stringify(manifestOf(ROOT).version) },
+    metafile: true,
+    logLevel: 'warning',
+  })
+  chmodSync(`${outdir}/cli.js`, 0o755)
+  return metafile
+}

@@ -1,0 +1,90 @@
+import {
+  LIFECYCLE_EVENTS,
+  LIFECYCLE_STATES,
+  type LifecycleState,
+  type Move,
+  MOVES,
+} from '../../src/domain/lifecycle.ts'
+import { markedSection } from './marked-section.ts'
+import { pretty } from './pretty.ts'
+import type { Step } from './step.ts'
+
+const PAGE = 'docs/lifecycle.md'
+const FIDELITY = 'docs/fidelity.md'
+
+/** The lifecycle of connected accounts as a table and a diagram, out of the very table that the code walks. */
+export const lifecyclePages: Step = {
+  name: 'lifecycle pages',
+  inputs: ['src/domain/lifecycle.ts'],
+  outputs: [PAGE, FIDELITY],
+  make: async (root) =>
+    new Map([
+      [PAGE, await pretty(root, PAGE, page())],
+      ...(await markedSection(root, FIDELITY, 'lifecycle', movesTable())),
+    ]),
+}
+
+function page(): string {
+  return `<!-- Made by \`npm run generate\` from src/domain/lifecycle.ts: change it there. -->
+
+# The lifecycle of a connected account
+
+Every move of \`status\`. A pair of state and event that is not here leaves the status as it is. \`(none)\` is an account that
+does not exist yet, or no longer.
+
+\`\`\`mermaid
+${diagram()}
+\`\`\`
+
+${movesTable()}
+
+## Every state and event
+
+The state after each event; a dot where it stays.
+
+${matrix()}
+`
+}
+
+function diagram(): string {
+  const arrows = new Map<string, string[]>()
+  for (const { from, event, to } of MOVES) {
+    const arrow = `${from === 'none' ? '[*]' : from} --> ${to === 'none' ? '[*]' : to}`
+    arrows.set(arrow, [...(arrows.get(arrow) ?? []), event])
+  }
+  const lines = [...arrows].map(([arrow, events]) => `    ${arrow}: ${events.join(', ')}`)
+  return ['stateDiagram-v2', ...lines].join('\n')
+}
+
+/** One row for each event and target, the states it moves from together. */
+function movesTable(): string {
+  const rows = new Map<string, Move[]>()
+  for (const move of MOVES) {
+    const key = `${move.event} ${move.to} ${move.basis}`
+    rows.set(key, [...(rows.get(key) ?? []), move])
+  }
+  const lines = [...rows.values()].map((moves) => {
+    const [{ event, to, basis }] = moves as [Move, ...Move[]]
+    const from = moves.map((move) => shown(move.from))
+    const everyState = LIFECYCLE_STATES.length - 1
+    return `| ${from.length === everyState ? 'any' : from.join(', ')} | ${event} | ${LIFECYCLE_EVENTS[event]} | ${shown(to)} | ${basis} |`
+  })
+  return ['| from | event | when | to | basis |', '| --- | --- | --- | --- | --- |', ...lines].join('\n')
+}
+
+function matrix(): string {
+  const header = `| event | ${LIFECYCLE_STATES.map(shown).join(' | ')} |`
+  const rule = `| --- | ${LIFECYCLE_STATES.map(() => '---').join(' | ')} |`
+  const lines = Object.keys(LIFECYCLE_EVENTS).map((event) => {
+    const cells = LIFECYCLE_STATES.map((state) => {
+      const move = MOVES.find(({ from, event: name }) => from === state && name === event)
+      return move && move.to !== state ? shown(move.to) : '·'
+    })
+    return `| ${event} | ${cells.join(' | ')} |`
+  })
+  return [header, rule, ...lines].join('\n')
+}
+
+function shown(state: LifecycleState): string {
+  return state === 'none' ? '(none)' : `\`${state}\``
+}

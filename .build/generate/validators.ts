@@ -1,0 +1,149 @@
+import { operationsOf, readSpec, type Schema, type SpecDocument, type SpecOperation, SPEC } from './spec-document.ts'
+import { requestSchema, responseSchema } from './schema-view.ts'
+import type { Step } from './step.ts'
+
+const FOLDER = 'src/contract/generated'
+
+const DECLARATION = `/** What Ajv says of one failed rule. */
+export interface ValidatorError {
+  readonly keyword: string
+  readonly instancePath: string
+  readonly schemaPath: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly propertyName?: string
+  readonly message?: string
+}
+export interface Validator {
+  (value: unknown): boolean
+  errors?: readonly ValidatorError[] | null
+}
+/** Per operation; null where there is nothing to check. */
+export declare const REQUESTS: Readonly<
+  Record<string, { readonly query: Validator | null; readonly path: Validator | null; readonly body: Validator | null }>
+>
+/** Per operation and status; null where no body is declared. */
+export declare const RESPONSES: Readonly<Record<string, Readonly<Record<string, Validator | null>>>>
+`
+
+/** Validators of every request and response, compiled by Ajv into plain code that needs no Ajv. */
+export const validators: Step = {
+  name: 'validators',
+  inputs: [SPEC],
+  outputs: [`${FOLDER}/validators.js`, `${FOLDER}/validators.d.ts`],
+  make: async (root) => {
+    const spec = await readSpec(root)
+    const schemas = new SchemaPool()
+    const requests = operationsOf(spec).map(
+      (operation) => [operation.id, requestNames(spec, operation, schemas)] as const,
+    )
+    const responses = operationsOf(spec).map((operation) => {
+      const statuses = [...operation.responses].map(
+        ([status, schema]) => `${status}: ${schema ? schemas.name(responseSchema(spec, schema)) : 'null'}`,
+      )
+      return [operation.id, `{ ${statuses.join(', ')} }`] as const
+    })
+    const tables = [table('REQUESTS', requests), table('RESPONSES', responses)].join('\n')
+    return new Map([
+      [`${FOLDER}/validators.js`, await bundle(root, `${boundWork(await compile(schemas.all()))}\n${tables}`)],
+      [`${FOLDER}/validators.d.ts`, DECLARATION],
+    ])
+  },
+}
+
+/** Names for schemas, one for all that are equal: the error body alone occurs a hundred times. */
+class SchemaPool {
+  readonly #names = new Map<string, string>()
+
+  name(schema: Schema): string {
+    const key = JSON.stringify(schema)
+    const name = this.#names.get(key) ?? `schema${this.#names.size}`
+    this.#names.set(key, name)
+    return name
+  }
+
+  all(): (Schema & { $id: string })[] {
+    return [...this.#names].map(([text, name]) => ({ $id: name, ...(JSON.parse(text) as Schema) }))
+  }
+}
+
+function requestNames(spec: SpecDocument, operation: SpecOperation, schemas: SchemaPool): string {
+  const query = parametersSchema(spec, operation, 'query')
+  const path = parametersSchema(spec, operation, 'path')
+  const body = operation.body && requestSchema(spec, operation.body.schema)
+  const names = { query, path, body }
+  const entries = Object.entries(names).map(([part, schema]) => `${part}: ${schema ? schemas.name(schema) : 'null'}`)
+  return `{ ${entries.join(', ')} }`
+}
+
+function parametersSchema(spec: SpecDocument, operation: SpecOperation, place: 'query' | 'path'): Schema | null {
+  const parameters = operation.parameters.filter((parameter) => parameter.in === place)
+  if (parameters.length === 0) return null
+  return {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, requestSchema(spec, schema)])),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+  }
+}
+
+function table(name: string, rows: readonly (readonly [string, string])[]): string {
+  return `export const ${name} = {\n${rows.map(([key, value]) => `  ${key}: ${value},`).join('\n')}\n}`
+}
+
+async function compile(schemas: (Schema & { $id: string })[]): Promise<string> {
+  const [{ Ajv2020 }, formats, standalone] = await Promise.all([
+    import('ajv/dist/2020.js'),
+    import('ajv-formats'),
+    import('ajv/dist/standalone/index.js'),
+  ])
+  // Strict about keywords, so that a misspelt one in the spec is found here and not by a request that passes.
+  const ajv = new Ajv2020({
+    schemas,
+    allErrors: true,
+    strictTypes: false,
+    strictRequired: false,
+    allowUnionTypes: true,
+    code: { source: true, esm: true, lines: true },
+  })
+  formats.default.default(ajv)
+  return standalone.default.default(ajv, Object.fromEntries(schemas.map(({ $id }) => [$id, $id])))
+}
+
+/** How many wrong items or keys of one array or object are looked at. */
+const ENOUGH = 20
+
+/**
+ * Reporting all errors means work, and memory, for each of a hostile body's half a million wrong items. Each loop of the
+ * generated code therefore ends once it has met enough of them. What it answers stays the same: invalid.
+ */
+function boundWork(code: string): string {
+  let loops = 0
+  return code
+    .replace(
+      /for\(let (i\d+)=(\d+); \1<(len\d+); \1\+\+\)\{/g,
+      (_, index: string, start: string, length: string) =>
+        `for(let ${index}=${start}, before${loops}=errors; ${index}<${length} && errors-before${loops++}<${ENOUGH}; ${index}++){`,
+    )
+    .replace(
+      /for\(const (key\d+) in (data\d*)\)\{/g,
+      (_, key: string, data: string) =>
+        `const before${loops}=errors;for(const ${key} in ${data}){if(errors-before${loops++}>=${ENOUGH})break;`,
+    )
+}
+
+/** Folds in what the code still requires: a length function and the formats. */
+async function bundle(root: string, code: string): Promise<string> {
+  const { build } = await import('esbuild')
+  const result = await build({
+    stdin: { contents: code, resolveDir: root, sourcefile: 'validators.js' },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['main'],
+    target: 'node20',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+  })
+  return result.outputFiles[0]?.text ?? ''
+}

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { ROOT } from './project.ts'
+
+const IMPORTS = /(?<=\bfrom\s*|\bimport\s*\(?\s*)(['"])([^'"]+)\1/g
+
+/**
+ * Writes the declarations that `src/index.ts` needs, and only those: a type of a bundled package would have to be installed
+ * beside ours.
+ * @throws Error naming the file that imports a package
+ */
+export function emitTypes(outdir: string): void {
+  const all = mkdtempSync(join(tmpdir(), 'toolmock-types-'))
+  try {
+    const tsc = resolve(ROOT, 'node_modules/typescript/bin/tsc')
+    const project = resolve(ROOT, '.config/tsconfig.types.json')
+    execFileSync(process.execPath, [tsc, '--project', project, '--outDir', all], { stdio: 'inherit' })
+    for (const file of reachable(join(all, 'index.d.ts'))) {
+      const target = join(outdir, relative(all, file))
+      mkdirSync(dirname(target), { recursive: true })
+      writeFileSync(target, declarationsOf(file))
+    }
+  } finally {
+    rmSync(all, { recursive: true, force: true })
+  }
+}
+
+/** The declaration file and what it imports, directly and further on. */
+function reachable(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen
+  seen.add(file)
+  for (const [, , name = ''] of readFileSync(file, 'utf8').matchAll(IMPORTS)) {
+    if (name.startsWith('.')) reachable(resolve(dirname(file), name.replace(/\.ts$/, '.d.ts')), seen)
+    else if (!name.startsWith('node:')) throw new Error(`The public types reach ${file}, which imports ${name}`)
+  }
+  return seen
+}
+
+/** With `.js` in imports, which every module resolution understands. */
+function declarationsOf(file: string): string {
+  return readFileSync(file, 'utf8').replaceAll(IMPORTS, (whole, quote: string, name: string) =>
+    name.startsWith('.') && existsSync(resolve(dirname(file), name.replace(/\.ts$/, '.d.ts')))
+      ? `${quote}${name.replace(/\.ts$/, '.js')}${quote}`
+      : whole,
+  )
+}

@@ -1,0 +1,49 @@
+import type { Flag } from './flag.ts'
+import { COMMON_FLAGS, HEALTHCHECK_FLAGS, START_FLAGS } from './flags.ts'
+import type { Variables } from './arguments.ts'
+
+/** What a command is given of the process around it. */
+export interface Surroundings {
+  readonly variables: Variables
+  /** Each writes one line. */
+  readonly out: (line: string) => void
+  readonly err: (line: string) => void
+}
+
+/** Runs a command; the promise is its exit code. */
+export type Run = (argv: readonly string[], surroundings: Surroundings) => Promise<number>
+
+export interface Command {
+  readonly name: string
+  /** What follows the name and the flags. */
+  readonly operands: string
+  readonly summary: string
+  readonly flags: readonly Flag[]
+  /** Its code, loaded when it is called. */
+  readonly load: () => Promise<Run>
+}
+
+/** Every command, in the order of the help text; the first is the one that runs when none is named. */
+export const COMMANDS: readonly [Command, ...Command[]] = [
+  {
+    name: 'start',
+    operands: '',
+    summary: 'serve until SIGINT or SIGTERM, then write the state and stop (what runs when no command is named)',
+    flags: START_FLAGS,
+    load: async () => (await import('./start.ts')).start,
+  },
+  {
+    name: 'validate',
+    operands: ' FILE…',
+    summary: 'check seed and connector files; exit 1 when there is something to mend, 2 when one cannot be read',
+    flags: COMMON_FLAGS,
+    load: async () => (await import('./validate.ts')).validate,
+  },
+  {
+    name: 'healthcheck',
+    operands: '',
+    summary: 'exit 0 when a server answers, else 1',
+    flags: HEALTHCHECK_FLAGS,
+    load: async () => (await import('./healthcheck.ts')).healthcheck,
+  },
+]

@@ -1,0 +1,44 @@
+import { readArguments } from './arguments.ts'
+import type { Surroundings } from './commands.ts'
+import { systemCode } from './failure.ts'
+import { HEALTHCHECK_FLAGS } from './flags.ts'
+import { UsageError } from './usage-error.ts'
+
+const PATIENCE_MS = 2_000
+
+/** Asks a server whether it is up: 0 when it says so, else 1 with the reason on stderr. */
+export async function healthcheck(argv: readonly string[], { variables, out, err }: Surroundings): Promise<number> {
+  const { values, rest } = readArguments(HEALTHCHECK_FLAGS, argv, variables)
+  if (rest.length > 0) throw new UsageError(`healthcheck takes no ${rest.join(' ')}.`)
+  const base = values.url ?? `http://${reachable(values.host)}:${values.port}`
+  const address = `${base}/_mock/health`
+  const answer = await ask(address)
+  if (answer === 200) {
+    out(`${address} is up`)
+    return 0
+  }
+  err(`toolmock: ${address} ${typeof answer === 'number' ? `answers ${answer}` : answer}`)
+  return 1
+}
+
+/** The addresses that mean "every one of this machine" can be served on, not called. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** The status of the answer, or why there was none. */
+async function ask(address: string): Promise<number | string> {
+  const { get } = address.startsWith('https:') ? await import('node:https') : await import('node:http')
+  return new Promise((resolve) => {
+    const request = get(address, { agent: false, timeout: PATIENCE_MS }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    request.on('timeout', () => request.destroy(new Error(`does not answer within ${PATIENCE_MS} ms`)))
+    request.on('error', (error) => {
+      resolve(systemCode(error) === 'ECONNREFUSED' ? 'is not served' : error.message)
+    })
+  })
+}

@@ -1,0 +1,18 @@
+import type { Surroundings } from './commands.ts'
+import { systemCode } from './failure.ts'
+
+/** The real process. A reader that goes away (`toolmock | head -1`) ends the printing, not the server. */
+export function processSurroundings(): Surroundings {
+  return { variables: process.env, out: lineWriter(process.stdout), err: lineWriter(process.stderr) }
+}
+
+function lineWriter(stream: NodeJS.WriteStream): (line: string) => void {
+  let open = true
+  stream.on('error', (error: unknown) => {
+    if (systemCode(error) !== 'EPIPE') throw error
+    open = false
+  })
+  return (line) => {
+    if (open) stream.write(`${line}\n`)
+  }
+}

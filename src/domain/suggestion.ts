@@ -1,0 +1,36 @@
+/** The allowed word that a mistyped one most likely meant; undefined when none is near. */
+export function nearest(word: string, allowed: Iterable<string>): string | undefined {
+  let best: string | undefined
+  // A third of the letters may be wrong: enough for two slips in `log-levle`, too little to turn `tls` into `help`.
+  let bound = Math.floor(Math.max(word.length, 3) / 3) + 1
+  for (const candidate of allowed) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bound)
+    if (distance < bound) [best, bound] = [candidate, distance]
+  }
+  return best
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours between two words; `bound` when there are as many or more. */
+function editDistance(a: string, b: string, bound: number): number {
+  if (Math.abs(a.length - b.length) >= bound) return bound
+  let [before, row] = [[] as number[], Array.from({ length: b.length + 1 }, (_, column) => column)]
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      next[j] = Math.min(
+        cost(row, j) + 1,
+        cost(next, j - 1) + 1,
+        cost(row, j - 1) + (same ? 0 : 1),
+        swapped ? cost(before, j - 2) + 1 : Infinity,
+      )
+    }
+    ;[before, row] = [row, next]
+  }
+  return Math.min(cost(row, b.length), bound)
+}
+
+function cost(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity
+}
