@@ -26,7 +26,11 @@ export class EnvironmentClock implements Clock {
   #frozenAt: number | null = null
 
   /** `changed` is told what the clock was before each change, once the change is made. */
-  constructor(source: TimeSource = systemTime, state?: ClockState, changed: (before: ClockState) => void = () => undefined) {
+  constructor(
+    source: TimeSource = systemTime,
+    state?: ClockState,
+    changed: (before: ClockState) => void = () => undefined,
+  ) {
     this.#source = source
     this.#changed = changed
     if (state) this.restore(state)

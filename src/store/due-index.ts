@@ -21,7 +21,8 @@ export class DueIndex {
   readonly accounts: Index<Account> = {
     update: (before, after) => {
       const at = after && accountDue(after)
-      if (after && at !== undefined && at !== (before && accountDue(before))) this.#push({ at, kind: 'account', id: after.id })
+      if (after && at !== undefined && at !== (before && accountDue(before)))
+        this.#push({ at, kind: 'account', id: after.id })
     },
   }
 
@@ -57,7 +58,7 @@ export class DueIndex {
     const last = heap.pop()
     if (!last || heap.length === 0) return first
     heap[0] = last
-    for (let at = 0; ; ) {
+    for (let at = 0; ;) {
       const left = 2 * at + 1
       const child = earlier(heap[left + 1], heap[left]) ? left + 1 : left
       if (!earlier(heap[child], heap[at])) return first
@@ -69,7 +70,8 @@ export class DueIndex {
 
 /** When an active account's token expires with nothing to renew it; undefined when the clock changes nothing. */
 export function accountDue(account: Account): Instant | undefined {
-  const renewable = TRAITS[account.authorization_type].source === 'service' || account.credentials.oauth_token?.refresh_token
+  const renewable =
+    TRAITS[account.authorization_type].source === 'service' || account.credentials.oauth_token?.refresh_token
   return account.status === 'ACTIVE' && !renewable ? account.token_expires_at : undefined
 }
 

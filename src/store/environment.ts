@@ -1,8 +1,17 @@
+import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { Model } from './model.ts'
+
+/** How a renewal of an account's credentials ended; `unavailable`: neither granted nor refused, the account stays. */
+export interface Renewal {
+  readonly account: Account
+  readonly outcome: 'renewed' | 'refused' | 'unavailable'
+  /** What the third party said, for messages. */
+  readonly reason: string
+}
 
 /** A whole world of its own (1.2): chosen by the client credentials, sharing nothing with the others but the server. */
 export interface Environment {
@@ -11,6 +20,8 @@ export interface Environment {
   readonly clock: Clock
   readonly ids: Ids
   readonly model: Model
+  /** Credential renewals under way, by account id; never persisted. */
+  readonly renewals: Map<string, Promise<Renewal>>
   /** The connector that `key_id` names (G19), with its tools: a connector file's, a custom provider's, a bare connection's. */
   connector(keyId: string): Connector | undefined
 }
