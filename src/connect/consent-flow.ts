@@ -1,0 +1,130 @@
+import type { Account } from '../domain/account.ts'
+import { type Issued, issued, moved, withLive, withoutPending, withPending } from '../domain/account-changes.ts'
+import type { Credentials } from '../domain/credentials.ts'
+import { type Instant, instant } from '../domain/instant.ts'
+import type { MagicLink } from '../domain/magic-link.ts'
+import { connectionOf } from '../operations/connectors.ts'
+import { type Environment, now } from '../store/environment.ts'
+import { LinkProblem } from './link-problem.ts'
+import type { Flow, OpenLink } from './ports.ts'
+import { withParameters } from './redirect-url.ts'
+
+/** What a consent brought. */
+export interface Consented {
+  credentials: Credentials
+  /** Lifetime of the token in milliseconds (G25); null when it does not expire. */
+  lifetime: number | null
+  /** Whether a person entered them, so that the third party has yet to know them. */
+  entered?: boolean
+}
+
+/**
+ * A link that can be followed, also by the redirect that comes back from the third party: "when the link stops working"
+ * (2.3) is the end of the whole flow.
+ * @throws LinkProblem when it is unknown, used, expired, or what it is for is gone (G28)
+ */
+export function usableLink(environment: Environment, id: string): OpenLink {
+  const { tables } = environment.model
+  const link = tables.magic_links.get(id)
+  if (!link) throw new LinkProblem('unknown')
+  if (link.completed_at !== undefined) throw new LinkProblem('completed')
+  const account = tables.accounts.get(link.account_id)
+  if (!account) throw new LinkProblem('account_deleted')
+  if (link.expires_at <= now(environment)) throw new LinkProblem('expired')
+  const connector = environment.connector(account.connector)
+  if (!connector) throw new LinkProblem('connector_removed')
+  if (connectionOf(environment, account.connector)?.enabled === false) throw new LinkProblem('connection_disabled')
+  return { link, account, connector }
+}
+
+/** @throws LinkProblem for links without `user_verify_url` where `require_user_verification` is set ("States") */
+export function refuseUnverifiable({ settings }: Environment, link: MagicLink): void {
+  if (settings.require_user_verification && link.user_verify_url === '') throw new LinkProblem('verification_required')
+}
+
+/**
+ * Consent was approved: the credentials become live, or wait for verification behind a new auth request when the link has
+ * a `user_verify_url`; older requests of the account are superseded, and the link is used up. All of it or nothing.
+ * @returns where the browser goes (G30)
+ * @throws LinkProblem when the link stopped working in the meantime
+ */
+export function approve(flow: Flow, linkId: string, consented: Consented): string {
+  const { environment, thirdParty } = flow
+  const { model, clock } = environment
+  const redirect = model.transact(() => {
+    const { link, account, connector } = usableLink(environment, linkId)
+    refuseUnverifiable(environment, link)
+    supersedeRequests(environment, account)
+    const at = now(environment)
+    const fresh = issued(account, consented.credentials, consented.lifetime, clock.now())
+    const changed = link.user_verify_url === '' ? connected(account, fresh, at) : awaiting(account, fresh, at)
+    model.tables.accounts.put(changed)
+    if (consented.entered) thirdParty.accept(connector, changed, consented.credentials)
+    model.tables.magic_links.put({ ...link, completed_at: at })
+    return link.user_verify_url === '' ? successUrl(flow) : verifyUrl(link, newRequest(environment, account))
+  })
+  report(flow, 'approved', linkId)
+  return redirect
+}
+
+/**
+ * Consent was denied: the status stays by the table, and so does the link, whose flow has not completed (G28): whoever
+ * pressed the wrong button can follow it again until it expires.
+ * @returns where the browser goes, with `error=access_denied` and `state`
+ */
+export function deny(flow: Flow, linkId: string): string {
+  const { link } = usableLink(flow.environment, linkId)
+  report(flow, 'denied', linkId)
+  const answer = new Map([['error', 'access_denied'], ...stateOf(link)])
+  return withParameters(link.user_verify_url || successUrl(flow), answer)
+}
+
+/** The account with live credentials; whatever waited for verification is superseded. */
+function connected(account: Account, fresh: Issued, at: Instant): Account {
+  return moved(withLive(withoutPending(account), fresh), 'consent_approved', at)
+}
+
+/** The account with credentials that wait; nothing else changes where the table has no move, `ACTIVE` for one. */
+function awaiting(account: Account, fresh: Issued, at: Instant): Account {
+  const next = moved(account, 'consent_approved_unverified', at)
+  return withPending(next.status === account.status ? account : next, fresh)
+}
+
+/** A newer approved consent supersedes older pending requests of the account: they answer 404 ("States"). */
+function supersedeRequests({ model }: Environment, account: Account): void {
+  const { auth_requests } = model.tables
+  const older = [...auth_requests.values()].filter(
+    (request) => request.account_id === account.id && request.outcome === 'pending',
+  )
+  for (const request of older) auth_requests.put({ ...request, outcome: 'superseded' })
+}
+
+/** The request that verify will ask for; it stores the account's identifier, whoever signed in (G32, G57). */
+function newRequest({ model, ids, clock, settings }: Environment, account: Account): string {
+  const id = ids.opaque()
+  model.tables.auth_requests.put({
+    id,
+    account_id: account.id,
+    identifier: account.identifier,
+    expires_at: instant(clock.now() + settings.auth_request_lifetime),
+    outcome: 'pending',
+  })
+  return id
+}
+
+function verifyUrl(link: MagicLink, requestId: string): string {
+  return withParameters(link.user_verify_url, new Map([['auth_request_id', requestId], ...stateOf(link)]))
+}
+
+function successUrl(flow: Flow): string {
+  return `${flow.baseUrl}/connect/success`
+}
+
+function stateOf(link: MagicLink): [string, string][] {
+  return link.state === null ? [] : [['state', link.state]]
+}
+
+function report(flow: Flow, kind: 'approved' | 'denied', linkId: string): void {
+  const link = flow.environment.model.tables.magic_links.get(linkId)
+  if (link) flow.observe?.({ kind, link_id: link.id, account_id: link.account_id })
+}

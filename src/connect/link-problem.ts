@@ -1,0 +1,84 @@
+/** Every reason why a link does not lead on: the status and the words of its page (G28). */
+const PROBLEMS = {
+  unknown: {
+    status: 404,
+    title: 'This link is not known',
+    text: 'There is no such link here. Check that it was copied as a whole, or ask for a new one.',
+  },
+  completed: {
+    status: 410,
+    title: 'This link has been used',
+    text: 'Its connection was made before, and each link works for one. Ask for a new link to connect again.',
+  },
+  expired: {
+    status: 410,
+    title: 'This link has expired',
+    text: 'Links work for a short time only. Ask for a new one.',
+  },
+  account_deleted: {
+    status: 410,
+    title: 'This link is no longer valid',
+    text: 'The account that it was made for has been deleted.',
+  },
+  connector_removed: {
+    status: 410,
+    title: 'This link is no longer valid',
+    text: 'The application that it connects to has been removed.',
+  },
+  connection_disabled: {
+    status: 400,
+    title: 'This connection is switched off',
+    text: 'The application cannot be connected as long as its connection is disabled.',
+  },
+  verification_required: {
+    status: 400,
+    title: 'Your identity cannot be verified',
+    text: 'The setting require_user_verification is on, and this link was made without a user_verify_url. Nothing was connected.',
+  },
+  unknown_decision: {
+    status: 400,
+    title: 'This decision is not known',
+    text: 'The parameter decision can be given once, and it is approve or deny.',
+  },
+  unusable_callback: {
+    status: 400,
+    title: 'The answer of the application is not usable',
+    text: 'It holds neither a code nor an error. Nothing was connected; follow your link again.',
+  },
+  refused: {
+    status: 400,
+    title: 'The application did not grant access',
+    text: 'Nothing was connected; follow your link again.',
+  },
+  unavailable: {
+    status: 502,
+    title: 'The application could not be reached',
+    text: 'Nothing was connected; follow your link again later.',
+  },
+} as const
+export type ProblemKind = keyof typeof PROBLEMS
+
+/** A link that does not lead on. Thrown by whoever finds out; shown in one place (`routes.ts`). */
+export class LinkProblem extends Error {
+  override readonly name = 'LinkProblem'
+
+  constructor(
+    readonly kind: ProblemKind,
+    /** What was found, in the words of whoever said it. */
+    readonly detail: string = '',
+  ) {
+    super([PROBLEMS[kind].title, detail].filter(Boolean).join(': '))
+  }
+
+  get status(): number {
+    return PROBLEMS[this.kind].status
+  }
+
+  get title(): string {
+    return PROBLEMS[this.kind].title
+  }
+
+  get text(): string {
+    return PROBLEMS[this.kind].text
+  }
+}

@@ -1,0 +1,76 @@
+import type { IncomingMessage } from 'node:http'
+import type { Account } from '../domain/account.ts'
+import type { Connector } from '../domain/connector.ts'
+import type { MagicLink } from '../domain/magic-link.ts'
+import type { ThirdParty } from '../domain/ports.ts'
+import type { Environment } from '../store/environment.ts'
+
+/** What a user, or whoever decides for them, may do with a link. */
+export const DECISIONS = ['approve', 'deny'] as const
+export type Decision = (typeof DECISIONS)[number]
+
+/** What the authorize request asks for, and where its answer goes. */
+export interface AuthorizationQuestion {
+  /** The link's `oauth_state`. */
+  state: string
+  redirectUri: string
+  scopes: readonly string[]
+}
+
+/** The browser's side of the fake third parties, which the simulator puts in. */
+export interface Authorizations {
+  /** The address of the third party's authorize endpoint, as the browser reaches it. */
+  authorizeUrl(baseUrl: string, environment: Environment, connector: Connector, question: AuthorizationQuestion): string
+  /** Decides as a user at the consent page would; answers where the third party would send the browser then (G31). */
+  decide(
+    environment: Environment,
+    connector: Connector,
+    answer: AuthorizationQuestion & { decision: Decision; person: string },
+  ): string
+}
+
+/** What happened to a link, for the journal. */
+export interface ConsentEvent {
+  kind: 'approved' | 'denied'
+  link_id: string
+  account_id: string
+}
+
+/** What the flow of a link needs: its world, and the ways out of it. */
+export interface Flow {
+  readonly environment: Environment
+  readonly thirdParty: ThirdParty
+  readonly authorizations: Authorizations
+  /** What links and redirects are built on, without a trailing slash. */
+  readonly baseUrl: string
+  readonly observe?: ((event: ConsentEvent) => void) | undefined
+}
+
+/** A link that can be followed, with what it is for. */
+export interface OpenLink {
+  link: MagicLink
+  account: Account
+  connector: Connector
+}
+
+/** A link and the environment it belongs to, which its address does not say. */
+export interface FoundLink {
+  environment: Environment
+  link: MagicLink
+}
+
+/** What the routes need from the simulator. */
+export interface ConnectContext {
+  /** Links of all environments, by the opaque part of their address. */
+  findLink(id: string): FoundLink | undefined
+  /** Links of all environments, by the `state` of their authorize request. */
+  findOauthState(state: string): FoundLink | undefined
+  thirdParty(environment: Environment): ThirdParty
+  readonly authorizations: Authorizations
+  baseUrl(request: IncomingMessage): string
+  /** Applies what has fallen due by the environment's clock. */
+  settle(environment: Environment): void
+  /** Awaited before an answer leaves: then what it says is on disk. */
+  settled(): Promise<void> | undefined
+  observe?(environment: Environment, event: ConsentEvent): void
+}

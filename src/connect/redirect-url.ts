@@ -1,0 +1,19 @@
+/**
+ * `url` with these query parameters added and everything else of it as it was, to the octet (G30): a URL parser would
+ * write it anew. A parameter of the same name that was there before gives way, or its reader could take the wrong one.
+ */
+export function withParameters(url: string, parameters: ReadonlyMap<string, string>): string {
+  const [address, fragment] = cut(url, '#')
+  const [path, query] = cut(address, '?')
+  const pairs = query.length > 1 ? query.slice(1).split('&') : []
+  const kept = pairs.filter((pair) => ![...new URLSearchParams(pair).keys()].some((name) => parameters.has(name)))
+  const added = [...parameters].map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
+  const all = [...kept, ...added]
+  return `${path}${all.length > 0 ? `?${all.join('&')}` : query}${fragment}`
+}
+
+/** The text before the first `mark`, and the rest with it. */
+function cut(text: string, mark: string): [before: string, rest: string] {
+  const at = text.indexOf(mark)
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at)]
+}
