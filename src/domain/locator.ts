@@ -50,13 +50,17 @@ function locateById(accounts: AccountFinder, id: string, locator: Locator): Acco
   if (!account) throw notFound(`id ${quote(id)}`)
   const wrong = contradictions(account, locator)
   if (wrong.length === 0) return account
-  throw new ServiceError('CONTRADICTING_LOCATOR', `id names an account whose ${wrong.join(', ')} differ from the ones sent`, {
-    violations: wrong.map((field) => ({
-      field,
-      description: `differs from the account that id names; leave it out or send what the account has`,
-      constraint: 'locator',
-    })),
-  })
+  throw new ServiceError(
+    'CONTRADICTING_LOCATOR',
+    `id names an account whose ${wrong.join(', ')} differ from the ones sent`,
+    {
+      violations: wrong.map((field) => ({
+        field,
+        description: `differs from the account that id names; leave it out or send what the account has`,
+        constraint: 'locator',
+      })),
+    },
+  )
 }
 
 function locateOnly(accounts: AccountFinder, connector: string, identifier: string): Account {

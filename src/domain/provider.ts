@@ -1,13 +1,15 @@
-import type { AuthorizationType } from './authorization-type.ts'
-import type { JsonObject } from './json.ts'
+import { type AuthorizationType, isAuthorizationType } from './authorization-type.ts'
+import { isJsonObject, type JsonObject, own } from './json.ts'
 
-/** A provider (2.4) as it is stored; `authorization_type` is derived from the first of `auth_patterns` (G38). */
+/** A provider (2.4) as it is stored and returned. */
 export interface Provider {
   id: string
+  /** System-generated for custom providers (G37); the connector's name for the rest. */
   identifier: string
   display_name: string
   description: string
   icon_src: string
+  /** Free-form objects; what the mock reads in them is in G38. */
   auth_patterns: JsonObject[]
   categories: string[]
   coming_soon: boolean
@@ -19,7 +21,20 @@ export interface Provider {
   proxy_url: string
 }
 
-/** `BEARER` and `BASIC` are accepted short forms (G38). */
-const SHORT_FORMS: Readonly<Record<string, AuthorizationType>> = { BEARER: 'BEARER_TOKEN' }
+/** The authorization type of a provider's accounts: that of its first pattern, else `CUSTOM` (G38). */
+export function authorizationTypeOf(patterns: readonly JsonObject[]): AuthorizationType {
+  const type = patterns[0] && own(patterns[0], 'type')
+  if (type === 'BEARER') return 'BEARER_TOKEN'
+  return typeof type === 'string' && isAuthorizationType(type) ? type : 'CUSTOM'
+}
 
-export { SHORT_FORMS }
+/** `is_mcp: true` in any pattern makes a custom provider an MCP-based one (G38). */
+export function isMcp(patterns: readonly JsonObject[]): boolean {
+  return patterns.some((pattern) => isJsonObject(pattern) && own(pattern, 'is_mcp') === true)
+}
+
+/** The readable part of a generated identifier: lower-case letters, digits and hyphens of the display name (G37). */
+export function slug(displayName: string): string {
+  const words = displayName.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  return words.join('-').slice(0, 40) || 'provider'
+}

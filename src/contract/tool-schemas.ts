@@ -1,0 +1,38 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js'
+import type { Tool } from '../domain/connector.ts'
+import type { FieldViolation } from '../domain/errors.ts'
+import type { JsonObject } from '../domain/json.ts'
+import type { Validator } from './generated/validators.js'
+import { violationsOf } from './violation.ts'
+
+/**
+ * Judges tool inputs by the tools' own JSON Schemas (2020-12). These come from connector files, so they are compiled when
+ * first used, and Ajv itself is loaded then; compiled ones are kept for as long as their tool is.
+ */
+export class ToolSchemas {
+  readonly #compiled = new WeakMap<JsonObject, Validator>()
+
+  /** What is wrong with `input`; the field is the path inside `tool_input`. */
+  async check(tool: Tool, input: JsonObject): Promise<FieldViolation[]> {
+    const validator = this.#compiled.get(tool.input_schema) ?? (await this.#compile(tool.input_schema))
+    return violationsOf(validator, input).map((violation) => ({ ...violation, field: underToolInput(violation.field) }))
+  }
+
+  async #compile(schema: JsonObject): Promise<Validator> {
+    const [{ Ajv2020 }, { default: addFormats }] = await Promise.all([
+      import('ajv/dist/2020.js'),
+      import('ajv-formats'),
+    ])
+    // One instance each: schemas of different tools may use the same $id.
+    const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true, logger: false }))
+    const validate: ValidateFunction = ajv.compile(schema)
+    const validator = validate as unknown as Validator
+    this.#compiled.set(schema, validator)
+    return validator
+  }
+}
+
+function underToolInput(field: string): string {
+  if (field === '' || field === 'body') return 'tool_input'
+  return field.startsWith('[') ? `tool_input${field}` : `tool_input.${field}`
+}

@@ -1,0 +1,171 @@
+import { type AuthorizationType, type ConnectionType, isAuthorizationType, TRAITS } from './authorization-type.ts'
+import type { Connection } from './connection.ts'
+import type { Connector, CredentialField } from './connector.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from './json.ts'
+import { authorizationTypeOf, type Provider } from './provider.ts'
+
+export const DEFAULT_ACCESS_TOKEN_LIFETIME = 3_600_000
+
+/** Who can sign in where nobody said who. */
+const DEFAULT_PEOPLE = ['ada@example.com', 'grace@example.com']
+
+/** A connector of that type that says nothing else: no tools, no responders. */
+export function bareConnector(name: string, type: AuthorizationType): Connector {
+  return {
+    connector: name,
+    display_name: displayName(name),
+    description: '',
+    icon_src: '',
+    categories: [],
+    authorization_type: type,
+    oauth: {
+      scopes: [],
+      access_token_lifetime: DEFAULT_ACCESS_TOKEN_LIFETIME,
+      refresh_token: defaultRefresh(type),
+      domain: '',
+    },
+    cluster: 'serverless',
+    credentials: defaultCredentials(type),
+    people: TRAITS[type].source === 'consent' ? DEFAULT_PEOPLE : [],
+    reject: [],
+    base_url: null,
+    custom_provider: null,
+    tools: [],
+    responders: [],
+  }
+}
+
+/** Consent gives a refresh token that each use replaces; tokens that never expire, or that no user gave, have none. */
+export function defaultRefresh(type: AuthorizationType): Connector['oauth']['refresh_token'] {
+  return TRAITS[type].source === 'consent' && TRAITS[type].expires ? 'rotate' : 'none'
+}
+
+/** `weather_station` is shown as `Weather station`. */
+export function displayName(name: string): string {
+  const words = name.replaceAll(/[_:-]+/g, ' ').trim()
+  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/**
+ * What the form of a static type asks for and how it is sent: an API key in `X-API-Key`, a name and a password as HTTP
+ * Basic, a token as Bearer. With fields of its own, the first ones take these places; `CUSTOM` sends each in a header.
+ */
+export function defaultCredentials(type: AuthorizationType, fields?: CredentialField[]): Connector['credentials'] {
+  if (TRAITS[type].source !== 'form') return { fields: fields ?? [], send: { headers: {}, query: {} } }
+  const asked = fields && fields.length > 0 ? fields : DEFAULT_FIELDS[type as FormType].map(credentialField)
+  return { fields: asked, send: { headers: defaultHeaders(type as FormType, asked), query: {} } }
+}
+
+/** A field with its label made from its name. */
+export function credentialField(name: string): CredentialField {
+  return { name, label: displayName(name), secret: name !== 'username', required: true, hint: '' }
+}
+
+/** The connector behind a connection without a connector file; undefined for sign-on types, which are none (G19, G49). */
+export function connectorOfConnection(connection: Connection): Connector | undefined {
+  const type = typeOfConnection(connection.type)
+  return type && bareConnector(connection.key_id, type)
+}
+
+/** The authorization type of accounts at a connection; the reverse of G49, with its commonest reading. */
+export function typeOfConnection(type: ConnectionType): AuthorizationType | undefined {
+  if (type === 'BEARER') return 'BEARER_TOKEN'
+  return isAuthorizationType(type) ? type : undefined
+}
+
+/** The connector of a custom provider (G38); `template` is the connector file that names it (G47). */
+export function connectorOfProvider(provider: Provider, template?: Connector): Connector {
+  const type = authorizationTypeOf(provider.auth_patterns)
+  const base = bareConnector(provider.identifier, type)
+  const sameType = template?.authorization_type === type ? template : undefined
+  const pattern = provider.auth_patterns[0] ?? {}
+  const fields = patternFields(pattern)
+  const scopes = patternScopes(pattern)
+  return {
+    ...base,
+    ...(template && { people: template.people.length > 0 ? template.people : base.people, reject: template.reject }),
+    ...(template && { base_url: template.base_url, tools: template.tools, responders: template.responders }),
+    display_name: provider.display_name,
+    description: provider.description,
+    icon_src: provider.icon_src,
+    categories: provider.categories,
+    oauth: { ...(sameType ?? base).oauth, ...(scopes && { scopes }) },
+    cluster: (sameType ?? base).cluster,
+    credentials: fields ? defaultCredentials(type, fields) : (sameType ?? base).credentials,
+  }
+}
+
+type FormType = 'API_KEY' | 'BASIC_AUTH' | 'BASIC' | 'BEARER_TOKEN' | 'CUSTOM'
+
+const DEFAULT_FIELDS: Readonly<Record<FormType, readonly string[]>> = {
+  API_KEY: ['api_key'],
+  BASIC_AUTH: ['username', 'password'],
+  BASIC: ['username', 'password'],
+  BEARER_TOKEN: ['token'],
+  CUSTOM: ['api_key'],
+}
+
+/** Names that can stand in a template as they are; a field with another name is asked for and stored, but not sent. */
+const PLAIN_NAME = /^[A-Za-z_][\w-]*$/
+
+function defaultHeaders(type: FormType, fields: readonly CredentialField[]): Record<string, string> {
+  const names = fields.map((field) => field.name).filter((name) => PLAIN_NAME.test(name) && name !== '__proto__')
+  const [first = 'api_key', second = first] = names
+  switch (type) {
+    case 'BASIC_AUTH':
+    case 'BASIC':
+      return { Authorization: `{{basic credentials.${first} credentials.${second}}}` }
+    case 'BEARER_TOKEN':
+      return { Authorization: `Bearer {{credentials.${first}}}` }
+    case 'API_KEY':
+      return { 'X-API-Key': `{{credentials.${first}}}` }
+    case 'CUSTOM':
+      return Object.fromEntries(
+        (names.length > 0 ? names : [first]).map((name) => [header(name), `{{credentials.${name}}}`]),
+      )
+  }
+}
+
+/** `tenant_id` travels as `X-Tenant-Id`, `api_key` as `X-API-Key`. */
+function header(name: string): string {
+  const words = name.split(/[_-]+/).filter((word) => word !== '')
+  return ['X', ...words.map((word) => (word === 'api' ? 'API' : word.charAt(0).toUpperCase() + word.slice(1)))].join(
+    '-',
+  )
+}
+
+/** The form's fields out of a free-form pattern: strings, or objects with `name` or `field_name`. */
+function patternFields(pattern: JsonObject): CredentialField[] | undefined {
+  const fields = own(pattern, 'fields')
+  if (!Array.isArray(fields)) return undefined
+  const read = fields.flatMap((field) => patternField(field) ?? [])
+  return read.length > 0 ? read : undefined
+}
+
+function patternField(field: JsonValue): CredentialField | undefined {
+  if (typeof field === 'string') return field === '' ? undefined : credentialField(field)
+  if (!isJsonObject(field)) return undefined
+  const text = (key: string): string => {
+    const value = own(field, key)
+    return typeof value === 'string' ? value : ''
+  }
+  const name = text('name') || text('field_name')
+  if (name === '') return undefined
+  const plain = credentialField(name)
+  const secret = own(field, 'secret')
+  const kind = text('input_type') || text('type')
+  const saysSecret = typeof secret === 'boolean' ? secret : kind === '' ? plain.secret : kind === 'password'
+  const label = text('label') || plain.label
+  return { name, label, secret: saysSecret, required: own(field, 'required') !== false, hint: text('hint') }
+}
+
+function patternScopes(pattern: JsonObject): string[] | undefined {
+  const config = own(pattern, 'oauth_config')
+  const scopes = isJsonObject(config) ? own(config, 'scopes') : undefined
+  if (typeof scopes === 'string') return scopes.split(/\s+/).filter((scope) => scope !== '')
+  if (!Array.isArray(scopes)) return undefined
+  return scopes.flatMap((scope) => {
+    const name = isJsonObject(scope) ? (own(scope, 'scope') ?? own(scope, 'name')) : scope
+    return typeof name === 'string' ? [name] : []
+  })
+}

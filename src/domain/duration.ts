@@ -1,0 +1,34 @@
+/** What `parseDuration` takes, for messages. */
+export const DURATION_FORMS =
+  '90s, 15m, 2h, 1h30m, 1d, 250ms, an ISO 8601 duration such as PT5M, or a number of seconds'
+
+/** Ten years: long enough for every lifetime, short enough that an instant plus a duration stays a date. */
+const LONGEST = 10 * 366 * 86_400_000
+
+const SHORT = /^(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/
+const ISO = /^P(?=[\dT])(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
+const SECONDS = /^\d+(?:\.\d+)?$/
+
+const SHORT_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
+const ISO_UNITS = [604_800_000, 86_400_000, 3_600_000, 60_000, 1000]
+
+/**
+ * Milliseconds of a duration as people write it ({@link DURATION_FORMS}); undefined for anything else, for one that is
+ * negative, and for one of more than ten years. Months and years have no fixed length and are not taken.
+ */
+export function parseDuration(text: string | number): number | undefined {
+  const written = String(text)
+  if (SECONDS.test(written)) return bounded(Number(written) * 1000)
+  const short = SHORT.exec(written)
+  if (short) return bounded(total(short, SHORT_UNITS))
+  const iso = ISO.exec(written)
+  return iso ? bounded(total(iso, ISO_UNITS)) : undefined
+}
+
+function total(parts: RegExpExecArray, units: readonly number[]): number {
+  return units.reduce((sum, unit, index) => sum + Number(parts[index + 1] ?? 0) * unit, 0)
+}
+
+function bounded(milliseconds: number): number | undefined {
+  return milliseconds <= LONGEST ? Math.round(milliseconds) : undefined
+}

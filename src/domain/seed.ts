@@ -1,0 +1,105 @@
+import type { AccountStatus, Scope } from './account.ts'
+import type { CredentialsPatch } from './account-credentials.ts'
+import type { Client } from './client.ts'
+import type { ConnectionType } from './authorization-type.ts'
+import type { ConnectionStatus } from './connection.ts'
+import type { Connector } from './connector.ts'
+import type { Instant } from './instant.ts'
+import type { JsonObject } from './json.ts'
+import type { Provider } from './provider.ts'
+import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
+
+/**
+ * What a new environment starts with: the seed files, checked and with every default filled in. Plain JSON, so that the
+ * bundled one can be shipped parsed. Durations are milliseconds.
+ */
+export interface SeedBundle {
+  /** Patterns such as `ci-*` among them; see {@link isClientPattern}. */
+  clients: Client[]
+  settings: Partial<Settings>
+  /** In seed order (G42). */
+  connectors: Connector[]
+  connections: SeedConnection[]
+  providers: SeedProvider[]
+  accounts: SeedAccount[]
+  generate: SeedGenerate[]
+}
+
+/** A connection of its own, or what a connector's connection has beside its defaults (same `key_id`). */
+export interface SeedConnection {
+  key_id: string
+  id?: string
+  organization_id?: string
+  organization_name?: string
+  domains?: string[]
+  enabled?: boolean
+  provider?: string
+  provider_key?: string
+  status?: ConnectionStatus
+  /** Absent only for a connector's connection, which has its connector's type (G49). */
+  type?: ConnectionType
+  mcp_server_url?: string
+}
+
+/** A custom provider; `identifier` is generated when absent (G37). */
+export type SeedProvider = Partial<Omit<Provider, 'display_name' | 'is_custom' | 'is_custom_mcp'>> &
+  Pick<Provider, 'display_name'>
+
+/** A connected account. Without `authorization_details` it gets generated credentials that its third party accepts. */
+export interface SeedAccount extends Scope {
+  id?: string
+  connector: string
+  identifier: string
+  status: AccountStatus
+  api_config: JsonObject
+  authorization_details?: CredentialsPatch
+  token_expires_at?: Instant
+  last_used_at?: Instant
+}
+
+/** Accounts with invented identifiers. */
+export interface SeedGenerate extends Scope {
+  accounts: number
+  connector: string
+  status: AccountStatus
+}
+
+export const DEFAULT_CLIENT: Client = { id: 'test_client', client_secret: 'test_secret' }
+
+export function emptyBundle(): SeedBundle {
+  return { clients: [], settings: {}, connectors: [], connections: [], providers: [], accounts: [], generate: [] }
+}
+
+/** `ci-*` stands for every client id of that form: the first token request makes the environment of that name (1.2). */
+export function isClientPattern(clientId: string): boolean {
+  return clientId.includes('*')
+}
+
+export function settingsOf(bundle: SeedBundle): Settings {
+  return { ...DEFAULT_SETTINGS, ...bundle.settings }
+}
+
+/** One seed after another: connectors, connections and settings of the later one replace those of the same name. */
+export function mergeBundles(bundles: readonly SeedBundle[]): SeedBundle {
+  const all = <Part extends keyof SeedBundle>(part: Part): SeedBundle[Part][] => bundles.map((bundle) => bundle[part])
+  return {
+    clients: byName(all('clients').flat(), (client) => client.id),
+    settings: Object.assign({}, ...all('settings')) as Partial<Settings>,
+    connectors: byName(all('connectors').flat(), (connector) => connector.connector),
+    connections: byName(all('connections').flat(), (connection) => connection.key_id),
+    providers: all('providers').flat(),
+    accounts: all('accounts').flat(),
+    generate: all('generate').flat(),
+  }
+}
+
+/** A seed without clients, or with patterns only, keeps `test_client`. */
+export function withDefaultClient(bundle: SeedBundle): SeedBundle {
+  if (bundle.clients.some((client) => !isClientPattern(client.id))) return bundle
+  return { ...bundle, clients: [DEFAULT_CLIENT, ...bundle.clients] }
+}
+
+/** The last of each name, in the place of the first. */
+function byName<T>(items: readonly T[], name: (item: T) => string): T[] {
+  return [...new Map(items.map((item) => [name(item), item])).values()]
+}

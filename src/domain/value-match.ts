@@ -1,0 +1,37 @@
+import { matchesGlob } from './glob.ts'
+import { type JsonValue, isJsonObject } from './json.ts'
+
+/** The value at a dotted path (`to.0.address`), by own properties only; undefined when there is none. */
+export function valueAt(value: JsonValue | undefined, dottedPath: string): JsonValue | undefined {
+  let found = value
+  for (const part of dottedPath.split('.')) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined
+    found = (found as Record<string, JsonValue>)[part]
+  }
+  return found
+}
+
+/** Whether a value is what a match asks for: strings by glob, everything else by equality; `*` is any value that is there. */
+export function matchesValue(wanted: JsonValue, found: JsonValue | undefined): boolean {
+  if (found === undefined) return false
+  if (wanted === '*') return true
+  if (typeof wanted === 'string') return typeof found === 'string' && matchesGlob(wanted, found)
+  return equalValues(wanted, found)
+}
+
+function equalValues(a: JsonValue, b: JsonValue): boolean {
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, at) => equalValues(item, b[at] ?? null))
+    )
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return a === b
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && equalValues(a[key] ?? null, b[key] ?? null))
+  )
+}

@@ -1,0 +1,36 @@
+import { ServiceError } from '../domain/errors.ts'
+import { now } from '../store/environment.ts'
+import type { Corridor } from './corridor.ts'
+import type { Exchange } from './exchange.ts'
+
+/**
+ * Finds environment and client by the bearer token (5.3, 1.2).
+ * @throws ServiceError UNAUTHENTICATED on every operation without a valid one (G15)
+ */
+export function checkBearer(exchange: Exchange, { world }: Corridor): void {
+  if (!exchange.route.bearer) return
+  const header = exchange.request.headers.authorization
+  if (!header)
+    throw unauthenticated('the Authorization header is missing; send Bearer and an access token of POST /oauth/token')
+  const [scheme = '', token = '', ...rest] = header.split(' ')
+  if (scheme.toLowerCase() !== 'bearer' || token === '' || rest.length > 0) {
+    throw unauthenticated('the Authorization header is not of the form "Bearer <access token>"')
+  }
+  const found = world.byBearer(token)
+  if (!found) throw unauthenticated('the access token is unknown or was revoked', 'invalid_token')
+  const client = found.environment.model.tables.clients.get(found.token.client_id)
+  if (!client) throw unauthenticated('the client of this access token is gone', 'invalid_token')
+  if (found.token.expires_at <= now(found.environment)) throw expired(found.token.expires_at)
+  exchange.environment = found.environment
+  exchange.client = client
+}
+
+function expired(at: string): ServiceError {
+  return unauthenticated(`the access token expired at ${at}; get a new one with POST /oauth/token`, 'invalid_token')
+}
+
+/** RFC 6750 3: the error attribute only when a token was presented. */
+function unauthenticated(message: string, error?: 'invalid_token'): ServiceError {
+  const challenge = error ? `Bearer error="${error}"` : 'Bearer'
+  return new ServiceError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': challenge } })
+}

@@ -1,0 +1,26 @@
+import { checkResponse } from '../contract/contract.ts'
+import type { Corridor } from './corridor.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Our own answer against the spec: what it breaks is a defect of the mock, logged and kept in the journal. */
+export function checkAnswer(exchange: Exchange, { log }: Corridor): void {
+  const { route, reply, error } = exchange
+  if (!reply) throw new Error(`${route.operation} left no reply`)
+  if (reply.status === 500 && error !== undefined)
+    log.error('an operation failed', { operation: route.operation, error: describe(error) })
+  if (OUTSIDE_OPERATIONS.has(reply.status)) return
+  exchange.responseViolations = checkResponse(route.operation, reply.status, reply.body)
+  if (exchange.responseViolations.length === 0) return
+  log.error('an answer of the mock breaks its contract; please report this', {
+    operation: route.operation,
+    status: reply.status,
+    violations: exchange.responseViolations,
+  })
+}
+
+/** A disk that refuses is no answer of the service, so its spec does not declare it. */
+const OUTSIDE_OPERATIONS: ReadonlySet<number> = new Set([503])
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,38 @@
+import type { Request, Response } from 'express'
+import type { CheckedRequest, Route } from '../contract/contract.ts'
+import type { Operation } from '../contract/shapes.ts'
+import type { Client } from '../domain/client.ts'
+import type { FieldViolation } from '../domain/errors.ts'
+import type { CallNotes, Reply } from '../operations/operation.ts'
+import type { Environment } from '../store/environment.ts'
+
+/** One request of the API on its way through the corridor; each step fills in what it finds. */
+export interface Exchange {
+  readonly request: Request
+  readonly response: Response
+  readonly route: Route
+  readonly requestId: string
+  /** Milliseconds of real time at which the request came in. */
+  readonly startedAt: number
+  readonly notes: CallNotes
+  /** Known once the client's credentials or bearer token have been checked. */
+  environment?: Environment
+  client?: Client
+  /** As it was sent; empty when there was none or it was not read. */
+  rawBody: Buffer
+  /** The parsed body, undefined when there is none. */
+  body: unknown
+  checked?: CheckedRequest<Operation>
+  reply?: Reply
+  /** What the contract check of our own answer found: a defect of the mock (must stay empty). */
+  responseViolations: readonly FieldViolation[]
+  /** What made the answer an error, for the journal. */
+  error?: unknown
+}
+
+/** What every step before and after it relies on: an environment that is known by now. */
+export function environmentOf(exchange: Exchange): Environment {
+  if (!exchange.environment)
+    throw new Error(`${exchange.route.operation} reached a step that needs an environment without one`)
+  return exchange.environment
+}

@@ -1,0 +1,15 @@
+/** Where the mock says what happens to it; the command line decides how it looks. */
+export interface Log {
+  error(message: string, fields?: object): void
+  warn(message: string, fields?: object): void
+  info(message: string, fields?: object): void
+  debug(message: string, fields?: object): void
+}
+
+/** For the library and for tests: says nothing. */
+export const SILENT: Log = {
+  error: () => undefined,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+}

@@ -1,0 +1,32 @@
+import type { Operation } from '../contract/shapes.ts'
+import type { Call, Handler } from '../operations/operation.ts'
+import { OPERATIONS } from '../operations/table.ts'
+import type { Corridor } from './corridor.ts'
+import { environmentOf, type Exchange } from './exchange.ts'
+import { baseUrlOf } from './request-identity.ts'
+
+/** Hands the request to its operation. */
+export async function operate(exchange: Exchange, corridor: Corridor): Promise<void> {
+  // The table pairs each operation with its own handler; the compiler cannot see that a route's name picks both.
+  const handler = OPERATIONS[exchange.route.operation] as Handler<Operation>
+  const reply = handler(callOf(exchange, corridor))
+  exchange.reply = reply instanceof Promise ? await reply : reply
+}
+
+function callOf(exchange: Exchange, corridor: Corridor): Call<Operation> {
+  const environment = environmentOf(exchange)
+  const { checked, notes, client, request } = exchange
+  if (!checked) throw new Error('the operation comes after the contract check')
+  return {
+    environment,
+    thirdParty: corridor.thirdParty(environment),
+    clientId: client?.id ?? '',
+    baseUrl: baseUrlOf(request, corridor.baseUrl),
+    strict: corridor.strict,
+    query: checked.query,
+    path: checked.path,
+    body: checked.body,
+    checkToolInput: (tool, input) => corridor.toolSchemas.check(tool, input),
+    notes,
+  }
+}

@@ -1,0 +1,32 @@
+import { checkContentType, decode, hasBody, parseJsonObject } from './body.ts'
+import type { Corridor } from './corridor.ts'
+import type { Exchange } from './exchange.ts'
+import { TokenError } from '../domain/errors.ts'
+
+/** Reads the body that the operation takes (G7); operations that take none leave it unread. */
+export async function readBody(exchange: Exchange, { readBody }: Corridor): Promise<void> {
+  const { request, response, route } = exchange
+  if (route.bodyMediaType === null || !hasBody(request)) return
+  if (!route.bearer) {
+    await readForm(exchange, readBody)
+    return
+  }
+  checkContentType(request, route.bodyMediaType)
+  exchange.rawBody = await readBody(request, response)
+  exchange.body = parseJsonObject(exchange.rawBody)
+}
+
+/** The token request is a form, and its errors are those of RFC 6749 (G14). */
+async function readForm(exchange: Exchange, read: Corridor['readBody']): Promise<void> {
+  const type = exchange.request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/x-www-form-urlencoded') {
+    throw new TokenError('invalid_request', 'the body is no form; send Content-Type: application/x-www-form-urlencoded')
+  }
+  exchange.rawBody = await read(exchange.request, exchange.response)
+  const form = new URLSearchParams(decode(exchange.rawBody))
+  const fields = [...new Set(form.keys())].map((name): [string, string | string[]] => {
+    const [first = '', ...more] = form.getAll(name)
+    return [name, more.length > 0 ? [first, ...more] : first]
+  })
+  exchange.body = Object.fromEntries(fields)
+}

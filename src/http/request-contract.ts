@@ -1,0 +1,28 @@
+import { checkRequest } from '../contract/contract.ts'
+import { ServiceError } from '../domain/errors.ts'
+import type { Corridor } from './corridor.ts'
+import type { Exchange } from './exchange.ts'
+
+/** The request against `spec/openapi.yaml`. @throws ServiceError VALIDATION_FAILED with every violation (G16) */
+export function checkRequestContract(exchange: Exchange, { strict }: Corridor): void {
+  const { request, route, body } = exchange
+  const query = new URLSearchParams(queryOf(request.originalUrl))
+  const checked = checkRequest(route.operation, { query, path: pathOf(exchange), body }, { strict })
+  exchange.checked = checked
+  if (checked.violations.length === 0) return
+  const message = checked.violations.map(({ field, description }) => `${field}: ${description}`).join('; ')
+  throw new ServiceError('VALIDATION_FAILED', message, { violations: checked.violations })
+}
+
+/** Without the question mark; empty when there is none. */
+export function queryOf(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at + 1)
+}
+
+function pathOf({ request, route }: Exchange): Record<string, string> {
+  if (!route.path.includes('{')) return NO_PARAMETERS
+  return Object.fromEntries(Object.entries(request.params).map(([name, value]) => [name, String(value)]))
+}
+
+const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({})

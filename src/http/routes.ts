@@ -1,0 +1,73 @@
+import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express'
+import { type Route, ROUTES } from '../contract/contract.ts'
+import { ServiceError } from '../domain/errors.ts'
+import type { Ids } from '../domain/ports.ts'
+import { type Corridor, walk } from './corridor.ts'
+import { errorReply } from './error-body.ts'
+import { requestIdOf } from './request-identity.ts'
+import { sendReply } from './send.ts'
+
+/** The operations of the service, each on its method and path; 405 with `Allow` for other methods (G8). */
+export function serviceRoutes(corridor: Corridor, ids: Ids): Router {
+  const router = express.Router({ strict: true, caseSensitive: true })
+  const served = ROUTES.filter((route) => !(corridor.strict && route.discovery))
+  for (const path of new Set(served.map((route) => route.path))) {
+    const byMethod = new Map(
+      served.filter((route) => route.path === path).map((route) => [route.method as string, route]),
+    )
+    router.all(expressPath(path), async (request, response) => {
+      const route = byMethod.get(request.method)
+      const requestId = requestIdOf(request, ids)
+      if (route) await walk(exchangeOf({ request, response, route, requestId }, corridor), corridor)
+      else refuse(response, requestId, methodNotAllowed(request, [...byMethod.keys()].join(', ')))
+    })
+  }
+  return router
+}
+
+/** The end of the house: 404 for unknown paths, and an error body for what Express itself refuses. */
+export function unknownPath(ids: Ids) {
+  return (request: Request, response: Response): void => {
+    const message = `${request.method} ${request.path.slice(0, 200)} is not served`
+    refuse(response, requestIdOf(request, ids), new ServiceError('PATH_NOT_FOUND', message))
+  }
+}
+
+/** What Express throws before a route is found: a path that is not well percent-encoded names nothing that is there. */
+export function unexpectedError(ids: Ids, log: Corridor['log']): ErrorRequestHandler {
+  return (error, request, response, _next) => {
+    const undecodable =
+      error instanceof URIError || (error instanceof Error && 'status' in error && error.status === 400)
+    if (!undecodable) log.error('a request failed outside the corridor', { path: request.path, error: String(error) })
+    const told = undecodable ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded') : error
+    refuse(response, requestIdOf(request, ids), told)
+  }
+}
+
+function refuse(response: Response, requestId: string, error: unknown): void {
+  sendReply(response, errorReply(error, requestId), requestId)
+}
+
+function methodNotAllowed(request: Request, allow: string): ServiceError {
+  const message = `${request.method} is not served on this path; allowed is ${allow}`
+  return new ServiceError('METHOD_NOT_ALLOWED', message, { headers: { Allow: allow } })
+}
+
+/** Express would read `:delete` as a parameter, and braces as an optional part. */
+function expressPath(path: string): string {
+  return path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1')
+}
+
+function exchangeOf(
+  known: { request: Request; response: Response; route: Route; requestId: string },
+  { realTime }: Corridor,
+) {
+  return {
+    ...known,
+    startedAt: realTime(),
+    notes: { warnings: [] },
+    rawBody: Buffer.alloc(0),
+    body: undefined,
+    responseViolations: [],
+  }
+}

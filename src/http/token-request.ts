@@ -1,0 +1,78 @@
+import { timingSafeEqual } from 'node:crypto'
+import { TokenError } from '../domain/errors.ts'
+import type { Corridor } from './corridor.ts'
+import type { Exchange } from './exchange.ts'
+
+/**
+ * The token request (5.1, RFC 6749 4.4): finds environment and client by the client credentials, in the body or as HTTP
+ * Basic (G14).
+ * @throws TokenError
+ */
+export function checkClient(exchange: Exchange, { world }: Corridor): void {
+  if (exchange.route.bearer) return
+  const form = formOf(exchange.body)
+  const header = exchange.request.headers.authorization
+  const basic = header === undefined ? undefined : basicCredentials(header)
+  const grantType = form.get('grant_type')
+  if (!grantType) throw new TokenError('invalid_request', 'grant_type is missing; send grant_type=client_credentials')
+  if (grantType !== 'client_credentials') {
+    throw new TokenError(
+      'unsupported_grant_type',
+      `grant_type ${quote(grantType)} is not served; allowed is client_credentials`,
+    )
+  }
+  const { id, secret } = basic ?? bodyCredentials(form)
+  const found = world.byClient(id)
+  if (!found || !sameSecret(found.client.client_secret, secret)) {
+    throw new TokenError('invalid_client', 'client_id or client_secret is wrong', basic !== undefined)
+  }
+  exchange.environment = found.environment
+  exchange.client = found.client
+}
+
+/** @throws TokenError invalid_request when a field is sent more than once (RFC 6749 3.2) */
+function formOf(body: unknown): ReadonlyMap<string, string> {
+  const form = new Map<string, string>()
+  for (const [name, value] of Object.entries(body ?? {}) as [string, unknown][]) {
+    if (typeof value !== 'string')
+      throw new TokenError('invalid_request', `${quote(name)} is sent more than once; send it once`)
+    form.set(name, value)
+  }
+  return form
+}
+
+function bodyCredentials(form: ReadonlyMap<string, string>): { id: string; secret: string } {
+  for (const name of ['client_id', 'client_secret']) {
+    if (!form.get(name)) throw new TokenError('invalid_request', `${name} is missing`)
+  }
+  return { id: form.get('client_id') ?? '', secret: form.get('client_secret') ?? '' }
+}
+
+/** RFC 6749 2.3.1: both parts are form-encoded before they are joined and base64-encoded. */
+function basicCredentials(header: string): { id: string; secret: string } {
+  const [scheme = '', encoded = ''] = header.split(' ')
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (scheme.toLowerCase() !== 'basic' || colon < 0) {
+    throw new TokenError('invalid_client', 'the Authorization header is not of the form "Basic <credentials>"', true)
+  }
+  return { id: formDecoded(text.slice(0, colon)), secret: formDecoded(text.slice(colon + 1)) }
+}
+
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** Compares without telling by its duration how much was right. */
+function sameSecret(expected: string, given: string): boolean {
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}

@@ -1,0 +1,117 @@
+import type { Account, Scope } from '../domain/account.ts'
+import {
+  areLive,
+  bringsCredentials,
+  checkDatabaseUser,
+  checkFit,
+  type CredentialsPatch,
+  mergeCredentials,
+  mergeKeys,
+} from '../domain/account-credentials.ts'
+import { issued, withLive } from '../domain/account-changes.ts'
+import { isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
+import type { Connector } from '../domain/connector.ts'
+import { invalidField, ServiceError } from '../domain/errors.ts'
+import { nextStatus } from '../domain/lifecycle.ts'
+import { scopeOf } from '../domain/locator.ts'
+import type { ThirdParty } from '../domain/ports.ts'
+import { type Environment, now } from '../store/environment.ts'
+import { withCredentials } from './account-view.ts'
+import { connectionOf, knownConnector } from './connectors.ts'
+import type { Call, CallNotes, Reply } from './operation.ts'
+
+/** POST /connected_accounts (4.3): 201, or 409 when the scope already holds the identifier at this connector. */
+export async function createConnectedAccount(call: Call<'create_connected_account'>): Promise<Reply> {
+  const { environment, thirdParty, body, notes } = call
+  const connector = knownConnector(environment, body.connector)
+  checkAuthorizationType(body.connected_account?.authorization_type, connector, notes)
+  const patch: CredentialsPatch = body.connected_account?.authorization_details ?? {}
+  checkFit(patch, connector.authorization_type)
+  const draft = newAccount(environment, connector, body.identifier, scopeOf(body))
+  const credentials = mergeCredentials({}, patch, connector.authorization_type, body.identifier)
+  checkDatabaseUser(credentials, connector)
+  refuseDuplicate(environment, draft)
+  const api_config = mergeKeys({}, body.connected_account?.api_config ?? {})
+  const account = await equip(call, connector, { ...draft, credentials, api_config })
+  const created = insert(environment, thirdParty, { connector, account, accept: bringsCredentials(patch) })
+  notes.account_id = created.id
+  return { status: 201, body: { connected_account: withCredentials(created) } }
+}
+
+/** A new account of a connector, without credentials and not yet in the model. */
+export function newAccount(environment: Environment, connector: Connector, identifier: string, scope: Scope): Account {
+  return {
+    id: environment.ids.id('ca'),
+    sequence: 0,
+    connection_id: connectionOf(environment, connector.connector)?.id ?? '',
+    connector: connector.connector,
+    provider: connector.connector,
+    identifier,
+    ...scope,
+    authorization_type: connector.authorization_type,
+    status: 'PENDING_AUTH',
+    updated_at: now(environment),
+    api_config: {},
+    credentials: {},
+  }
+}
+
+/**
+ * Gives a new account its place in creation order and puts it into the model.
+ * @throws ServiceError ACCOUNT_ALREADY_EXISTS (409): looked up again here, where nothing can come in between (G55)
+ */
+export function insert(
+  environment: Environment,
+  thirdParty: ThirdParty,
+  { connector, account, accept }: { connector: Connector; account: Account; accept: boolean },
+): Account {
+  const { model } = environment
+  return model.transact(() => {
+    refuseDuplicate(environment, account)
+    const placed = { ...account, sequence: model.count('account_sequence') }
+    model.tables.accounts.put(placed)
+    if (accept) thirdParty.accept(connector, placed, placed.credentials)
+    return placed
+  })
+}
+
+/** G10: a value of the enumeration must be the connector's own type; any other string is ignored with a warning. */
+export function checkAuthorizationType(sent: string | undefined, connector: Connector, notes: CallNotes): void {
+  if (sent === undefined || sent === connector.authorization_type) return
+  const field = 'connected_account.authorization_type'
+  if (isAuthorizationType(sent)) {
+    const allowed = `connector ${connector.connector} is of type ${connector.authorization_type}`
+    throw invalidField(field, `is ${sent}, but ${allowed}; send that or leave it out`, 'authorization_type')
+  }
+  notes.warnings.push({ field, description: 'is no authorization type of the service and was ignored' })
+}
+
+/** Live credentials and the status they lead to (G24, G25); types that the service obtains itself are obtained here. */
+async function equip(
+  { environment, thirdParty }: Call<'create_connected_account'>,
+  connector: Connector,
+  draft: Account,
+): Promise<Account> {
+  const { source } = TRAITS[connector.authorization_type]
+  let account = draft
+  if (source === 'service') {
+    const answer = await thirdParty.obtain(connector, draft)
+    const at = environment.clock.now()
+    if (answer.granted) account = withLive(draft, issued(draft, answer.credentials, answer.lifetime_ms, at))
+  } else if (areLive(draft.credentials)) {
+    const lifetime = connector.oauth.access_token_lifetime
+    account = withLive(draft, issued(draft, draft.credentials, lifetime, environment.clock.now()))
+  }
+  const ready = source === 'none' || areLive(account.credentials)
+  const event = ready ? 'created_with_credentials' : 'created_without_credentials'
+  return { ...account, status: nextStatus('none', event), updated_at: now(environment) }
+}
+
+function refuseDuplicate(environment: Environment, account: Account): void {
+  const existing = environment.model.accountIndex.inScope(account.connector, account.identifier, account)
+  if (!existing) return
+  const what = `identifier ${JSON.stringify(account.identifier)} at connector ${JSON.stringify(account.connector)}`
+  throw new ServiceError('ACCOUNT_ALREADY_EXISTS', `a connected account with ${what} already exists in this scope`, {
+    resource: existing.id,
+  })
+}

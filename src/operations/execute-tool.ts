@@ -1,0 +1,132 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Account } from '../domain/account.ts'
+import { moved } from '../domain/account-changes.ts'
+import type { Connector, Tool } from '../domain/connector.ts'
+import { invalidField, ServiceError } from '../domain/errors.ts'
+import type { JsonObject } from '../domain/json.ts'
+import type { ToolAnswer } from '../domain/ports.ts'
+import { type Environment, now } from '../store/environment.ts'
+import { connectorOf, locateAccount } from './account-access.ts'
+import { refuseDisabled } from './connectors.ts'
+import { isOver, isRenewable, renew } from './fresh-credentials.ts'
+import type { Call, Reply } from './operation.ts'
+import { toolFailure } from './tool-failure.ts'
+
+type ExecuteTool = Call<'execute_tool'>
+
+/** POST /execute_tool (4.14): the checks in the order of G17, the call to the third party, its result (G43 to G46). */
+export async function executeTool(call: ExecuteTool): Promise<Reply> {
+  const { environment, body, notes } = call
+  const input = inputOf(body.tool_input, body.params)
+  const located = locateAccount(call, { ...body, id: body.connected_account_id })
+  const connector = connectorOf(environment, located)
+  const tool = toolOf(connector, body.tool_name)
+  refuseDisabled(environment, connector.connector)
+  refuseInactive(located)
+  await refuseInvalid(call, tool, input)
+  notes.execution_id = environment.ids.id('exec')
+  if (body.agent_run_id) notes.agent_run_id = body.agent_run_id
+  const account = await usableAccount(call, located)
+  const answer = await callTool(call, account, { connector, tool, input })
+  if (answer.kind !== 'result') throw toolFailure(answer, notes.execution_id)
+  return { status: 200, body: { data: answer.data, execution_id: notes.execution_id } }
+}
+
+/** `params` is another name for `tool_input` (G11). */
+function inputOf(toolInput: JsonObject | undefined, params: JsonObject | undefined): JsonObject {
+  if (toolInput && params && !isDeepStrictEqual(toolInput, params)) {
+    throw invalidField('params', 'differs from tool_input, whose other name it is; send one of the two', 'alias')
+  }
+  return toolInput ?? params ?? {}
+}
+
+/** @throws ServiceError TOOL_NOT_FOUND: unknown, or not of the account's connector (G44) */
+function toolOf(connector: Connector, name: string): Tool {
+  const tool = connector.tools.find((each) => each.name === name)
+  if (tool) return tool
+  const known = connector.tools.map((each) => each.name).join(', ') || 'none'
+  throw new ServiceError(
+    'TOOL_NOT_FOUND',
+    `connector ${connector.connector} has no tool ${JSON.stringify(name.slice(0, 100))}; it has ${known}`,
+  )
+}
+
+/** @throws ServiceError INVALID_TOOL_INPUT: not valid against the tool's own schema (G44) */
+async function refuseInvalid(call: ExecuteTool, tool: Tool, input: JsonObject): Promise<void> {
+  const violations = await call.checkToolInput(tool, input)
+  if (violations.length === 0) return
+  const message = violations.map(({ field, description }) => `${field} ${description}`).join('; ')
+  throw new ServiceError('INVALID_TOOL_INPUT', message, { violations })
+}
+
+const ADVICE: Readonly<Record<Account['status'], string>> = {
+  ACTIVE: '',
+  EXPIRED: 'send its user through a new magic link, or update it with live credentials',
+  PENDING_AUTH: 'its user has not given consent yet; create a magic link, or update it with live credentials',
+  PENDING_VERIFICATION: 'verify its user with the auth_request_id of the redirect',
+  DISCONNECTED: 'send its user through a new magic link, or update it with live credentials',
+}
+
+/** @throws ServiceError ACCOUNT_NOT_ACTIVE, a 400 with code 9 (G44) */
+function refuseInactive(account: Account): void {
+  if (account.status === 'ACTIVE') return
+  throw new ServiceError(
+    'ACCOUNT_NOT_ACTIVE',
+    `connected account ${account.id} is ${account.status}: ${ADVICE[account.status]}`,
+  )
+}
+
+/** The account with a token that has not expired (G46). */
+async function usableAccount(call: ExecuteTool, account: Account): Promise<Account> {
+  if (!isOver(call.environment, account)) return account
+  const renewal = await renew(call, account)
+  if (renewal.outcome === 'unavailable') {
+    const message = `the expired token could not be renewed: ${renewal.reason}`
+    throw toolFailure(
+      { kind: 'failed', status: null, code: 'TOKEN_RENEWAL_FAILED', message },
+      call.notes.execution_id ?? '',
+    )
+  }
+  refuseInactive(renewal.account)
+  return renewal.account
+}
+
+interface Task {
+  connector: Connector
+  tool: Tool
+  input: JsonObject
+}
+
+/** The call; after a 401 one renewal and one more try, and a second 401 expires the account (G45). */
+async function callTool(call: ExecuteTool, account: Account, task: Task): Promise<ToolAnswer> {
+  const first = await send(call, account, task)
+  if (first.kind !== 'unauthorized') return first
+  if (!isRenewable(account)) return refused(call.environment, account, first)
+  const renewal = await renew(call, account)
+  if (renewal.outcome !== 'renewed') return first
+  const second = await send(call, renewal.account, task)
+  return second.kind === 'unauthorized' ? refused(call.environment, renewal.account, second) : second
+}
+
+/** Sends once; an answer of any kind means that the third party was reached, which sets `last_used_at` (G26). */
+async function send({ environment, thirdParty }: ExecuteTool, account: Account, { connector, tool, input }: Task) {
+  const answer = await thirdParty.call(connector, tool, account, input)
+  const reached = answer.kind !== 'timed_out' && !(answer.kind === 'failed' && answer.status === null)
+  if (reached) {
+    environment.model.transact(() => {
+      const current = environment.model.tables.accounts.get(account.id)
+      if (current) environment.model.tables.accounts.put({ ...current, last_used_at: now(environment) })
+    })
+  }
+  return answer
+}
+
+function refused(environment: Environment, account: Account, answer: ToolAnswer): ToolAnswer {
+  environment.model.transact(() => {
+    const current = environment.model.tables.accounts.get(account.id)
+    // Given other credentials, or deleted, while the third party was asked: that stands.
+    if (current?.credentials !== account.credentials) return
+    environment.model.tables.accounts.put(moved(current, 'credentials_refused', now(environment)))
+  })
+  return answer
+}

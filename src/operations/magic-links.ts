@@ -1,0 +1,73 @@
+import type { Account } from '../domain/account.ts'
+import { moved } from '../domain/account-changes.ts'
+import { invalidField, ServiceError } from '../domain/errors.ts'
+import { instant } from '../domain/instant.ts'
+import { locate, type Locator, scopeOf } from '../domain/locator.ts'
+import type { MagicLink } from '../domain/magic-link.ts'
+import { now } from '../store/environment.ts'
+import { knownConnector, refuseDisabled } from './connectors.ts'
+import { newAccount } from './create-account.ts'
+import type { Call, Reply } from './operation.ts'
+
+/** POST /connected_accounts/magic_link (4.6): a link for an account, which it makes when there is none (G28, "States"). */
+export function createMagicLink(call: Call<'create_magic_link'>): Reply {
+  const { environment, body, notes } = call
+  const user_verify_url = body.user_verify_url ?? ''
+  checkVerifyUrl(user_verify_url)
+  const account = linkedAccount(call, body)
+  refuseDisabled(environment, account.connector)
+  const link: MagicLink = {
+    id: environment.ids.opaque(),
+    account_id: account.id,
+    oauth_state: environment.ids.opaque(),
+    user_verify_url,
+    state: body.state ?? null,
+    expires_at: instant(environment.clock.now() + environment.settings.magic_link_lifetime),
+  }
+  environment.model.transact(() => {
+    const { tables } = environment.model
+    tables.accounts.put(requested(call, account))
+    tables.magic_links.put(link)
+  })
+  notes.account_id = account.id
+  return { status: 200, body: { link: `${call.baseUrl}/magic/${link.id}`, expiry: link.expires_at } }
+}
+
+/** The account as the request for a link leaves it: placed when it is new, moved by the table when it is not. */
+function requested({ environment }: Call<'create_magic_link'>, account: Account): Account {
+  const { model } = environment
+  if (account.sequence === 0) return { ...account, sequence: model.count('account_sequence') }
+  const next = moved(account, 'link_requested', now(environment))
+  return next.status === account.status ? account : next
+}
+
+function linkedAccount(call: Call<'create_magic_link'>, locator: Locator): Account {
+  if (!locator.id && locator.connector) knownConnector(call.environment, locator.connector)
+  try {
+    return locate(call.environment.model.accountIndex, locator, call.strict)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.errorCode !== 'ACCOUNT_NOT_FOUND') throw error
+    return absentAccount(call, locator)
+  }
+}
+
+/** By id there must be an account, and its absence is a 400, since 4.6 lists no 404 (G34). */
+function absentAccount({ environment }: Call<'create_magic_link'>, locator: Locator): Account {
+  const { id, connector = '', identifier = '' } = locator
+  if (id)
+    throw invalidField(
+      'id',
+      'names no connected account; send connector and identifier to make one',
+      'existing_account',
+    )
+  return newAccount(environment, knownConnector(environment, connector), identifier, scopeOf(locator))
+}
+
+/** G35: any absolute http or https URL; callers run on localhost. */
+function checkVerifyUrl(url: string): void {
+  if (url === '') return
+  // eslint-disable-next-line no-control-regex -- URL parsers drop line breaks in silence, so they are refused before
+  const clean = !/[\u0000-\u0020\u007f]/.test(url)
+  if (clean && /^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) return
+  throw invalidField('user_verify_url', 'is no absolute http or https URL', 'http_url')
+}

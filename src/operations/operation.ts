@@ -1,0 +1,41 @@
+import type { Operation, Query, RequestBody } from '../contract/shapes.ts'
+import type { Tool } from '../domain/connector.ts'
+import type { FieldViolation } from '../domain/errors.ts'
+import type { JsonObject } from '../domain/json.ts'
+import type { ThirdParty } from '../domain/ports.ts'
+import type { Environment } from '../store/environment.ts'
+
+/** What an operation is given: its environment and a request that has passed the contract. */
+export interface Call<Id extends Operation> {
+  readonly environment: Environment
+  readonly thirdParty: ThirdParty
+  /** The client whose credentials or bearer token came with the request. */
+  readonly clientId: string
+  /** What links and redirects are built on, without a trailing slash. */
+  readonly baseUrl: string
+  /** Whether the lenient choices of `gaps` are switched off (`--strict`). */
+  readonly strict: boolean
+  readonly query: Query<Id>
+  readonly path: Readonly<Record<string, string>>
+  readonly body: RequestBody<Id>
+  /** What is wrong with a tool's input by the tool's own JSON Schema. */
+  readonly checkToolInput: (tool: Tool, input: JsonObject) => Promise<FieldViolation[]>
+  /** Notes for the journal: ids of the account and execution this call is about, contract warnings. */
+  readonly notes: CallNotes
+}
+
+export interface CallNotes {
+  account_id?: string
+  execution_id?: string
+  agent_run_id?: string
+  warnings: { field: string; description: string }[]
+}
+
+/** What an operation answers; `body` undefined means no body content (4.8). */
+export interface Reply {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Handler<Id extends Operation> = (call: Call<Id>) => Reply | Promise<Reply>

@@ -1,0 +1,120 @@
+import { moved } from '../domain/account-changes.ts'
+import { TRAITS } from '../domain/authorization-type.ts'
+import type { Connection } from '../domain/connection.ts'
+import { ServiceError } from '../domain/errors.ts'
+import { authorizationTypeOf, isMcp, type Provider, slug } from '../domain/provider.ts'
+import { type Environment, now } from '../store/environment.ts'
+import { connectionOf } from './connectors.ts'
+import type { Call, Reply } from './operation.ts'
+
+/** GET /connections (4.10): all of them, in seed order (G42). */
+export function listConnections({ environment }: Call<'list_connections'>): Reply {
+  return { status: 200, body: { connections: [...environment.model.tables.connections.values()] } }
+}
+
+/** POST /custom-providers (4.11): the provider, and its connection, whose `key_id` is the identifier (G37, G38). */
+export function createCustomProvider({ environment, body }: Call<'create_custom_provider'>): Reply {
+  const { ids, model } = environment
+  const suffix = ids.id('p').slice(-8)
+  const provider: Provider = {
+    ...NEW_PROVIDER,
+    ...changes(body),
+    id: ids.id('prv'),
+    identifier: `${slug(body.display_name)}-${suffix}`,
+  }
+  model.transact(() => {
+    model.tables.providers.put(withPatterns(provider))
+    model.tables.connections.put(connectionFor(provider, ids.id('conn')))
+  })
+  return { status: 201, body: { provider: withPatterns(provider) } }
+}
+
+/** PUT /custom-providers/{identifier} (4.12): only provided fields change; `metadata` as a whole (G39). */
+export function updateCustomProvider({ environment, path, body }: Call<'update_custom_provider'>): Reply {
+  const { tables } = environment.model
+  const provider = withPatterns({ ...customProvider(environment, path.identifier), ...changes(body) })
+  environment.model.transact(() => {
+    tables.providers.put(provider)
+    const connection = connectionOf(environment, provider.identifier)
+    if (connection) tables.connections.put({ ...connection, type: connectionType(provider) })
+  })
+  return { status: 200, body: { provider } }
+}
+
+/** DELETE /custom-providers/{identifier} (4.13): permanent; its accounts become `DISCONNECTED` (G40). */
+export function deleteCustomProvider({ environment, path }: Call<'delete_custom_provider'>): Reply {
+  const { model } = environment
+  const provider = customProvider(environment, path.identifier)
+  model.transact(() => {
+    const connection = connectionOf(environment, provider.identifier)
+    if (connection) model.tables.connections.remove(connection.id)
+    model.tables.providers.remove(provider.id)
+    for (const account of model.accountIndex.ofConnector(provider.identifier)) {
+      model.tables.accounts.put(moved(account, 'provider_deleted', now(environment)))
+    }
+  })
+  return { status: 200, body: {} }
+}
+
+const NEW_PROVIDER: Provider = {
+  id: '',
+  identifier: '',
+  display_name: '',
+  description: '',
+  icon_src: '',
+  auth_patterns: [],
+  categories: [],
+  coming_soon: false,
+  display_priority: 0,
+  is_custom: true,
+  is_custom_mcp: false,
+  metadata: {},
+  proxy_enabled: false,
+  proxy_url: '',
+}
+
+const CHANGEABLE = [
+  'display_name',
+  'description',
+  'icon_src',
+  'auth_patterns',
+  'metadata',
+  'proxy_enabled',
+  'proxy_url',
+] as const satisfies readonly (keyof Provider)[]
+
+function changes(body: { [Field in (typeof CHANGEABLE)[number]]?: Provider[Field] | undefined }): Partial<Provider> {
+  return Object.fromEntries(CHANGEABLE.flatMap((field) => (body[field] === undefined ? [] : [[field, body[field]]])))
+}
+
+function withPatterns(provider: Provider): Provider {
+  return { ...provider, is_custom_mcp: isMcp(provider.auth_patterns) }
+}
+
+/** @throws ServiceError PROVIDER_NOT_FOUND: also for providers that are not custom, which these operations never touch */
+function customProvider(environment: Environment, identifier = ''): Provider {
+  for (const provider of environment.model.tables.providers.values()) {
+    if (provider.is_custom && provider.identifier === identifier) return provider
+  }
+  throw new ServiceError('PROVIDER_NOT_FOUND', `there is no custom provider ${JSON.stringify(identifier)}`)
+}
+
+function connectionType(provider: Provider): Connection['type'] {
+  return TRAITS[authorizationTypeOf(provider.auth_patterns)].connectionType
+}
+
+function connectionFor(provider: Provider, id: string): Connection {
+  return {
+    id,
+    key_id: provider.identifier,
+    organization_id: '',
+    organization_name: '',
+    domains: [],
+    enabled: true,
+    provider: 'CUSTOM',
+    provider_key: provider.identifier,
+    status: 'COMPLETED',
+    type: connectionType(provider),
+    mcp_server_url: '',
+  }
+}

@@ -1,0 +1,40 @@
+import type { Operation } from '../contract/shapes.ts'
+import {
+  deleteConnectedAccount,
+  getConnectedAccountAuth,
+  getConnectedAccountDetails,
+  listConnectedAccounts,
+  searchConnectedAccounts,
+} from './accounts.ts'
+import { createConnectedAccount } from './create-account.ts'
+import { createToken } from './create-token.ts'
+import { listAvailableTools, listProviders, listScopedTools, listTools } from './discovery.ts'
+import { executeTool } from './execute-tool.ts'
+import { createMagicLink } from './magic-links.ts'
+import type { Handler } from './operation.ts'
+import { createCustomProvider, deleteCustomProvider, listConnections, updateCustomProvider } from './providers.ts'
+import { updateConnectedAccount } from './update-account.ts'
+import { verifyUser } from './verify-user.ts'
+
+/** Every operation of the service and what answers it. */
+export const OPERATIONS: { readonly [Id in Operation]: Handler<Id> } = {
+  create_token: createToken,
+  list_connected_accounts: listConnectedAccounts,
+  update_connected_account: updateConnectedAccount,
+  create_connected_account: createConnectedAccount,
+  get_connected_account_auth: getConnectedAccountAuth,
+  get_connected_account_details: getConnectedAccountDetails,
+  create_magic_link: createMagicLink,
+  verify_user: verifyUser,
+  delete_connected_account: deleteConnectedAccount,
+  search_connected_accounts: searchConnectedAccounts,
+  list_connections: listConnections,
+  create_custom_provider: createCustomProvider,
+  update_custom_provider: updateCustomProvider,
+  delete_custom_provider: deleteCustomProvider,
+  execute_tool: executeTool,
+  list_tools: listTools,
+  list_scoped_tools: listScopedTools,
+  list_available_tools: listAvailableTools,
+  list_providers: listProviders,
+}

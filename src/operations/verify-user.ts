@@ -1,0 +1,50 @@
+import type { Account } from '../domain/account.ts'
+import { moved, withLive, withoutPending } from '../domain/account-changes.ts'
+import { ServiceError } from '../domain/errors.ts'
+import type { AuthRequest } from '../domain/magic-link.ts'
+import { now } from '../store/environment.ts'
+import type { Call, Reply } from './operation.ts'
+
+/** POST /connected_accounts/user/verify (4.7, 3.1): pending tokens become live, and the request id is consumed. */
+export function verifyUser(call: Call<'verify_user'>): Reply {
+  const { environment, body, notes } = call
+  const { request, account } = pendingRequest(call, body.auth_request_id)
+  notes.account_id = account.id
+  if (body.identifier !== request.identifier) throw mismatch()
+  environment.model.transact(() => {
+    const { tables } = environment.model
+    const live = account.pending ? withLive(account, account.pending) : account
+    tables.accounts.put(moved(withoutPending(live), 'verified', now(environment)))
+    tables.auth_requests.put({ ...request, outcome: 'consumed' })
+  })
+  const { post_user_verify_redirect_url } = environment.settings
+  const redirect = post_user_verify_redirect_url || `${call.baseUrl}/connect/success`
+  return { status: 200, body: { post_user_verify_redirect_url: redirect } }
+}
+
+/** What each end of an auth request is called in the 404 that follows it. */
+const ENDED = {
+  consumed: 'was verified before; each id works once',
+  expired: 'has expired; send the user through a new magic link',
+  superseded: 'was superseded by a later consent of the same account',
+} as const
+
+function pendingRequest({ environment }: Call<'verify_user'>, id: string): { request: AuthRequest; account: Account } {
+  const { tables } = environment.model
+  const request = tables.auth_requests.get(id)
+  const account = request && tables.accounts.get(request.account_id)
+  if (!request || !account)
+    throw new ServiceError('AUTH_REQUEST_NOT_FOUND', 'there is no pending flow with this auth_request_id')
+  if (request.outcome !== 'pending') {
+    throw new ServiceError('AUTH_REQUEST_NOT_FOUND', `this auth_request_id ${ENDED[request.outcome]}`)
+  }
+  return { request, account }
+}
+
+/** The stored identifier stays unsaid: whoever asks has not shown to be its owner. */
+function mismatch(): ServiceError {
+  return new ServiceError(
+    'IDENTIFIER_MISMATCH',
+    'identifier is not the one that the magic link was made for; the request stays pending',
+  )
+}
