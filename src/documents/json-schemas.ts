@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { connectorSchema } from './connector-schema.ts'
+import { seedSchema } from './seed-schema.ts'
+
+const TITLES = {
+  seed: 'What a toolmock environment starts with',
+  connector: 'A connector of toolmock: one fake third-party application',
+} as const
+
+/** The JSON Schemas of the files that users write, by name (`spec/schemas/<name>.schema.json`). */
+export function jsonSchemas(): Record<string, object> {
+  return { seed: jsonSchema('seed', seedSchema), connector: jsonSchema('connector', connectorSchema) }
+}
+
+function jsonSchema(name: keyof typeof TITLES, schema: z.ZodType): object {
+  // What is written, before defaults and durations are worked out; free-form parts say their type in their metadata.
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' })
+  return { $schema, $id: `${name}.schema.json`, title: TITLES[name], ...rest }
+}

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { mergeBundles, type SeedBundle, withDefaultClient } from '../domain/seed.ts'
+import { parseBundle } from './bundle.ts'
+import type { DocumentChecks } from './connector-checks.ts'
+
+/** The name under which `--seed` knows the seed that comes with the package. */
+export const BUNDLED = 'bundled'
+
+/**
+ * The seeds at these paths, one after the other: a file, a folder, or `bundled`. Neither YAML nor zod is loaded for the
+ * bundled one where the build has left it parsed.
+ * @throws DocumentError with the problems of all files; UnreadableFileError
+ */
+export async function loadSeeds(paths: readonly string[], checks: DocumentChecks): Promise<SeedBundle> {
+  if (paths.length === 1 && paths[0] === BUNDLED) {
+    const parsed = await parsedBundledSeed()
+    if (parsed) return withDefaultClient(parsed)
+  }
+  const { readBundles } = await import('./read-bundles.ts')
+  const bundles = await readBundles(paths, checks, { folder: bundledSeedFolder, parsed: parsedBundledSeed })
+  return withDefaultClient(mergeBundles(bundles))
+}
+
+/** The `seeds` folder of the package this file belongs to, whether it runs from `src` or from `dist`. */
+export function bundledSeedFolder(): string {
+  return join(packageRoot(), 'seeds')
+}
+
+/** What the build left in `dist`; never taken when the sources run, which may be newer. */
+async function parsedBundledSeed(): Promise<SeedBundle | undefined> {
+  const folder = join(packageRoot(), 'dist')
+  const file = join(folder, 'bundled-seed.json')
+  if (!fileURLToPath(import.meta.url).startsWith(folder + sep) || !existsSync(file)) return undefined
+  return parseBundle(await readFile(file, 'utf8'))
+}
+
+function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'seeds', 'default.yaml'))) {
+    const parent = dirname(folder)
+    if (parent === folder) throw new Error('the seeds folder of the package is missing')
+    folder = parent
+  }
+  return folder
+}
