@@ -31,59 +31,76 @@ const ONE = new Set([
 const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
 const MAP = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs'])
 
-/** A direction: which properties it leaves unchecked. */
-type Unchecked = (property: Schema) => boolean
+/** How a schema is looked at: which properties it leaves unchecked, and what becomes of a reference. */
+interface View {
+  readonly spec: SpecDocument
+  readonly unchecked: (property: Schema) => boolean
+  readonly reference: (ref: string, inside: readonly string[]) => Schema
+}
 
 /**
  * A schema as it judges requests, without references: properties that are output only (G9) may hold anything and are never
  * required.
  */
 export function requestSchema(spec: SpecDocument, schema: Schema): Schema {
-  return view(spec, schema, [], (property) => property.readOnly === true)
+  const view: View = {
+    spec,
+    unchecked: (property) => property.readOnly === true || follow<Schema>(spec, property).readOnly === true,
+    reference: (ref, inside) => {
+      if (inside.includes(ref)) throw new Error(`${SPEC}: ${ref} contains itself, which nothing here expects`)
+      return viewed(view, follow<Schema>(spec, { $ref: ref }), [...inside, ref])
+    },
+  }
+  return viewed(view, schema, [])
 }
 
-/** A schema as it judges answers, without references. */
+/** Where `responseSchema` has the schemas that it refers to. */
+export const COMPONENTS = 'components'
+
+/** A schema as it judges answers; its references lead into `responseComponents`. */
 export function responseSchema(spec: SpecDocument, schema: Schema): Schema {
-  return view(spec, schema, [], () => false)
+  const reference = (ref: string): Schema => ({ $ref: ref.replace('#/components/schemas/', `${COMPONENTS}#/$defs/`) })
+  return viewed({ spec, unchecked: () => false, reference }, schema, [])
 }
 
-function view(spec: SpecDocument, schema: Schema | boolean, inside: readonly string[], unchecked: Unchecked): Schema {
+/** The named schemas of the spec as they judge answers. */
+export function responseComponents(spec: SpecDocument): Schema & { $id: string } {
+  const schemas = Object.entries(spec.components?.schemas ?? {})
+  return {
+    $id: COMPONENTS,
+    $defs: Object.fromEntries(schemas.map(([name, schema]) => [name, responseSchema(spec, schema)])),
+  }
+}
+
+function viewed(view: View, schema: Schema | boolean, inside: readonly string[]): Schema {
   if (typeof schema === 'boolean') return schema as unknown as Schema
-  const ref = schema.$ref
-  if (ref !== undefined && inside.includes(ref))
-    throw new Error(`${SPEC}: ${ref} contains itself, which nothing here expects`)
-  const path = ref === undefined ? inside : [...inside, ref]
-  const { $ref: _, ...siblings } = schema
-  const own = viewKeywords(spec, siblings, path, unchecked)
+  const { $ref: ref, ...siblings } = schema
+  const own = viewedKeywords(view, siblings, inside)
   if (ref === undefined) return own
-  const target = view(spec, follow<Schema>(spec, { $ref: ref }), path, unchecked)
+  const target = view.reference(ref, inside)
   return Object.keys(own).length > 0 ? { allOf: [target, own] } : target
 }
 
-function viewKeywords(spec: SpecDocument, schema: Schema, inside: readonly string[], unchecked: Unchecked): Schema {
-  const inner = (value: unknown): Schema => view(spec, value as Schema, inside, unchecked)
+function viewedKeywords(view: View, schema: Schema, inside: readonly string[]): Schema {
+  const inner = (value: unknown): Schema => viewed(view, value as Schema, inside)
   const result: Schema = {}
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword.startsWith('x-') || ANNOTATIONS.has(keyword)) continue
     if (ONE.has(keyword)) result[keyword] = inner(value)
     else if (LIST.has(keyword)) result[keyword] = (value as Schema[]).map(inner)
-    else if (MAP.has(keyword)) {
-      const entries = Object.entries(value as Record<string, Schema>)
-      result[keyword] = Object.fromEntries(
-        entries.map(([name, property]) => [
-          name,
-          unchecked(follow<Schema>(spec, property)) || unchecked(property) ? true : inner(property),
-        ]),
-      )
-    } else result[keyword] = value
+    else if (MAP.has(keyword)) result[keyword] = viewedMap(view, value as Record<string, Schema>, inner)
+    else result[keyword] = value
   }
-  if (result.required) {
-    const properties = schema.properties ?? {}
-    const dropped = (name: string): boolean => {
-      const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-      return property !== undefined && (unchecked(property) || unchecked(follow<Schema>(spec, property)))
-    }
-    result.required = result.required.filter((name) => !dropped(name))
-  }
+  if (result.required) result.required = result.required.filter((name) => !isUnchecked(view, schema, name))
   return result
+}
+
+function viewedMap(view: View, schemas: Record<string, Schema>, inner: (schema: Schema) => Schema): object {
+  const entries = Object.entries(schemas)
+  return Object.fromEntries(entries.map(([name, schema]) => [name, view.unchecked(schema) ? true : inner(schema)]))
+}
+
+function isUnchecked(view: View, schema: Schema, name: string): boolean {
+  const property = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+  return property !== undefined && view.unchecked(property)
 }

@@ -1,10 +1,12 @@
 import { operationsOf, readSpec, type Schema, type SpecDocument, type SpecOperation, SPEC } from './spec-document.ts'
-import { requestSchema, responseSchema } from './schema-view.ts'
+import { requestSchema, responseComponents, responseSchema } from './schema-view.ts'
 import type { Step } from './step.ts'
 
 const FOLDER = 'src/contract/generated'
 
-const DECLARATION = `/** What Ajv says of one failed rule. */
+const DECLARATION = `import type { Operation } from '../shapes.ts'
+
+/** What Ajv says of one failed rule. */
 export interface ValidatorError {
   readonly keyword: string
   readonly instancePath: string
@@ -19,10 +21,10 @@ export interface Validator {
 }
 /** Per operation; null where there is nothing to check. */
 export declare const REQUESTS: Readonly<
-  Record<string, { readonly query: Validator | null; readonly path: Validator | null; readonly body: Validator | null }>
+  Record<Operation, { readonly query: Validator | null; readonly path: Validator | null; readonly body: Validator | null }>
 >
 /** Per operation and status; null where no body is declared. */
-export declare const RESPONSES: Readonly<Record<string, Readonly<Record<string, Validator | null>>>>
+export declare const RESPONSES: Readonly<Record<Operation, Readonly<Record<string, Validator | null>>>>
 `
 
 /** Validators of every request and response, compiled by Ajv into plain code that needs no Ajv. */
@@ -44,7 +46,10 @@ export const validators: Step = {
     })
     const tables = [table('REQUESTS', requests), table('RESPONSES', responses)].join('\n')
     return new Map([
-      [`${FOLDER}/validators.js`, await bundle(root, `${boundWork(await compile(schemas.all()))}\n${tables}`)],
+      [
+        `${FOLDER}/validators.js`,
+        await bundle(root, `${boundWork(await compile(schemas.all(), responseComponents(spec)))}\n${tables}`),
+      ],
       [`${FOLDER}/validators.d.ts`, DECLARATION],
     ])
   },
@@ -56,12 +61,12 @@ class SchemaPool {
 
   name(schema: Schema): string {
     const key = JSON.stringify(schema)
-    const name = this.#names.get(key) ?? `schema${this.#names.size}`
+    const name = this.#names.get(key) ?? `judge${this.#names.size}`
     this.#names.set(key, name)
     return name
   }
 
-  all(): (Schema & { $id: string })[] {
+  all(): Identified[] {
     return [...this.#names].map(([text, name]) => ({ $id: name, ...(JSON.parse(text) as Schema) }))
   }
 }
@@ -89,7 +94,9 @@ function table(name: string, rows: readonly (readonly [string, string])[]): stri
   return `export const ${name} = {\n${rows.map(([key, value]) => `  ${key}: ${value},`).join('\n')}\n}`
 }
 
-async function compile(schemas: (Schema & { $id: string })[]): Promise<string> {
+type Identified = Schema & { $id: string }
+
+async function compile(schemas: Identified[], components: Identified): Promise<string> {
   const [{ Ajv2020 }, formats, standalone] = await Promise.all([
     import('ajv/dist/2020.js'),
     import('ajv-formats'),
@@ -97,8 +104,12 @@ async function compile(schemas: (Schema & { $id: string })[]): Promise<string> {
   ])
   // Strict about keywords, so that a misspelt one in the spec is found here and not by a request that passes.
   const ajv = new Ajv2020({
-    schemas,
+    schemas: [components, ...schemas],
     allErrors: true,
+    // Violations are put into words of our own.
+    messages: false,
+    // Leaves are inlined, objects that many answers share are not.
+    inlineRefs: 3,
     strictTypes: false,
     strictRequired: false,
     allowUnionTypes: true,

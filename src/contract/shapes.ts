@@ -12,7 +12,7 @@ export type Query<Id extends Operation> =
     ? Parameters
     : Described<Id> extends { parameters: { query?: infer Parameters extends object } }
       ? Parameters
-      : Record<never, never>
+      : Record<string, never>
 
 type BodyIn<Described> = Described extends { content: infer Content } ? Parsed<Content[keyof Content]> : never
 

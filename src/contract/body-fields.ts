@@ -1,0 +1,70 @@
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { type FieldPath, fieldName } from './field-path.ts'
+import type { FieldNode } from './generated/field-tables.ts'
+
+const MOST_FINDINGS = 20
+
+/** A field of a request body that the contract does not take from clients. */
+export interface FieldFinding {
+  readonly path: FieldPath
+  readonly field: string
+  readonly kind: 'unknown' | 'output_only'
+}
+
+/** The fields that are unknown or output only, in the order in which they are found; at most twenty. */
+export function findForeignFields(node: FieldNode, body: unknown): FieldFinding[] {
+  const findings: FieldFinding[] = []
+  look(node, body, [], findings)
+  return findings
+}
+
+function look(node: FieldNode, value: unknown, path: FieldPath, findings: FieldFinding[]): void {
+  if (Array.isArray(value)) {
+    if (!node.items) return
+    for (let index = 0; index < value.length && findings.length < MOST_FINDINGS; index += 1) {
+      look(node.items, value[index], [...path, index], findings)
+    }
+  } else if (isJsonObject(value) && node.fields) lookInside(node, value, path, findings)
+}
+
+function lookInside(node: FieldNode, object: JsonObject, path: FieldPath, findings: FieldFinding[]): void {
+  for (const key of Object.keys(object)) {
+    if (findings.length === MOST_FINDINGS) return
+    const known = fieldOf(node, key)
+    const at = [...path, key]
+    if (known?.outputOnly) findings.push({ path: at, field: fieldName(at), kind: 'output_only' })
+    else if (known) look(known, own(object, key), at, findings)
+    else if (!node.open) findings.push({ path: at, field: fieldName(at), kind: 'unknown' })
+  }
+}
+
+/** Whether a body holds an output-only field anywhere; looks for the known ones, so that a wide body costs nothing. */
+export function hasOutputOnly(node: FieldNode, value: unknown): boolean {
+  const { items } = node
+  if (Array.isArray(value)) return items !== undefined && value.some((item) => hasOutputOnly(items, item))
+  if (!isJsonObject(value)) return false
+  return Object.entries(node.fields ?? {}).some(
+    ([key, known]) => Object.hasOwn(value, key) && (known.outputOnly === true || hasOutputOnly(known, own(value, key))),
+  )
+}
+
+/** The body without its output-only fields, which are accepted and ignored (G9). */
+export function withoutOutputOnly(node: FieldNode, value: JsonValue): JsonValue {
+  if (Array.isArray(value)) {
+    const { items } = node
+    return items ? value.map((item) => withoutOutputOnly(items, item)) : value
+  }
+  if (!isJsonObject(value) || !node.fields) return value
+  // `fromEntries` defines own properties, `__proto__` included, and so never touches a prototype.
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) => {
+      const known = fieldOf(node, key)
+      if (known?.outputOnly) return []
+      return [[key, known ? withoutOutputOnly(known, inner) : inner]]
+    }),
+  )
+}
+
+function fieldOf(node: FieldNode, key: string): FieldNode | undefined {
+  return node.fields && Object.hasOwn(node.fields, key) ? node.fields[key] : undefined
+}

@@ -1,0 +1,30 @@
+import type { FieldViolation } from '../domain/errors.ts'
+import type { Operation } from './shapes.ts'
+
+/** One request and its answer as they were on the wire, with what the contract check said of each. */
+export interface ObservedExchange {
+  /** Null for paths and methods that the service does not serve. */
+  readonly operation: Operation | null
+  readonly request: {
+    readonly method: string
+    /** Without the query, percent-encoded as it was sent. */
+    readonly path: string
+    /** Without the question mark; empty when there is none. */
+    readonly query: string
+    /** Names in lower case. */
+    readonly headers: Readonly<Record<string, string>>
+    /** As it was sent; empty when there is none. */
+    readonly body: string
+  }
+  /** Undefined when the request was refused before its contract was checked: no bearer, a body that is no JSON. */
+  readonly requestViolations: readonly FieldViolation[] | undefined
+  readonly response: {
+    readonly status: number
+    /** Names in lower case. */
+    readonly headers: Readonly<Record<string, string>>
+    /** Parsed JSON; undefined when there is no body content. */
+    readonly body: unknown
+  }
+  /** Undefined when the answer was not checked. */
+  readonly responseViolations: readonly FieldViolation[] | undefined
+}

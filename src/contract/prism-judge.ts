@@ -1,0 +1,87 @@
+import { getHttpOperationsFromSpec } from '@stoplight/prism-http/dist/utils/operations.js'
+import { validateInput, validateOutput } from '@stoplight/prism-http/dist/validator/index.js'
+import { readDocument } from './generated/document.js'
+import type { Operation } from './shapes.ts'
+
+/**
+ * Prism's verdict on requests and answers, by the same document as ours and by none of our code. Slow to load (about half a
+ * second) and to judge: for tests and reports, never on the way of a request.
+ *
+ * Its main entry would load its mock and its proxy as well; of the two modules taken here, one reads the document, the other
+ * is the validator.
+ */
+export interface PrismJudge {
+  request(operation: Operation, request: JudgedRequest): JudgeViolation[]
+  response(
+    operation: Operation,
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: unknown,
+  ): JudgeViolation[]
+}
+
+export interface JudgedRequest {
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Parsed JSON, or the text of a form; undefined when there is none. */
+  readonly body: unknown
+}
+
+export interface JudgeViolation {
+  /** Where: `body.connected_account.api_config`. */
+  readonly field: string
+  readonly message: string
+  readonly code: string
+}
+
+type Described = Awaited<ReturnType<typeof getHttpOperationsFromSpec>>[number]
+type Verdict = ReturnType<typeof validateInput> | ReturnType<typeof validateOutput>
+
+/** Loads Prism and has it read the document. */
+export async function createPrismJudge(document: Record<string, unknown> = readDocument()): Promise<PrismJudge> {
+  const operations = new Map<string, Described>()
+  for (const operation of await getHttpOperationsFromSpec(document))
+    operations.set(operation.iid ?? operation.id, operation)
+  const resource = (id: Operation): Described => {
+    const found = operations.get(id)
+    if (!found) throw new Error(`Prism knows no operation ${id}`)
+    return found
+  }
+  return {
+    request: (operation, request) =>
+      violations(validateInput({ resource: resource(operation), element: prismRequest(request) })),
+    response: (operation, status, headers, body) =>
+      violations(
+        validateOutput({
+          resource: resource(operation),
+          element: { statusCode: status, headers: { ...headers }, body },
+        }),
+      ),
+  }
+}
+
+type PrismRequest = Parameters<typeof validateInput>[0]['element']
+
+function prismRequest({ method, path, query, headers, body }: JudgedRequest): PrismRequest {
+  const values = [...new Set(query.keys())].map((name) => {
+    const all = query.getAll(name)
+    return [name, all.length === 1 ? all.join() : all] as const
+  })
+  return {
+    method: method.toLowerCase() as PrismRequest['method'],
+    url: { path, query: Object.fromEntries(values) },
+    headers: { ...headers },
+    body,
+  }
+}
+
+function violations(verdict: Verdict): JudgeViolation[] {
+  if (verdict._tag === 'Right') return []
+  return verdict.left
+    .filter(({ code }) => code !== 'deprecated')
+    .map(({ path, message, code }) => ({ field: (path ?? []).join('.'), message, code: String(code ?? '') }))
+}
