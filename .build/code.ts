@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { build, type Metafile } from 'esbuild'
 import { manifestOf, ROOT } from './project.ts'
+import { slimTables } from './slim.ts'
 
 /** Packages written as CommonJS call `require`, which an ES module has to make for itself. */
 const REQUIRE =
@@ -26,6 +27,7 @@ export async function bundleCode(outdir: string): Promise<Metafile> {
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: REQUIRE },
     define: { TOOLMOCK_VERSION: JSON.stringify(manifestOf(ROOT).version) },
+    plugins: [slimTables],
     metafile: true,
     logLevel: 'warning',
   })
