@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { own } from '../../src/domain/json.ts'
+import type { JsonObject } from '../../src/domain/json.ts'
+import { components, document, fidelity, operations, walk } from './document.ts'
+
+const LEGAL = /^(document:\d(\.\d+)?|(convention|choice)(:G\d+)?)$/
+
+function basisOf(value: JsonObject): string {
+  const basis = own(value, 'x-basis')
+  return typeof basis === 'string' ? basis : 'none'
+}
+
+/** Every `x-basis` of the document, wherever it stands. */
+const used = [...new Set(walk(document).map(([, object]) => basisOf(object)))].filter((basis) => basis !== 'none')
+
+/** Row by row: the identifier, and what its last column says. */
+const explained = new Map(
+  [...fidelity.matchAll(/^\| (G\d+) .*\| ([^|]+) \|$/gm)].map(([, id, basis]) => [id ?? '', basis ?? '']),
+)
+
+describe('the basis of the contract', () => {
+  it.each(operations)(
+    'is given for $id, its parameters and each of its statuses',
+    ({ object, parameters, responses }) => {
+      const parts = [object, ...parameters, ...responses.map(([, response]) => response)]
+      expect(parts.map(basisOf)).toEqual(parts.map(() => expect.stringMatching(LEGAL)))
+    },
+  )
+
+  it.each(['schemas', 'parameters', 'headers', 'securitySchemes'])('is given for each of the shared %s', (kind) => {
+    const without = components(kind).filter(([, component]) => !LEGAL.test(basisOf(component)))
+    expect(without.map(([name]) => name)).toEqual([])
+  })
+
+  it('has a legal form wherever it stands', () => {
+    expect(used.filter((basis) => !LEGAL.test(basis))).toEqual([])
+  })
+
+  it('names only identifiers that docs/fidelity.md explains, with the same basis', () => {
+    const claims = used.filter((basis) => basis.includes(':G')).map((basis) => basis.split(':'))
+    const wrong = claims.filter(([kind = '', id = '']) => !explained.get(id)?.includes(kind))
+    expect(claims.length).toBeGreaterThan(10)
+    expect(wrong).toEqual([])
+  })
+
+  it('names each of the operations 1 to 14 by its part of the document', () => {
+    const parts = operations.map(({ object }) => basisOf(object)).filter((basis) => basis.startsWith('document:4.'))
+    expect(parts.sort()).toEqual(Array.from({ length: 14 }, (_, index) => `document:4.${index + 1}`).sort())
+  })
+})

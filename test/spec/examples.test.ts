@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { ERROR_CATALOGUE } from '../../src/domain/errors.ts'
+import { isJsonObject, own } from '../../src/domain/json.ts'
+import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
+import { entries, follow, judge, member, operations, pointer, text } from './document.ts'
+
+interface Example {
+  title: string
+  /** JSON pointer of the schema that the example has to fit. */
+  schema: string
+  value: JsonValue
+  status: string
+}
+
+/** The examples of one `content`, which stands at `at`. */
+function examplesOf(holder: JsonObject, at: string, title: string, status: string): Example[] {
+  if (!own(holder, 'content')) return []
+  return entries(member(holder, 'content')).flatMap(([type, media]) => {
+    const examples = own(media, 'examples')
+    const named = examples !== undefined && isJsonObject(examples) ? entries(examples) : []
+    const schema = `${at}${pointer('content', type, 'schema')}`
+    return named.map(([name, example]) => {
+      const value = own(follow(example), 'value') ?? null
+      return { title: `${title} ${name}`, schema, value, status }
+    })
+  })
+}
+
+const requestExamples = operations.flatMap(({ id, object, pointer: at }) =>
+  own(object, 'requestBody') ? examplesOf(member(object, 'requestBody'), `${at}/requestBody`, `${id} request`, '') : [],
+)
+const responseExamples = operations.flatMap(({ id, pointer: at, responses }) =>
+  responses.flatMap(([status, response]) =>
+    examplesOf(response, `${at}${pointer('responses', status)}`, `${id} ${status}`, status),
+  ),
+)
+
+/** `code` and `error_code` of an example in the shape of G16. */
+function claim(value: JsonValue): [code: JsonValue | undefined, name: string] | null {
+  const details = isJsonObject(value) && own(value, 'details')
+  if (!isJsonObject(value) || !Array.isArray(details)) return null
+  const [info] = details
+  return info !== undefined && isJsonObject(info) ? [own(value, 'code'), text(info, 'error_code')] : null
+}
+
+describe('the examples of the contract', () => {
+  it.each([...requestExamples, ...responseExamples])('fit their schema: $title', ({ schema, value }) => {
+    expect(judge(schema, value)).toEqual([])
+  })
+
+  it.each(operations)('exist for each body of $id', ({ id, object, responses }) => {
+    const bodies = responses.filter(([, response]) => own(response, 'content')).map(([status]) => `${id} ${status} `)
+    const expected = own(object, 'requestBody') ? [`${id} request `, ...bodies] : bodies
+    const titles = [...requestExamples, ...responseExamples].map(({ title }) => title)
+    expect(bodies).not.toEqual([])
+    expect(expected.filter((start) => !titles.some((title) => title.startsWith(start)))).toEqual([])
+  })
+
+  const errors = responseExamples.filter(({ value }) => claim(value))
+  it.each(errors)('carry the code and status of the error catalogue: $title', ({ value, status }) => {
+    const [code, name] = claim(value) ?? []
+    const catalogued = new Map<string, { status: number; code: number }>(Object.entries(ERROR_CATALOGUE)).get(
+      name ?? '',
+    )
+    expect({ status: Number(status), code }).toEqual(catalogued)
+  })
+
+  it('show each error that an operation can answer', () => {
+    const general = ['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'STORAGE_UNAVAILABLE', 'INTERNAL']
+    const shown = new Set(errors.map(({ value }) => claim(value)?.[1] ?? ''))
+    expect([...shown].sort()).toEqual(
+      Object.keys(ERROR_CATALOGUE)
+        .filter((name) => !general.includes(name))
+        .sort(),
+    )
+  })
+})
