@@ -35,9 +35,8 @@ export function credentialsPage(page: CredentialsPage): Html {
     <p>
       Enter the credentials of this account: <strong><bdi>${page.accountIdentifier}</bdi></strong>
     </p>
-    ${firstProblem && html`<p class="problem" role="alert">Nothing was saved: please correct what is marked below.</p>`}
     <form method="post" action="${page.action}" novalidate>
-      ${inputs}
+      ${firstProblem && html`<p class="problem" role="alert">${NOT_SAVED}</p>`} ${inputs}
       <div class="actions">
         <button class="primary">Connect</button>
         <button formaction="${page.cancelAction}">Cancel</button>
@@ -47,6 +46,8 @@ export function credentialsPage(page: CredentialsPage): Html {
   const title = `Connect ${page.connectorName}`
   return layout({ title: firstProblem ? `${title}: please check` : title, overline: page.connectorName, body })
 }
+
+const NOT_SAVED = 'Nothing was saved. Please correct what is marked, and enter secrets again.'
 
 interface InputState {
   value: string

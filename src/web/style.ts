@@ -187,6 +187,9 @@ export const STYLE = css`
   .problem {
     margin: 0.25rem 0 0;
   }
+  form > .problem {
+    margin: 0 0 1rem;
+  }
   .problem {
     color: var(--error);
     font-size: 0.875rem;
