@@ -50,6 +50,11 @@ const PROBLEMS = {
     title: 'The application did not grant access',
     text: 'Nothing was connected; follow your link again.',
   },
+  not_stored: {
+    status: 503,
+    title: 'The state could not be written',
+    text: 'Nothing was changed; follow your link again.',
+  },
   unavailable: {
     status: 502,
     title: 'The application could not be reached',

@@ -129,8 +129,17 @@ function visit(
     const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
     const flow = flowOf(context, request, found)
     const answer = await handle({ flow, linkId: found.link.id, query: queryOf(request), form })
-    await context.settled()
+    await stored(context)
     send(response, answer)
+  }
+}
+
+/** @throws LinkProblem when what the answer rests on could not be written; then it has been undone */
+async function stored(context: ConnectContext): Promise<void> {
+  try {
+    await context.settled()
+  } catch (error) {
+    throw new LinkProblem('not_stored', error instanceof Error ? error.message : String(error))
   }
 }
 

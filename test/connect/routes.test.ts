@@ -370,9 +370,9 @@ describe('the redirect', () => {
 
   it('never leaves when the data could not be stored', async () => {
     const { app } = world({ settled: () => Promise.reject(new Error('the disk is full')) })
-    const { status, headers } = await request(app).get('/magic/link?decision=approve')
-    expect(status).toBe(500)
+    const { headers, text } = await request(app).get('/magic/link?decision=approve').expect(503)
     expect(headers.location).toBeUndefined()
+    expect(text).toContain('the disk is full')
   })
 })
 
