@@ -24,13 +24,13 @@ const MEDIA_TYPES = [
  */
 export const slimTables: Plugin = {
   name: 'slim-tables',
-  setup({ onLoad }) {
-    onLoad({ filter: /node_modules\/mime-db\/db\.json$/ }, ({ path }) => {
+  setup(build) {
+    build.onLoad({ filter: /node_modules\/mime-db\/db\.json$/ }, ({ path }) => {
       const all = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
       const kept = Object.entries(all).filter(([type]) => MEDIA_TYPES.includes(type))
       return { contents: JSON.stringify(Object.fromEntries(kept)), loader: 'json' }
     })
-    onLoad({ filter: /node_modules\/iconv-lite\/encodings\/dbcs-data\.js$/ }, () => ({
+    build.onLoad({ filter: /node_modules\/iconv-lite\/encodings\/dbcs-data\.js$/ }, () => ({
       contents: 'module.exports = {}',
     }))
   },

@@ -1,5 +1,5 @@
 import { readArguments } from './arguments.ts'
-import type { Surroundings } from './commands.ts'
+import type { Surroundings } from './command.ts'
 import { systemCode } from './failure.ts'
 import { HEALTHCHECK_FLAGS } from './flags.ts'
 import { UsageError } from './usage-error.ts'

@@ -1,9 +1,9 @@
 import type { createSimulator, Simulator, SimulatorOptions } from '../simulator.ts'
 import { type Arguments, mistypedVariables, readArguments, type Variables } from './arguments.ts'
-import type { Surroundings } from './commands.ts'
+import type { Surroundings } from './command.ts'
 import { listenFailure } from './failure.ts'
 import { START_FLAGS } from './flags.ts'
-import { createLog, type Log } from './log.ts'
+import { createLog } from './log.ts'
 import { readyLines } from './ready-line.ts'
 import { stopSignal } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
@@ -55,7 +55,7 @@ export async function serve(
   return simulator
 }
 
-function simulatorOptions({ values, given }: StartArguments, log: Log): SimulatorOptions {
+function simulatorOptions({ values, given }: StartArguments, log: SimulatorOptions['log']): SimulatorOptions {
   // A file named by a flag wins over TOOLMOCK_IN_MEMORY, as any flag over any variable.
   const inMemory = values['in-memory'] && given.get('state') !== 'flag'
   return { state: inMemory ? null : values.state, fresh: values.fresh, seeds: values.seed, strict: values.strict, log }

@@ -1,4 +1,4 @@
-import type { Surroundings } from './commands.ts'
+import type { Surroundings } from './command.ts'
 import { systemCode } from './failure.ts'
 
 /** The real process. A reader that goes away (`toolmock | head -1`) ends the printing, not the server. */

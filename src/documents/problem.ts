@@ -1,3 +1,5 @@
+import { StartError } from '../domain/start-error.ts'
+
 /** Where in a document: keys and list positions from the top. */
 export type Path = readonly (string | number)[]
 
@@ -25,7 +27,7 @@ export interface Finding {
 }
 
 /** A file that is not what it should be, with everything that is wrong with it. */
-export class DocumentError extends Error {
+export class DocumentError extends StartError {
   override readonly name = 'DocumentError'
 
   constructor(readonly problems: readonly Problem[]) {
@@ -34,7 +36,7 @@ export class DocumentError extends Error {
 }
 
 /** A file or folder that could not be read at all. */
-export class UnreadableFileError extends Error {
+export class UnreadableFileError extends StartError {
   override readonly name = 'UnreadableFileError'
 
   constructor(

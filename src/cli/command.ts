@@ -1,0 +1,23 @@
+import type { Variables } from './arguments.ts'
+import type { Flag } from './flag.ts'
+
+/** What a command is given of the process around it. */
+export interface Surroundings {
+  readonly variables: Variables
+  /** Each writes one line. */
+  readonly out: (line: string) => void
+  readonly err: (line: string) => void
+}
+
+/** Runs a command; the promise is its exit code. */
+export type Run = (argv: readonly string[], surroundings: Surroundings) => Promise<number>
+
+export interface Command {
+  readonly name: string
+  /** What follows the name and the flags. */
+  readonly operands: string
+  readonly summary: string
+  readonly flags: readonly Flag[]
+  /** Its code, loaded when it is called. */
+  readonly load: () => Promise<Run>
+}

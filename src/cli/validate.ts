@@ -1,0 +1,26 @@
+import { DOCUMENT_CHECKS } from '../document-checks.ts'
+import { validateFiles } from '../documents/validate.ts'
+import { readArguments } from './arguments.ts'
+import type { Surroundings } from './command.ts'
+import { COMMON_FLAGS } from './flags.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Prints each problem of the files; 0 without one, 1 with findings, 2 when a file could not be read. */
+export async function validate(argv: readonly string[], { variables, out, err }: Surroundings): Promise<number> {
+  const { rest } = readArguments(COMMON_FLAGS, argv, variables)
+  if (rest.length === 0) throw new UsageError('validate needs at least one FILE or folder.')
+  const { files, problems, unreadable } = await validateFiles(rest, DOCUMENT_CHECKS)
+  for (const { message } of problems) out(message)
+  for (const { file, reason } of unreadable) err(`toolmock: ${file}: ${reason}`)
+  if (unreadable.length > 0) return 2
+  if (problems.length > 0) {
+    out(`${counted(problems.length, 'problem')} in ${counted(files.length, 'file')}`)
+    return 1
+  }
+  for (const { file, kind } of files) out(`${file}: a valid ${kind} file`)
+  return 0
+}
+
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
