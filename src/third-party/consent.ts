@@ -1,0 +1,83 @@
+import type { Connector } from '../domain/connector.ts'
+import { instant } from '../domain/instant.ts'
+import { type Environment, now } from '../store/environment.ts'
+import { applicationOf } from './application.ts'
+
+/** RFC 6749 4.1.2 recommends at most ten minutes. */
+const CODE_LIFETIME = 10 * 60_000
+
+/** What the service asks a third party to authorize. */
+export interface AuthorizationRequest {
+  /** Comes back with the redirect, whatever was decided. */
+  state: string
+  redirectUri: string
+  scopes: readonly string[]
+  /** The account that is being connected, shown and preselected on the consent page. */
+  loginHint?: string | undefined
+}
+
+export type Decision = { decision: 'approve'; person: string } | { decision: 'deny' }
+
+/** Where the service sends a browser for consent (RFC 6749 4.1.1). `baseUrl` has no slash at its end. */
+export function authorizeUrl(
+  baseUrl: string,
+  environment: Environment,
+  connector: Connector,
+  request: AuthorizationRequest,
+): string {
+  const query = new URLSearchParams({
+    client_id: applicationOf(environment, connector.connector).client_id,
+    redirect_uri: request.redirectUri,
+    response_type: 'code',
+    scope: request.scopes.join(' '),
+    state: request.state,
+  })
+  if (request.loginHint !== undefined) query.set('login_hint', request.loginHint)
+  return `${baseUrl}/third-party/${encodeURIComponent(connector.connector.toWellFormed())}/authorize?${query.toString()}`
+}
+
+/**
+ * What a decision at the consent page leads to: the redirect URL with a code, or with `access_denied`. Also without a
+ * browser (G31), where the person may be anybody.
+ */
+export function decide(
+  environment: Environment,
+  connector: Connector,
+  request: AuthorizationRequest,
+  decision: Decision,
+): string {
+  const { state, redirectUri } = request
+  if (decision.decision === 'deny') {
+    return withQuery(redirectUri, { error: 'access_denied', error_description: 'The request was denied.', state })
+  }
+  const code = environment.model.transact(() => issueCode(environment, connector, request, decision.person))
+  return withQuery(redirectUri, { code, state })
+}
+
+/** A redirect URL with parameters added to those that it has. */
+export function withQuery(url: string, parameters: Record<string, string>): string {
+  const target = new URL(url)
+  for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value)
+  return target.href
+}
+
+function issueCode(
+  environment: Environment,
+  connector: Connector,
+  request: AuthorizationRequest,
+  person: string,
+): string {
+  const codes = environment.model.tables.authorization_codes
+  const present = now(environment)
+  for (const code of [...codes.values()]) if (code.expires_at <= present) codes.remove(code.id)
+  const id = `code_${environment.ids.opaque()}`
+  codes.put({
+    id,
+    connector: connector.connector,
+    person,
+    scopes: [...request.scopes],
+    redirect_uri: request.redirectUri,
+    expires_at: instant(environment.clock.now() + CODE_LIFETIME),
+  })
+  return id
+}

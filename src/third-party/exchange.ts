@@ -1,0 +1,109 @@
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestOptions,
+  request as requestHttp,
+} from 'node:http'
+import type { OutgoingRequest } from './wire.ts'
+import { encodePart } from './wire.ts'
+
+/** What came back over the wire. */
+export type Received =
+  | { kind: 'answer'; status: number; headers: IncomingHttpHeaders; body: Buffer }
+  | { kind: 'broken'; message: string }
+  | { kind: 'timed_out'; message: string }
+
+/** Larger answers are no answers to a tool's call. */
+const ANSWER_LIMIT = 5 * 1024 * 1024
+
+/** The HTTP client of the service side. One per simulator: it keeps the connections to the in-process listener. */
+export class HttpExchange {
+  readonly #kept = new Agent({ keepAlive: true })
+  // A server of the user's closes idle connections when it likes, and a call must not meet that.
+  readonly #single = new Agent({ keepAlive: false })
+
+  /** Sends a request. Never throws: what goes wrong is one of the answers. */
+  async send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<Received> {
+    const { protocol, hostname, port } = new URL(request.origin)
+    const options: RequestOptions = {
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      port,
+      method: request.method,
+      path: target(request),
+      headers: { ...request.headers, ...lengthOf(request) },
+    }
+    try {
+      if (protocol === 'https:') return await this.#overTls(request, options, timeout)
+      return await receive(requestHttp({ ...options, agent: kept ? this.#kept : this.#single }), request.body, timeout)
+    } catch (error) {
+      return { kind: 'broken', message: reason(error) }
+    }
+  }
+
+  close(): void {
+    this.#kept.destroy()
+    this.#single.destroy()
+  }
+
+  /** Loaded only for connectors whose `base_url` needs it: TLS is slow to load. */
+  async #overTls(request: OutgoingRequest, options: RequestOptions, timeout: number): Promise<Received> {
+    const { request: requestHttps } = await import('node:https')
+    return receive(requestHttps({ ...options, agent: false }), request.body, timeout)
+  }
+}
+
+function target({ path, query }: OutgoingRequest): string {
+  if (query.length === 0) return path
+  return `${path}?${query.map(([name, value]) => `${encodePart(name)}=${encodePart(value)}`).join('&')}`
+}
+
+function lengthOf({ method, body }: OutgoingRequest): Record<string, number> {
+  return body === '' && (method === 'GET' || method === 'DELETE') ? {} : { 'Content-Length': Buffer.byteLength(body) }
+}
+
+function receive(request: ClientRequest, body: string, timeout: number): Promise<Received> {
+  return new Promise((resolve) => {
+    const settle = (received: Received): void => {
+      clearTimeout(timer)
+      resolve(received)
+    }
+    const timer = setTimeout(() => {
+      settle({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms` })
+      request.destroy()
+    }, timeout)
+    request.on('error', (error) => {
+      settle({ kind: 'broken', message: reason(error) })
+    })
+    request.on('response', (response) => {
+      collect(response, settle)
+    })
+    request.end(body)
+  })
+}
+
+function collect(response: IncomingMessage, settle: (received: Received) => void): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  response.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= ANSWER_LIMIT) chunks.push(chunk)
+    else {
+      settle({ kind: 'broken', message: `the answer is larger than ${String(ANSWER_LIMIT)} bytes` })
+      response.destroy()
+    }
+  })
+  response.on('error', (error) => {
+    settle({ kind: 'broken', message: reason(error) })
+  })
+  response.on('end', () => {
+    settle({ kind: 'answer', status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) })
+  })
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return 'the connection failed'
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.message
+  return `the connection failed: ${code}`
+}

@@ -1,0 +1,106 @@
+import type { Faker } from '@faker-js/faker'
+import type { JsonValue } from '../domain/json.ts'
+import type { Clock, Ids } from '../domain/ports.ts'
+
+/**
+ * The modules that only produce data. `helpers` is not among them, because it evaluates templates and patterns of its own;
+ * neither are the members that set seeds and reference dates.
+ */
+export const FAKE_MODULES = [
+  'airline',
+  'animal',
+  'book',
+  'color',
+  'commerce',
+  'company',
+  'database',
+  'datatype',
+  'date',
+  'finance',
+  'food',
+  'git',
+  'hacker',
+  'image',
+  'internet',
+  'location',
+  'lorem',
+  'music',
+  'number',
+  'person',
+  'phone',
+  'science',
+  'string',
+  'system',
+  'vehicle',
+  'word',
+] as const
+type FakeModule = (typeof FAKE_MODULES)[number]
+
+/** What is wrong with a method's name, as far as the name alone tells. */
+export function fakeNameProblem(name: string): string | undefined {
+  const [module = '', method, ...rest] = name.split('.')
+  if (method === undefined || method === '' || rest.length > 0)
+    return `faker '${name}': the name has the form module.method`
+  if (!isFakeModule(module))
+    return `faker '${name}': unknown module '${module}'; allowed are ${FAKE_MODULES.join(', ')}`
+  return undefined
+}
+
+/** Generated data: the same seed, clock and name give the same value. */
+export class FakeData {
+  readonly #faker: Faker
+
+  private constructor(faker: Faker) {
+    this.#faker = faker
+  }
+
+  /** One locale, loaded when a template first asks: importing it is what costs. */
+  static async load(): Promise<FakeData> {
+    const { faker } = await import('@faker-js/faker/locale/en')
+    return new FakeData(faker)
+  }
+
+  /**
+   * Calls `module.method`. The library's instance is shared by the whole process, so it is seeded before each use and
+   * carries nothing from one call to the next.
+   */
+  generate(name: string, args: readonly JsonValue[], ports: { clock: Clock; ids: Ids }): JsonValue {
+    const method = this.#method(name)
+    this.#faker.seed(ports.ids.number())
+    this.#faker.setDefaultRefDate(ports.clock.now())
+    const value: unknown = method(...args)
+    return plain(value)
+  }
+
+  #method(name: string): (...args: unknown[]) => unknown {
+    const problem = fakeNameProblem(name)
+    if (problem !== undefined) throw new Error(problem)
+    const [moduleName = '', methodName = ''] = name.split('.')
+    const module: object = this.#faker[moduleName as FakeModule]
+    const method: unknown = methodNames(module).includes(methodName) ? Reflect.get(module, methodName) : undefined
+    if (typeof method !== 'function') {
+      throw new Error(`faker '${name}': unknown method; ${moduleName} has ${methodNames(module).join(', ')}`)
+    }
+    return (...args) => Reflect.apply(method, module, args) as unknown
+  }
+}
+
+function isFakeModule(name: string): name is FakeModule {
+  return (FAKE_MODULES as readonly string[]).includes(name)
+}
+
+/** The methods of a module live on its class, or, bound, on the instance. */
+function methodNames(module: object): string[] {
+  const names = new Set<string>()
+  for (let at: object = module; at !== Object.prototype; at = Object.getPrototypeOf(at) as object) {
+    for (const name of Object.getOwnPropertyNames(at)) {
+      if (name !== 'constructor' && name !== 'faker' && typeof Reflect.get(module, name) === 'function') names.add(name)
+    }
+  }
+  return [...names].sort()
+}
+
+function plain(value: unknown): JsonValue {
+  if (typeof value === 'bigint') return value.toString()
+  return (JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue | undefined) ?? null
+}

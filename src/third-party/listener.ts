@@ -1,0 +1,141 @@
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Account } from '../domain/account.ts'
+import type { Connector } from '../domain/connector.ts'
+import type { Environment } from '../store/environment.ts'
+import { answerApi } from './api.ts'
+import type { Templates } from './template.ts'
+import { answerToken } from './token-endpoint.ts'
+import {
+  ACCOUNT_HEADER,
+  type ReceivedRequest,
+  type WireAnswer,
+  decodePart,
+  encodePart,
+  headerOf,
+  jsonAnswer,
+  readBody,
+  sendAnswer,
+} from './wire.ts'
+
+/** One request at a third party, as scenarios see it (`at: third_party` and `at: token_refresh`). */
+export interface Exchange {
+  environment: Environment
+  connector: Connector
+  kind: 'api' | 'token'
+  request: ReceivedRequest
+  /** The account whose call it is, when the service said so. */
+  account: Account | undefined
+}
+
+/** What happens instead of the plain answer: it sends the response itself, after asking for `answer` or without. */
+export type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<WireAnswer>) => Promise<void>
+
+/** Looks at every request before it is answered; undefined leaves it alone. */
+export type Interceptor = (exchange: Exchange) => Promise<ThirdPartyFault | undefined>
+
+export interface ListenerOptions {
+  environment: (name: string) => Environment | undefined
+  templates: Templates
+  intercept?: Interceptor | undefined
+}
+
+export interface Listener {
+  /** `http://127.0.0.1:4711`. */
+  origin: string
+  close(): Promise<void>
+}
+
+/**
+ * The third parties of every environment on one loopback port: `/{environment}/{connector}/oauth/token` and
+ * `/{environment}/{connector}/api/…`.
+ */
+export async function startListener(options: ListenerOptions): Promise<Listener> {
+  // No time limit on idle connections: the only client keeps its own, and would otherwise reuse one as it is closed.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+    void answer(options, request, response)
+  })
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return { origin: `http://127.0.0.1:${String(port)}`, close: () => close(server) }
+}
+
+/** Where a connector's token endpoint (`/oauth/token`) and API (`/api`) are, below the listener's origin. */
+export function connectorPath(environment: Environment, connector: Connector): string {
+  return `/${encodePart(environment.name)}/${encodePart(connector.connector)}`
+}
+
+async function close(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve()
+    })
+    server.closeAllConnections()
+  })
+}
+
+async function answer(options: ListenerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const target = await route(options, request)
+    if ('status' in target) sendAnswer(response, target)
+    else await carryOut(options, target, response)
+  } catch (error) {
+    if (response.headersSent || response.destroyed) response.destroy()
+    else
+      sendAnswer(
+        response,
+        jsonAnswer(500, { error: 'internal', message: error instanceof Error ? error.message : 'unknown' }),
+      )
+  }
+}
+
+async function carryOut(options: ListenerOptions, exchange: Exchange, response: ServerResponse): Promise<void> {
+  const { environment, connector, kind, request } = exchange
+  const fault = options.intercept && (await options.intercept(exchange))
+  const plain = async (): Promise<WireAnswer> =>
+    kind === 'token'
+      ? answerToken(environment, connector, request)
+      : answerApi({ environment, connector, templates: options.templates }, request)
+  if (fault) await fault(response, plain)
+  else sendAnswer(response, await plain())
+}
+
+/** Which third party is meant, and the request read; or the answer that says why there is none. */
+async function route(options: ListenerOptions, request: IncomingMessage): Promise<Exchange | WireAnswer> {
+  const [rawPath = '', search = ''] = splitOnce(request.url ?? '/', '?')
+  const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
+  const environmentName = decodePart(environmentPart)
+  const connectorName = decodePart(connectorPart)
+  if (environmentName === undefined || connectorName === undefined) return jsonAnswer(400, { error: 'malformed_path' })
+  const environment = options.environment(environmentName)
+  const connector = environment?.connector(connectorName)
+  const kind = kindPart === 'api' ? 'api' : kindPart === 'oauth' && rest.join('/') === 'token' ? 'token' : undefined
+  if (!environment || !connector || !kind) return jsonAnswer(404, { error: 'not_found', path: rawPath })
+  const body = await readBody(request)
+  if (!body) return jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
+  const received: ReceivedRequest = {
+    method: request.method ?? 'GET',
+    rawPath,
+    apiPath: `/${rest.join('/')}`,
+    query: new URLSearchParams(search),
+    headers: request.headers,
+    body,
+  }
+  return { environment, connector, kind, request: received, account: accountOf(environment, received) }
+}
+
+function accountOf(environment: Environment, request: ReceivedRequest): Account | undefined {
+  const id = headerOf(request, ACCOUNT_HEADER)
+  return id === '' ? undefined : environment.model.tables.accounts.get(id)
+}
+
+function splitOnce(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}

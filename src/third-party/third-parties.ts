@@ -1,0 +1,41 @@
+import type { ThirdParty } from '../domain/ports.ts'
+import type { Environment } from '../store/environment.ts'
+import { type UpstreamCall, createThirdPartyClient } from './client.ts'
+import { HttpExchange } from './exchange.ts'
+import { type Interceptor, startListener } from './listener.ts'
+import { Templates } from './template.ts'
+
+export interface ThirdPartiesOptions {
+  environment: (name: string) => Environment | undefined
+  /** The seam for scenarios at `third_party` and `token_refresh`. */
+  intercept?: Interceptor | undefined
+  /** Told of every request of the service to a third party. */
+  onCall?: ((call: UpstreamCall) => void) | undefined
+  /** Whether a connector's `base_url` may leave loopback. */
+  allowOutbound?: boolean | undefined
+}
+
+/** The fake third-party applications of a simulator, listening, and the way to them. */
+export interface ThirdParties {
+  /** Where they listen, `http://127.0.0.1:4711`. */
+  readonly origin: string
+  /** The service's side of them for one environment. */
+  client(environment: Environment): ThirdParty
+  close(): Promise<void>
+}
+
+export async function startThirdParties(options: ThirdPartiesOptions): Promise<ThirdParties> {
+  const { environment, intercept, onCall, allowOutbound } = options
+  const templates = new Templates()
+  const http = new HttpExchange()
+  const listener = await startListener({ environment, templates, intercept })
+  const shared = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound }
+  return {
+    origin: listener.origin,
+    client: (of) => createThirdPartyClient({ environment: of, ...shared }),
+    close: async () => {
+      http.close()
+      await listener.close()
+    },
+  }
+}
