@@ -42,6 +42,7 @@ function allowed(issue: Issue): string {
     case 'invalid_value':
       return issue.values.map((value) => String(value)).join(', ')
     case 'too_small':
+      if (issue.origin === 'string' && issue.minimum === 1) return 'a text that is not empty'
       return `at least ${issue.minimum} ${unit(issue.origin)}`.trim()
     case 'too_big':
       return `at most ${issue.maximum} ${unit(issue.origin)}`.trim()

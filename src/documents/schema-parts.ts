@@ -34,7 +34,7 @@ export const textMap = z
 export const duration = z
   .custom<string | number>((value) => isDuration(value), { error: DURATION_FORMS })
   .transform((value) => parseDuration(value) ?? 0)
-  .meta({ type: ['string', 'number'], examples: ['90s', '15m', '1h30m', 'PT5M', 3600] })
+  .meta({ type: ['string', 'number'], description: `A duration: ${DURATION_FORMS}.` })
 
 /** 2.1: "alphanumeric characters, spaces, hyphens, underscores and colons are allowed". */
 export const connectorName = z
@@ -47,7 +47,7 @@ export const toolName = z
 
 export const text = z.string()
 
-export const nonEmpty = z.string().regex(/[^]/, { error: 'a text that is not empty' })
+export const nonEmpty = z.string().min(1)
 
 export const instantText = z
   .custom<string>((value) => typeof value === 'string' && RFC_3339.test(value) && !Number.isNaN(Date.parse(value)), {
