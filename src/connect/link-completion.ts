@@ -31,11 +31,12 @@ export async function completeLink(flow: Flow, linkId: string, choice: Choice): 
 }
 
 /** What the authorize request of a link says. */
-export function questionOf(flow: Flow, { link, connector }: OpenLink): AuthorizationQuestion {
+export function questionOf(flow: Flow, { link, account, connector }: OpenLink): AuthorizationQuestion {
   return {
     state: link.oauth_state,
     redirectUri: `${flow.baseUrl}/connect/callback`,
     scopes: connector.oauth.scopes,
+    loginHint: account.identifier,
   }
 }
 
@@ -72,11 +73,8 @@ export async function completeWithoutUser(flow: Flow, linkId: string): Promise<s
 async function completeConsent(flow: Flow, open: OpenLink, { decision, as }: Choice): Promise<string> {
   const { environment, authorizations } = flow
   if (decision === 'approve') refuseUnverifiable(environment, open.link)
-  const person = as || whoSignsIn(open)
-  const question = questionOf(flow, open)
-  const callback = environment.model.transact(() =>
-    authorizations.decide(environment, open.connector, { ...question, decision, person }),
-  )
+  const answer = decision === 'deny' ? { decision } : { decision, person: as || whoSignsIn(open) }
+  const callback = authorizations.decide(environment, open.connector, questionOf(flow, open), answer)
   return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
 }
 

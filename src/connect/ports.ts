@@ -15,7 +15,12 @@ export interface AuthorizationQuestion {
   state: string
   redirectUri: string
   scopes: readonly string[]
+  /** The identifier of the link's account, which the consent page proposes to sign in. */
+  loginHint: string
 }
+
+/** The answer that somebody gives at the consent page. */
+export type AuthorizationDecision = { decision: 'approve'; person: string } | { decision: 'deny' }
 
 /** The browser's side of the fake third parties, which the simulator puts in. */
 export interface Authorizations {
@@ -25,7 +30,8 @@ export interface Authorizations {
   decide(
     environment: Environment,
     connector: Connector,
-    answer: AuthorizationQuestion & { decision: Decision; person: string },
+    question: AuthorizationQuestion,
+    decision: AuthorizationDecision,
   ): string
 }
 

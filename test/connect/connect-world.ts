@@ -85,12 +85,17 @@ export function tokensOf(code: string): TokenAnswer {
 }
 
 const AUTHORIZATIONS: Authorizations = {
-  authorizeUrl: (baseUrl, environment, connector, { state, redirectUri, scopes }) => {
-    const query = new URLSearchParams({ state, redirect_uri: redirectUri, scope: scopes.join(' ') })
+  authorizeUrl: (baseUrl, environment, connector, { state, redirectUri, scopes, loginHint }) => {
+    const query = new URLSearchParams({
+      state,
+      redirect_uri: redirectUri,
+      scope: scopes.join(' '),
+      login_hint: loginHint,
+    })
     return `${baseUrl}/third-party/${connector.connector}/authorize?${query.toString()}&environment=${environment.name}`
   },
-  decide: (_environment, _connector, { decision, person, redirectUri, state }) => {
-    const answer = decision === 'approve' ? { code: `code-of-${person}` } : { error: 'access_denied' }
+  decide: (_environment, _connector, { redirectUri, state }, decided) => {
+    const answer = decided.decision === 'approve' ? { code: `code-of-${decided.person}` } : { error: 'access_denied' }
     return `${redirectUri}?${new URLSearchParams({ ...answer, state }).toString()}`
   },
 }

@@ -29,6 +29,7 @@ describe('GET /magic/{id}', () => {
       state: 'oauth-state',
       redirect_uri: `${BASE}/connect/callback`,
       scope: 'mail.read mail.send',
+      login_hint: 'grace@example.com',
       environment: 'default',
     })
     expect(response.headers['cache-control']).toBe('no-store')
