@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { manifestOf, ROOT } from '../../.build/project.ts'
+import { START_FLAGS } from '../../src/cli/flags.ts'
+import { flagTable } from '../../src/cli/help.ts'
+import { ToolmockProcess } from './toolmock-process.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+
+describe('toolmock', () => {
+  it.each([[['--version']], [['-v']], [['start', '--version']]])(
+    '%j prints the version of the package',
+    async (args) => {
+      expect(await toolmock.run(args)).toEqual({ code: 0, stdout: `${manifestOf(ROOT).version}\n`, stderr: '' })
+    },
+  )
+
+  it.each([[['--help']], [['-h']], [['help']]])('%j lists the commands', async (args) => {
+    const { code, stdout, stderr } = await toolmock.run(args)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    for (const command of ['start', 'validate FILE…', 'healthcheck']) expect(stdout).toContain(`\n  ${command} `)
+  })
+
+  it.each([[['start', '--help']], [['start', '--prot', '--help']], [['help', 'start']]])(
+    '%j lists the flags of start',
+    async (args) => {
+      const { code, stdout } = await toolmock.run(args)
+      expect(code).toBe(0)
+      for (const { name } of START_FLAGS) expect(stdout).toContain(`--${name}`)
+    },
+  )
+
+  it.each([
+    [['sart'], 'toolmock: sart is no command. Did you mean start? See toolmock --help.'],
+    [['serve-it'], 'toolmock: serve-it is no command. Commands are start, validate, healthcheck. See toolmock --help.'],
+    [['--prot', '1'], 'toolmock: --prot is not known. Did you mean --port? See toolmock start --help.'],
+    [
+      ['start', '--port', 'x'],
+      'toolmock: --port x: expected a whole number from 0 to 65535. See toolmock start --help.',
+    ],
+    [['validate'], 'toolmock: validate needs at least one FILE or folder. See toolmock validate --help.'],
+    [['help', 'sart'], 'toolmock: sart is no command. Did you mean start? See toolmock --help.'],
+  ])('%j is refused with 2 and one line', async (args, line) => {
+    expect(await toolmock.run(args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
+  })
+
+  it('names a variable that holds what it may not', async () => {
+    const { code, stderr } = await toolmock.run(['start'], { TOOLMOCK_LOG_LEVEL: 'loud' })
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^toolmock: TOOLMOCK_LOG_LEVEL=loud: expected one of error, warn, info, debug\./)
+  })
+})
+
+describe('toolmock validate', () => {
+  it('ends with 0 when there is nothing to mend', async () => {
+    const file = toolmock.path('good.yaml')
+    writeFileSync(file, 'clients:\n  - { client_id: a, client_secret: b }\n')
+    expect(await toolmock.run(['validate', file])).toEqual({
+      code: 0,
+      stdout: `${file}: a valid seed file\n`,
+      stderr: '',
+    })
+  })
+
+  it('ends with 1 and prints file, line, column, what was found and what is allowed', async () => {
+    const file = toolmock.path('bad.yaml')
+    writeFileSync(file, 'clients:\n  - client_id: a\n    client_secret: 7\n')
+    const { code, stdout, stderr } = await toolmock.run(['validate', file])
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(stdout).toBe(`${file}:3:20: clients[0].client_secret: found 7; allowed: a text\n1 problem in 1 file\n`)
+  })
+
+  it('ends with 2 when a file cannot be read', async () => {
+    const { code, stderr } = await toolmock.run(['validate', toolmock.path('none.yaml')])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^toolmock: .*none\.yaml: /)
+  })
+})
+
+describe('the table of flags', () => {
+  it('becomes a Markdown table with the variable and the default of each', () => {
+    const lines = flagTable(START_FLAGS).split('\n')
+    expect(lines).toHaveLength(START_FLAGS.length + 2)
+    expect(lines[2]).toBe('| `--port N` | `TOOLMOCK_PORT` | 8665 | port to serve on; 0 takes a free one |')
+  })
+})

@@ -1,0 +1,129 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { ToolmockProcess } from './toolmock-process.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+const health = async (url: string): Promise<number> => (await fetch(`${url}/_mock/health`)).status
+
+describe('toolmock start', () => {
+  it('names address and credentials in its first line, then the variables to paste, and ends with 0 on SIGTERM', async () => {
+    const serving = await toolmock.start(['--in-memory'])
+    expect(serving.firstLine).toBe(`toolmock serves ${serving.url} (client id test_client, client secret test_secret)`)
+    expect(await health(serving.url)).toBe(200)
+
+    const { code, stdout } = await serving.stop('SIGTERM')
+    expect(code).toBe(0)
+    expect(stdout.split('\n').slice(1)).toEqual([
+      '',
+      `export TOOLMOCK_URL=${serving.url}`,
+      'export TOOLMOCK_CLIENT_ID=test_client',
+      'export TOOLMOCK_CLIENT_SECRET=test_secret',
+      '',
+    ])
+  })
+
+  it('says all of that in one line of JSON with --json, and logs in JSON', async () => {
+    const serving = await toolmock.start(['--in-memory', '--json'], { TOOLMOCK_PROT: '1' })
+    expect(JSON.parse(serving.firstLine)).toMatchObject({
+      message: 'ready',
+      url: serving.url,
+      client_id: 'test_client',
+      client_secret: 'test_secret',
+      variables: {
+        TOOLMOCK_URL: serving.url,
+        TOOLMOCK_CLIENT_ID: 'test_client',
+        TOOLMOCK_CLIENT_SECRET: 'test_secret',
+      },
+    })
+
+    const { code, stdout, stderr } = await serving.stop('SIGINT')
+    expect(code).toBe(0)
+    expect(stdout.trim().split('\n')).toHaveLength(1)
+    const logged = stderr.trim().split('\n')
+    expect(logged.map((line) => JSON.parse(line))).toContainEqual({
+      level: 'warn',
+      message: 'TOOLMOCK_PROT is not read; did you mean TOOLMOCK_PORT?',
+    })
+  })
+
+  it('prints the base URL that it was given', async () => {
+    const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_BASE_URL: 'http://mock.internal/' })
+    expect(serving.firstLine).toContain('toolmock serves http://mock.internal (')
+    expect((await serving.stop()).code).toBe(0)
+  })
+
+  it('keeps the model in the state file, uses it as it is the next time, and says so when a seed was given', async () => {
+    const state = toolmock.path('kept/state.json')
+    const first = await toolmock.start(['--state', state])
+    expect((await first.stop()).code).toBe(0)
+    const written = readFileSync(state, 'utf8')
+    expect(JSON.parse(written)).toMatchObject({ version: 1, environments: { default: {} } })
+
+    const second = await toolmock.start([], { TOOLMOCK_STATE: state, TOOLMOCK_SEED: 'bundled' })
+    const { code, stderr } = await second.stop()
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/^warn .*state\.json.*seed/m)
+    expect(readFileSync(state, 'utf8')).toBe(written)
+  })
+
+  it('refuses a damaged state file with 2 and leaves it as it is', async () => {
+    const state = toolmock.path('damaged.json')
+    writeFileSync(state, '{"version": 1, "environ')
+    const { code, stdout, stderr } = await toolmock.run(['start', '--port', '0', '--state', state])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('damaged.json')
+    expect(stderr).not.toContain('    at ')
+    expect(readFileSync(state, 'utf8')).toBe('{"version": 1, "environ')
+  })
+
+  it('refuses a bad seed file with 2, naming line and column', async () => {
+    const seed = toolmock.path('seed.yaml')
+    writeFileSync(seed, 'clients:\n  - client_id: a\n    clientsecret: b\n')
+    const { code, stdout, stderr } = await toolmock.run(['start', '--in-memory', '--port', '0', '--seed', seed])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/seed\.yaml:3:5: .*clientsecret/)
+    expect(stderr).not.toContain('    at ')
+  })
+
+  it('refuses a port in use with 2 and one line', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const { port } = other.address() as AddressInfo
+    const { code, stdout, stderr } = await toolmock.run(['start', '--in-memory', '--port', String(port)])
+    other.close()
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toBe(
+      `toolmock: port ${port} on 127.0.0.1 is in use. Stop what serves there, or choose another: --port N, where 0 takes a free one.\n`,
+    )
+  })
+
+  it('refuses an address that is not of this machine with 2 and one line', async () => {
+    const { code, stderr } = await toolmock.run(['start', '--in-memory', '--port', '0', '--host', '192.0.2.1'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^toolmock: 192\.0\.2\.1 is no address of this machine\..*\n$/)
+  })
+
+  it('serves on when the reader of its output goes away', async () => {
+    const serving = await toolmock.start(['--in-memory', '--log-level', 'debug'])
+    serving.child.stdout!.destroy()
+    serving.child.stderr!.destroy()
+    for (let round = 0; round < 3; round++) expect(await health(serving.url)).toBe(200)
+    expect((await serving.stop()).code).toBe(0)
+  })
+})
+
+describe('toolmock healthcheck', () => {
+  it('ends with 0 while a server answers at the variables of that server, else with 1', async () => {
+    const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_HOST: '0.0.0.0' })
+    const variables = { TOOLMOCK_HOST: '0.0.0.0', TOOLMOCK_PORT: new URL(serving.url).port }
+    expect(await toolmock.run(['healthcheck'], variables)).toMatchObject({ code: 0, stderr: '' })
+    expect(await toolmock.run(['healthcheck'], { TOOLMOCK_URL: serving.url })).toMatchObject({ code: 0 })
+    await serving.stop()
+
+    const gone = await toolmock.run(['healthcheck'], variables)
+    expect(gone).toMatchObject({ code: 1, stdout: '' })
+    expect(gone.stderr).toMatch(/^toolmock: http:\/\/127\.0\.0\.1:\d+\/_mock\/health is not served\n$/)
+  })
+})

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, symlinkSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll } from 'vitest'
+import { bundleCode } from '../../.build/code.ts'
+import { ROOT } from '../../.build/project.ts'
+
+type Variables = Record<string, string>
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface Serving {
+  /** What the first line on stdout says. */
+  firstLine: string
+  url: string
+  child: ChildProcess
+  /** Sends the signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Ended>
+}
+
+/**
+ * The command line as users run it: bundled once for the test file, in a folder of its own that has nothing installed, each
+ * run a process with none of this one's `TOOLMOCK_…` variables and an empty working directory.
+ */
+export class ToolmockProcess {
+  readonly folder = mkdtempSync(join(tmpdir(), 'toolmock-cli-'))
+  readonly #children = new Set<ChildProcess>()
+
+  static forThisFile(): ToolmockProcess {
+    const toolmock = new ToolmockProcess()
+    beforeAll(() => toolmock.#bundle())
+    afterAll(() => toolmock.#clear())
+    return toolmock
+  }
+
+  path(name: string): string {
+    return join(this.folder, name)
+  }
+
+  /** Runs to its end. */
+  async run(args: readonly string[], variables: Variables = {}): Promise<Ended> {
+    return this.#ended(this.#spawn(args, variables))
+  }
+
+  /** Runs `start` on a free port until its first line; fails with what it said when it ends before that. */
+  async start(args: readonly string[], variables: Variables = {}): Promise<Serving> {
+    const child = this.#spawn(['start', ...args], { TOOLMOCK_PORT: '0', ...variables })
+    const end = this.#ended(child)
+    const lines = createInterface({ input: child.stdout! })
+    const first = await Promise.race([once(lines, 'line') as Promise<[string]>, end])
+    if (!Array.isArray(first)) throw new Error(`toolmock ended with ${first.code ?? 'a signal'}: ${first.stderr}`)
+    const [firstLine] = first
+    const url = /http:\/\/[^\s"]+/.exec(firstLine)?.[0] ?? ''
+    const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> => {
+      child.kill(signal)
+      return end
+    }
+    return { firstLine, url, child, stop }
+  }
+
+  async #bundle(): Promise<void> {
+    await bundleCode(join(this.folder, 'package/dist'))
+    for (const name of ['seeds', 'spec']) symlinkSync(join(ROOT, name), join(this.folder, 'package', name))
+  }
+
+  #spawn(args: readonly string[], variables: Variables): ChildProcess {
+    const own = Object.entries(process.env).filter(([name]) => !/^(TOOLMOCK_|NODE_|VITEST)/.test(name))
+    const child = spawn(process.execPath, [this.path('package/dist/cli.js'), ...args], {
+      cwd: this.folder,
+      env: { ...Object.fromEntries(own), ...variables },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#children.add(child)
+    return child
+  }
+
+  async #ended(child: ChildProcess): Promise<Ended> {
+    const said = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name]!.setEncoding('utf8').on('data', (text: string) => {
+        said[name] += text
+      })
+    }
+    const [code] = (await once(child, 'close')) as [number | null]
+    this.#children.delete(child)
+    return { code, ...said }
+  }
+
+  async #clear(): Promise<void> {
+    for (const child of this.#children) child.kill('SIGKILL')
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
