@@ -18,7 +18,7 @@ export function readQuery(route: Route, query: URLSearchParams): ReadQuery {
   for (const name of new Set(query.keys())) {
     const parameter = route.query.find((known) => known.name === name)
     if (parameter) readParameter(parameter, query.getAll(name), read)
-    else read.unknown.push(shorten(name, 80))
+    else read.unknown.push(name === '' ? '""' : shorten(name, 80))
   }
   return read
 }

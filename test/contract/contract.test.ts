@@ -1,0 +1,349 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checkRequest, checkResponse, isDeclared, ROUTES, routeOf } from '../../src/contract/contract.ts'
+import { BODY_FIELDS, type FieldNode } from '../../src/contract/generated/field-tables.ts'
+import type { Operation } from '../../src/contract/shapes.ts'
+import { judgeExchange } from '../support/judge.ts'
+import { exchangeOf } from './exchange.ts'
+
+function check<Id extends Operation>(operation: Id, query: string, body?: unknown, options = {}) {
+  return checkRequest(operation, { query: new URLSearchParams(query), path: { identifier: 'a' }, body }, options)
+}
+
+describe('the routes', () => {
+  it('are the nineteen operations, four of them Discovery, all but the token endpoint behind a bearer', () => {
+    expect(ROUTES).toHaveLength(19)
+    expect(ROUTES.filter(({ discovery }) => discovery).map(({ operation }) => operation)).toEqual([
+      'list_tools',
+      'list_scoped_tools',
+      'list_available_tools',
+      'list_providers',
+    ])
+    expect(ROUTES.filter(({ bearer }) => !bearer).map(({ operation }) => operation)).toEqual(['create_token'])
+  })
+
+  it('know their statuses, their body and their parameters', () => {
+    expect(routeOf('verify_user')).toMatchObject({
+      method: 'POST',
+      bodyMediaType: 'application/json',
+      bodyRequired: true,
+    })
+    expect(isDeclared('verify_user', 403)).toBe(true)
+    expect(isDeclared('verify_user', 409)).toBe(false)
+    expect(routeOf('list_connected_accounts').query).toContainEqual({
+      name: 'connection_names',
+      type: 'string',
+      repeatable: true,
+      required: false,
+    })
+  })
+})
+
+describe('checkRequest on a query', () => {
+  it('reads numbers, booleans and lists by the types of the contract', () => {
+    expect(
+      check('list_connected_accounts', 'page_size=10&connection_names=a&connection_names=b&query=7'),
+    ).toMatchObject({
+      violations: [],
+      warnings: [],
+      query: { page_size: 10, connection_names: ['a', 'b'], query: '7' },
+    })
+    expect(check('list_tools', 'filter.summary=true&filter.tool_name=a').query).toEqual({
+      'filter.summary': true,
+      'filter.tool_name': ['a'],
+    })
+  })
+
+  it.each([
+    ['page_size=abc', 'page_size', 'type', 'found the string "abc", expected an integer'],
+    ['page_size=', 'page_size', 'type', 'found an empty string, expected an integer'],
+    ['page_size=1.5', 'page_size', 'type', 'found the string "1.5", expected an integer'],
+    ['page_size=1e1', 'page_size', 'type', 'found the string "1e1", expected an integer'],
+    ['page_size=99999999999999999', 'page_size', 'type', 'found the string "99999999999999999", expected an integer'],
+    ['page_size=101', 'page_size', 'maximum', 'found the number 101, expected a number of at most 100'],
+    ['page_size=-1', 'page_size', 'minimum', 'found the number -1, expected a number of at least 0'],
+    ['connector=a&connector=b', 'connector', 'repeated', 'found it 2 times, expected it once'],
+  ])('answers one violation that names the parameter: %s', (query, field, constraint, description) => {
+    expect(check('list_connected_accounts', query).violations).toEqual([{ field, constraint, description }])
+  })
+
+  it('says of a boolean what it may be', () => {
+    expect(check('list_tools', 'filter.summary=1').violations).toEqual([
+      { field: 'filter.summary', constraint: 'type', description: 'found the string "1", expected true or false' },
+    ])
+  })
+
+  it('says that a required parameter is missing', () => {
+    expect(check('search_connected_accounts', '').violations).toMatchObject([
+      { field: 'query', constraint: 'required' },
+    ])
+  })
+
+  it('warns of an unknown parameter, and refuses it in strict mode', () => {
+    expect(check('list_connections', 'colour=red')).toMatchObject({
+      violations: [],
+      warnings: [{ field: 'colour', kind: 'unknown' }],
+    })
+    expect(check('list_connections', 'colour=red', undefined, { strict: true })).toMatchObject({
+      violations: [{ field: 'colour', constraint: 'unknown' }],
+      warnings: [],
+    })
+  })
+
+  it('takes names from the prototype as unknown ones', () => {
+    const { query, warnings } = check('list_connections', '__proto__=1&constructor=2&toString=3')
+    expect(warnings.map(({ field }) => field)).toEqual(['__proto__', 'constructor', 'toString'])
+    expect(Object.keys(query)).toEqual([])
+  })
+})
+
+describe('checkRequest on a body', () => {
+  it.each([
+    [{ identifier: 'a', connector: 5 }, 'connector', 'type', 'found the number 5, expected a string'],
+    [{ identifier: 'a', connector: null }, 'connector', 'type', 'found null, expected a string'],
+    [{ identifier: 'a', connector: ['x'] }, 'connector', 'type', 'found an array of 1 item, expected a string'],
+    [{ identifier: 'a' }, 'connector', 'required', 'found nothing, expected a value: this field is required'],
+    [[], 'body', 'type', 'found an empty array, expected an object'],
+    ['text', 'body', 'type', 'found the string "text", expected an object'],
+  ])('tells where, what was found and what is allowed: %j', (body, field, constraint, description) => {
+    expect(check('create_connected_account', '', body).violations).toContainEqual({ field, constraint, description })
+  })
+
+  it('names a field by its path', () => {
+    const authorization_details = { oauth_token: { scopes: [1] } }
+    const { violations } = check('update_connected_account', '', {
+      id: 'a',
+      connected_account: { authorization_details },
+    })
+    expect(violations.map(({ field }) => field)).toEqual([
+      'connected_account.authorization_details.oauth_token.scopes[0]',
+    ])
+  })
+
+  it('names keys that are no identifiers in brackets', () => {
+    const metadata = { 'my key': 5, 'a/b~c': 5 }
+    const { violations } = check('create_custom_provider', '', { display_name: 'a', metadata })
+    expect(violations.map(({ field }) => field)).toEqual(['metadata["my key"]', 'metadata["a/b~c"]'])
+  })
+
+  it('judges keys as well as values', () => {
+    expect(check('create_custom_provider', '', { display_name: 'a', metadata: { ab: 'x' } }).violations).toEqual([
+      {
+        field: 'metadata.ab',
+        constraint: 'minLength',
+        description: 'found the key "ab" of 2 characters, expected at least 3 characters',
+      },
+    ])
+  })
+
+  it('shortens what it repeats, lone surrogates included', () => {
+    const { violations } = check('create_token', '', { grant_type: `\ud800${'x'.repeat(500)}` })
+    expect(violations[0]?.description.length).toBeLessThan(150)
+    expect(violations[0]?.description.isWellFormed()).toBe(true)
+  })
+
+  it.each(['access_token', 'refresh_token'])('never repeats the content of %s', (name) => {
+    const authorization_details = { oauth_token: { [name]: 424242 } }
+    const { violations } = check('update_connected_account', '', {
+      id: 'a',
+      connected_account: { authorization_details },
+    })
+    expect(violations).toMatchObject([{ description: 'found a number, expected a string' }])
+    expect(
+      JSON.stringify(
+        check('update_connected_account', '', {
+          connected_account: { authorization_details: { static_auth: { details: 'hunter2' } } },
+        }),
+      ),
+    ).toMatch(/found a string, expected an object/)
+  })
+
+  it('misses a body that the operation needs, and ignores one that it does not take', () => {
+    expect(check('execute_tool', '').violations).toMatchObject([{ field: 'body', constraint: 'required' }])
+    expect(check('list_connections', '', { a: 1 })).toMatchObject({
+      violations: [],
+      warnings: [{ field: 'body', kind: 'ignored' }],
+      body: undefined,
+    })
+  })
+
+  it('warns of unknown fields at every level, and refuses them in strict mode', () => {
+    const body = JSON.parse(
+      '{"connector":"a","identifier":"b","colour":1,"__proto__":{"x":1},"connected_account":{"shade":{}}}',
+    )
+    const fields = ['colour', '__proto__', 'connected_account.shade']
+    const lenient = check('create_connected_account', '', body)
+    expect(lenient.violations).toEqual([])
+    expect(lenient.warnings.map(({ field }) => field)).toEqual(fields)
+    const strict = check('create_connected_account', '', body, { strict: true })
+    expect(strict.violations.map(({ field, constraint }) => [field, constraint])).toEqual(
+      fields.map((field) => [field, 'unknown']),
+    )
+  })
+
+  it('lets anything into a free-form object', () => {
+    const connected_account = {
+      api_config: { deep: { anything: [1] } },
+      authorization_details: { static_auth: { details: { pin: 1 } } },
+    }
+    const checked = check(
+      'create_connected_account',
+      '',
+      { connector: 'a', identifier: 'b', connected_account },
+      { strict: true },
+    )
+    expect(checked).toMatchObject({ violations: [], warnings: [] })
+  })
+
+  it('accepts output-only fields of any type with a warning, even in strict mode, and takes them out of the body', () => {
+    const authorization_details = { workspace_dwd: { subject: 'a@b.example', access_token: 5 } }
+    const body = { connector: 'a', identifier: 'b', connected_account: { status: [], authorization_details } }
+    const checked = check('create_connected_account', '', body, { strict: true })
+    expect(checked.violations).toEqual([])
+    expect(checked.warnings.map(({ field, kind }) => [field, kind])).toEqual([
+      ['connected_account.status', 'output_only'],
+      ['connected_account.authorization_details.workspace_dwd.access_token', 'output_only'],
+    ])
+    expect(checked.body.connected_account).toEqual({
+      authorization_details: { workspace_dwd: { subject: 'a@b.example' } },
+    })
+    expect(body.connected_account.status).toEqual([])
+  })
+
+  it('takes output-only fields out also where unknown ones fill the list of warnings', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`unknown_${index}`, 1]))
+    const checked = check('create_connected_account', '', { ...unknown, connected_account: { status: 'ACTIVE' } })
+    expect(checked.warnings).toHaveLength(20)
+    expect(checked.body.connected_account).toEqual({})
+  })
+
+  it.each([
+    [
+      'half a million wrong items',
+      'create_connected_account',
+      { connected_account: { authorization_details: { oauth_token: { scopes: Array(500_000).fill(1) } } } },
+    ],
+    [
+      'a hundred thousand wrong keys',
+      'create_custom_provider',
+      { metadata: Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, 1])) },
+    ],
+    ['half a million wrong objects', 'create_custom_provider', { auth_patterns: Array(500_000).fill(1) }],
+  ] as [string, Operation, unknown][])(
+    'tells twenty violations of %s without looking at all of them',
+    (_, operation, body) => {
+      const before = process.memoryUsage().heapUsed
+      expect(check(operation, '', body).violations).toHaveLength(20)
+      // An error object for each would take a hundred megabytes.
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(60_000_000)
+    },
+  )
+})
+
+describe('checkResponse', () => {
+  it('accepts what is declared', () => {
+    expect(
+      checkResponse('verify_user', 200, { post_user_verify_redirect_url: 'http://127.0.0.1/connect/success' }),
+    ).toEqual([])
+    expect(checkResponse('delete_connected_account', 200, undefined)).toEqual([])
+  })
+
+  it.each([
+    [418, {}, 'status', 'declared'],
+    [200, {}, 'post_user_verify_redirect_url', 'required'],
+    [200, undefined, 'body', 'type'],
+  ])('refuses %j %j', (status, body, field, constraint) => {
+    expect(checkResponse('verify_user', status, body)).toMatchObject([{ field, constraint }])
+  })
+
+  it('refuses a body where none is declared', () => {
+    expect(checkResponse('delete_connected_account', 200, {})).toMatchObject([{ field: 'body', constraint: 'content' }])
+  })
+})
+
+describe('whatever is sent', () => {
+  const operation = fc.constantFrom(...ROUTES.map((route) => route.operation))
+  const query = fc.oneof(fc.string(), fc.webQueryParameters())
+
+  it('checkRequest never throws and tells at most twenty violations, each in words', () => {
+    const anything = fc.oneof(
+      fc.jsonValue(),
+      fc.object({ key: fc.constantFrom('__proto__', 'constructor', 'connected_account', 'metadata', 'a') }),
+    )
+    fc.assert(
+      fc.property(operation, query, fc.option(anything, { nil: undefined }), fc.boolean(), (id, text, body, strict) => {
+        const { violations } = check(id, text, body, { strict })
+        expect(violations.length).toBeLessThanOrEqual(20)
+        for (const { field, description, constraint } of violations) {
+          expect([field, description, constraint]).not.toContain('')
+          expect(description).toMatch(/^found .+, expected .+/s)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('the contract and Prism agree', () => {
+    const sent = operation.chain((id) =>
+      fc.record({ id: fc.constant(id), query: queryLike(id), body: bodyLike(BODY_FIELDS[id]) }),
+    )
+    fc.assert(
+      fc.property(sent, ({ id, query: text, body }) => {
+        judgeExchange(exchangeOf(id, { query: text, body: id === 'create_token' ? formLike(body) : body }))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+const scalar = fc.oneof(
+  fc.constantFrom(
+    '',
+    'mail',
+    'client_credentials',
+    'https://a.example/x',
+    'http://a.example',
+    'a@b.example',
+    'ca_1',
+    'é',
+    0,
+    1,
+    -1,
+    1.5,
+    true,
+    null,
+  ),
+  fc.string(),
+)
+
+function queryLike(operation: Operation): fc.Arbitrary<string> {
+  const names = routeOf(operation).query.map(({ name }) => name)
+  if (names.length === 0) return fc.constant('')
+  const pair = fc.tuple(fc.constantFrom(...names), scalar.map(String))
+  return fc.array(pair, { maxLength: 6 }).map((pairs) => new URLSearchParams(pairs).toString())
+}
+
+/** Bodies of about the right shape, with a wrong value here and there. */
+function bodyLike(node: FieldNode | undefined): fc.Arbitrary<object | undefined> {
+  return node ? valueLike(node).filter((value) => typeof value === 'object' && value !== null) : fc.constant(undefined)
+}
+
+function valueLike(node: FieldNode): fc.Arbitrary<unknown> {
+  return fc.oneof<fc.WeightedArbitrary<unknown>[]>(
+    { weight: 12, arbitrary: rightValue(node) },
+    { weight: 1, arbitrary: scalar },
+  )
+}
+
+function rightValue({ fields, items }: FieldNode): fc.Arbitrary<unknown> {
+  if (items) return fc.array(valueLike(items), { maxLength: 3 })
+  if (!fields) return fc.oneof(scalar, fc.object({ maxDepth: 1 }))
+  const values = Object.entries(fields).map(([name, field]) => [name, valueLike(field)])
+  return fc.record(Object.fromEntries(values) as Record<string, fc.Arbitrary<unknown>>, { requiredKeys: [] })
+}
+
+/** A form has nothing but text. */
+function formLike(body: object | undefined): object {
+  const fields = Object.entries(body ?? {}).map(([name, value]) => [name, typeof value === 'string' ? value : 'a'])
+  return Object.fromEntries(fields)
+}

@@ -1,0 +1,47 @@
+import { checkRequest, checkResponse, routeOf } from '../../src/contract/contract.ts'
+import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
+import type { Operation } from '../../src/contract/shapes.ts'
+
+export interface Sent {
+  query?: string
+  path?: Record<string, string>
+  body?: unknown
+}
+
+/** The exchange that the corridor would observe for a request of this operation, checked by the contract. */
+export function exchangeOf(
+  operation: Operation,
+  sent: Sent,
+  answer?: { status: number; body: unknown },
+): ObservedExchange {
+  const { method, path, bodyMediaType } = routeOf(operation)
+  const { query = '', path: parameters = { identifier: 'some-provider' }, body } = sent
+  const form = bodyMediaType === 'application/x-www-form-urlencoded'
+  const text = body === undefined ? '' : form ? formOf(body) : JSON.stringify(body)
+  const checked = checkRequest(operation, { query: new URLSearchParams(query), path: parameters, body })
+  return {
+    operation,
+    request: {
+      method,
+      path: path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? '')),
+      query,
+      headers: { 'content-type': bodyMediaType ?? 'application/json', 'content-length': String(text.length) },
+      body: text,
+    },
+    requestViolations: checked.violations,
+    response: {
+      status: answer?.status ?? 200,
+      headers: answer?.body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' },
+      body: answer?.body,
+    },
+    responseViolations: answer && checkResponse(operation, answer.status, answer.body),
+  }
+}
+
+/** An array is a field that is sent several times. */
+function formOf(body: unknown): string {
+  const fields = Object.entries(body as Record<string, string | string[]>)
+  return new URLSearchParams(
+    fields.flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one])),
+  ).toString()
+}
