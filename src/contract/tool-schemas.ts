@@ -19,12 +19,13 @@ export class ToolSchemas {
   }
 
   async #compile(schema: JsonObject): Promise<Validator> {
-    const [{ Ajv2020 }, { default: addFormats }] = await Promise.all([
+    // Of a CommonJS package that is loaded late the bundle hands on the default export only.
+    const [{ default: ajv2020 }, { default: addFormats }] = await Promise.all([
       import('ajv/dist/2020.js'),
       import('ajv-formats'),
     ])
     // One instance each: schemas of different tools may use the same $id.
-    const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true, logger: false }))
+    const ajv = addFormats.default(new ajv2020.Ajv2020({ strict: false, allErrors: true, logger: false }))
     const validate: ValidateFunction = ajv.compile(schema)
     const validator = validate as unknown as Validator
     this.#compiled.set(schema, validator)

@@ -7,7 +7,8 @@ import { valueAt } from '../domain/value-match.ts'
 export async function schemaFindings(document: JsonObject): Promise<Finding[]> {
   const tools = own(document, 'tools')
   if (!Array.isArray(tools) || tools.length === 0) return []
-  const { Ajv2020 } = await import('ajv/dist/2020.js')
+  // Of a CommonJS package that is loaded late the bundle hands on the default export only.
+  const { Ajv2020 } = (await import('ajv/dist/2020.js')).default
   return tools.flatMap((tool, index) => {
     const schema = isJsonObject(tool) ? own(tool, 'input_schema') : undefined
     if (!isJsonObject(schema)) return []
