@@ -63,12 +63,11 @@ export function authorizeRouter(options: AuthorizeOptions): Router {
 
 function answerForm(options: AuthorizeOptions, request: Request, response: Response, form: URLSearchParams): void {
   const asked = askedFor(options, request, form)
-  const { decision, person } = consentAnswer(form)
-  const { environment, connector } = asked
-  if (decision === 'deny') redirect(response, decide(environment, connector, asked.request, { decision }))
-  else if (decision === undefined) showConsent(response, asked, 'Approve or deny the request.')
-  else if (person === undefined) showConsent(response, asked, 'Choose who signs in, or name somebody else.')
-  else redirect(response, decide(environment, connector, asked.request, { decision, person }))
+  const { decision, person = '' } = consentAnswer(form)
+  if (decision === undefined) showConsent(response, asked, 'Approve or deny the request.')
+  else if (decision === 'approve' && person === '')
+    showConsent(response, asked, 'Choose who signs in, or name somebody else.')
+  else redirect(response, decide(asked.environment, asked.connector, { ...asked.request, decision, person }))
 }
 
 /** @throws RefusedAuthorization */

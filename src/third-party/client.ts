@@ -1,5 +1,5 @@
 import type { Account } from '../domain/account.ts'
-import type { Connector, Tool } from '../domain/connector.ts'
+import type { Connector } from '../domain/connector.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { Environment } from '../store/environment.ts'
@@ -11,7 +11,7 @@ import type { SchemeContext } from './schemes/scheme.ts'
 import type { Templates } from './template.ts'
 import { obtainForm, readTokenAnswer } from './token-request.ts'
 import { isToolAnswer, passedOn, readAnswer } from './tool-answer.ts'
-import { type ApiAddress, toolRequest, toolScope } from './tool-request.ts'
+import { type ApiAddress, type ToolRun, toolRequest, toolScope } from './tool-request.ts'
 import { ACCOUNT_HEADER, type OutgoingRequest } from './wire.ts'
 
 /** One request of the service to a third party, for the journal. */
@@ -47,7 +47,7 @@ export function createThirdPartyClient(options: ThirdPartyClientOptions): ThirdP
   const { environment, templates } = options
   const context = (connector: Connector): SchemeContext => ({ environment, connector, templates })
   return {
-    call: (connector, tool, account, input) => callTool(options, context(connector), tool, account, input),
+    call: (connector, tool, account, input) => callTool(options, context(connector), { tool, account, input }),
     obtain: async (connector, account) => {
       const form = obtainForm(environment, connector, account)
       if (!form)
@@ -74,21 +74,14 @@ export function createThirdPartyClient(options: ThirdPartyClientOptions): ThirdP
   }
 }
 
-async function callTool(
-  options: ThirdPartyClientOptions,
-  context: SchemeContext,
-  tool: Tool,
-  account: Account,
-  input: JsonObject,
-): Promise<ToolAnswer> {
+async function callTool(options: ThirdPartyClientOptions, context: SchemeContext, run: ToolRun): Promise<ToolAnswer> {
+  const { tool, account } = run
   const { environment, templates } = context
   const api = apiAddress(options, context.connector)
   if (typeof api === 'string') return { kind: 'failed', status: null, code: 'OUTBOUND_REFUSED', message: api }
   try {
     for (const part of [tool.call, tool.result]) if (part && !templates.isPrepared(part)) await templates.prepare(part)
-    const request = environment.model.transact(() =>
-      toolRequest(context, api, tool, account, toolScope(context, account, { input })),
-    )
+    const request = environment.model.transact(() => toolRequest(context, api, run))
     const received = await send(options, context.connector, account, {
       request,
       kind: 'api',
@@ -97,7 +90,7 @@ async function callTool(
     const answer = readAnswer(received)
     if (isToolAnswer(answer)) return answer
     if (tool.result === null) return { kind: 'result', data: passedOn(answer.body, tool) }
-    const scope = toolScope(context, account, { input, response: answer })
+    const scope = toolScope(context, run, { response: answer })
     const data = environment.model.transact(() => templates.render(tool.result, scope))
     return { kind: 'result', data: data as JsonObject }
   } catch (error) {

@@ -16,7 +16,11 @@ export interface AuthorizationRequest {
   loginHint?: string | undefined
 }
 
-export type Decision = { decision: 'approve'; person: string } | { decision: 'deny' }
+/** What was decided on a request, and who signed in; nobody has to, to deny. */
+export interface AuthorizationAnswer extends AuthorizationRequest {
+  decision: 'approve' | 'deny'
+  person: string
+}
 
 /** Where the service sends a browser for consent (RFC 6749 4.1.1). `baseUrl` has no slash at its end. */
 export function authorizeUrl(
@@ -40,17 +44,12 @@ export function authorizeUrl(
  * What a decision at the consent page leads to: the redirect URL with a code, or with `access_denied`. Also without a
  * browser (G31), where the person may be anybody.
  */
-export function decide(
-  environment: Environment,
-  connector: Connector,
-  request: AuthorizationRequest,
-  decision: Decision,
-): string {
-  const { state, redirectUri } = request
-  if (decision.decision === 'deny') {
+export function decide(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string {
+  const { state, redirectUri } = answer
+  if (answer.decision === 'deny') {
     return withQuery(redirectUri, { error: 'access_denied', error_description: 'The request was denied.', state })
   }
-  const code = environment.model.transact(() => issueCode(environment, connector, request, decision.person))
+  const code = environment.model.transact(() => issueCode(environment, connector, answer))
   return withQuery(redirectUri, { code, state })
 }
 
@@ -61,12 +60,7 @@ export function withQuery(url: string, parameters: Record<string, string>): stri
   return target.href
 }
 
-function issueCode(
-  environment: Environment,
-  connector: Connector,
-  request: AuthorizationRequest,
-  person: string,
-): string {
+function issueCode(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string {
   const codes = environment.model.tables.authorization_codes
   const present = now(environment)
   for (const code of [...codes.values()]) if (code.expires_at <= present) codes.remove(code.id)
@@ -74,9 +68,9 @@ function issueCode(
   codes.put({
     id,
     connector: connector.connector,
-    person,
-    scopes: [...request.scopes],
-    redirect_uri: request.redirectUri,
+    person: answer.person,
+    scopes: [...answer.scopes],
+    redirect_uri: answer.redirectUri,
     expires_at: instant(environment.clock.now() + CODE_LIFETIME),
   })
   return id

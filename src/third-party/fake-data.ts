@@ -102,5 +102,5 @@ function methodNames(module: object): string[] {
 
 function plain(value: unknown): JsonValue {
   if (typeof value === 'bigint') return value.toString()
-  return (JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue | undefined) ?? null
+  return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as JsonValue)
 }

@@ -108,7 +108,7 @@ async function carryOut(options: ListenerOptions, exchange: Exchange, response: 
 
 /** Which third party is meant, and the request read; or the answer that says why there is none. */
 async function route(options: ListenerOptions, request: IncomingMessage): Promise<Exchange | WireAnswer> {
-  const [rawPath = '', search = ''] = splitOnce(request.url ?? '/', '?')
+  const [rawPath, search] = splitOnce(request.url ?? '/', '?')
   const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
   const environmentName = decodePart(environmentPart)
   const connectorName = decodePart(connectorPart)

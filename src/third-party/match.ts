@@ -2,6 +2,7 @@ import type { ResponderMatch } from '../domain/connector.ts'
 import { matchesGlob } from '../domain/glob.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { matchesValue, valueAt } from '../domain/value-match.ts'
+import { asText } from './template-helpers.ts'
 
 /** A request at the third party's API as responders match it and as their templates see it. */
 export interface RequestView extends JsonObject {
@@ -69,5 +70,5 @@ function every<T>(wanted: Record<string, T> | undefined, holds: (key: string, va
 function texts(values: JsonObject, name: string): string[] {
   const found = Object.hasOwn(values, name) ? values[name] : undefined
   if (found === undefined || found === null) return []
-  return Array.isArray(found) ? found.map(String) : [String(found)]
+  return Array.isArray(found) ? found.map(asText) : [asText(found)]
 }

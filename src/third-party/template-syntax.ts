@@ -80,7 +80,7 @@ function parseSyntax(text: string): { body: readonly Node[] } {
   } catch (error) {
     const lines = error instanceof Error ? error.message.split('\n') : []
     const [first = 'it cannot be read', near = ''] = lines
-    throw new TemplateError(`template: ${first.replace(/:$/, '')}${near === '' ? '' : `, at ${near.trim()}`}`)
+    throw new TemplateError(`${first.replace(/:$/, '')}${near === '' ? '' : `, at ${near.trim()}`}`)
   }
 }
 
@@ -97,19 +97,18 @@ function piece(node: Node, roots: Roots): Piece {
     case 'BlockStatement':
       return block(node, roots)
     default:
-      throw new TemplateError('template: partials and decorators are not supported')
+      throw new TemplateError('partials and decorators are not supported')
   }
 }
 
 function block(node: Node, roots: Roots): Piece {
   const name = String(node.path?.original)
   const [subject, ...others] = node.params ?? []
-  if (!BLOCKS.includes(name))
-    throw new TemplateError(`template: unknown block '#${name}'; allowed are #${BLOCKS.join(', #')}`)
-  if (!subject || others.length > 0) throw new TemplateError(`template: #${name} takes one argument`)
+  if (!BLOCKS.includes(name)) throw new TemplateError(`unknown block '#${name}'; allowed are #${BLOCKS.join(', #')}`)
+  if (!subject || others.length > 0) throw new TemplateError(`#${name} takes one argument`)
   const names = node.program?.blockParams ?? []
   const taken = names.find(isHelper)
-  if (taken !== undefined) throw new TemplateError(`template: '${taken}' is a helper and cannot be a name in #${name}`)
+  if (taken !== undefined) throw new TemplateError(`'${taken}' is a helper and cannot be a name in #${name}`)
   const inner = name === 'if' || name === 'unless' ? roots : null
   return {
     kind: 'block',
@@ -123,7 +122,7 @@ function block(node: Node, roots: Roots): Piece {
 
 function invocation(node: Node, roots: Roots): Expression {
   const head = node.path
-  if (!head) throw new TemplateError('template: an expression without a name')
+  if (!head) throw new TemplateError('an expression without a name')
   const called = (node.params?.length ?? 0) > 0 || (node.hash?.pairs.length ?? 0) > 0
   return called || node.type === 'SubExpression' ? call(String(head.original), node, roots) : expression(head, roots)
 }
@@ -142,25 +141,25 @@ function expression(node: Node, roots: Roots): Expression {
     case 'PathExpression':
       return path(node, roots)
     default:
-      throw new TemplateError(`template: ${node.type} is not supported`)
+      throw new TemplateError(`${node.type} is not supported`)
   }
 }
 
 function path(node: Node, roots: Roots): Expression {
   const parts = (node.parts ?? []).map((part) => {
     if (typeof part === 'string') return part
-    throw new TemplateError('template: a path cannot start with a call')
+    throw new TemplateError('a path cannot start with a call')
   })
   const [head] = parts
   const { depth = 0, data = false } = node
   const plain = depth === 0 && !data && node.this !== true
   if (plain && parts.length === 1 && head !== undefined && isHelper(head)) return call(head, node, roots)
   if (data && (head === undefined || !DATA.includes(head))) {
-    throw new TemplateError(`template: unknown name '@${head ?? ''}'; allowed are @${DATA.join(', @')}`)
+    throw new TemplateError(`unknown name '@${head ?? ''}'; allowed are @${DATA.join(', @')}`)
   }
   if (plain && roots && head !== undefined && !roots.includes(head)) {
     throw new TemplateError(
-      `template: unknown name or helper '${head}'; allowed are ${[...roots, ...Object.keys(HELPERS)].join(', ')}`,
+      `unknown name or helper '${head}'; allowed are ${[...roots, ...Object.keys(HELPERS)].join(', ')}`,
     )
   }
   return { kind: 'path', depth, data, parts }
@@ -168,23 +167,22 @@ function path(node: Node, roots: Roots): Expression {
 
 function call(name: string, node: Node, roots: Roots): Expression {
   if (!isHelper(name)) {
-    throw new TemplateError(`template: unknown helper '${name}'; allowed are ${Object.keys(HELPERS).join(', ')}`)
+    throw new TemplateError(`unknown helper '${name}'; allowed are ${Object.keys(HELPERS).join(', ')}`)
   }
   const args = (node.params ?? []).map((param) => expression(param, roots))
   const options = (node.hash?.pairs ?? []).map((pair) => [pair.key, expression(pair.value, roots)] as const)
   const [least, most] = HELPERS[name].arity
   if (args.length < least || args.length > most) {
-    throw new TemplateError(
-      `template: ${name} takes ${least === most ? String(least) : `${String(least)} or more`} arguments`,
-    )
+    throw new TemplateError(`${name} takes ${least === most ? String(least) : `${String(least)} or more`} arguments`)
   }
   if (name === 'faker') checkFakeName(args[0])
-  else if (options.length > 0) throw new TemplateError(`template: ${name} takes no named arguments`)
+  else if (options.length > 0) throw new TemplateError(`${name} takes no named arguments`)
   return { kind: 'call', helper: name, args, options }
 }
 
 function checkFakeName(name: Expression | undefined): void {
-  if (name?.kind !== 'literal') throw new TemplateError("template: faker's first argument is a name in quotes")
-  const problem = fakeNameProblem(String(name.value))
-  if (problem !== undefined) throw new TemplateError(`template: ${problem}`)
+  if (name?.kind !== 'literal' || typeof name.value !== 'string')
+    throw new TemplateError("faker's first argument is a name in quotes")
+  const problem = fakeNameProblem(name.value)
+  if (problem !== undefined) throw new TemplateError(problem)
 }

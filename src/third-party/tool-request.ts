@@ -14,21 +14,24 @@ export interface ApiAddress {
   prefix: string
 }
 
-/** What a tool's templates see. */
-export function toolScope({ environment }: SchemeContext, account: Account, values: JsonObject): TemplateScope {
-  return { values: { ...values, account: accountView(account) }, clock: environment.clock, ids: environment.ids }
+/** A tool that runs with an account's credentials. */
+export interface ToolRun {
+  tool: Tool
+  account: Account
+  input: JsonObject
+}
+
+/** What a tool's templates see; `more` is the answer, once there is one. */
+export function toolScope({ environment }: SchemeContext, run: ToolRun, more: JsonObject = {}): TemplateScope {
+  const values = { input: run.input, account: accountView(run.account), ...more }
+  return { values, clock: environment.clock, ids: environment.ids }
 }
 
 /** The HTTP request of a tool's call, with the account's credentials. @throws Error when a value cannot stand in its path */
-export function toolRequest(
-  context: SchemeContext,
-  api: ApiAddress,
-  tool: Tool,
-  account: Account,
-  scope: TemplateScope,
-): OutgoingRequest {
+export function toolRequest(context: SchemeContext, api: ApiAddress, run: ToolRun): OutgoingRequest {
   const { templates } = context
-  const { call } = tool
+  const { call } = run.tool
+  const scope = toolScope(context, run)
   const [path, query] = pathOf(templates.renderText(call.path, scope, encodePart))
   const body = call.body === null ? '' : JSON.stringify(templates.render(call.body, scope))
   const headers: Record<string, string> = { Accept: 'application/json' }
@@ -41,7 +44,7 @@ export function toolRequest(
     query.push(...queryValues(templates.render(template, scope)).map((value) => [name, value] as const))
   }
   const request = { method: call.method, origin: api.origin, path: `${api.prefix}${path}`, query, headers, body }
-  SCHEMES[context.connector.authorization_type].present(request, account.credentials, context)
+  SCHEMES[context.connector.authorization_type].present(request, run.account.credentials, context)
   return request
 }
 

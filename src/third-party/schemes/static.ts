@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Credentials } from '../../domain/credentials.ts'
+import type { TemplateScope, Templates } from '../template.ts'
 import { type ReceivedRequest, headerOf, headerValue } from '../wire.ts'
 import { type Scheme, type SchemeContext, judge, realm, refuse } from './scheme.ts'
 
@@ -36,19 +37,26 @@ function render(credentials: Credentials, { environment, connector, templates }:
   const { headers, query } = connector.credentials.send
   if (sendsNothing(headers, query)) return { headers: [['Authorization', digest(details)]], query: [] }
   const scope = { values: { credentials: details }, clock: environment.clock, ids: environment.ids }
-  const text = (template: string): string => {
-    let complete = true
-    const rendered = templates.renderText(template, scope, (value) => {
-      if (value === '') complete = false
-      return value
-    })
-    // Not `Bearer ` and nothing after it: a header or parameter without its value is not sent at all.
-    return complete ? rendered : ''
-  }
   return {
-    headers: Object.entries(headers).map(([name, template]) => [name, headerValue(text(template))]),
-    query: Object.entries(query).map(([name, template]) => [name, text(template).toWellFormed()]),
+    headers: Object.entries(headers).map(([name, template]) => [
+      name,
+      headerValue(completeText(templates, template, scope)),
+    ]),
+    query: Object.entries(query).map(([name, template]) => [
+      name,
+      completeText(templates, template, scope).toWellFormed(),
+    ]),
   }
+}
+
+/** Not `Bearer ` and nothing after it: a header or parameter without its value is not sent at all. */
+function completeText(templates: Templates, template: string, scope: TemplateScope): string {
+  const values: string[] = []
+  const text = templates.renderText(template, scope, (value) => {
+    values.push(value)
+    return value
+  })
+  return values.includes('') ? '' : text
 }
 
 function receive(request: ReceivedRequest, { connector }: SchemeContext): Sent {
