@@ -73,8 +73,8 @@ export async function completeWithoutUser(flow: Flow, linkId: string): Promise<s
 async function completeConsent(flow: Flow, open: OpenLink, { decision, as }: Choice): Promise<string> {
   const { environment, authorizations } = flow
   if (decision === 'approve') refuseUnverifiable(environment, open.link)
-  const answer = decision === 'deny' ? { decision } : { decision, person: as || whoSignsIn(open) }
-  const callback = authorizations.decide(environment, open.connector, questionOf(flow, open), answer)
+  const answer = { ...questionOf(flow, open), decision, person: as || whoSignsIn(open) }
+  const callback = authorizations.decide(environment, open.connector, answer)
   return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
 }
 

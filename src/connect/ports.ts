@@ -19,20 +19,18 @@ export interface AuthorizationQuestion {
   loginHint: string
 }
 
-/** The answer that somebody gives at the consent page. */
-export type AuthorizationDecision = { decision: 'approve'; person: string } | { decision: 'deny' }
+/** What somebody answers at the consent page, and who signs in; nobody has to, to deny. */
+export interface AuthorizationAnswer extends AuthorizationQuestion {
+  decision: Decision
+  person: string
+}
 
 /** The browser's side of the fake third parties, which the simulator puts in. */
 export interface Authorizations {
   /** The address of the third party's authorize endpoint, as the browser reaches it. */
   authorizeUrl(baseUrl: string, environment: Environment, connector: Connector, question: AuthorizationQuestion): string
   /** Decides as a user at the consent page would; answers where the third party would send the browser then (G31). */
-  decide(
-    environment: Environment,
-    connector: Connector,
-    question: AuthorizationQuestion,
-    decision: AuthorizationDecision,
-  ): string
+  decide(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string
 }
 
 /** What happened to a link, for the journal. */

@@ -94,8 +94,8 @@ const AUTHORIZATIONS: Authorizations = {
     })
     return `${baseUrl}/third-party/${connector.connector}/authorize?${query.toString()}&environment=${environment.name}`
   },
-  decide: (_environment, _connector, { redirectUri, state }, decided) => {
-    const answer = decided.decision === 'approve' ? { code: `code-of-${decided.person}` } : { error: 'access_denied' }
+  decide: (_environment, _connector, { decision, person, redirectUri, state }) => {
+    const answer = decision === 'approve' ? { code: `code-of-${person}` } : { error: 'access_denied' }
     return `${redirectUri}?${new URLSearchParams({ ...answer, state }).toString()}`
   },
 }

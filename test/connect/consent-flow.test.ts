@@ -3,6 +3,7 @@ import { ACCOUNT_STATUSES, type AccountStatus } from '../../src/domain/account.t
 import type { Credentials } from '../../src/domain/credentials.ts'
 import { nextStatus } from '../../src/domain/lifecycle.ts'
 import { approve, deny, usableLink } from '../../src/connect/consent-flow.ts'
+import { completeLink } from '../../src/connect/link-completion.ts'
 import { BASE, VERIFY, world } from './connect-world.ts'
 
 const token = (access_token: string): Credentials => ({
@@ -119,5 +120,20 @@ describe('usableLink', () => {
     expect(usableLink(environment, 'link').link.id).toBe('link')
     environment.clock.advance(1)
     expect(() => usableLink(environment, 'link')).toThrow('This link has expired')
+  })
+})
+
+describe('completeLink', () => {
+  it('answers where the browser would go, and lets anybody sign in', async () => {
+    const { flow, account, requests } = world()
+    const { redirect_url } = await completeLink(flow, 'link', { decision: 'approve', as: 'eve' })
+    expect(new URL(redirect_url).searchParams.get('auth_request_id')).toBe(requests()[0]?.id)
+    expect(account().pending?.credentials.oauth_token?.access_token).toBe('at-code-of-eve')
+  })
+
+  it('refuses a link that was used', async () => {
+    const { flow } = world()
+    await completeLink(flow, 'link', { decision: 'approve' })
+    await expect(completeLink(flow, 'link', { decision: 'deny' })).rejects.toMatchObject({ status: 410 })
   })
 })
