@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll } from 'vitest'
+import { bundledSeed } from '../../.build/bundled-seed.ts'
 import { bundleCode } from '../../.build/code.ts'
 import { ROOT } from '../../.build/project.ts'
 
@@ -67,7 +68,9 @@ export class ToolmockProcess {
   }
 
   async #bundle(): Promise<void> {
-    await bundleCode(join(this.folder, 'package/dist'))
+    const dist = join(this.folder, 'package/dist')
+    await bundleCode(dist)
+    writeFileSync(join(dist, 'bundled-seed.json'), await bundledSeed())
     for (const name of ['seeds', 'spec']) symlinkSync(join(ROOT, name), join(this.folder, 'package', name))
   }
 

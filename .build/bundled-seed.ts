@@ -1,0 +1,11 @@
+import { DOCUMENT_CHECKS } from '../src/document-checks.ts'
+import { serializeBundle } from '../src/documents/bundle.ts'
+import { BUNDLED, bundledSeedFolder } from '../src/documents/load-seeds.ts'
+import { readBundles } from '../src/documents/read-bundles.ts'
+import { mergeBundles } from '../src/domain/seed.ts'
+
+/** The bundled seed, checked and parsed, so that a start needs neither YAML nor zod. */
+export async function bundledSeed(): Promise<string> {
+  const unparsed = { folder: bundledSeedFolder, parsed: () => Promise.resolve(undefined) }
+  return serializeBundle(mergeBundles(await readBundles([BUNDLED], DOCUMENT_CHECKS, unparsed)))
+}
