@@ -16,6 +16,11 @@ import {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const path = z.string().regex(/^\//, { error: 'a path that starts with /' })
 
+/** `{name}` captures a whole part: inside of one it would be taken literally, which nobody means. */
+const pathPattern = z.string().regex(/^(?:\/(?:\{[A-Za-z_]\w*\}|[^/{}]*))+$/, {
+  error: 'a path that starts with /, whose parts are {name}, or text in which * stands for anything',
+})
+
 const credentialField = strict({
   name: nonEmpty.describe('The key in static_auth.details.'),
   label: text.optional().describe('What the form says beside the input; made from the name when absent.'),
@@ -53,7 +58,7 @@ const answer = strict({
 const responder = strict({
   on: strict({
     method: z.enum(METHODS).optional(),
-    path: path.optional().describe('* stands for any text inside one part, {name} captures one part.'),
+    path: pathPattern.optional().describe('* stands for any text inside one part, {name} captures one part.'),
     query: textMap.optional().describe('Values or globs by parameter.'),
     headers: textMap.optional().describe('Values or globs by header.'),
     body: jsonObject

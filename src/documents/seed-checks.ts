@@ -51,6 +51,7 @@ export function checkSeed(document: JsonValue, known: KnownConnectors, files: Re
     ...listFindings(document, files),
     ...items(document, 'connections').flatMap((item, index) => connectionFindings(item, ['connections', index], known)),
     ...items(document, 'accounts').flatMap((item, index) => accountFindings(item, ['accounts', index], known)),
+    ...repeatedNames(items(document, 'accounts'), 'id', ['accounts']),
     ...repeatedAccounts(items(document, 'accounts')),
     ...generateItems(document).flatMap(([item, path]) => connectorFindings(item, path, known)),
   ]

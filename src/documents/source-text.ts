@@ -19,6 +19,9 @@ export const MAX_DEPTH = 100
 /** Aliases are followed this often in one file, so that a few lines cannot grow into gigabytes. */
 export const MAX_ALIASES = 200
 
+/** One slip often makes the rest of a file unreadable; more would not help anybody. */
+const MAX_SYNTAX_PROBLEMS = 10
+
 /** The text of one YAML or JSON file as a plain value that still knows where each part of it stands. */
 export class SourceText {
   readonly value: JsonValue
@@ -34,20 +37,18 @@ export class SourceText {
       throw this.#refused(0, { path: [], found: `${text.length} characters`, allowed: `at most ${MAX_SOURCE_LENGTH}` })
     }
     this.#lines = new LineCounter()
-    try {
-      this.#document = parseDocument(text, {
-        lineCounter: this.#lines,
-        prettyErrors: false,
-        uniqueKeys: true,
-        logLevel: 'silent',
-      })
-    } catch (error) {
-      // The parser is recursive: only nesting without end makes it fail instead of reporting.
-      if (error instanceof RangeError) throw this.#refused(0, tooDeep([]))
-      throw error
-    }
+    if (opensTooMany(text)) throw this.#refused(0, tooDeep([]))
+    this.#document = parseDocument(text, {
+      lineCounter: this.#lines,
+      prettyErrors: false,
+      uniqueKeys: true,
+      logLevel: 'error',
+    })
     const faults = [...this.#document.errors, ...this.#document.warnings]
-    if (faults.length > 0) throw new DocumentError(faults.map((fault) => this.#syntaxProblem(fault, text)))
+    // The parser is recursive and reports its own overflow as if it were the text's fault, once for each level.
+    if (faults.some((fault) => fault.message.startsWith('Maximum call stack'))) throw this.#refused(0, tooDeep([]))
+    const told = faults.slice(0, MAX_SYNTAX_PROBLEMS)
+    if (told.length > 0) throw new DocumentError(told.map((fault) => this.#syntaxProblem(fault, text)))
     const reader = new ValueReader(this.#document)
     this.value = reader.read(this.#document.contents, [], 0)
     if (reader.findings.length > 0) throw new DocumentError(reader.findings.map((finding) => this.problem(finding)))
@@ -148,13 +149,31 @@ class ValueReader {
       }
       return this.#aliases === MAX_ALIASES + 1 ? this.#refuse(finding) : null
     }
-    return this.read(alias.resolve(this.#document), path, depth + 1)
+    const target = alias.resolve(this.#document)
+    if (target) return this.read(target, path, depth + 1)
+    return this.#refuse({
+      path,
+      found: `the alias *${alias.source}`,
+      allowed: 'aliases of anchors that stand before them',
+    })
   }
 
   #refuse(finding: Finding): null {
     this.findings.push(finding)
     return null
   }
+}
+
+/** Whether many more brackets are opened than closed: a guard that spares the parser what it would only overflow on. */
+function opensTooMany(text: string): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '[' || character === '{') depth += 1
+    else if (character === ']' || character === '}') depth -= 1
+    if (depth > 4 * MAX_DEPTH) return true
+  }
+  return false
 }
 
 function pairOf(map: YAMLMap, key: string | number): { key: unknown; value: unknown } | undefined {

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { parseDuration } from '../../src/domain/duration.ts'
+
+describe('a duration', () => {
+  it.each([
+    ['90s', 90_000],
+    ['15m', 900_000],
+    ['2h', 7_200_000],
+    ['1h30m', 5_400_000],
+    ['1d', 86_400_000],
+    ['250ms', 250],
+    ['1.5s', 1500],
+    ['PT5M', 300_000],
+    ['P1D', 86_400_000],
+    ['P1W', 604_800_000],
+    ['P1DT12H', 129_600_000],
+    ['PT0.5S', 500],
+    ['30', 30_000],
+    [30, 30_000],
+    [0, 0],
+  ])('%j is %d milliseconds', (written, milliseconds) => {
+    expect(parseDuration(written)).toBe(milliseconds)
+  })
+
+  it.each([
+    '',
+    ' ',
+    's',
+    'P',
+    'PT',
+    'P1DT',
+    '5 m',
+    '5M',
+    '-5m',
+    -1,
+    '1m1h',
+    '1h 30m',
+    'P1Y',
+    'P1M',
+    '1e3',
+    'NaN',
+    NaN,
+    Infinity,
+    '0x10',
+    '99999d',
+  ])('%j is none', (written) => {
+    expect(parseDuration(written)).toBeUndefined()
+  })
+})
