@@ -36,6 +36,13 @@ describe('approve with a user_verify_url', () => {
     })
   })
 
+  it('leaves updated_at where neither the status nor the live credentials change', () => {
+    const { flow, account } = world({ account: { status: 'ACTIVE' } })
+    const { updated_at } = account()
+    approve(flow, 'link', consented)
+    expect(account().updated_at).toBe(updated_at)
+  })
+
   it('adds no state when the link has none', () => {
     const { flow } = world({ link: { state: null } })
     expect(approve(flow, 'link', consented)).not.toContain('state=')

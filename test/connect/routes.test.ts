@@ -332,6 +332,15 @@ describe('GET /connect/callback', () => {
     },
   )
 
+  it('finds what has fallen due in the meantime done', async () => {
+    const { app, account, environment } = world({
+      account: { status: 'ACTIVE', token_expires_at: '2026-01-01T00:01:00.000Z' },
+    })
+    environment.clock.advance(60_000)
+    await request(app).get(approved).expect(302)
+    expect(account().status).toBe('EXPIRED')
+  })
+
   it('does not spend the code where verification is required and cannot happen', async () => {
     const spent: string[] = []
     const { app } = world({
