@@ -58,5 +58,12 @@ export async function serve(
 function simulatorOptions({ values, given }: StartArguments, log: SimulatorOptions['log']): SimulatorOptions {
   // A file named by a flag wins over TOOLMOCK_IN_MEMORY, as any flag over any variable.
   const inMemory = values['in-memory'] && given.get('state') !== 'flag'
-  return { state: inMemory ? null : values.state, fresh: values.fresh, seeds: values.seed, strict: values.strict, log }
+  return {
+    state: inMemory ? null : values.state,
+    fresh: values.fresh,
+    seeds: values.seed,
+    strict: values.strict,
+    baseUrl: values['base-url'],
+    log,
+  }
 }

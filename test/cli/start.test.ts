@@ -61,10 +61,13 @@ describe('toolmock start', () => {
     const written = readFileSync(state, 'utf8')
     expect(JSON.parse(written)).toMatchObject({ version: 1, environments: { default: {} } })
 
-    const second = await toolmock.start([], { TOOLMOCK_STATE: state, TOOLMOCK_SEED: 'bundled' })
+    const seed = toolmock.path('other.yaml')
+    writeFileSync(seed, 'clients:\n  - { client_id: other, client_secret: other }\n')
+    const second = await toolmock.start([], { TOOLMOCK_STATE: state, TOOLMOCK_SEED: seed })
+    expect(second.firstLine).toContain('client id test_client')
     const { code, stderr } = await second.stop()
     expect(code).toBe(0)
-    expect(stderr).toMatch(/^warn .*state\.json.*seed/m)
+    expect(stderr).toMatch(/^warn the state file .* the seed was not applied; --fresh /m)
     expect(readFileSync(state, 'utf8')).toBe(written)
   })
 
