@@ -79,7 +79,8 @@ function receive(request: ClientRequest, body: string, timeout: number): Promise
     request.on('response', (response) => {
       collect(response, settle)
     })
-    request.end(body)
+    // As octets: a text would be joined to the headers, and these written in UTF-8 instead of Latin-1 with it.
+    request.end(Buffer.from(body, 'utf8'))
   })
 }
 

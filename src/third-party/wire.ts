@@ -74,12 +74,13 @@ export function jsonAnswer(status: number, body: object, headers: Record<string,
 }
 
 export function sendAnswer(response: ServerResponse, answer: WireAnswer): void {
-  const length = Buffer.byteLength(answer.body)
+  // As octets: a text would be joined to the headers, and these written in UTF-8 instead of Latin-1 with it.
+  const body = Buffer.from(answer.body, 'utf8')
   response.writeHead(answer.status, {
     ...answer.headers,
-    ...(answer.status === 204 ? {} : { 'Content-Length': length }),
+    ...(answer.status === 204 ? {} : { 'Content-Length': body.length }),
   })
-  response.end(answer.body)
+  response.end(body)
 }
 
 /** The whole body; undefined when it is larger than any tool would send. */

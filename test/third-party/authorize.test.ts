@@ -1,0 +1,151 @@
+import express from 'express'
+import supertest from 'supertest'
+import { describe, expect, it } from 'vitest'
+import type { Connector } from '../../src/domain/connector.ts'
+import { authorizeRouter } from '../../src/third-party/authorize.ts'
+import { authorizeUrl, decide } from '../../src/third-party/consent.ts'
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts'
+import { connectorOf } from './fixture.ts'
+
+const BASE = 'http://127.0.0.1:8665'
+const ASKED = { state: 'st&te=1', redirectUri: `${BASE}/connect/callback`, scopes: ['mail.read', 'mail.send'] }
+
+function site(changes: Partial<Connector> = {}) {
+  const environment = testEnvironment()
+  const connector = connectorOf('OAUTH', { display_name: 'Mail <b>', people: ['ada@example.com'], ...changes })
+  environment.model.transact(() => {
+    environment.model.tables.connectors.put({ ...connector, id: connector.connector })
+  })
+  const app = express()
+  const environmentOf = (name: string) => (name === 'default' ? environment : undefined)
+  app.use('/third-party', authorizeRouter({ environment: environmentOf, baseUrl: () => BASE }))
+  const path = authorizeUrl('', environment, connector, { ...ASKED, loginHint: '"><script>' })
+  return { environment, connector, agent: supertest(app), path }
+}
+
+function codeOf(location: string, environment: TestEnvironment) {
+  const url = new URL(location)
+  return { url, row: environment.model.tables.authorization_codes.get(url.searchParams.get('code') ?? '') }
+}
+
+const form = (path: string, more: Record<string, string>) => {
+  const fields = new URLSearchParams(path.slice(path.indexOf('?')))
+  for (const [name, value] of Object.entries(more)) fields.set(name, value)
+  return fields.toString()
+}
+
+describe('GET /third-party/{connector}/authorize', () => {
+  it('shows who asks for what, and who can sign in, with everything escaped', async () => {
+    const { agent, path } = site()
+    const page = await agent.get(path).expect(200).expect('Content-Type', /html/)
+    for (const text of [
+      'mail.read',
+      'mail.send',
+      'ada@example.com',
+      'toolmock-default',
+      'Mail &lt;b&gt;',
+      '&lt;script&gt;',
+    ]) {
+      expect(page.text).toContain(text)
+    }
+    expect(page.text).not.toContain('<script')
+    expect(page.headers['content-security-policy']).toContain("frame-ancestors 'none'")
+    expect(page.headers['cache-control']).toBe('no-store')
+    expect(page.headers['referrer-policy']).toBe('no-referrer')
+  })
+
+  it.each([
+    ['an application that is not registered', 'client_id', 'toolmock-other', 400],
+    ['no application', 'client_id', '', 400],
+    ['a redirect to elsewhere', 'redirect_uri', 'https://evil.example/connect/callback', 400],
+    ['no redirect', 'redirect_uri', '', 400],
+  ])('answers a page and no redirect to %s', async (_title, name, value, status) => {
+    const { agent, path } = site()
+    const answer = await agent.get(`/third-party/app/authorize?${form(path, { [name]: value })}`).expect(status)
+    expect(answer.headers['content-type']).toMatch(/html/)
+    expect(answer.headers['location']).toBeUndefined()
+  })
+
+  it('answers 400 when a parameter comes twice', async () => {
+    const { agent, path } = site()
+    await agent.get(`${path}&state=other`).expect(400)
+  })
+
+  it.each(['nobody', '__proto__', '%3Cb%3E'])('answers 404 to the connector %s', async (name) => {
+    const { agent, path } = site()
+    const answer = await agent.get(path.replace('/app/', `/${name}/`)).expect(404)
+    expect(answer.text).not.toContain('<b>')
+  })
+
+  it('answers 404 for a connector that asks for no consent', async () => {
+    const { agent, path } = site({ authorization_type: 'API_KEY' })
+    await agent.get(path).expect(404)
+  })
+
+  it('redirects with an error when it is asked for anything but a code', async () => {
+    const { agent, path } = site()
+    const answer = await agent.get(path.replace('response_type=code', 'response_type=token')).expect(303)
+    expect(answer.headers['location']).toBe(`${ASKED.redirectUri}?error=unsupported_response_type&state=st%26te%3D1`)
+  })
+})
+
+describe('POST /third-party/{connector}/authorize', () => {
+  const send = ({ agent, path }: ReturnType<typeof site>, more: Record<string, string>) =>
+    agent.post('/third-party/app/authorize').type('form').send(form(path, more))
+
+  it('approve: redirects with a code for the person who signs in, and the state', async () => {
+    const at = site()
+    const answer = await send(at, { decision: 'approve', person: 'ada@example.com' }).expect(303)
+    const { url, row } = codeOf(answer.headers['location'] ?? '', at.environment)
+    expect(url.searchParams.get('state')).toBe(ASKED.state)
+    expect(row).toMatchObject({
+      connector: 'app',
+      person: 'ada@example.com',
+      scopes: ASKED.scopes,
+      redirect_uri: ASKED.redirectUri,
+    })
+  })
+
+  it('approve: takes somebody else, by name', async () => {
+    const at = site()
+    const answer = await send(at, { decision: 'approve', person: '', somebody_else: 'eve@example.com' }).expect(303)
+    expect(codeOf(answer.headers['location'] ?? '', at.environment).row?.person).toBe('eve@example.com')
+  })
+
+  it('deny: redirects with access_denied and the state, and issues nothing', async () => {
+    const at = site()
+    const answer = await send(at, { decision: 'deny' }).expect(303)
+    const { searchParams } = new URL(answer.headers['location'] ?? '')
+    expect([searchParams.get('error'), searchParams.get('state')]).toEqual(['access_denied', ASKED.state])
+    expect(at.environment.model.tables.authorization_codes.size).toBe(0)
+  })
+
+  it.each([
+    ['nobody', { decision: 'approve', person: '', somebody_else: '  ' }],
+    ['no decision', { person: 'ada@example.com' }],
+  ])('shows the page again for %s', async (_title, fields) => {
+    const answer = await send(site(), fields).expect(400)
+    expect(answer.text).toContain('class="problem"')
+  })
+
+  it('checks the request again, as the form can be anything', async () => {
+    await send(site(), { decision: 'approve', person: 'a', redirect_uri: 'http://evil.example/' }).expect(400)
+  })
+})
+
+describe('decide', () => {
+  it('lets anybody sign in without a browser', () => {
+    const { environment, connector } = site()
+    const url = decide(environment, connector, { ...ASKED, decision: 'approve', person: 'nobody@else.example' })
+    expect(codeOf(url, environment).row?.person).toBe('nobody@else.example')
+  })
+
+  it('forgets codes that nobody redeemed', () => {
+    const { environment, connector } = site()
+    const answer = { ...ASKED, decision: 'approve', person: 'a' } as const
+    decide(environment, connector, answer)
+    environment.clock.advance(600_000)
+    decide(environment, connector, answer)
+    expect(environment.model.tables.authorization_codes.size).toBe(1)
+  })
+})

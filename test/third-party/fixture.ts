@@ -1,0 +1,151 @@
+import { type AuthorizationType } from '../../src/domain/authorization-type.ts'
+import type { Account } from '../../src/domain/account.ts'
+import { bareConnector } from '../../src/domain/connector-defaults.ts'
+import type { Connector, Responder, ResponderAnswer, ResponderMatch, Tool } from '../../src/domain/connector.ts'
+import type { Credentials } from '../../src/domain/credentials.ts'
+import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
+import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
+import { applicationOf } from '../../src/third-party/application.ts'
+import { decide } from '../../src/third-party/consent.ts'
+import { connectorPath } from '../../src/third-party/listener.ts'
+import { type ThirdPartiesOptions, startThirdParties } from '../../src/third-party/third-parties.ts'
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts'
+
+/** A connector of a type, with one tool per responder as the test wants them. */
+export function connectorOf(type: AuthorizationType, changes: Partial<Connector> = {}): Connector {
+  const bare = bareConnector('app', type)
+  return { ...bare, responders: [responder({}, { body: { ok: true } })], tools: [tool()], ...changes }
+}
+
+export function tool(call: Partial<Tool['call']> = {}, result: JsonObject | null = null): Tool {
+  return {
+    name: 'app_run',
+    display_name: 'Run',
+    description: '',
+    tags: [],
+    is_default: true,
+    input_schema: {},
+    call: { method: 'GET', path: '/v1/things', query: {}, headers: {}, body: null, timeout: 5_000, ...call },
+    result,
+  }
+}
+
+export function responder(
+  on: ResponderMatch,
+  answer: Partial<ResponderAnswer> | Partial<ResponderAnswer>[],
+  after_last: Responder['after_last'] = 'repeat',
+): Responder {
+  const answers = Array.isArray(answer) ? answer : [answer]
+  return { on, after_last, answers: answers.map((each) => ({ status: 200, headers: {}, body: null, ...each })) }
+}
+
+export function accountOf(
+  connector: Connector,
+  credentials: Credentials = {},
+  changes: Partial<Account> = {},
+): Account {
+  return {
+    id: 'ca_1',
+    sequence: 1,
+    connection_id: 'conn_1',
+    connector: connector.connector,
+    provider: connector.connector,
+    identifier: 'ada@example.com',
+    organization_id: 'org_1',
+    user_id: '',
+    authorization_type: connector.authorization_type,
+    status: 'ACTIVE',
+    updated_at: '2026-01-01T00:00:00.000Z',
+    api_config: {},
+    credentials,
+    ...changes,
+  }
+}
+
+/** A third party that listens, and one account's way to it. */
+export class World implements AsyncDisposable {
+  private constructor(
+    readonly environment: TestEnvironment,
+    readonly connector: Connector,
+    readonly origin: string,
+    readonly client: ThirdParty,
+    private readonly close: () => Promise<void>,
+  ) {}
+
+  static async start(connector: Connector, options: Partial<ThirdPartiesOptions> = {}): Promise<World> {
+    const environment = testEnvironment()
+    environment.model.transact(() => {
+      environment.model.tables.connectors.put({ ...connector, id: connector.connector })
+    })
+    const environmentOf = (name: string) => (name === environment.name ? environment : undefined)
+    const parties = await startThirdParties({ environment: environmentOf, ...options })
+    const { origin, close } = parties
+    return new World(environment, connector, origin, parties.client(environment), close)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** An account with credentials that the third party accepts. */
+  place(credentials: Credentials, changes: Partial<Account> = {}): Account {
+    const account = accountOf(this.connector, credentials, changes)
+    this.environment.model.transact(() => {
+      this.environment.model.tables.accounts.put(account)
+      this.client.accept(this.connector, account, credentials)
+    })
+    return account
+  }
+
+  /** An account that went through consent. */
+  async consented(person = 'ada@example.com', scopes: string[] = []): Promise<Account & { answer: Granted }> {
+    const account = accountOf(this.connector)
+    this.environment.model.transact(() => {
+      this.environment.model.tables.accounts.put(account)
+    })
+    const answer = granted(await this.client.redeem(this.connector, account, this.code(person, scopes), CALLBACK))
+    return { ...account, credentials: answer.credentials, answer }
+  }
+
+  code(person = 'ada@example.com', scopes: string[] = []): string {
+    const asked = { state: 's', redirectUri: CALLBACK, scopes }
+    const url = decide(this.environment, this.connector, { ...asked, decision: 'approve', person })
+    return new URL(url).searchParams.get('code') ?? ''
+  }
+
+  call(account: Account, input: JsonObject = {}, of: Tool = this.connector.tools[0] ?? tool()) {
+    return this.client.call(this.connector, of, account, input)
+  }
+
+  /** A token request as anybody could send it. */
+  async token(form: Record<string, string> | string, headers: Record<string, string> = {}) {
+    const application = applicationOf(this.environment, this.connector.connector)
+    const body = typeof form === 'string' ? form : new URLSearchParams({ ...application, ...form }).toString()
+    const response = await fetch(`${this.url}/oauth/token`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
+      body,
+    })
+    return { status: response.status, headers: response.headers, body: (await response.json()) as JsonObject }
+  }
+
+  /** An API request as anybody could send it. */
+  async api(path: string, init: RequestInit = {}) {
+    const response = await fetch(`${this.url}/api${path}`, init)
+    const text = await response.text()
+    const body = (text === '' ? null : JSON.parse(text)) as JsonValue
+    return { status: response.status, headers: response.headers, body }
+  }
+
+  private get url(): string {
+    return `${this.origin}${connectorPath(this.environment, this.connector)}`
+  }
+}
+
+export const CALLBACK = 'http://127.0.0.1:8665/connect/callback'
+export type Granted = TokenAnswer & { granted: true }
+
+export function granted(answer: TokenAnswer): Granted {
+  if (!answer.granted) throw new Error(`${answer.error}: ${answer.description}`)
+  return answer
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest'
+import type { Connector, ResponderMatch } from '../../src/domain/connector.ts'
+import type { ThirdPartyFault } from '../../src/third-party/listener.ts'
+import { World, connectorOf, responder, tool } from './fixture.ts'
+
+const OPEN = 'NO_AUTH'
+const JSON_BODY = { 'Content-Type': 'application/json' }
+
+function worldOf(...responders: Connector['responders']): Promise<World> {
+  return World.start(connectorOf(OPEN, { responders }))
+}
+
+describe('a responder', () => {
+  const post = (body: unknown): RequestInit => ({ method: 'POST', headers: JSON_BODY, body: JSON.stringify(body) })
+
+  it.each<[string, ResponderMatch, string, RequestInit, boolean]>([
+    ['everything', {}, '/any', {}, true],
+    ['a method', { method: 'POST' }, '/', post({}), true],
+    ['another method', { method: 'POST' }, '/', {}, false],
+    ['a path', { path: '/v1/messages' }, '/v1/messages', {}, true],
+    ['a longer path', { path: '/v1/messages' }, '/v1/messages/1', {}, false],
+    ['a path with a glob inside one part', { path: '/v1/m*s' }, '/v1/messages', {}, true],
+    ['a glob that would have to reach over parts', { path: '/v1/*' }, '/v1/a/b', {}, false],
+    ['an encoded slash inside one part', { path: '/v1/*' }, '/v1/a%2Fb', {}, true],
+    ['a captured part', { path: '/v1/{id}' }, '/v1/5', {}, true],
+    ['an empty captured part', { path: '/v1/{id}' }, '/v1/', {}, false],
+    ['a query', { query: { q: 'a*' } }, '/?q=abc', {}, true],
+    ['a query sent twice, by any of its values', { query: { q: 'b' } }, '/?q=a&q=b', {}, true],
+    ['another query', { query: { q: 'a*' } }, '/?q=b', {}, false],
+    ['a query that is missing', { query: { constructor: '*' } }, '/', {}, false],
+    ['a header in any case', { headers: { 'X-Trace': 'on*' } }, '/', { headers: { 'x-TRACE': 'one' } }, true],
+    ['another header', { headers: { 'X-Trace': 'on*' } }, '/', { headers: { 'x-trace': 'off' } }, false],
+    ['a body path by glob', { body: { to: '*@blocked.example' } }, '/', post({ to: 'eve@blocked.example' }), true],
+    ['another body', { body: { to: '*@blocked.example' } }, '/', post({ to: 'eve@example.com' }), false],
+    ['a deep body path', { body: { 'a.0.b': 5 } }, '/', post({ a: [{ b: 5 }] }), true],
+    ['a body value of another type', { body: { n: '5' } }, '/', post({ n: 5 }), false],
+    ['a body value that is an object', { body: { o: { x: [1] } } }, '/', post({ o: { x: [1] } }), true],
+    ['any value that is there', { body: { n: '*' } }, '/', post({ n: false }), true],
+    ['a value that is not', { body: { constructor: '*' } }, '/', post({}), false],
+    ['a form', { body: { a: 'x y' } }, '/', { method: 'POST', body: new URLSearchParams({ a: 'x y' }) }, true],
+    ['regular expression characters as they are', { path: '/v1/.+' }, '/v1/xx', {}, false],
+  ])('matches or not by %s', async (_title, on, path, init, matches) => {
+    await using world = await worldOf(responder(on, { body: 'yes' }))
+    const answer = await world.api(path, init)
+    expect(answer.status).toBe(matches ? 200 : 404)
+    if (!matches) expect(answer.body).toMatchObject({ error: 'no_responder', method: init.method ?? 'GET' })
+  })
+
+  it('answers before those after it', async () => {
+    await using world = await worldOf(
+      responder({ path: '/a' }, { body: 1 }),
+      responder({}, { body: 2 }),
+      responder({}, { body: 3 }),
+    )
+    expect([(await world.api('/a')).body, (await world.api('/b')).body]).toEqual([1, 2])
+  })
+
+  it('matches by the account that calls, whatever its type', async () => {
+    const on = { account: { identifier: 'grace@*' } }
+    await using world = await worldOf(
+      responder(on, { body: 'grace' }),
+      responder({}, { body: '{{account.identifier}}' }),
+    )
+    const grace = world.place({}, { id: 'ca_2', sequence: 2, identifier: 'grace@example.com' })
+    expect(await world.call(world.place({}))).toEqual({ kind: 'result', data: { value: 'ada@example.com' } })
+    expect(await world.call(grace)).toEqual({ kind: 'result', data: { value: 'grace' } })
+  })
+
+  it('sees request, account and person in its templates', async () => {
+    const body = {
+      parts: '{{request.method}} {{request.path}} {{request.params.id}}',
+      query: '{{request.query.q}}',
+      body: '{{request.body.list}}',
+      header: '{{request.headers.x-trace}}',
+      who: '{{person}} for {{account.organization_id}}',
+    }
+    const headers = { 'X-Id': '{{request.params.id}}', 'X-Number': '{{request.body.list.[0]}}' }
+    const connector = connectorOf('OAUTH', {
+      responders: [responder({ path: '/v1/{id}' }, { status: 201, headers, body })],
+    })
+    await using world = await World.start(connector)
+    const account = await world.consented('grace@example.com')
+    const authorization = `Bearer ${account.credentials.oauth_token?.access_token ?? ''}`
+    const sent = { ...JSON_BODY, authorization, 'X-Trace': 't' }
+    const answer = await world.api('/v1/a%20%2F%C3%BC?q=x+y', { method: 'PUT', headers: sent, body: '{"list":[1,2]}' })
+    expect(answer).toMatchObject({
+      status: 201,
+      body: {
+        parts: 'PUT /v1/a /ü a /ü',
+        query: 'x y',
+        body: [1, 2],
+        header: 't',
+        who: 'grace@example.com for org_1',
+      },
+    })
+    expect(answer.headers.get('x-number')).toBe('1')
+    expect(Buffer.from(answer.headers.get('x-id') ?? '', 'latin1').toString('utf8')).toBe('a /ü')
+  })
+
+  it('cannot be made to write a header of its own by a value with line breaks', async () => {
+    await using world = await worldOf(responder({}, { headers: { 'X-Echo': '{{request.query.q}}' } }))
+    const answer = await world.api('/?q=a%0D%0AX-Evil:%201')
+    expect(answer.headers.get('x-echo')).toBe('a X-Evil: 1')
+    expect(answer.headers.get('x-evil')).toBeNull()
+  })
+
+  it('sends a text as it is where it names another content type', async () => {
+    await using world = await worldOf(responder({}, { headers: { 'content-type': 'text/csv' }, body: '"a"' }))
+    const answer = await world.api('/')
+    expect(answer.headers.get('content-type')).toBe('text/csv')
+    expect(answer.body).toBe('a')
+  })
+
+  it('tells what is wrong with a template that cannot be evaluated', async () => {
+    await using world = await worldOf(responder({}, { body: "{{faker 'person.nobody'}}" }))
+    expect(await world.api('/')).toMatchObject({
+      status: 500,
+      body: { message: expect.stringContaining('unknown method') as string },
+    })
+  })
+})
+
+describe('a sequence', () => {
+  const answers = [{ body: 1 }, { body: 2 }]
+  it.each<['repeat' | 'restart' | 'next', unknown[]]>([
+    ['repeat', [1, 2, 2, 2, 2]],
+    ['restart', [1, 2, 1, 2, 1]],
+    ['next', [1, 2, 'other', 'other', 'other']],
+  ])('goes on after its last answer with %s', async (after_last, expected) => {
+    await using world = await worldOf(responder({ path: '/s' }, answers, after_last), responder({}, { body: 'other' }))
+    const seen = []
+    for (const _ of expected) seen.push((await world.api('/s')).body)
+    expect(seen).toEqual(expected)
+  })
+
+  it('counts only its own requests', async () => {
+    await using world = await worldOf(responder({ path: '/a' }, answers), responder({ path: '/b' }, answers))
+    const seen = []
+    for (const path of ['/a', '/b', '/a', '/b']) seen.push((await world.api(path)).body)
+    expect(seen).toEqual([1, 1, 2, 2])
+  })
+})
+
+describe('the listener', () => {
+  it.each([
+    ['an unknown environment', '/nobody/app/api/', 404],
+    ['an unknown connector', '/default/constructor/api/', 404],
+    ['an unknown kind', '/default/app/other/', 404],
+    ['an environment that cannot be decoded', '/%zz/app/api/', 400],
+    ['a path that cannot be decoded', '/default/app/api/%zz', 400],
+    ['nothing', '/', 404],
+  ])('answers %s', async (_title, path, status) => {
+    await using world = await worldOf(responder({}, {}))
+    expect((await fetch(`${world.origin}${path}`)).status).toBe(status)
+  })
+
+  it('answers 400 to a body that says it is JSON and is not', async () => {
+    await using world = await worldOf(responder({}, {}))
+    const answer = await world.api('/', { method: 'POST', headers: JSON_BODY, body: '{' })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'malformed_body' } })
+  })
+
+  it('answers 413 to a body that is too large', async () => {
+    await using world = await worldOf(responder({}, {}))
+    const answer = await world.api('/', { method: 'POST', body: Buffer.alloc(3_000_000) })
+    expect(answer.status).toBe(413)
+  })
+
+  it('lets an interceptor answer instead, and shows it whose call it is', async () => {
+    const seen: unknown[] = []
+    const fault: ThirdPartyFault = async (response, answer) => {
+      const { status } = await answer()
+      response.writeHead(503, { 'X-Would-Be': String(status) }).end('{}')
+    }
+    const connector = connectorOf(OPEN, { tools: [tool()] })
+    await using world = await World.start(connector, {
+      intercept: ({ kind, account, request }) => {
+        seen.push([kind, account?.id, request.apiPath])
+        return Promise.resolve(fault)
+      },
+    })
+    expect(await world.call(world.place({}))).toMatchObject({ kind: 'failed', status: 503 })
+    expect(seen).toEqual([['api', 'ca_1', '/v1/things']])
+  })
+})
