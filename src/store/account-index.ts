@@ -1,7 +1,10 @@
 import type { Account, Scope } from '../domain/account.ts'
 import type { AccountFinder } from '../domain/locator.ts'
 import type { Position } from '../domain/page-token.ts'
+import { Postings } from './postings.ts'
+import { SequenceList, union } from './sequence-list.ts'
 import type { Index } from './table.ts'
+import { type Searched, TextSearch } from './text-search.ts'
 
 /** Exact matches, but for `query`, which is a case-insensitive substring of identifier, connector or provider (G1, G3). */
 export interface AccountFilter {
@@ -24,75 +27,156 @@ export interface AccountPage {
   has_next: boolean
 }
 
-/** Accounts by id, by locator in every scope, and in creation order. */
-export class AccountIndex implements Index<Account>, AccountFinder {
+const LISTED = ['organization_id', 'user_id', 'connector', 'provider', 'connection_id'] as const
+type ListedField = (typeof LISTED)[number]
+
+/** Of more accounts with the same name than this, the one in a scope is found by its scope. */
+const MANY = 16
+
+/** Accounts by id, by locator in every scope, by field, by text, and in creation order. */
+export class AccountIndex implements Index<Account>, AccountFinder, Searched {
+  readonly order = SequenceList.of([])
   readonly #byId = new Map<string, Account>()
-  readonly #named = new Map<string, Account[]>()
+  readonly #bySequence = new Map<number, Account>()
+  /** By connector, then by identifier. */
+  readonly #named = new Map<string, Postings>()
+  /** Made when a field is first asked for: a start need not wait for what may never be used. */
+  readonly #fields = new Map<ListedField, Postings>()
+  readonly #search = new TextSearch(this)
 
   update(before: Account | undefined, after: Account | undefined): void {
-    if (before) {
-      this.#byId.delete(before.id)
-      const key = nameKey(before.connector, before.identifier)
-      const rest = (this.#named.get(key) ?? []).filter((account) => account.id !== before.id)
-      if (rest.length > 0) this.#named.set(key, rest)
-      else this.#named.delete(key)
+    const holder = after && this.#bySequence.get(after.sequence)
+    if (holder && holder.id !== after.id) {
+      throw new Error(`the sequence ${after.sequence} of account ${after.id} belongs to ${holder.id}`)
     }
-    if (after) {
-      this.#byId.set(after.id, after)
-      const key = nameKey(after.connector, after.identifier)
-      this.#named.set(key, [...(this.#named.get(key) ?? []), after])
-    }
+    if (before && this.#byId.get(before.id) === before && (!after || !inSamePlaces(before, after))) this.#remove(before)
+    if (after) this.#add(after, before)
+    this.#search.update(before, after)
+  }
+
+  get lastSequence(): number {
+    return this.order.last ?? 0
   }
 
   byId(id: string): Account | undefined {
     return this.#byId.get(id)
   }
 
+  bySequence(sequence: number): Account | undefined {
+    return this.#bySequence.get(sequence)
+  }
+
+  byField(field: ListedField): Postings {
+    const known = this.#fields.get(field)
+    if (known) return known
+    const postings = new Postings()
+    for (const sequence of this.order.toArray()) {
+      postings.add(this.#bySequence.get(sequence)?.[field] ?? '', sequence)
+    }
+    this.#fields.set(field, postings)
+    return postings
+  }
+
   inScope(connector: string, identifier: string, scope: Scope): Account | undefined {
-    return this.named(connector, identifier).find(
-      (account) => account.organization_id === scope.organization_id && account.user_id === scope.user_id,
+    const named = this.#list(connector, identifier)
+    const { organization_id, user_id } = scope
+    const candidates =
+      named.size <= MANY
+        ? named
+        : [named, this.#in('organization_id', organization_id), this.#in('user_id', user_id)].sort(bySize)[0]
+    return this.#rows(candidates?.toArray() ?? []).find(
+      (account) =>
+        account.organization_id === organization_id &&
+        account.user_id === user_id &&
+        account.connector === connector &&
+        account.identifier === identifier,
     )
   }
 
   named(connector: string, identifier: string): readonly Account[] {
-    return this.#named.get(nameKey(connector, identifier)) ?? []
+    return this.#rows(this.#list(connector, identifier).toArray())
   }
 
   /** The accounts of a connector, in creation order. */
   ofConnector(connector: string): readonly Account[] {
-    return this.#sorted().filter((account) => account.connector === connector)
+    return this.#rows(this.byField('connector').list(connector).toArray())
   }
 
+  /** Up to `size` matches after or before a position, in creation order (G4). */
   page(filter: AccountFilter, position: Position, size: number): AccountPage {
-    const matches = this.#sorted().filter((account) => matchesFilter(account, filter))
-    const inside = matches.filter((account) =>
-      'after' in position ? account.sequence > position.after : account.sequence < position.before,
-    )
-    const rows = 'after' in position ? inside.slice(0, size) : inside.slice(Math.max(0, inside.length - size))
-    const first = rows[0]?.sequence ?? ('after' in position ? position.after + 1 : position.before)
-    const last = rows.at(-1)?.sequence ?? ('after' in position ? position.after : position.before - 1)
+    const matches = this.#matches(filter)
+    const forward = 'after' in position
+    const sequences = forward ? matches.after(position.after, size) : matches.before(position.before, size)
+    const first = sequences[0] ?? (forward ? position.after + 1 : position.before)
+    const last = sequences.at(-1) ?? (forward ? position.after : position.before - 1)
     return {
-      rows,
-      total: matches.length,
-      has_previous: matches.some((account) => account.sequence < first),
-      has_next: matches.some((account) => account.sequence > last),
+      rows: this.#rows(sequences),
+      total: matches.size,
+      has_previous: (matches.first ?? Infinity) < first,
+      has_next: (matches.last ?? -Infinity) > last,
     }
   }
 
-  #sorted(): Account[] {
-    return [...this.#byId.values()].sort((a, b) => a.sequence - b.sequence)
+  #matches({ identifier, connectors, query, ...exact }: AccountFilter): SequenceList {
+    const lists = LISTED.flatMap((field) => (exact[field] === undefined ? [] : [this.#in(field, exact[field])]))
+    if (identifier !== undefined) lists.push(this.#identified(identifier))
+    if (connectors) lists.push(this.#ofAny(connectors))
+    if (query !== undefined) lists.push(this.#search.matches(query))
+    const [fewest, ...others] = lists.sort(bySize)
+    if (!fewest) return this.order
+    if (others.length === 0) return fewest
+    return SequenceList.of(others.reduce((common, list) => list.common(common), fewest.toArray()))
+  }
+
+  #in(field: ListedField, value: string): SequenceList {
+    return this.byField(field).list(value)
+  }
+
+  #identified(identifier: string): SequenceList {
+    return SequenceList.of(union([...this.#named.values()].map((postings) => postings.list(identifier).toArray())))
+  }
+
+  #ofAny(connectors: readonly string[]): SequenceList {
+    const postings = this.byField('connector')
+    return SequenceList.of(union([...new Set(connectors)].map((connector) => postings.list(connector).toArray())))
+  }
+
+  #list(connector: string, identifier: string): SequenceList {
+    return this.#named.get(connector)?.list(identifier) ?? SequenceList.of([])
+  }
+
+  #rows(sequences: readonly number[]): Account[] {
+    return sequences.flatMap((sequence) => this.#bySequence.get(sequence) ?? [])
+  }
+
+  #remove(account: Account): void {
+    const { id, sequence, connector, identifier } = account
+    this.#byId.delete(id)
+    this.#bySequence.delete(sequence)
+    this.order.remove(sequence)
+    for (const [field, postings] of this.#fields) postings.remove(account[field], sequence)
+    const named = this.#named.get(connector)
+    named?.remove(identifier, sequence)
+    if (named?.size === 0) this.#named.delete(connector)
+  }
+
+  #add(account: Account, before: Account | undefined): void {
+    const { id, sequence, connector, identifier } = account
+    this.#byId.set(id, account)
+    this.#bySequence.set(sequence, account)
+    if (before && inSamePlaces(before, account)) return
+    this.order.add(sequence)
+    for (const [field, postings] of this.#fields) postings.add(account[field], sequence)
+    const named = this.#named.get(connector) ?? new Postings()
+    named.add(identifier, sequence)
+    this.#named.set(connector, named)
   }
 }
 
-function nameKey(connector: string, identifier: string): string {
-  return `${connector}\n${identifier}`
+function inSamePlaces(a: Account, b: Account): boolean {
+  return a.sequence === b.sequence && a.identifier === b.identifier && LISTED.every((field) => a[field] === b[field])
 }
 
-function matchesFilter(account: Account, filter: AccountFilter): boolean {
-  const exact = ['organization_id', 'user_id', 'connector', 'identifier', 'provider', 'connection_id'] as const
-  if (exact.some((field) => filter[field] !== undefined && filter[field] !== account[field])) return false
-  if (filter.connectors && !filter.connectors.includes(account.connector)) return false
-  if (filter.query === undefined) return true
-  const text = filter.query.toLowerCase()
-  return [account.identifier, account.connector, account.provider].some((value) => value.toLowerCase().includes(text))
+function bySize(a: SequenceList, b: SequenceList): number {
+  return a.size - b.size
 }

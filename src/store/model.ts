@@ -99,22 +99,24 @@ export class Model {
       const result = work()
       this.#open = undefined
       if (changes.length > 0) this.#sink(changes)
+      this.due.keepTaken()
       return result
     } catch (error) {
       this.#open = undefined
       this.undo(changes)
+      this.due.putBackTaken()
       throw error
     }
   }
 
   /** Takes changes back, the last one first. */
   undo(changes: readonly Change[]): void {
-    for (const change of changes.toReversed()) this.#restore(change, change.before)
+    for (const change of changes.toReversed()) this.#table(change).restore(change.id, change.before, change.place)
   }
 
   /** Applies changes that were committed before, in their order: the replay of a journal. */
-  redo(changes: readonly Change[]): void {
-    for (const change of changes) this.#restore(change, change.after)
+  redo(changes: readonly Pick<Change, 'table' | 'id' | 'after'>[]): void {
+    for (const change of changes) this.#table(change).restore(change.id, change.after)
   }
 
   /** The next value of a counter, starting at 1. Only inside a transaction. */
@@ -124,8 +126,8 @@ export class Model {
     return value
   }
 
-  #restore(change: Change, row: Row | undefined): void {
-    const table = this.tables[change.table as TableName] as unknown as Table<Row>
-    table.restore(change.id, row)
+  /** Rows of a change belong to its table: whoever recorded or read it has seen to that. */
+  #table(change: Pick<Change, 'table'>): Table<Row> {
+    return this.tables[change.table as TableName] as unknown as Table<Row>
   }
 }

@@ -13,6 +13,14 @@ export interface Change {
   id: string
   before: Row | undefined
   after: Row | undefined
+  /** The place of `before` in the table's order, so that undoing a removal puts the row where it was. */
+  place: number | undefined
+}
+
+interface Slot<T> {
+  row: T
+  /** Grows from row to row in the table's order. */
+  readonly place: number
 }
 
 /**
@@ -20,7 +28,10 @@ export interface Change {
  * Every change is told to `record` first, which refuses it outside a transaction.
  */
 export class Table<T extends Row> {
-  readonly #rows = new Map<string, T>()
+  #slots = new Map<string, Slot<T>>()
+  /** Whether a row came back in the middle, so that the map is no longer in order. */
+  #shuffled = false
+  #nextPlace = 0
   readonly #indexes: readonly Index<T>[]
   readonly #record: (change: Change) => void
 
@@ -34,38 +45,55 @@ export class Table<T extends Row> {
   }
 
   get size(): number {
-    return this.#rows.size
+    return this.#slots.size
   }
 
   get(id: string): T | undefined {
-    return this.#rows.get(id)
+    return this.#slots.get(id)?.row
   }
 
-  values(): IterableIterator<T> {
-    return this.#rows.values()
+  *values(): IterableIterator<T> {
+    if (this.#shuffled) this.#sort()
+    for (const slot of this.#slots.values()) yield slot.row
   }
 
   put(row: T): void {
-    const before = this.#rows.get(row.id)
-    this.#record({ table: this.name, id: row.id, before, after: row })
-    this.#set(row.id, before, row)
+    const slot = this.#slots.get(row.id)
+    this.#record({ table: this.name, id: row.id, before: slot?.row, after: row, place: slot?.place })
+    this.#set(row, slot, undefined)
   }
 
   remove(id: string): void {
-    const before = this.#rows.get(id)
-    if (!before) return
-    this.#record({ table: this.name, id, before, after: undefined })
-    this.#set(id, before, undefined)
+    const slot = this.#slots.get(id)
+    if (!slot) return
+    this.#record({ table: this.name, id, before: slot.row, after: undefined, place: slot.place })
+    this.#delete(slot.row)
   }
 
-  /** Puts a row back as it was, without recording: for undoing and for replay. */
-  restore(id: string, row: T | undefined): void {
-    this.#set(id, this.#rows.get(id), row)
+  /** Puts a row back as it was, without recording: for undoing, with its old place, and for replay. */
+  restore(id: string, row: T | undefined, place?: number): void {
+    const slot = this.#slots.get(id)
+    if (row) this.#set(row, slot, place)
+    else if (slot) this.#delete(slot.row)
   }
 
-  #set(id: string, before: T | undefined, after: T | undefined): void {
-    if (after) this.#rows.set(id, after)
-    else this.#rows.delete(id)
-    for (const index of this.#indexes) index.update(before, after)
+  #set(row: T, slot: Slot<T> | undefined, place: number | undefined): void {
+    const before = slot?.row
+    if (slot) slot.row = row
+    else {
+      this.#slots.set(row.id, { row, place: place ?? this.#nextPlace++ })
+      if (place !== undefined) this.#shuffled = true
+    }
+    for (const index of this.#indexes) index.update(before, row)
+  }
+
+  #delete(row: T): void {
+    this.#slots.delete(row.id)
+    for (const index of this.#indexes) index.update(row, undefined)
+  }
+
+  #sort(): void {
+    this.#slots = new Map([...this.#slots].sort(([, a], [, b]) => a.place - b.place))
+    this.#shuffled = false
   }
 }

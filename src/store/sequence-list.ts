@@ -1,0 +1,146 @@
+/** Longest part; adding to and removing from the middle moves at most this many numbers. */
+const PART = 1024
+
+/** Ascending numbers without repetition, that stay quick to add to and remove from when there are many. */
+export class SequenceList {
+  readonly #parts: number[][] = []
+  #size = 0
+
+  /** From numbers that ascend already. */
+  static of(ascending: readonly number[]): SequenceList {
+    const list = new SequenceList()
+    for (let at = 0; at < ascending.length; at += PART) list.#parts.push(ascending.slice(at, at + PART))
+    list.#size = ascending.length
+    return list
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  get first(): number | undefined {
+    return this.#parts[0]?.[0]
+  }
+
+  get last(): number | undefined {
+    return this.#parts.at(-1)?.at(-1)
+  }
+
+  has(value: number): boolean {
+    const part = this.#parts[this.#partOf(value)]
+    return part !== undefined && part[lowerBound(part, value)] === value
+  }
+
+  add(value: number): void {
+    const index = this.#partOf(value)
+    const part = this.#parts[index]
+    if (!part) {
+      this.#parts.push([value])
+      this.#size++
+      return
+    }
+    const at = lowerBound(part, value)
+    if (part[at] === value) return
+    if (at === part.length) part.push(value)
+    else part.splice(at, 0, value)
+    this.#size++
+    if (part.length > PART) this.#split(index, part)
+  }
+
+  remove(value: number): void {
+    const index = this.#partOf(value)
+    const part = this.#parts[index]
+    const at = part ? lowerBound(part, value) : 0
+    if (part?.[at] !== value) return
+    part.splice(at, 1)
+    this.#size--
+    if (part.length === 0) this.#parts.splice(index, 1)
+  }
+
+  /** The first `count` numbers greater than `position`. */
+  after(position: number, count: number): number[] {
+    const found: number[] = []
+    let index = this.#partOf(position)
+    let part = this.#parts[index]
+    let at = part ? lowerBound(part, position + 1) : 0
+    for (; part && found.length < count; part = this.#parts[++index], at = 0) {
+      found.push(...part.slice(at, at + Math.min(PART, count - found.length)))
+    }
+    return found
+  }
+
+  /** The last `count` numbers smaller than `position`, ascending. */
+  before(position: number, count: number): number[] {
+    const found: number[][] = []
+    let [missing, index] = [count, this.#partOf(position)]
+    let part = this.#parts[index]
+    let end = part ? lowerBound(part, position) : 0
+    for (; part && missing > 0; part = this.#parts[--index], end = part?.length ?? 0) {
+      const piece = part.slice(Math.max(0, end - missing), end)
+      missing -= piece.length
+      found.unshift(piece)
+    }
+    return found.flat()
+  }
+
+  toArray(): number[] {
+    return this.#parts.flat()
+  }
+
+  /** The numbers that are in this list too, of numbers that ascend. */
+  common(ascending: readonly number[]): number[] {
+    if (ascending.length * 8 < this.#size) return ascending.filter((value) => this.has(value))
+    const own = this.toArray()
+    const found: number[] = []
+    let at = 0
+    for (const value of ascending) {
+      while (at < own.length && (own[at] ?? 0) < value) at++
+      if (own[at] === value) found.push(value)
+    }
+    return found
+  }
+
+  /** The part that holds a number, or would: the last one that begins at or before it. */
+  #partOf(value: number): number {
+    let [low, high] = [0, this.#parts.length - 1]
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((this.#parts[middle]?.[0] ?? 0) <= value) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  /** Numbers mostly arrive ascending, so that a full last part stays full. */
+  #split(index: number, part: number[]): void {
+    const isLast = index === this.#parts.length - 1
+    this.#parts.splice(index + 1, 0, part.splice(isLast ? PART : PART >> 1))
+  }
+}
+
+/** Merges ascending numbers into ascending numbers, each once. */
+export function union(lists: readonly (readonly number[])[]): number[] {
+  if (lists.length <= 1) return [...(lists[0] ?? [])]
+  const middle = lists.length >> 1
+  const [a, b] = [union(lists.slice(0, middle)), union(lists.slice(middle))]
+  const merged: number[] = []
+  for (let i = 0, j = 0; i < a.length || j < b.length;) {
+    const [left, right] = [a[i] ?? Infinity, b[j] ?? Infinity]
+    merged.push(Math.min(left, right))
+    if (left <= right) i++
+    if (right <= left) j++
+  }
+  return merged
+}
+
+/** The first index whose number is not smaller than `value`. */
+function lowerBound(part: readonly number[], value: number): number {
+  let [low, high] = [0, part.length]
+  if (high > 0 && (part[high - 1] ?? 0) < value) return high
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((part[middle] ?? 0) < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}

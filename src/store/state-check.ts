@@ -1,0 +1,80 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { findSyntaxFault } from './json-syntax.ts'
+import { TABLE_NAMES } from './model.ts'
+import { clockShape, idsShape, rowShape, settingsShape } from './row-shapes.ts'
+import { array, describe, type Fault, fields, pathText, within } from './shape.ts'
+import type { EnvironmentImage, StateImage } from './state-image.ts'
+import { StateError } from './store-errors.ts'
+
+/** Environment names are path and query parts, and part of file names of whoever keeps one file each (1.2). */
+export const ENVIRONMENT_NAME = /^[A-Za-z0-9._-]{1,64}$/
+
+const environmentShape = fields<EnvironmentImage>({
+  settings: settingsShape,
+  clock: clockShape,
+  ids: idsShape,
+  tables: fields(Object.fromEntries(TABLE_NAMES.map((name) => [name, array(rowShape(name))]))),
+})
+export const recordShape = fields<Omit<EnvironmentImage, 'tables'>>({
+  settings: settingsShape,
+  clock: clockShape,
+  ids: idsShape,
+})
+
+/**
+ * Reads the bytes of a state file.
+ * @throws StateError saying what is wrong and where: line and column, or the path inside the JSON
+ */
+export function parseState(bytes: Buffer, path: string): StateImage {
+  const state = parseJson(bytes, path)
+  if (!isJsonObject(state) || !Object.hasOwn(state, 'version') || !isJsonObject(state['environments'])) {
+    throw refused(
+      path,
+      'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected',
+    )
+  }
+  if (state['version'] !== 1) {
+    const found = JSON.stringify(state['version']).slice(0, 40)
+    throw refused(path, `its version is ${found}; this toolmock reads version 1`)
+  }
+  const fault = stateFault(state)
+  if (fault) throw refused(path, `at ${pathText(fault.path)} there is ${fault.found}; allowed is ${fault.allowed}`)
+  return state as unknown as StateImage
+}
+
+export function refused(path: string, what: string): StateError {
+  return new StateError(
+    `${path}: ${what}. Nothing was changed; use another --state file, or --fresh to replace this one`,
+  )
+}
+
+function stateFault(state: JsonObject): Fault | undefined {
+  const environments = state['environments'] as JsonObject
+  for (const [name, environment] of Object.entries(environments)) {
+    const fault = environmentFault(name, environment)
+    if (fault) return within('environments', within(name, fault))
+  }
+  const unknown = Object.keys(state).find((key) => key !== 'version' && key !== 'environments')
+  if (unknown === undefined) return undefined
+  return { path: [unknown], found: 'an unknown field', allowed: 'version, environments' }
+}
+
+function environmentFault(name: string, environment: JsonValue): Fault | undefined {
+  if (ENVIRONMENT_NAME.test(name)) return environmentShape(environment)
+  return { path: [], found: describe(name), allowed: 'a name of 1 to 64 letters, digits, ".", "_" and "-"' }
+}
+
+function parseJson(bytes: Buffer, path: string): unknown {
+  if (bytes.length === 0) throw refused(path, 'it is empty')
+  if (!isUtf8(bytes)) throw refused(path, 'it is not a text in UTF-8')
+  // Decoding ASCII is several times faster than decoding UTF-8, and a state file is nearly always ASCII.
+  const text = isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8')
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    const fault = findSyntaxFault(text)
+    if (!fault) throw error
+    throw refused(`${path}:${fault.line}:${fault.column}`, `it is not JSON: unexpected ${fault.found}`)
+  }
+}

@@ -1,0 +1,101 @@
+import type { Account } from '../domain/account.ts'
+import type { Postings } from './postings.ts'
+import { SequenceList, union } from './sequence-list.ts'
+import { TrigramIndex } from './trigram-index.ts'
+
+/** The accounts that are searched. */
+export interface Searched {
+  /** All of them. */
+  readonly order: SequenceList
+  bySequence(sequence: number): Account | undefined
+  /** By the values of the two fields that few values are spread over. */
+  byField(field: 'connector' | 'provider'): Postings
+}
+
+/** Answers that are kept up to date for the next page of the same search. */
+const KEPT_SEARCHES = 8
+/** Texts that one search takes into the index at most, so that building it never holds up the event loop. */
+const INDEXED_PER_SEARCH = 10_000
+
+/** Case-insensitive search for a part of identifier, connector or provider (G1, G3). */
+export class TextSearch {
+  readonly #accounts: Searched
+  #trigrams = new TrigramIndex()
+  /** Accounts up to this sequence are in the trigram index. */
+  #indexedUpTo = 0
+  /** By text, the least recently used first. */
+  readonly #kept = new Map<string, SequenceList>()
+
+  constructor(accounts: Searched) {
+    this.#accounts = accounts
+  }
+
+  /** The accounts that contain a text; not to be changed. */
+  matches(query: string): SequenceList {
+    const text = query.toLowerCase()
+    const matches = this.#kept.get(text) ?? SequenceList.of(this.#search(text))
+    this.#kept.delete(text)
+    this.#kept.set(text, matches)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > KEPT_SEARCHES && oldest !== undefined) this.#kept.delete(oldest)
+    return matches
+  }
+
+  update(before: Account | undefined, after: Account | undefined): void {
+    if (before && after && sameTexts(before, after)) return
+    if (after && after.sequence <= this.#indexedUpTo) this.#trigrams.add(after.sequence, after.identifier.toLowerCase())
+    for (const [text, matches] of this.#kept) {
+      if (before) matches.remove(before.sequence)
+      if (after && contains(after, text)) matches.add(after.sequence)
+    }
+  }
+
+  #search(text: string): number[] {
+    const found = (['connector', 'provider'] as const).flatMap((field) => {
+      const postings = this.#accounts.byField(field)
+      const values = [...postings.values()].filter((value) => value.toLowerCase().includes(text))
+      return values.map((value) => postings.list(value).toArray())
+    })
+    return union([this.#inIdentifiers(text), ...found])
+  }
+
+  #inIdentifiers(text: string): number[] {
+    const { order } = this.#accounts
+    if (text.length < 3) return this.#containing(order.toArray(), text)
+    this.#index()
+    const candidates = this.#trigrams.candidates(text)
+    if (!candidates) return this.#containing(order.toArray(), text)
+    const indexed = [...new Set(candidates)].sort((a, b) => a - b)
+    return this.#containing([...indexed, ...order.after(this.#indexedUpTo, Infinity)], text)
+  }
+
+  #containing(sequences: readonly number[], text: string): number[] {
+    return sequences.filter((sequence) => this.#accounts.bySequence(sequence)?.identifier.toLowerCase().includes(text))
+  }
+
+  #index(): void {
+    const { order } = this.#accounts
+    // Accounts that are gone are only forgotten by building anew.
+    if (this.#trigrams.rows > 2 * order.size + INDEXED_PER_SEARCH) {
+      this.#trigrams = new TrigramIndex()
+      this.#indexedUpTo = 0
+    }
+    for (const sequence of order.after(this.#indexedUpTo, INDEXED_PER_SEARCH)) {
+      this.#trigrams.add(sequence, this.#accounts.bySequence(sequence)?.identifier.toLowerCase() ?? '')
+      this.#indexedUpTo = sequence
+    }
+  }
+}
+
+function contains({ identifier, connector, provider }: Account, text: string): boolean {
+  return [identifier, connector, provider].some((value) => value.toLowerCase().includes(text))
+}
+
+function sameTexts(a: Account, b: Account): boolean {
+  return (
+    a.sequence === b.sequence &&
+    a.identifier === b.identifier &&
+    a.connector === b.connector &&
+    a.provider === b.provider
+  )
+}

@@ -1,0 +1,238 @@
+import type { BearerToken, Client } from '../domain/client.ts'
+import { ServiceError } from '../domain/errors.ts'
+import type { MagicLink } from '../domain/magic-link.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
+import { type ClockState, type TimeSource, systemTime } from './clock.ts'
+import type { CommitSink, Durability } from './commit-log.ts'
+import { Directory } from './directory.ts'
+import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
+import { type FileSystem, nodeFileSystem } from './file-system.ts'
+import { Model } from './model.ts'
+import { ENVIRONMENT_NAME } from './state-check.ts'
+import { byName, type EnvironmentRecord, type StateImage } from './state-image.ts'
+import { type ResolveConnector, StoredEnvironment } from './stored-environment.ts'
+import type { Change } from './table.ts'
+import { load, replay } from './world-loading.ts'
+
+export interface WorldOptions {
+  /** The state file; absent to keep everything in memory only. */
+  file?: string | undefined
+  /** Ignore and replace what the file holds. */
+  fresh?: boolean | undefined
+  /** `strict` when absent: a commit is acknowledged once it is on disk. */
+  durability?: Durability | undefined
+  /** Bytes of journal at which it is folded into the state file; 64 MiB, and the size of the state file, at least. */
+  foldAt?: number | undefined
+  time?: TimeSource | undefined
+  fileSystem?: FileSystem | undefined
+  resolveConnector: ResolveConnector
+}
+
+export interface NewEnvironment {
+  settings?: Partial<Settings> | undefined
+  clients?: readonly Client[] | undefined
+  clock?: ClockState | undefined
+  /** Ids repeat between runs; random when absent. */
+  idSeed?: number | undefined
+  /** Fills the model, in the transaction that makes the environment: both are there, or neither is. */
+  fill?: ((environment: StoredEnvironment) => void) | undefined
+}
+
+const DEFAULT_FOLD_AT = 64 * 1024 * 1024
+const RESOLVED: Promise<void> = Promise.resolve()
+const IN_MEMORY: CommitSink = { append: () => undefined, settled: () => RESOLVED }
+const RUNNING: ClockState = { offset_ms: 0, frozen_at: null }
+
+/** Opens the environments that a state file holds; none when it is new. @throws StateError */
+export async function openWorld(options: WorldOptions): Promise<World> {
+  if (options.file === undefined) return new World(options, undefined)
+  const { store, stored } = await openDisk({
+    file: options.file,
+    fresh: options.fresh ?? false,
+    durability: options.durability ?? 'strict',
+    foldAt: options.foldAt ?? DEFAULT_FOLD_AT,
+    fileSystem: options.fileSystem ?? nodeFileSystem,
+    time: options.time ?? systemTime,
+  })
+  try {
+    return new World(options, { store, stored })
+  } catch (error) {
+    await store.abandon()
+    throw error
+  }
+}
+
+/** All environments of one simulator, and how they last. */
+export class World {
+  /** What the start has to say: a torn write that was dropped. */
+  readonly notices: readonly string[]
+  readonly #directory = new Directory()
+  readonly #resolveConnector: ResolveConnector
+  readonly #time: TimeSource
+  readonly #disk: DiskStore | undefined
+  readonly #sink: CommitSink
+  #environments = new Map<string, StoredEnvironment>()
+  /** Environments that are being made, with what has been put into them. */
+  readonly #unborn = new Map<StoredEnvironment, Change[]>()
+
+  constructor(options: WorldOptions, disk: { store: DiskStore; stored: Stored } | undefined) {
+    this.#resolveConnector = options.resolveConnector
+    this.#time = options.time ?? systemTime
+    this.#disk = disk?.store
+    this.#sink = disk?.store ?? IN_MEMORY
+    this.notices = disk?.stored.notices ?? []
+    if (!disk) return
+    const make = (name: string, record: EnvironmentRecord): StoredEnvironment => this.#make(name, record)
+    this.#environments = load(disk.stored.image, options.file ?? '', make)
+    replay(disk.stored.commits, this.#environments, {
+      make,
+      leave: (environment) => this.#directory.leave(environment),
+    })
+    disk.store.capture = () => this.image()
+  }
+
+  environment(name: string): StoredEnvironment | undefined {
+    return this.#environments.get(name)
+  }
+
+  environments(): StoredEnvironment[] {
+    return [...this.#environments.values()]
+  }
+
+  /**
+   * Makes an environment.
+   * @throws RangeError for a name that is taken or of another form, ClientIdTakenError for a client of another environment
+   */
+  create(name: string, given: NewEnvironment = {}): StoredEnvironment {
+    if (!ENVIRONMENT_NAME.test(name))
+      throw new RangeError(`an environment's name is 1 to 64 letters, digits, ".", "_" and "-"`)
+    if (this.#environments.has(name)) throw new RangeError(`there is an environment ${name} already`)
+    const environment = this.#make(name, {
+      settings: { ...DEFAULT_SETTINGS, ...given.settings },
+      clock: given.clock ?? RUNNING,
+      ids: given.idSeed === undefined ? null : { seed: given.idSeed, position: 0 },
+    })
+    this.#environments.set(name, environment)
+    this.#unborn.set(environment, [])
+    try {
+      environment.model.transact(() => {
+        for (const client of given.clients ?? []) environment.model.tables.clients.put(client)
+        given.fill?.(environment)
+      })
+      this.#bear(environment)
+    } catch (error) {
+      this.#environments.delete(name)
+      this.#directory.leave(environment)
+      throw error
+    } finally {
+      this.#unborn.delete(environment)
+    }
+    return environment
+  }
+
+  /** Removes an environment with everything in it; false when there is none of that name. */
+  remove(name: string): boolean {
+    const environment = this.#environments.get(name)
+    if (!environment) return false
+    const before = this.#environments
+    this.#sink.append({ environment: name, record: null }, () => {
+      this.#environments = before
+      this.#directory.rejoin(environment)
+    })
+    this.#environments = new Map([...before].filter(([other]) => other !== name))
+    this.#directory.leave(environment)
+    return true
+  }
+
+  byClient(clientId: string): { environment: StoredEnvironment; client: Client } | undefined {
+    const found = this.#directory.clients.get(clientId)
+    return found && { environment: found.environment, client: found.row }
+  }
+
+  byBearer(token: string): { environment: StoredEnvironment; token: BearerToken } | undefined {
+    const found = this.#directory.bearerTokens.get(token)
+    return found && { environment: found.environment, token: found.row }
+  }
+
+  byMagicLink(linkId: string): { environment: StoredEnvironment; link: MagicLink } | undefined {
+    const found = this.#directory.magicLinks.get(linkId)
+    return found && { environment: found.environment, link: found.row }
+  }
+
+  /** By the OAuth `state` that ties a third party's redirect back to its link. */
+  byOauthState(state: string): { environment: StoredEnvironment; link: MagicLink } | undefined {
+    const found = this.#directory.oauthStates.get(state)
+    return found && { environment: found.environment, link: found.row }
+  }
+
+  /**
+   * Resolves when every commit made so far is durable; free when nothing is pending.
+   * @throws StorageError (503) when the disk refused; by then the model shows again what is durable
+   */
+  settled(): Promise<void> {
+    return this.#sink.settled()
+  }
+
+  /** Writes the whole model into the state file while service goes on. */
+  fold(): Promise<void> {
+    return this.#disk?.fold() ?? RESOLVED
+  }
+
+  /** Writes everything into the state file and lets go of it. @throws StorageError when the journal had to stay */
+  close(): Promise<void> {
+    return this.#disk?.close() ?? RESOLVED
+  }
+
+  /** Everything there is to store at this moment. */
+  image(): StateImage {
+    const environments = this.environments().map((environment) => [environment.name, environment.image()] as const)
+    return { version: 1, environments: byName(environments) }
+  }
+
+  #make(name: string, record: EnvironmentRecord): StoredEnvironment {
+    const known: { environment?: StoredEnvironment } = {}
+    const self = (): StoredEnvironment => {
+      if (!known.environment) throw new Error(`the environment ${name} is not there yet`)
+      return known.environment
+    }
+    known.environment = new StoredEnvironment({
+      name,
+      model: new Model((changes) => this.#commit(self(), changes), this.#directory.indexesOf(self)),
+      record,
+      time: this.#time,
+      resolveConnector: this.#resolveConnector,
+      changed: (environment, undo) => {
+        if (this.#environments.get(name) !== environment || this.#unborn.has(environment)) return
+        this.#sink.append({ environment: name, record: environment.record }, undo)
+      },
+    })
+    return known.environment
+  }
+
+  #commit(environment: StoredEnvironment, changes: readonly Change[]): void {
+    const unborn = this.#unborn.get(environment)
+    if (unborn) {
+      unborn.push(...changes)
+      return
+    }
+    const { name, idsPosition, model } = environment
+    if (this.#environments.get(name) !== environment) throw removed(name)
+    const ids = idsPosition === undefined ? {} : { ids: idsPosition }
+    this.#sink.append({ environment: name, ...ids, changes }, () => model.undo(changes))
+  }
+
+  /** One commit: the environment and everything in it. */
+  #bear(environment: StoredEnvironment): void {
+    const { name, record, model } = environment
+    const changes = this.#unborn.get(environment) ?? []
+    this.#sink.append({ environment: name, record, changes }, () => {
+      model.undo(changes)
+      this.#environments.delete(name)
+    })
+  }
+}
+
+/** Whoever still acts for an environment that was removed meanwhile: its bearer tokens went with it. */
+function removed(name: string): ServiceError {
+  return new ServiceError('UNAUTHENTICATED', `the environment ${name} was removed`)
+}

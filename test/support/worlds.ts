@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Account } from '../../src/domain/account.ts'
+import { openWorld, type World, type WorldOptions } from '../../src/store/world.ts'
+
+/** A directory that is gone after the test. */
+export async function withDirectory<R>(work: (directory: string) => Promise<R>): Promise<R> {
+  const directory = await mkdtemp(join(tmpdir(), 'toolmock-test-'))
+  try {
+    return await work(directory)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+export const START = Date.parse('2026-01-01T00:00:00.000Z')
+
+/** A world whose real time stands still. */
+export function openTestWorld(options: Partial<WorldOptions> = {}): Promise<World> {
+  return openWorld({
+    time: () => START,
+    resolveConnector: (model, keyId) => model.tables.connectors.get(keyId),
+    ...options,
+  })
+}
+
+export function account(sequence: number, fields: Partial<Account> = {}): Account {
+  return {
+    id: `ca_${sequence}`,
+    sequence,
+    organization_id: '',
+    user_id: '',
+    connection_id: 'conn_mail',
+    connector: 'mail',
+    provider: 'mail',
+    identifier: `user${sequence}@example.com`,
+    authorization_type: 'OAUTH',
+    status: 'ACTIVE',
+    updated_at: '2026-01-01T00:00:00.000Z',
+    api_config: {},
+    credentials: {},
+    ...fields,
+  }
+}
+
+/** Puts the account with the next sequence into an environment, in a transaction of its own. */
+export function addAccount(world: World, environment = 'default', fields: Partial<Account> = {}): Account {
+  const model = world.environment(environment)?.model
+  if (!model) throw new Error(`there is no environment ${environment}`)
+  return model.transact(() => {
+    const added = account(model.count('account_sequence'), fields)
+    model.tables.accounts.put(added)
+    return added
+  })
+}
+
+export function accountIds(world: World, environment = 'default'): string[] {
+  return [...(world.environment(environment)?.model.tables.accounts.values() ?? [])].map(({ id }) => id)
+}
