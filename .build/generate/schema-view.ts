@@ -55,7 +55,7 @@ export function requestSchema(spec: SpecDocument, schema: Schema): Schema {
 }
 
 /** Where `responseSchema` has the schemas that it refers to. */
-export const COMPONENTS = 'components'
+const COMPONENTS = 'components'
 
 /** A schema as it judges answers; its references lead into `responseComponents`. */
 export function responseSchema(spec: SpecDocument, schema: Schema): Schema {

@@ -32,7 +32,7 @@ interface Content {
   content?: Record<string, { schema?: Schema }>
 }
 
-export interface OperationObject {
+interface OperationObject {
   operationId: string
   summary?: string
   tags?: string[]

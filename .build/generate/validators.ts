@@ -97,9 +97,10 @@ function table(name: string, rows: readonly (readonly [string, string])[]): stri
 type Identified = Schema & { $id: string }
 
 async function compile(schemas: Identified[], components: Identified): Promise<string> {
-  const [{ Ajv2020 }, formats, standalone] = await Promise.all([
+  const [{ Ajv2020 }, formats, { fastFormats }, standalone] = await Promise.all([
     import('ajv/dist/2020.js'),
     import('ajv-formats'),
+    import('ajv-formats/dist/formats.js'),
     import('ajv/dist/standalone/index.js'),
   ])
   // Strict about keywords, so that a misspelt one in the spec is found here and not by a request that passes.
@@ -116,7 +117,10 @@ async function compile(schemas: Identified[], components: Identified): Promise<s
     code: { source: true, esm: true, lines: true },
   })
   formats.default.default(ajv)
-  return standalone.default.default(ajv, Object.fromEntries(schemas.map(({ $id }) => [$id, $id])))
+  // Timestamps are in answers only, and made by `Date`: that they look like one is enough, and three times as fast.
+  ajv.addFormat('date-time', fastFormats['date-time'])
+  const code = standalone.default.default(ajv, Object.fromEntries(schemas.map(({ $id }) => [$id, $id])))
+  return code.replaceAll('.fullFormats["date-time"]', '.fastFormats["date-time"]')
 }
 
 /** How many wrong items or keys of one array or object are looked at. */

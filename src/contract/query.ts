@@ -15,25 +15,31 @@ export interface ReadQuery {
 /** Reads a query string; what is out of range is for the validator to say, on the values. */
 export function readQuery(route: Route, query: URLSearchParams): ReadQuery {
   const read: ReadQuery = { values: Object.create(null) as Record<string, unknown>, violations: [], unknown: [] }
-  for (const name of new Set(query.keys())) {
+  const sent = new Map<string, string[]>()
+  query.forEach((text, name) => {
+    const texts = sent.get(name)
+    if (texts) texts.push(text)
+    else sent.set(name, [text])
+  })
+  for (const [name, texts] of sent) {
     const parameter = route.query.find((known) => known.name === name)
-    if (parameter) readParameter(parameter, query.getAll(name), read)
+    if (parameter) readParameter(parameter, texts, read)
     else read.unknown.push(name === '' ? '""' : shorten(name, 80))
   }
   return read
 }
 
 function readParameter(parameter: QueryParameter, texts: readonly string[], read: ReadQuery): void {
-  const { name, repeatable } = parameter
+  const { name, type, repeatable } = parameter
   if (!repeatable && texts.length > 1) {
     const description = `found it ${texts.length} times, expected it once`
     read.violations.push({ field: name, description, constraint: 'repeated' })
     return
   }
-  const values = texts.map((text) => coerce(parameter, text))
+  const values: readonly unknown[] = type === 'string' ? texts : texts.map((text) => coerce(parameter, text))
   const wrong = values.indexOf(undefined)
   if (wrong >= 0) {
-    const description = `found ${foundValue(texts[wrong], [name])}, expected ${EXPECTED[parameter.type]}`
+    const description = `found ${foundValue(texts[wrong], [name])}, expected ${EXPECTED[type]}`
     read.violations.push({ field: name, description, constraint: 'type' })
     return
   }

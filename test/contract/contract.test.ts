@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkRequest, checkResponse, isDeclared, ROUTES, routeOf } from '../../src/contract/contract.ts'
+import { checkRequest, checkResponse, isDeclared, isOperation, ROUTES, routeOf } from '../../src/contract/contract.ts'
 import { BODY_FIELDS, type FieldNode } from '../../src/contract/generated/field-tables.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import { judgeExchange } from '../support/judge.ts'
@@ -20,6 +20,15 @@ describe('the routes', () => {
       'list_providers',
     ])
     expect(ROUTES.filter(({ bearer }) => !bearer).map(({ operation }) => operation)).toEqual(['create_token'])
+  })
+
+  it.each([
+    ['execute_tool', true],
+    ['executeTool', false],
+    ['__proto__', false],
+    ['constructor', false],
+  ])('tell whether %s is an operation', (name, is) => {
+    expect(isOperation(name)).toBe(is)
   })
 
   it('know their statuses, their body and their parameters', () => {
@@ -255,6 +264,17 @@ describe('checkResponse', () => {
   ])('refuses %j %j', (status, body, field, constraint) => {
     expect(checkResponse('verify_user', status, body)).toMatchObject([{ field, constraint }])
   })
+
+  it.each(['yesterday', '2030-13-01T00:00:00.000Z0', '2030-01-01T00:00:00Z', '2030-01-01T00:00:00.000+00:00', 5])(
+    'refuses %j as a timestamp (G54)',
+    (expiry) => {
+      const link = 'http://127.0.0.1:8665/magic/abc'
+      expect(checkResponse('create_magic_link', 200, { link, expiry: '2030-01-01T00:00:00.000Z' })).toEqual([])
+      expect(checkResponse('create_magic_link', 200, { link, expiry })).toContainEqual(
+        expect.objectContaining({ field: 'expiry' }),
+      )
+    },
+  )
 
   it('refuses a body where none is declared', () => {
     expect(checkResponse('delete_connected_account', 200, {})).toMatchObject([{ field: 'body', constraint: 'content' }])

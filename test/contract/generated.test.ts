@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { findStale, runSteps } from '../../.build/generate/run.ts'
 import type { Step } from '../../.build/generate/step.ts'
 
-describe('generated files', () => {
+describe('generated files that are checked in', () => {
   it('are what the generator makes of the present inputs', { timeout: 60_000 }, () => {
     const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '.build/generate.ts', '--check'], {
       encoding: 'utf8',
