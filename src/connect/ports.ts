@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { Request } from 'express'
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
@@ -71,7 +71,7 @@ export interface ConnectContext {
   findOauthState(state: string): FoundLink | undefined
   thirdParty(environment: Environment): ThirdParty
   readonly authorizations: Authorizations
-  baseUrl(request: IncomingMessage): string
+  baseUrl(request: Request): string
   /** Applies what has fallen due by the environment's clock. */
   settle(environment: Environment): void
   /** Awaited before an answer leaves: then what it says is on disk. */

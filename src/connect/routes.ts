@@ -1,5 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express'
+import type { ServerResponse } from 'node:http'
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Html } from '../web/html.ts'
 import { sendPage, sendRedirect } from '../web/page-headers.ts'
@@ -28,8 +28,8 @@ const FORM_LIMIT = '64kb'
 export function connectRoutes(context: ConnectContext): Router {
   const router = express.Router({ strict: true, caseSensitive: true })
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: FORM_LIMIT })
-  const byId = (request: IncomingMessage & { params: { id?: string } }) => context.findLink(request.params.id ?? '')
-  const byState = (request: IncomingMessage) => context.findOauthState(queryOf(request).get('state') ?? '')
+  const byId = (request: Request) => context.findLink(String(request.params.id))
+  const byState = (request: Request) => context.findOauthState(queryOf(request).get('state') ?? '')
   // HEAD is served nowhere but on the last page: following a link can decide it, which a look at the headers must not.
   router
     .route('/magic/:id')
@@ -119,9 +119,9 @@ function decisionOf(query: URLSearchParams): Decision | undefined {
 /** The steps around each request about a link: find it, let time catch up, answer, send once the data is safe. */
 function visit(
   context: ConnectContext,
-  find: (request: IncomingMessage & { params: { id?: string } }) => FoundLink | undefined,
+  find: (request: Request) => FoundLink | undefined,
   handle: (visit: Visit) => Promise<Answer>,
-): RequestHandler<{ id?: string }, unknown, unknown> {
+): RequestHandler {
   return async (request, response) => {
     const found = find(request)
     if (!found) throw new LinkProblem('unknown')
@@ -143,7 +143,7 @@ async function stored(context: ConnectContext): Promise<void> {
   }
 }
 
-function flowOf(context: ConnectContext, request: IncomingMessage, { environment }: FoundLink): Flow {
+function flowOf(context: ConnectContext, request: Request, { environment }: FoundLink): Flow {
   return {
     environment,
     thirdParty: context.thirdParty(environment),
@@ -159,13 +159,12 @@ function send(response: ServerResponse, answer: Answer): void {
 }
 
 /** The query of a request without any parser's own ideas of arrays and objects. */
-function queryOf(request: IncomingMessage & { originalUrl?: string }): URLSearchParams {
-  const url = request.originalUrl ?? request.url ?? ''
+function queryOf({ originalUrl: url }: Request): URLSearchParams {
   const at = url.indexOf('?')
   return new URLSearchParams(at < 0 ? '' : url.slice(at + 1))
 }
 
-function notAllowed(allow: string): RequestHandler<{ id?: string }> {
+function notAllowed(allow: string): RequestHandler {
   return (request, response) => {
     response.setHeader('Allow', allow)
     sendPage(response, 405, methodPage(request.method, allow))
