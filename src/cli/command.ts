@@ -10,7 +10,7 @@ export interface Surroundings {
 }
 
 /** Runs a command; the promise is its exit code. */
-export type Run = (argv: readonly string[], surroundings: Surroundings) => Promise<number>
+type Run = (argv: readonly string[], surroundings: Surroundings) => Promise<number>
 
 export interface Command {
   readonly name: string
