@@ -1,7 +1,7 @@
 import { isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { type Finding, type Path, shown } from './problem.ts'
-import { schemaFindings } from './tool-schema.ts'
+import type { ToolSchemaCheck } from './tool-schema.ts'
 import { type CheckTemplate, templateFindings } from './template-places.ts'
 
 /** What checking a document takes from outside this room. */
@@ -12,20 +12,26 @@ export interface DocumentChecks {
   allowOutbound?: boolean
 }
 
+/** What files that are read together are checked with. */
+export interface CheckContext extends DocumentChecks {
+  /** Absent for the bundled seed, whose schemas are checked in the tests: compiling them all takes most of the time. */
+  toolSchemas?: ToolSchemaCheck
+}
+
 /**
  * What is wrong with a connector document beyond the shape of its parts: names that repeat, fields that do not go with its
  * type, templates and JSON Schemas that cannot be read. Takes the document as it was written, whatever its shape, so that
  * these problems are told together with those of the shape.
  */
-export async function checkConnector(document: JsonValue, checks: DocumentChecks): Promise<Finding[]> {
+export async function checkConnector(document: JsonValue, context: CheckContext): Promise<Finding[]> {
   if (!isJsonObject(document)) return []
   return [
     ...typeFindings(document),
     ...toolFindings(document),
     ...list(own(document, 'responders')).flatMap(responderFindings),
-    ...outboundFindings(document, checks.allowOutbound ?? false),
-    ...(await schemaFindings(document)),
-    ...templateFindings(document, await checks.templates()),
+    ...outboundFindings(document, context.allowOutbound ?? false),
+    ...((await context.toolSchemas?.findings(document)) ?? []),
+    ...templateFindings(document, await context.templates()),
   ]
 }
 

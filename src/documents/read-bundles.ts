@@ -2,7 +2,7 @@ import { mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { DocumentError, type Problem } from './problem.ts'
 import { connectorsIn } from './seed-checks.ts'
-import { bundleOf, problemsOf, readSeedFiles, type SeedFiles, textFiles } from './seed-files.ts'
+import { bundleOf, problemsOf, readBundledFiles, readSeedFiles, type SeedFiles, textFiles } from './seed-files.ts'
 
 /** Where the bundled seed comes from: parsed by the build, or else its folder. */
 export interface BundledSeed {
@@ -22,11 +22,15 @@ export async function readBundles(
   const read: { bundle: SeedBundle; files?: SeedFiles }[] = []
   for (const path of paths) {
     const parsed = path === 'bundled' ? await bundled.parsed() : undefined
-    if (parsed) read.push({ bundle: parsed })
-    else {
-      const files = await readSeedFiles(await textFiles(path === 'bundled' ? bundled.folder() : path), checks)
-      read.push({ bundle: bundleOf(files), files })
+    if (parsed) {
+      read.push({ bundle: parsed })
+      continue
     }
+    const files =
+      path === 'bundled'
+        ? await readBundledFiles(await textFiles(bundled.folder()), checks)
+        : await readSeedFiles(await textFiles(path), checks)
+    read.push({ bundle: bundleOf(files), files })
   }
   const bundles = read.map(({ bundle }) => bundle)
   const known = connectorsIn(mergeBundles(bundles))

@@ -1,11 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { Connector } from '../domain/connector.ts'
-import { checkConnector, type DocumentChecks } from './connector-checks.ts'
+import { type CheckContext, checkConnector, type DocumentChecks } from './connector-checks.ts'
 import { toConnector } from './connector-document.ts'
 import { connectorSchema } from './connector-schema.ts'
 import { findingsOf } from './findings.ts'
 import { DocumentError, type Finding, type Path, type Problem, shown } from './problem.ts'
 import { type SeedDocument, seedSchema } from './seed-schema.ts'
+import { ToolSchemaCheck } from './tool-schema.ts'
 import { SourceText } from './source-text.ts'
 
 /** A file as far as it could be read on its own: what it holds when its shape is right, and what is wrong with it. */
@@ -31,21 +32,21 @@ interface UnknownDocument {
 }
 
 /** Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, others are seeds. */
-export async function readDocument(text: string, file: string, checks: DocumentChecks): Promise<ReadDocument> {
+export async function readDocument(text: string, file: string, context: CheckContext): Promise<ReadDocument> {
   const source = open(text, file)
   if (!(source instanceof SourceText)) return { kind: 'unknown', problems: source }
   if (!isJsonObject(source.value)) {
     const finding = { path: [], found: shown(source.value), allowed: 'an object: a seed or a connector' }
     return { kind: 'unknown', problems: [source.problem(finding)] }
   }
-  return own(source.value, 'connector') === undefined ? readSeed(source, checks) : readConnector(source, checks)
+  return own(source.value, 'connector') === undefined ? readSeed(source, context) : readConnector(source, context)
 }
 
 /** One connector document. @throws DocumentError with everything that is wrong with it */
 export async function parseConnector(text: string, file: string, checks: DocumentChecks): Promise<Connector> {
   const source = open(text, file)
   if (!(source instanceof SourceText)) throw new DocumentError(source)
-  const { connector, problems } = await readConnector(source, checks)
+  const { connector, problems } = await readConnector(source, { ...checks, toolSchemas: new ToolSchemaCheck() })
   if (!connector || problems.length > 0) throw new DocumentError(problems)
   return connector
 }
@@ -58,19 +59,19 @@ export function located(source: SourceText, findings: readonly Finding[]): Probl
   return [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column)
 }
 
-async function readConnector(source: SourceText, checks: DocumentChecks): Promise<ReadConnector> {
+async function readConnector(source: SourceText, context: CheckContext): Promise<ReadConnector> {
   const result = connectorSchema.safeParse(source.value)
   const shape = result.success ? [] : findingsOf(result.error.issues, source)
-  const problems = located(source, [...shape, ...(await checkConnector(source.value, checks))])
+  const problems = located(source, [...shape, ...(await checkConnector(source.value, context))])
   return { kind: 'connector', source, connector: result.success ? toConnector(result.data) : undefined, problems }
 }
 
-async function readSeed(source: SourceText, checks: DocumentChecks): Promise<ReadSeed> {
+async function readSeed(source: SourceText, context: CheckContext): Promise<ReadSeed> {
   const result = seedSchema.safeParse(source.value)
   const findings = result.success ? [] : findingsOf(result.error.issues, source)
   for (const [index, document] of inlineConnectors(source.value)) {
     const inside: Path = ['connectors', index]
-    for (const finding of await checkConnector(document, checks)) {
+    for (const finding of await checkConnector(document, context)) {
       findings.push({ ...finding, path: [...inside, ...finding.path] })
     }
   }

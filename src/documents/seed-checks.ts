@@ -29,16 +29,22 @@ export function connectorsIn(bundle: SeedBundle): KnownConnectors {
   return known
 }
 
-/** The names of connectors in a document whatever its shape, so that one mistake is not told twice. */
+/** The name of a connector document, and the names in a seed's list of connectors. */
 export function namesIn(document: JsonValue): string[] {
   if (!isJsonObject(document)) return []
+  const listed = items(document, 'connectors').map((item) => (isJsonObject(item) ? own(item, 'connector') : item))
+  return [own(document, 'connector'), ...listed].filter((name) => typeof name === 'string')
+}
+
+/** Every name in a seed that may stand for a connector, whatever its shape, so that one mistake is not told twice. */
+export function possibleNames(seed: JsonValue): string[] {
+  if (!isJsonObject(seed)) return []
+  const typed = items(seed, 'connections').filter((item) => isJsonObject(item) && own(item, 'type') !== undefined)
   const names = [
-    own(document, 'connector'),
-    ...items(document, 'connectors').map((item) => (isJsonObject(item) ? own(item, 'connector') : item)),
-    ...items(document, 'connections').map((item) => (isJsonObject(item) ? own(item, 'key_id') : undefined)),
-    ...items(document, 'providers').map((item) => (isJsonObject(item) ? own(item, 'identifier') : undefined)),
+    ...typed.map((item) => isJsonObject(item) && own(item, 'key_id')),
+    ...items(seed, 'providers').map((item) => isJsonObject(item) && own(item, 'identifier')),
   ]
-  return names.filter((name) => typeof name === 'string')
+  return [...namesIn(seed), ...names.filter((name) => typeof name === 'string')]
 }
 
 /** What in a seed document does not go with the connectors that there are. */

@@ -2,11 +2,12 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Connector } from '../domain/connector.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
-import type { DocumentChecks } from './connector-checks.ts'
+import type { CheckContext, DocumentChecks } from './connector-checks.ts'
 import { DocumentError, type Problem, UnreadableFileError } from './problem.ts'
 import { located, type ReadConnector, readDocument, type ReadSeed } from './read.ts'
-import { checkSeed, connectorsIn, type KnownConnectors, namesIn } from './seed-checks.ts'
+import { checkSeed, connectorsIn, type KnownConnectors, namesIn, possibleNames } from './seed-checks.ts'
 import { toBundle } from './seed-document.ts'
+import { ToolSchemaCheck } from './tool-schema.ts'
 
 /** The files that make one seed: a folder's, or one. */
 export interface SeedFiles {
@@ -28,9 +29,18 @@ export async function textFiles(path: string): Promise<TextFile[]> {
 }
 
 export async function readSeedFiles(files: readonly TextFile[], checks: DocumentChecks): Promise<SeedFiles> {
+  return readFiles(files, { ...checks, toolSchemas: new ToolSchemaCheck() })
+}
+
+/** The files of the bundled seed, whose JSON Schemas are not compiled again. */
+export async function readBundledFiles(files: readonly TextFile[], checks: DocumentChecks): Promise<SeedFiles> {
+  return readFiles(files, checks)
+}
+
+async function readFiles(files: readonly TextFile[], context: CheckContext): Promise<SeedFiles> {
   const read: SeedFiles = { seeds: [], connectors: [], problems: [] }
   for (const { text, file } of files) {
-    const document = await readDocument(text, file, checks)
+    const document = await readDocument(text, file, context)
     if (document.kind === 'seed') read.seeds.push(document)
     else if (document.kind === 'connector') read.connectors.push(document)
     else read.problems.push(...document.problems)
@@ -48,7 +58,10 @@ export function bundleOf({ seeds, connectors }: SeedFiles): SeedBundle {
 /** Everything that is wrong with the files of a seed, given the connectors that there are besides. */
 export function problemsOf(files: SeedFiles, besides: KnownConnectors): Problem[] {
   const { seeds, connectors, problems } = files
-  const raw = [...seeds, ...connectors].flatMap(({ source }) => namesIn(source.value))
+  const raw = [
+    ...connectors.flatMap(({ source }) => namesIn(source.value)),
+    ...seeds.flatMap(({ source, document }) => (document ? namesIn(source.value) : possibleNames(source.value))),
+  ]
   const known = new Map([
     ...raw.map((name) => [name, undefined] as const),
     ...besides,

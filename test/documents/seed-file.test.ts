@@ -1,0 +1,292 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { DOCUMENT_CHECKS } from '../../src/document-checks.ts'
+import { parseBundle, serializeBundle } from '../../src/documents/bundle.ts'
+import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { UnreadableFileError } from '../../src/documents/problem.ts'
+import { parseSeed } from '../../src/documents/seed-files.ts'
+import type { SeedBundle } from '../../src/domain/seed.ts'
+import { messagesOf, withFiles } from './files.ts'
+
+const CONNECTORS = `
+connectors:
+  - { connector: notes, authorization_type: NO_AUTH }
+  - { connector: mail, authorization_type: OAUTH, people: [ada@example.com] }
+  - { connector: store, authorization_type: TRUSTED_IDP, cluster: provisioned }
+`
+
+describe('a seed file', () => {
+  it('holds clients, settings, connectors, connections, providers, accounts and what to generate', async () => {
+    const bundle = await seed(`
+$schema: https://schemas.example/seed.json
+clients: [{ client_id: c1, client_secret: s1 }, { client_id: 'ci-*', client_secret: s2 }]
+settings: { bearer_token_lifetime: 10m, magic_link_lifetime: PT1H, consent: approve, require_user_verification: true }
+${CONNECTORS}
+connections: [{ key_id: sso, type: OIDC, provider: IDP_SIMULATOR, domains: [a.example] }]
+providers: [{ identifier: acme-1, display_name: Acme, auth_patterns: [{ type: API_KEY }], metadata: { tier: 1 } }]
+accounts:
+  - connector: mail
+    identifier: ada@example.com
+    organization_id: org_1
+    authorization_details: { oauth_token: { access_token: t, scopes: [mail.read] } }
+    token_expires_at: 2026-03-01T10:00:00+01:00
+  - { connector: acme-1, identifier: x, status: PENDING_AUTH, api_config: { __proto__: 1 } }
+generate: { accounts: 5, connector: notes }
+`)
+    expect(bundle).toMatchObject({
+      clients: [
+        { id: 'c1', client_secret: 's1' },
+        { id: 'ci-*', client_secret: 's2' },
+      ],
+      settings: {
+        bearer_token_lifetime: 600_000,
+        magic_link_lifetime: 3_600_000,
+        consent: 'approve',
+        require_user_verification: true,
+      },
+      connectors: [{ connector: 'notes' }, { connector: 'mail' }, { connector: 'store' }],
+      connections: [{ key_id: 'sso', type: 'OIDC', provider: 'IDP_SIMULATOR', domains: ['a.example'] }],
+      providers: [{ identifier: 'acme-1', display_name: 'Acme', metadata: { tier: '1' } }],
+      generate: [{ accounts: 5, connector: 'notes', organization_id: '', user_id: '', status: 'ACTIVE' }],
+    })
+    expect(bundle.accounts[0]).toEqual({
+      connector: 'mail',
+      identifier: 'ada@example.com',
+      organization_id: 'org_1',
+      user_id: '',
+      status: 'ACTIVE',
+      api_config: {},
+      authorization_details: { oauth_token: { access_token: 't', scopes: ['mail.read'] } },
+      token_expires_at: '2026-03-01T09:00:00.000Z',
+    })
+    expect(JSON.stringify(bundle.accounts[1]?.api_config)).toBe('{"__proto__":1}')
+  })
+
+  it('is plain JSON once it is read', async () => {
+    const bundle = await seed(`${CONNECTORS}accounts: [{ connector: mail, identifier: a }]`)
+    expect(parseBundle(serializeBundle(bundle))).toStrictEqual(bundle)
+  })
+
+  it.each<[string, string, string]>([
+    [
+      'an unknown key',
+      'users: []\n',
+      's.yaml:1:1: users: found the unknown key "users"; allowed: $schema, clients, settings, connectors, connections, providers, accounts, generate',
+    ],
+    [
+      'a client without a secret',
+      'clients: [{ client_id: a }]\n',
+      's.yaml:1:11: clients[0].client_secret: found nothing; allowed: a text (required)',
+    ],
+    [
+      'a client that is there twice',
+      'clients: [{ client_id: a, client_secret: x }, { client_id: a, client_secret: y }]\n',
+      's.yaml:1:60: clients[1].client_id: found "a" for the second time',
+    ],
+    [
+      'a setting that is none',
+      'settings: { consent: maybe }\n',
+      's.yaml:1:22: settings.consent: found "maybe"; allowed: ask, approve, deny',
+    ],
+    [
+      'an unknown key of a connector inside',
+      'connectors: [{ connector: a, authorization_type: NO_AUTH, hue: 1 }]\n',
+      's.yaml:1:59: connectors[0].hue: found the unknown key "hue"; allowed: $schema, connector,',
+    ],
+    [
+      'a connector inside whose type is missing',
+      'connectors: [{ connector: a }]\n',
+      's.yaml:1:14: connectors[0].authorization_type: found nothing',
+    ],
+    [
+      'a connector that is neither a name nor written out',
+      'connectors: [7]\n',
+      's.yaml:1:14: connectors[0]: found 7; allowed: a text, or an object',
+    ],
+    [
+      'a connector that has no file',
+      'connectors: [mail]\n',
+      's.yaml:1:14: connectors[0]: found "mail"; allowed: connectors with a file in the folder of this seed (there is none)',
+    ],
+    [
+      'a connection without a type',
+      'connections: [{ key_id: a }]\n',
+      's.yaml:1:15: connections[0].type: found nothing; allowed: a type, because no connector has the name of this connection (required)',
+    ],
+    [
+      'a connection type that is none',
+      'connections: [{ key_id: a, type: BASIC_AUTH }]\n',
+      's.yaml:1:34: connections[0].type: found "BASIC_AUTH"; allowed: OIDC, SAML,',
+    ],
+    [
+      'a provider in lower case',
+      'connections: [{ key_id: a, type: OIDC, provider: idp }]\n',
+      's.yaml:1:50: connections[0].provider: found "idp"; allowed: an upper-case name such as IDP_SIMULATOR',
+    ],
+    [
+      'a proxy without https',
+      'providers: [{ display_name: A, proxy_url: "http://x" }]\n',
+      's.yaml:1:43: providers[0].proxy_url: found "http://x"; allowed: a URL that starts with https://',
+    ],
+    [
+      'an account at no connector',
+      `${CONNECTORS}accounts: [{ connector: mial, identifier: a }]\n`,
+      's.yaml:6:25: accounts[0].connector: found "mial"; allowed: a connector that there is (notes, mail, store)',
+    ],
+    [
+      'an account at a sign-on connection',
+      `connections: [{ key_id: sso, type: OIDC }]\naccounts: [{ connector: sso, identifier: a }]\n`,
+      's.yaml:2:25: accounts[0].connector: found "sso"; allowed: a connector that there is',
+    ],
+    [
+      'an account of another type',
+      `${CONNECTORS}accounts: [{ connector: mail, identifier: a, authorization_type: BASIC }]\n`,
+      's.yaml:6:66: accounts[0].authorization_type: found "BASIC"; allowed: OAUTH, the type of connector mail',
+    ],
+    [
+      'credentials of another type',
+      `${CONNECTORS}accounts: [{ connector: mail, identifier: a, authorization_details: { static_auth: {} } }]\n`,
+      's.yaml:6:71: accounts[0].authorization_details.static_auth: found static_auth; allowed: oauth_token for OAUTH',
+    ],
+    [
+      'a provisioned cluster without db_user',
+      `${CONNECTORS}accounts: [{ connector: store, identifier: a }]\n`,
+      's.yaml:6:12: accounts[0].authorization_details.trusted_idp.db_user: found nothing; allowed: the database user, because the cluster is provisioned (required)',
+    ],
+    [
+      'an account that is there twice',
+      `${CONNECTORS}accounts: [{ connector: mail, identifier: a }, { connector: mail, identifier: a, organization_id: "" }]\n`,
+      's.yaml:6:79: accounts[1].identifier: found the account of accounts[0] for the second time',
+    ],
+    [
+      'an id without its prefix',
+      `${CONNECTORS}accounts: [{ connector: mail, identifier: a, id: "1" }]\n`,
+      's.yaml:6:50: accounts[0].id: found "1"; allowed: an id that starts with ca_',
+    ],
+    [
+      'a time that is none',
+      `${CONNECTORS}accounts: [{ connector: mail, identifier: a, last_used_at: yesterday }]\n`,
+      's.yaml:6:60: accounts[0].last_used_at: found "yesterday"; allowed: an RFC 3339 date and time',
+    ],
+    [
+      'more accounts than anybody needs',
+      `${CONNECTORS}generate: { accounts: 2000000, connector: mail }\n`,
+      's.yaml:6:23: generate.accounts: found 2000000; allowed: at most 1000000',
+    ],
+    [
+      'generated accounts at no connector',
+      'generate: [{ accounts: 1, connector: x }]\n',
+      's.yaml:1:38: generate[0].connector: found "x"; allowed: a connector that there is (there is none)',
+    ],
+    ['a list', '[1]\n', 's.yaml:1:1: found a list; allowed: an object: a seed or a connector'],
+    ['nothing', '# nothing\n', 's.yaml:1:1: found null; allowed: an object: a seed or a connector'],
+  ])('with %s is refused', async (_kind, text, message) => {
+    const messages = await messagesOf(seed(text))
+    expect(messages.map((each) => each.slice(0, message.length))).toEqual([message])
+  })
+})
+
+describe('loading seeds', () => {
+  const notes = 'connector: notes\nauthorization_type: NO_AUTH\n'
+  const files = (name: string): string => `connector: ${name}\nauthorization_type: NO_AUTH\n`
+
+  it('takes every YAML and JSON file of a folder, connectors in the order of the list and then by file name', async () => {
+    const tree = {
+      'main.yaml': 'connectors: [zeta, alpha]\n',
+      'other/more.yml': 'accounts: [{ connector: beta, identifier: a }]\n',
+      'connectors/alpha.yaml': files('alpha'),
+      'connectors/beta.json': JSON.stringify({ connector: 'beta', authorization_type: 'NO_AUTH' }),
+      'connectors/deep/zeta.yaml': files('zeta'),
+      'README.md': 'not: [a seed',
+    }
+    await withFiles(tree, async (folder) => {
+      const bundle = await load(folder)
+      expect(bundle.connectors.map((each) => each.connector)).toEqual(['zeta', 'alpha', 'beta'])
+      expect(bundle.accounts).toHaveLength(1)
+    })
+  })
+
+  it('keeps test_client when no seed brings a client, or only patterns', async () => {
+    const tree = {
+      'none.yaml': '{}',
+      'pattern.yaml': 'clients: [{ client_id: "ci-*", client_secret: s }]',
+      'own.yaml': 'clients: [{ client_id: c, client_secret: s }]',
+    }
+    await withFiles(tree, async (folder) => {
+      const ids = async (name: string): Promise<string[]> =>
+        (await load(join(folder, name))).clients.map(({ id }) => id)
+      expect(await ids('none.yaml')).toEqual(['test_client'])
+      expect(await ids('pattern.yaml')).toEqual(['test_client', 'ci-*'])
+      expect(await ids('own.yaml')).toEqual(['c'])
+    })
+  })
+
+  it('puts one seed after the other: accounts may stand at connectors of another, the later connector of a name wins', async () => {
+    const tree = {
+      'a.yaml': `${CONNECTORS}settings: { consent: deny, magic_link_lifetime: 1m }\n`,
+      'b.yaml':
+        'settings: { consent: approve }\nconnectors: [{ connector: notes, authorization_type: API_KEY }]\naccounts: [{ connector: store, identifier: x, authorization_details: { trusted_idp: { db_user: u } } }]\n',
+    }
+    await withFiles(tree, async (folder) => {
+      const bundle = await load(join(folder, 'a.yaml'), join(folder, 'b.yaml'))
+      expect(bundle.settings).toEqual({ consent: 'approve', magic_link_lifetime: 60_000 })
+      expect(bundle.connectors.map((each) => `${each.connector} ${each.authorization_type}`)).toEqual([
+        'notes API_KEY',
+        'mail OAUTH',
+        'store TRUSTED_IDP',
+      ])
+    })
+  })
+
+  it('adds a seed to the bundled one', async () => {
+    await withFiles({ 'mine.yaml': 'accounts: [{ connector: mail, identifier: a }]\n' }, async (folder) => {
+      const bundle = await load('bundled', join(folder, 'mine.yaml'))
+      expect(bundle.connectors).toHaveLength(12)
+      expect(bundle.accounts).toHaveLength(1)
+    })
+  })
+
+  it('tells the problems of all files at once, and one mistake once', async () => {
+    const tree = {
+      'connectors/a.yaml': 'connector: a\nauthorization_type: NONE\n',
+      'connectors/b.yaml': 'connector: b\ntools: 7\nauthorization_type: NO_AUTH\n',
+      'connectors/b2.yaml': files('b'),
+      'seed.yaml': 'connectors: [a, b]\naccounts: [{ connector: a, identifier: x }, { connector: c, identifier: x }]\n',
+    }
+    await withFiles(tree, async (folder) => {
+      const messages = (await messagesOf(load(folder))).map((message) => message.slice(folder.length + 1))
+      expect(messages.map((message) => message.split('; allowed')[0])).toEqual([
+        'seed.yaml:2:58: accounts[1].connector: found "c"',
+        'connectors/a.yaml:2:21: authorization_type: found "NONE"',
+        'connectors/b.yaml:2:8: tools: found 7',
+        `connectors/b2.yaml:1:12: connector: found "b", which ${join(folder, 'connectors/b.yaml')} describes already`,
+      ])
+    })
+  })
+
+  it('names a file or folder that cannot be read', async () => {
+    await withFiles({ 'empty/note.txt': '', 'latin1.yaml': 'a' }, async (folder) => {
+      const refusal = (path: string): Promise<unknown> => load(path).catch((error: unknown) => error)
+      expect(await refusal(join(folder, 'nowhere.yaml'))).toEqual(
+        new UnreadableFileError(join(folder, 'nowhere.yaml'), 'there is no such file or folder'),
+      )
+      expect(await refusal(join(folder, 'empty'))).toEqual(
+        new UnreadableFileError(join(folder, 'empty'), 'the folder holds no .yaml, .yml or .json file'),
+      )
+    })
+  })
+
+  it('takes a single connector file as a seed', async () => {
+    await withFiles({ 'notes.yaml': notes }, async (folder) => {
+      expect((await load(join(folder, 'notes.yaml'))).connectors).toHaveLength(1)
+    })
+  })
+})
+
+function seed(text: string): Promise<SeedBundle> {
+  return parseSeed({ file: 's.yaml', text }, DOCUMENT_CHECKS, new Map())
+}
+
+function load(...paths: string[]): Promise<SeedBundle> {
+  return loadSeeds(paths, DOCUMENT_CHECKS)
+}
