@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe } from 'vitest'
+
+/** Where Debian puts it; another one can be named. */
+const EXECUTABLE = process.env.TOOLMOCK_TEST_BROWSER ?? '/usr/bin/chromium'
+
+/** Only loopback: names resolve to nothing, so that a page that asks for something from elsewhere fails. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+]
+
+/** A page in a fresh profile, with what went wrong in it. */
+export interface Tab {
+  page: Page
+  /** Console errors, refused resources and dialogs: a good page has none. */
+  complaints: string[]
+}
+
+/** Opens a tab; closed after the test. */
+export type OpenTab = (options?: BrowserContextOptions) => Promise<Tab>
+
+/** Tests with a real browser. Without one they are skipped, but on CI they fail. */
+export function describeInBrowser(title: string, tests: (open: OpenTab) => void): void {
+  const skipped = !existsSync(EXECUTABLE) && !process.env.CI
+  describe.skipIf(skipped)(title, () => {
+    let browser: Browser | undefined
+    beforeAll(async () => {
+      browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
+    })
+    afterAll(async () => {
+      await browser?.close()
+    })
+    tests(async (options = {}) => {
+      if (!browser) throw new Error('the browser has not started')
+      const context = await browser.newContext(options)
+      return watched(await context.newPage())
+    })
+    // Registered last, so it comes before the tests' own hooks: a server that stops waits for the tabs' connections.
+    afterEach(async () => {
+      await Promise.all(browser?.contexts().map((context) => context.close()) ?? [])
+    })
+  })
+}
+
+function watched(page: Page): Tab {
+  const complaints: string[] = []
+  page.setDefaultTimeout(10_000)
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('requestfailed', (request) => complaints.push(`${request.url()} ${request.failure()?.errorText ?? ''}`))
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  return { page, complaints }
+}
