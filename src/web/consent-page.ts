@@ -51,7 +51,7 @@ export function consentAnswer(form: URLSearchParams): { decision?: 'approve' | '
   }
 }
 
-export function hiddenFields(hidden: Readonly<Record<string, string>>): Html[] {
+function hiddenFields(hidden: Readonly<Record<string, string>>): Html[] {
   return Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)
 }
 
