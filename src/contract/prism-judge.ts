@@ -1,5 +1,6 @@
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http/dist/utils/operations.js'
 import { validateInput, validateOutput } from '@stoplight/prism-http/dist/validator/index.js'
+import type { HttpMethod } from '@stoplight/types'
 import { readDocument } from './generated/document.js'
 import type { Operation } from './shapes.ts'
 
@@ -72,7 +73,7 @@ function prismRequest({ method, path, query, headers, body }: JudgedRequest): Pr
     return [name, all.length === 1 ? all.join() : all] as const
   })
   return {
-    method: method.toLowerCase() as PrismRequest['method'],
+    method: method.toLowerCase() as HttpMethod,
     url: { path, query: Object.fromEntries(values) },
     headers: { ...headers },
     body,

@@ -6,13 +6,13 @@ export type Operation = keyof operations
 
 type Described<Id extends Operation> = operations[Id]
 
+type QueryIn<Id extends Operation> =
+  Described<Id> extends { parameters: { query?: infer Parameters } } ? Parameters : never
+
 /** The query parameters of an operation, coerced to the types of the spec; `{}` where it has none. */
-export type Query<Id extends Operation> =
-  Described<Id> extends { parameters: { query: infer Parameters extends object } }
-    ? Parameters
-    : Described<Id> extends { parameters: { query?: infer Parameters extends object } }
-      ? Parameters
-      : Record<string, never>
+export type Query<Id extends Operation> = [Exclude<QueryIn<Id>, undefined>] extends [never]
+  ? Record<string, never>
+  : Exclude<QueryIn<Id>, undefined>
 
 type BodyIn<Described> = Described extends { content: infer Content } ? Parsed<Content[keyof Content]> : never
 
