@@ -7,13 +7,19 @@ import {
   request as requestHttp,
 } from 'node:http'
 import type { OutgoingRequest } from './wire.ts'
-import { encodePart } from './wire.ts'
+import { encodePart, octets } from './wire.ts'
 
 /** What came back over the wire. */
 export type Received =
   | { kind: 'answer'; status: number; headers: IncomingHttpHeaders; body: Buffer }
   | { kind: 'broken'; message: string }
   | { kind: 'timed_out'; message: string }
+
+interface Server {
+  protocol: string
+  hostname: string
+  port: string
+}
 
 /** Larger answers are no answers to a tool's call. */
 const ANSWER_LIMIT = 5 * 1024 * 1024
@@ -23,20 +29,17 @@ export class HttpExchange {
   readonly #kept = new Agent({ keepAlive: true })
   // A server of the user's closes idle connections when it likes, and a call must not meet that.
   readonly #single = new Agent({ keepAlive: false })
+  #last: { origin: string; server: Server } | undefined
 
   /** Sends a request. Never throws: what goes wrong is one of the answers. */
   async send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<Received> {
-    const { protocol, hostname, port } = new URL(request.origin)
-    const options: RequestOptions = {
-      hostname: hostname.replace(/^\[|\]$/g, ''),
-      port,
-      method: request.method,
-      path: target(request),
-      headers: { ...request.headers, ...lengthOf(request) },
-    }
+    const body = octets(request.body)
+    const { protocol, ...server } = this.#server(request.origin)
+    const headers = { ...request.headers, ...lengthOf(request.method, body) }
+    const options: RequestOptions = { ...server, method: request.method, path: target(request), headers }
     try {
-      if (protocol === 'https:') return await this.#overTls(request, options, timeout)
-      return await receive(requestHttp({ ...options, agent: kept ? this.#kept : this.#single }), request.body, timeout)
+      if (protocol === 'https:') return await this.#overTls(body, options, timeout)
+      return await receive(requestHttp({ ...options, agent: kept ? this.#kept : this.#single }), body, timeout)
     } catch (error) {
       return { kind: 'broken', message: reason(error) }
     }
@@ -47,10 +50,19 @@ export class HttpExchange {
     this.#single.destroy()
   }
 
+  /** An origin taken apart; nearly every call goes to the same one. */
+  #server(origin: string): Server {
+    if (this.#last?.origin === origin) return this.#last.server
+    const { protocol, hostname, port } = new URL(origin)
+    const server = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port }
+    this.#last = { origin, server }
+    return server
+  }
+
   /** Loaded only for connectors whose `base_url` needs it: TLS is slow to load. */
-  async #overTls(request: OutgoingRequest, options: RequestOptions, timeout: number): Promise<Received> {
+  async #overTls(body: string, options: RequestOptions, timeout: number): Promise<Received> {
     const { request: requestHttps } = await import('node:https')
-    return receive(requestHttps({ ...options, agent: false }), request.body, timeout)
+    return receive(requestHttps({ ...options, agent: false }), body, timeout)
   }
 }
 
@@ -59,8 +71,8 @@ function target({ path, query }: OutgoingRequest): string {
   return `${path}?${query.map(([name, value]) => `${encodePart(name)}=${encodePart(value)}`).join('&')}`
 }
 
-function lengthOf({ method, body }: OutgoingRequest): Record<string, number> {
-  return body === '' && (method === 'GET' || method === 'DELETE') ? {} : { 'Content-Length': Buffer.byteLength(body) }
+function lengthOf(method: string, body: string): Record<string, number> {
+  return body === '' && (method === 'GET' || method === 'DELETE') ? {} : { 'Content-Length': body.length }
 }
 
 function receive(request: ClientRequest, body: string, timeout: number): Promise<Received> {
@@ -79,8 +91,7 @@ function receive(request: ClientRequest, body: string, timeout: number): Promise
     request.on('response', (response) => {
       collect(response, settle)
     })
-    // As octets: a text would be joined to the headers, and these written in UTF-8 instead of Latin-1 with it.
-    request.end(Buffer.from(body, 'utf8'))
+    request.end(body, 'latin1')
   })
 }
 

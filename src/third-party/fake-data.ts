@@ -6,7 +6,7 @@ import type { Clock, Ids } from '../domain/ports.ts'
  * The modules that only produce data. `helpers` is not among them, because it evaluates templates and patterns of its own;
  * neither are the members that set seeds and reference dates.
  */
-export const FAKE_MODULES = [
+const FAKE_MODULES = [
   'airline',
   'animal',
   'book',

@@ -43,7 +43,7 @@ export function matchResponder(
 const NO_CAPTURES: JsonObject = Object.freeze(Object.create(null) as JsonObject)
 
 /** Part by part: `{name}` captures a part, anything else is a glob for it. */
-export function matchPath(pattern: string, path: PathParts): JsonObject | undefined {
+function matchPath(pattern: string, path: PathParts): JsonObject | undefined {
   const wanted = pattern.split('/').slice(1)
   if (wanted.length !== path.length) return undefined
   let captured: JsonObject | undefined

@@ -13,7 +13,7 @@ import { ACCOUNT_HEADER, type ReceivedRequest, type WireAnswer, decodePart, head
 const byConsent = (type: AuthorizationType): boolean => TRAITS[type].source === 'consent'
 
 /** The grant types, by the name that a token request gives them, and who may use each. */
-export const GRANT_TYPES: ReadonlyMap<string, { run: GrantType; allows: (type: AuthorizationType) => boolean }> =
+const GRANT_TYPES: ReadonlyMap<string, { run: GrantType; allows: (type: AuthorizationType) => boolean }> =
   new Map([
     ['authorization_code', { run: authorizationCode, allows: byConsent }],
     ['refresh_token', { run: refreshToken, allows: byConsent }],

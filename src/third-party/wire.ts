@@ -47,8 +47,7 @@ export function headerOf(request: ReceivedRequest, name: string): string {
 export function headerValue(text: string): string {
   // eslint-disable-next-line no-control-regex -- control characters are what must not stand in a header
   const line = text.replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').trim()
-  // eslint-disable-next-line no-control-regex -- plain ASCII needs no second look
-  return /^[\u0000-\u007f]*$/.test(line) ? line : Buffer.from(line, 'utf8').toString('latin1')
+  return octets(line)
 }
 
 /** Percent-encoding of one part of a path or of a query; nothing in the value can leave its part. */
@@ -74,23 +73,40 @@ export function jsonAnswer(status: number, body: object, headers: Record<string,
 }
 
 export function sendAnswer(response: ServerResponse, answer: WireAnswer): void {
-  // As octets: a text would be joined to the headers, and these written in UTF-8 instead of Latin-1 with it.
-  const body = Buffer.from(answer.body, 'utf8')
+  const body = octets(answer.body)
   response.writeHead(answer.status, {
     ...answer.headers,
     ...(answer.status === 204 ? {} : { 'Content-Length': body.length }),
   })
-  response.end(body)
+  response.end(body, 'latin1')
 }
 
-/** The whole body; undefined when it is larger than any tool would send. */
-export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > BODY_LIMIT) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+/**
+ * A body as a text of octets, to be written as Latin-1 together with the headers, in one piece. (As UTF-8, node would
+ * write the headers in UTF-8 with it; as a buffer, both would go out one after the other, which takes longer.)
+ */
+export function octets(body: string): string {
+  return isAscii(body) ? body : Buffer.from(body, 'utf8').toString('latin1')
+}
+
+function isAscii(text: string): boolean {
+  // eslint-disable-next-line no-control-regex -- the whole of ASCII
+  return /^[\u0000-\u007f]*$/.test(text)
+}
+
+/** The whole body; undefined when it is larger than any tool would send. @throws Error when the connection breaks */
+export function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= BODY_LIMIT) chunks.push(chunk)
+      else resolve(undefined)
+    })
+    request.on('end', () => {
+      resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+    })
+    request.on('error', reject)
+  })
 }

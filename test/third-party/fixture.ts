@@ -8,7 +8,7 @@ import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
 import { applicationOf } from '../../src/third-party/application.ts'
 import { decide } from '../../src/third-party/consent.ts'
 import { connectorPath } from '../../src/third-party/listener.ts'
-import { type ThirdPartiesOptions, startThirdParties } from '../../src/third-party/third-parties.ts'
+import { type ThirdParties, type ThirdPartiesOptions, startThirdParties } from '../../src/third-party/third-parties.ts'
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts'
 
 /** A connector of a type, with one tool per responder as the test wants them. */
@@ -67,9 +67,8 @@ export class World implements AsyncDisposable {
   private constructor(
     readonly environment: TestEnvironment,
     readonly connector: Connector,
-    readonly origin: string,
     readonly client: ThirdParty,
-    private readonly close: () => Promise<void>,
+    private readonly parties: ThirdParties,
   ) {}
 
   static async start(connector: Connector, options: Partial<ThirdPartiesOptions> = {}): Promise<World> {
@@ -79,12 +78,15 @@ export class World implements AsyncDisposable {
     })
     const environmentOf = (name: string) => (name === environment.name ? environment : undefined)
     const parties = await startThirdParties({ environment: environmentOf, ...options })
-    const { origin, close } = parties
-    return new World(environment, connector, origin, parties.client(environment), close)
+    return new World(environment, connector, parties.client(environment), parties)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
+    await this.parties.close()
+  }
+
+  get origin(): string {
+    return this.parties.origin
   }
 
   /** An account with credentials that the third party accepts. */

@@ -61,9 +61,9 @@ describe('templates', () => {
   })
 
   it('id gives a new short id each time, without a prefix of its own', async () => {
-    const value = await render('msg_{{id}}/{{id}}')
+    const value = (await render('msg_{{id}}/{{id}}')) as string
     expect(value).toMatch(/^msg_[a-z0-9]+\/[a-z0-9]+$/)
-    const [first, second] = String(value).replace('msg_', '').split('/')
+    const [first, second] = value.replace('msg_', '').split('/')
     expect(first).not.toBe(second)
   })
 

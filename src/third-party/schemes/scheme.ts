@@ -1,7 +1,8 @@
 import type { Connector } from '../../domain/connector.ts'
 import type { Credentials } from '../../domain/credentials.ts'
 import type { Grant } from '../../domain/grant.ts'
-import { type Environment, now } from '../../store/environment.ts'
+import { milliseconds } from '../../domain/instant.ts'
+import type { Environment } from '../../store/environment.ts'
 import type { Templates } from '../template.ts'
 import { ACCOUNT_HEADER, type OutgoingRequest, type ReceivedRequest, headerOf } from '../wire.ts'
 
@@ -58,7 +59,7 @@ export function judge(
   const grant = access === '' ? undefined : findGrant(context, access, headerOf(request, ACCOUNT_HEADER))
   if (!grant) return refuse('unknown', challenge)
   if (grant.revoked) return refuse('revoked', challenge)
-  if (grant.expires_at !== undefined && grant.expires_at <= now(context.environment))
+  if (grant.expires_at !== undefined && milliseconds(grant.expires_at) <= context.environment.clock.now())
     return refuse('expired', challenge)
   return { allowed: true, grant }
 }
