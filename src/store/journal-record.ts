@@ -59,13 +59,14 @@ export function encodeLine(line: JournalLine | JournalHeader): string {
   return `{"crc":"${hex(crc32(json))}","line":${json}}\n`
 }
 
-const BEFORE_CRC = '{"crc":"'.length
+const FRAME = /^\{"crc":"(?<crc>[0-9a-f]{8})","line":$/
 const BEFORE_LINE = '{"crc":"00000000","line":'.length
 
 /** The line without its line break; undefined when it is not what was written. */
 export function decodeLine(bytes: Buffer): JsonObject | undefined {
+  const frame = FRAME.exec(bytes.toString('latin1', 0, BEFORE_LINE))?.groups
   const json = bytes.subarray(BEFORE_LINE, -1)
-  if (json.length === 0 || bytes.toString('latin1', BEFORE_CRC, BEFORE_CRC + 8) !== hex(crc32(json))) return undefined
+  if (frame?.['crc'] !== hex(crc32(json)) || bytes.at(-1) !== 0x7d) return undefined
   try {
     const line: unknown = JSON.parse(json.toString('utf8'))
     return isJsonObject(line) ? line : undefined

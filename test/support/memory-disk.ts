@@ -1,8 +1,11 @@
 import { basename, dirname } from 'node:path'
 import type { FileSystem, OpenFile } from '../../src/store/file-system.ts'
 
-/** What is left after a crash: of the process alone; or of the machine, with or without the names not yet synced. */
-export type Crash = 'killed' | 'power-lost' | 'power-lost-names-kept'
+/**
+ * What is left after a crash: of the process alone; or of the machine, and then of the names changed since the last sync
+ * of their directory none, all, or only the removals.
+ */
+export type Crash = 'killed' | 'power-lost' | 'power-lost-names-kept' | 'power-lost-removals-kept'
 
 interface Inode {
   data: Buffer
@@ -28,8 +31,11 @@ export class MemoryDisk implements FileSystem {
 
   /** The disk as the next start finds it. */
   after(crash: Crash): MemoryDisk {
-    const names = crash === 'power-lost' ? this.#durableNames : this.#names
-    return new MemoryDisk([...names].map(([path, inode]) => [path, crash === 'killed' ? inode.data : inode.durable]))
+    const volatile = crash === 'killed' || crash === 'power-lost-names-kept'
+    const names = [...(volatile ? this.#names : this.#durableNames)].filter(
+      ([path]) => crash !== 'power-lost-removals-kept' || this.#names.has(path),
+    )
+    return new MemoryDisk(names.map(([path, inode]) => [path, crash === 'killed' ? inode.data : inode.durable]))
   }
 
   file(path: string): Buffer | undefined {
