@@ -1,6 +1,6 @@
 import { ServiceError } from '../domain/errors.ts'
 import { now } from '../store/environment.ts'
-import type { Corridor } from './corridor.ts'
+import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
 /**

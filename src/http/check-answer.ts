@@ -1,5 +1,5 @@
 import { checkResponse } from '../contract/contract.ts'
-import type { Corridor } from './corridor.ts'
+import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Our own answer against the spec: what it breaks is a defect of the mock, logged and kept in the journal. */

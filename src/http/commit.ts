@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.ts'
-import type { Corridor } from './corridor.ts'
+import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The answer leaves once everything it rests on is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */

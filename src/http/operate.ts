@@ -1,7 +1,7 @@
 import type { Operation } from '../contract/shapes.ts'
 import type { Call, Handler } from '../operations/operation.ts'
 import { OPERATIONS } from '../operations/table.ts'
-import type { Corridor } from './corridor.ts'
+import type { Corridor } from './step.ts'
 import { environmentOf, type Exchange } from './exchange.ts'
 import { baseUrlOf } from './request-identity.ts'
 

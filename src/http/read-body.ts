@@ -1,5 +1,5 @@
 import { checkContentType, decode, hasBody, parseJsonObject } from './body.ts'
-import type { Corridor } from './corridor.ts'
+import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 import { TokenError } from '../domain/errors.ts'
 

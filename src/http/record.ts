@@ -1,7 +1,7 @@
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import { ServiceError, TokenError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
-import type { Corridor } from './corridor.ts'
+import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 import type { JournalEntry } from './journal.ts'
 import { queryOf } from './request-contract.ts'

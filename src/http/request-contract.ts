@@ -1,6 +1,6 @@
 import { checkRequest } from '../contract/contract.ts'
 import { ServiceError } from '../domain/errors.ts'
-import type { Corridor } from './corridor.ts'
+import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The request against `spec/openapi.yaml`. @throws ServiceError VALIDATION_FAILED with every violation (G16) */

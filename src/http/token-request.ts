@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { TokenError } from '../domain/errors.ts'
-import type { Corridor } from './corridor.ts'
+import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
 /**

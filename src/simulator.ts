@@ -1,0 +1,216 @@
+import type { AddressInfo } from 'node:net'
+import { connectRoutes } from './connect/routes.ts'
+import type { ObservedExchange } from './contract/observed-exchange.ts'
+import { ToolSchemas } from './contract/tool-schemas.ts'
+import { controlRoutes } from './control/routes.ts'
+import { DOCUMENT_CHECKS } from './document-checks.ts'
+import { BUNDLED, loadSeeds } from './documents/load-seeds.ts'
+import type { ThirdParty } from './domain/ports.ts'
+import { emptyBundle } from './domain/seed.ts'
+import { createBodyReader } from './http/body.ts'
+import type { Corridor } from './http/step.ts'
+import { type App, createFastExpress } from './http/fast-express.ts'
+import { Journal } from './http/journal.ts'
+import { type Log, SILENT } from './http/log.ts'
+import { baseUrlOf } from './http/request-identity.ts'
+import { serviceRoutes, unexpectedError, unknownPath } from './http/routes.ts'
+import { settleDue } from './operations/due.ts'
+import { systemTime, type TimeSource } from './store/clock.ts'
+import { ConnectorDirectory } from './store/connector-directory.ts'
+import type { Environment } from './store/environment.ts'
+import { RandomIds } from './store/ids.ts'
+import type { Model } from './store/model.ts'
+import { applySeed, putSeed } from './store/seeding.ts'
+import { openWorld, type World } from './store/world.ts'
+import { authorizeRouter } from './third-party/authorize.ts'
+import { authorizeUrl, decide } from './third-party/consent.ts'
+import { startThirdParties, type ThirdParties } from './third-party/third-parties.ts'
+import { VERSION } from './version.ts'
+
+export interface SimulatorOptions {
+  /** The state file; null or absent keeps everything in memory. */
+  state?: string | null | undefined
+  /** Ignore and replace what the state file holds. */
+  fresh?: boolean | undefined
+  /** Files, folders or `bundled`; the bundled seed when absent. */
+  seeds?: readonly string[] | undefined
+  /** Refuse what is otherwise ignored with a warning, and serve no Discovery operations. */
+  strict?: boolean | undefined
+  /** What links and redirects are built on; from each request when absent. */
+  baseUrl?: string | undefined
+  /** Largest body that is taken, in bytes; 1 MiB when absent (G7). */
+  bodyLimit?: number | undefined
+  /** How many requests the journal of an environment keeps; 10,000 when absent. */
+  journalCapacity?: number | undefined
+  log?: Log | undefined
+  /** Sees every exchange of the API once it is over. */
+  observe?: ((exchange: ObservedExchange) => void) | undefined
+  time?: TimeSource | undefined
+}
+
+export interface Simulator {
+  /** For tests without a port. */
+  readonly app: App
+  readonly world: World
+  /** The first client of the default environment. */
+  readonly client: { readonly id: string; readonly secret: string }
+  /** What the start has to say. */
+  readonly notices: readonly string[]
+  listen(address: { host: string; port: number }): Promise<{ url: string; host: string; port: number }>
+  /** Stops serving, then writes the state. */
+  close(): Promise<void>
+}
+
+const DEFAULT_ENVIRONMENT = 'default'
+const BODY_LIMIT = 1024 * 1024
+const JOURNAL_CAPACITY = 10_000
+
+/** Puts the rooms together. @throws StartError for a file that cannot be used */
+export async function createSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const connectors = new WeakMap<Model, ConnectorDirectory>()
+  const world = await openWorld({
+    file: options.state ?? undefined,
+    fresh: options.fresh,
+    time: options.time,
+    resolveConnector: (model, keyId) => memo(connectors, model, () => new ConnectorDirectory(model)).find(keyId),
+  })
+  const thirdParties = await startThirdParties({ environment: (name) => world.environment(name) })
+  try {
+    const notices = [...world.notices, ...(await seedDefault(world, thirdParties, options.seeds))]
+    return assemble({ world, thirdParties, notices, options })
+  } catch (error) {
+    await thirdParties.close()
+    await world.close()
+    throw error
+  }
+}
+
+/** A new environment gets the seed; one that the state file holds stays as it is. */
+async function seedDefault(world: World, thirdParties: ThirdParties, seeds?: readonly string[]): Promise<string[]> {
+  if (world.environment(DEFAULT_ENVIRONMENT)) {
+    const asked = seeds !== undefined && !(seeds.length === 1 && seeds[0] === BUNDLED)
+    return asked
+      ? ['the state file holds an environment already: the seed was not applied; --fresh starts anew with it']
+      : []
+  }
+  const bundle = await loadSeeds(seeds ?? [BUNDLED], DOCUMENT_CHECKS)
+  const fill = (environment: Environment): void => {
+    putSeed(environment, thirdParties.client(environment), { ...bundle, generate: [] })
+  }
+  const environment = world.create(DEFAULT_ENVIRONMENT, { settings: bundle.settings, fill })
+  const generated = { ...emptyBundle(), generate: bundle.generate }
+  if (bundle.generate.length > 0) await applySeed(environment, thirdParties.client(environment), generated)
+  return []
+}
+
+interface Parts {
+  world: World
+  thirdParties: ThirdParties
+  notices: readonly string[]
+  options: SimulatorOptions
+}
+
+function assemble({ world, thirdParties, notices, options }: Parts): Simulator {
+  const { app, createFastServer } = createFastExpress()
+  mount(app, corridorOf(world, thirdParties, options))
+  const server = createFastServer()
+  const [client] = world.environment(DEFAULT_ENVIRONMENT)?.model.tables.clients.values() ?? []
+  return {
+    app,
+    world,
+    notices,
+    client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
+    listen: ({ host, port }) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(port, host, () => {
+          server.off('error', reject)
+          const bound = (server.address() as AddressInfo).port
+          resolve({ url: `http://${urlHost(host)}:${bound}`, host, port: bound })
+        })
+      }),
+    close: async () => {
+      await closed(server)
+      await thirdParties.close()
+      await world.close()
+    },
+  }
+}
+
+function corridorOf(world: World, thirdParties: ThirdParties, options: SimulatorOptions): Corridor {
+  const clients = new WeakMap<Environment, ThirdParty>()
+  const journals = new WeakMap<object, Journal>()
+  return {
+    world,
+    thirdParty: (environment) => memo(clients, environment, () => thirdParties.client(environment)),
+    toolSchemas: new ToolSchemas(),
+    journal: (environment) => {
+      const of = environment ?? world.environment(DEFAULT_ENVIRONMENT) ?? world
+      return memo(journals, of, () => new Journal(options.journalCapacity ?? JOURNAL_CAPACITY))
+    },
+    readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),
+    log: options.log ?? SILENT,
+    realTime: options.time ?? systemTime,
+    baseUrl: options.baseUrl,
+    strict: options.strict ?? false,
+    observe: options.observe,
+  }
+}
+
+/** Every door of the house, in the order in which they are tried. */
+function mount(app: App, corridor: Corridor): void {
+  const { world, thirdParty } = corridor
+  const ids = new RandomIds()
+  app.use(serviceRoutes(corridor, ids))
+  app.use(
+    '/_mock',
+    controlRoutes({ version: VERSION, ready: () => world.environment(DEFAULT_ENVIRONMENT) !== undefined }),
+  )
+  app.use(
+    '/third-party',
+    authorizeRouter({
+      environment: (name) => world.environment(name),
+      baseUrl: (request) => baseUrlOf(request, corridor.baseUrl),
+    }),
+  )
+  app.use(
+    connectRoutes({
+      findLink: (id) => world.byMagicLink(id),
+      findOauthState: (state) => world.byOauthState(state),
+      thirdParty,
+      authorizations: { authorizeUrl, decide },
+      baseUrl: (request) => baseUrlOf(request, corridor.baseUrl),
+      settle: (environment) => void settleDue(environment),
+      settled: () => world.settled(),
+    }),
+  )
+  app.use(unknownPath(ids))
+  app.use(unexpectedError(ids, corridor.log))
+}
+
+function memo<Key extends object, Value>(map: WeakMap<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+/** Lets requests under way finish; idle connections are not waited for. */
+async function closed(server: ReturnType<ReturnType<typeof createFastExpress>['createFastServer']>): Promise<void> {
+  if (!server.listening) return
+  await new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve()
+    })
+    server.closeIdleConnections()
+    setTimeout(() => {
+      server.closeAllConnections()
+    }, 2000).unref()
+  })
+}
+
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
