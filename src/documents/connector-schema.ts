@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AUTHORIZATION_TYPES } from '../domain/authorization-type.ts'
+import { DEFAULT_ACCESS_TOKEN_LIFETIME } from '../domain/connector-defaults.ts'
 import {
   anyJson,
   connectorName,
@@ -93,7 +94,7 @@ export const connectorSchema = strict({
   authorization_type: z.enum(AUTHORIZATION_TYPES).optional().describe('Required, unless custom_provider is set.'),
   oauth: strict({
     scopes: z.array(nonEmpty).default([]),
-    access_token_lifetime: duration.default(3_600_000),
+    access_token_lifetime: duration.default(DEFAULT_ACCESS_TOKEN_LIFETIME),
     refresh_token: z
       .enum(['keep', 'rotate', 'none'])
       .optional()

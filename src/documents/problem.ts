@@ -57,7 +57,7 @@ export function problemAt(file: string, place: { line: number; column: number },
 }
 
 /** `tools[0].call.path`; a key that is no plain word is quoted. */
-export function pathText(path: Path): string {
+function pathText(path: Path): string {
   return path
     .map((part, index) => {
       if (typeof part === 'number') return `[${part}]`

@@ -1,5 +1,5 @@
 import {
-  Alias,
+  type Alias,
   type Document,
   isAlias,
   isMap,
@@ -15,9 +15,9 @@ import { DocumentError, type Finding, type Path, type Problem, problemAt, shown 
 
 /** Larger files are refused: they are no seeds that somebody wrote, and YAML is slow to read. */
 export const MAX_SOURCE_LENGTH = 8 * 1024 * 1024
-export const MAX_DEPTH = 100
+const MAX_DEPTH = 100
 /** Aliases are followed this often in one file, so that a few lines cannot grow into gigabytes. */
-export const MAX_ALIASES = 200
+const MAX_ALIASES = 200
 
 /** One slip often makes the rest of a file unreadable; more would not help anybody. */
 const MAX_SYNTAX_PROBLEMS = 10
@@ -127,7 +127,11 @@ class ValueReader {
     const value = node.value
     if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
     if (typeof value === 'number' && Number.isFinite(value)) return value
-    return this.#refuse({ path, found: String(value), allowed: 'a value that JSON has' })
+    return this.#refuse({
+      path,
+      found: typeof value === 'number' ? String(value) : 'a value of another kind',
+      allowed: 'a value that JSON has',
+    })
   }
 
   #readPair(pair: { key: unknown; value: unknown }, path: Path, depth: number): [string, JsonValue][] {

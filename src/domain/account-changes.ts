@@ -11,7 +11,12 @@ export interface Issued {
 }
 
 /** When a token stored now will expire (G25); absent for types and tokens without expiry. */
-export function issued(account: Pick<Account, 'authorization_type'>, credentials: Credentials, lifetime: number | null, now: number): Issued {
+export function issued(
+  account: Pick<Account, 'authorization_type'>,
+  credentials: Credentials,
+  lifetime: number | null,
+  now: number,
+): Issued {
   if (lifetime === null || !TRAITS[account.authorization_type].expires) return { credentials }
   return { credentials, token_expires_at: instant(now + lifetime) }
 }

@@ -36,7 +36,7 @@ export function bareConnector(name: string, type: AuthorizationType): Connector 
 }
 
 /** Consent gives a refresh token that each use replaces; tokens that never expire, or that no user gave, have none. */
-export function defaultRefresh(type: AuthorizationType): Connector['oauth']['refresh_token'] {
+function defaultRefresh(type: AuthorizationType): Connector['oauth']['refresh_token'] {
   return TRAITS[type].source === 'consent' && TRAITS[type].expires ? 'rotate' : 'none'
 }
 

@@ -7,7 +7,7 @@ import type { Connector } from './connector.ts'
 import type { Instant } from './instant.ts'
 import type { JsonObject } from './json.ts'
 import type { Provider } from './provider.ts'
-import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 /**
  * What a new environment starts with: the seed files, checked and with every default filled in. Plain JSON, so that the
@@ -64,7 +64,7 @@ export interface SeedGenerate extends Scope {
   status: AccountStatus
 }
 
-export const DEFAULT_CLIENT: Client = { id: 'test_client', client_secret: 'test_secret' }
+const DEFAULT_CLIENT: Client = { id: 'test_client', client_secret: 'test_secret' }
 
 export function emptyBundle(): SeedBundle {
   return { clients: [], settings: {}, connectors: [], connections: [], providers: [], accounts: [], generate: [] }
@@ -73,10 +73,6 @@ export function emptyBundle(): SeedBundle {
 /** `ci-*` stands for every client id of that form: the first token request makes the environment of that name (1.2). */
 export function isClientPattern(clientId: string): boolean {
   return clientId.includes('*')
-}
-
-export function settingsOf(bundle: SeedBundle): Settings {
-  return { ...DEFAULT_SETTINGS, ...bundle.settings }
 }
 
 /** One seed after another: connectors, connections and settings of the later one replace those of the same name. */

@@ -9,14 +9,14 @@ import { putProvider } from './seeding/providers.ts'
 /**
  * Puts a checked seed into an environment, in one transaction. What is there already under the same name (client,
  * connector, connection, provider, account in its scope) keeps its id and takes the seed's values. The settings of the
- * bundle are the environment's own (`settingsOf`), and client patterns are the server's: neither is a row.
+ * bundle are the environment's own, and client patterns are the server's: neither is a row.
  */
 export async function applySeed(environment: Environment, thirdParty: ThirdParty, bundle: SeedBundle): Promise<void> {
   putSeed(environment, thirdParty, await withGenerated(environment, bundle))
 }
 
 /** The bundle with its generated accounts written out; loads what generates them only when there are some. */
-export async function withGenerated(environment: Environment, bundle: SeedBundle): Promise<SeedBundle> {
+async function withGenerated(environment: Environment, bundle: SeedBundle): Promise<SeedBundle> {
   if (bundle.generate.length === 0) return bundle
   const generated = await generatedAccounts(bundle, environment)
   return { ...bundle, accounts: [...bundle.accounts, ...generated], generate: [] }

@@ -11,40 +11,9 @@ import { textFiles } from '../../src/documents/seed-files.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import { AUTHORIZATION_TYPES, TRAITS } from '../../src/domain/authorization-type.ts'
 import { isJsonObject } from '../../src/domain/json.ts'
+import { CALLS, REFUSED_CALLS } from './bundled-calls.ts'
 
 const bundle = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
-
-/** One call of each bundled tool that its input schema takes. */
-const CALLS: Record<string, object> = {
-  mail_send_message: { to: 'grace@example.com', subject: 'Hello' },
-  mail_list_messages: { folder: 'inbox', limit: 10 },
-  mail_get_message: { message_id: 'msg_1' },
-  weather_get_current: { city: 'Lisbon', units: 'metric' },
-  weather_get_forecast: { city: 'Lisbon', days: 3 },
-  helpdesk_create_ticket: { subject: 'Printer', requester: 'ada@example.com', priority: 'high' },
-  helpdesk_list_tickets: { status: 'open' },
-  helpdesk_solve_ticket: { ticket_id: 1001 },
-  code_list_repositories: { visibility: 'public' },
-  code_create_issue: { repository: 'website', title: 'Broken link', labels: ['bug'] },
-  payments_list_charges: { limit: 5 },
-  payments_create_refund: { charge_id: 'ch_1003', amount: 100, reason: 'duplicate' },
-  inventory_get_item: { sku: 'A-1' },
-  inventory_adjust_stock: { sku: 'A-1', change: -2 },
-  ledger_get_balance: { ledger_account: '1200' },
-  ledger_create_invoice: { customer: 'Acme', lines: [{ text: 'Advice', amount: 99.5 }] },
-  tracker_create_issue: { project: 'APP', summary: 'Crash', type: 'bug' },
-  tracker_search_issues: { text: 'login' },
-  tracker_move_issue: { key: 'APP-101', to: 'done' },
-  workspace_list_events: { day: '2026-01-31' },
-  workspace_create_event: { title: 'Lunch', start: '2026-01-31T12:00:00Z', end: '2026-01-31T13:00:00Z' },
-  workspace_find_person: { name: 'Ada' },
-  warehouse_run_query: { sql: 'SELECT 1', limit: 10 },
-  warehouse_list_tables: { schema: 'public' },
-  clinic_get_patient: { patient_id: 'p1' },
-  clinic_list_observations: { patient_id: 'p1', code: 'heart-rate' },
-  encyclopedia_search: { words: 'bridge', limit: 5 },
-  encyclopedia_get_article: { title: 'Bridge' },
-}
 
 describe('the bundled seed', () => {
   it('is valid', async () => {
@@ -70,6 +39,7 @@ describe('the bundled seed', () => {
       const statuses = connector.responders.flatMap((responder) => responder.answers.map((answer) => answer.status))
       expect(statuses.some((status) => status >= 400)).toBe(true)
       expect(statuses.some((status) => status < 300)).toBe(true)
+      expect(connector.tools.some((tool) => Object.hasOwn(REFUSED_CALLS, tool.name))).toBe(true)
       expect(connector.people.length > 0).toBe(TRAITS[connector.authorization_type].source === 'consent')
       expect(connector.description).not.toBe('')
     },

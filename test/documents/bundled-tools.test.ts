@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DOCUMENT_CHECKS } from '../../src/document-checks.ts'
+import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import type { Account } from '../../src/domain/account.ts'
+import { TRAITS } from '../../src/domain/authorization-type.ts'
+import type { Connector, Tool } from '../../src/domain/connector.ts'
+import type { JsonObject } from '../../src/domain/json.ts'
+import type { ThirdParty, ToolAnswer } from '../../src/domain/ports.ts'
+import { resolveConnector } from '../../src/store/connector-directory.ts'
+import { applySeed } from '../../src/store/seeding.ts'
+import { startThirdParties, type ThirdParties } from '../../src/third-party/third-parties.ts'
+import { testEnvironment } from '../support/environment.ts'
+import { CALLS, REFUSED_CALLS } from './bundled-calls.ts'
+
+const bundle = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
+const tools = bundle.connectors.flatMap((connector) =>
+  connector.tools.map((tool) => [tool.name, connector, tool] as const),
+)
+const accounts = bundle.connectors.map(({ connector }) => ({
+  connector,
+  identifier: 'ada@example.com',
+  organization_id: '',
+  user_id: '',
+  status: 'ACTIVE' as const,
+  api_config: {},
+}))
+
+describe('a bundled tool, called at its third party over HTTP with the account of a seed', () => {
+  const environment = testEnvironment({ connector: resolveConnector })
+  let parties: ThirdParties
+  let thirdParty: ThirdParty
+
+  beforeAll(async () => {
+    parties = await startThirdParties({ environment: () => environment })
+    thirdParty = parties.client(environment)
+    await applySeed(environment, thirdParty, { ...bundle, accounts })
+  })
+
+  afterAll(() => parties.close())
+
+  it.each(tools)('%s has a result in which nothing is missing', async (name, connector, tool) => {
+    const answer = await call(connector, tool, CALLS[name] ?? {})
+    expect(answer).toEqual({ kind: 'result', data: expect.any(Object) })
+    expect(JSON.stringify(answer)).not.toMatch(/null|\{\{|undefined/)
+  })
+
+  it.each(tools.filter(([name]) => Object.hasOwn(REFUSED_CALLS, name)))(
+    '%s can be refused',
+    async (name, connector, tool) => {
+      const { input, code } = REFUSED_CALLS[name]!
+      const answer = await call(connector, tool, input)
+      expect(answer).toMatchObject(
+        code === '429' ? { kind: 'rate_limited', retry_after: '30' } : { kind: 'failed', code },
+      )
+    },
+  )
+
+  async function call(connector: Connector, tool: Tool, input: JsonObject): Promise<ToolAnswer> {
+    const [account] = environment.model.accountIndex.named(connector.connector, 'ada@example.com')
+    return thirdParty.call(connector, tool, await withToken(connector, account!), input)
+  }
+
+  /** What the service does first for the types whose tokens it obtains itself. */
+  async function withToken(connector: Connector, account: Account): Promise<Account> {
+    if (TRAITS[connector.authorization_type].source !== 'service') return account
+    const answer = await thirdParty.obtain(connector, account)
+    if (!answer.granted) throw new Error(answer.description)
+    return { ...account, credentials: answer.credentials }
+  }
+})
