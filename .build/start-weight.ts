@@ -16,7 +16,8 @@ export function checkStartWeight({ outputs }: Metafile): void {
   const heavy = [...loaded].flatMap((name) =>
     Object.keys(outputs[name]?.inputs ?? {}).flatMap((input) => HEAVY.exec(input)?.[0] ?? []),
   )
-  if (heavy.length > 0) throw new Error(`A start would load ${[...new Set(heavy)].join(', ')}: import it where it is used`)
+  if (heavy.length > 0)
+    throw new Error(`A start would load ${[...new Set(heavy)].join(', ')}: import it where it is used`)
 }
 
 /** The file and what it imports statically, directly and further on. */
