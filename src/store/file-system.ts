@@ -47,7 +47,9 @@ export const nodeFileSystem: FileSystem = {
   rename,
   remove: (path) => rm(path, { force: true }),
   list: (directory) => readdir(directory),
-  makeDirectory: async (path) => void (await mkdir(path, { recursive: true })),
+  async makeDirectory(path) {
+    await mkdir(path, { recursive: true })
+  },
   async realPath(path) {
     try {
       return await realpath(path)

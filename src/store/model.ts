@@ -128,6 +128,6 @@ export class Model {
 
   /** Rows of a change belong to its table: whoever recorded or read it has seen to that. */
   #table(change: Pick<Change, 'table'>): Table<Row> {
-    return this.tables[change.table as TableName] as unknown as Table<Row>
+    return this.tables[change.table as TableName]
   }
 }

@@ -78,7 +78,7 @@ export function describe(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object') return 'an object'
-  return typeof value === 'string' ? 'a string' : String(value as number | boolean)
+  return typeof value === 'string' ? 'a string' : JSON.stringify(value)
 }
 
 export function within(step: string | number, fault: Fault): Fault {

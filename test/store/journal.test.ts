@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/domain/errors.ts'
+import type { JsonObject } from '../../src/domain/json.ts'
 import type { StateImage } from '../../src/store/state-image.ts'
 import type { World } from '../../src/store/world.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
@@ -251,7 +252,10 @@ async function take(world: World, step: Step): Promise<void> {
     environment.model.transact(() => {
       environment.model.tables.counters.put({ id: 'account_sequence', value: 8 })
       if ('remove' in step) accounts.remove(`ca_${step.remove}`)
-      else accounts.put(account(step.put, { identifier: step.value, api_config: JSON.parse('{"__proto__": 1}') as {} }))
+      else
+        accounts.put(
+          account(step.put, { identifier: step.value, api_config: JSON.parse('{"__proto__": 1}') as JsonObject }),
+        )
     })
   }
 }
