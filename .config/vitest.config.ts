@@ -2,11 +2,17 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { ClosingLine } from './closing-line.ts'
 
+/** Asks what the other tests have produced, so it comes after them. */
+const LAST = 'test/coverage.test.ts'
+
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['.config/generated-code.ts'],
+    globalSetup: ['.config/generated-code.ts', '.config/recorded-exchanges.ts'],
+    projects: [
+      { extends: true, test: { name: 'tests', include: ['test/**/*.test.ts'], exclude: [LAST], globalSetup: [] } },
+      { extends: true, test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 1 }, globalSetup: [] } },
+    ],
     // Tests start real servers and child processes: a process per worker keeps their handles apart, two fit a small machine.
     pool: 'forks',
     maxWorkers: 2,

@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject, Vitest } from 'vitest/node'
+
+/** Makes the folder in which the workers note what their tests produced, for `test/coverage.test.ts` (test/support). */
+export default function provideRecordedExchanges(project: TestProject): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'toolmock-exchanges-'))
+  project.provide('recordedExchanges', folder)
+  project.provide('wholeRun', !isSelection(project.vitest))
+  return () => {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Whether the command line names files or tests. File names are not in Vitest's published types. */
+function isSelection(vitest: Vitest & { filenamePattern?: string[] }): boolean {
+  const { testNamePattern, shard, changed, related, project } = vitest.config
+  const selections = [testNamePattern, shard, changed, related?.length, project.length, vitest.filenamePattern?.length]
+  return selections.some(Boolean)
+}

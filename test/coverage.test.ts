@@ -1,0 +1,21 @@
+import { describe, expect, inject, it } from 'vitest'
+import { ROUTES } from '../src/contract/contract.ts'
+import { OPERATIONS } from '../src/operations/table.ts'
+import { recordedExchanges } from './support/recorded-exchanges.ts'
+
+describe('the tests hold every operation of the spec', () => {
+  it('names the same operations as the table of handlers', () => {
+    const declared = ROUTES.map(({ operation }) => operation)
+    expect(Object.keys(OPERATIONS).sort()).toEqual([...declared].sort())
+  })
+
+  // Runs after all other files (.config/vitest.config.ts), and says nothing about a selection of tests.
+  it.runIf(inject('wholeRun')).each(ROUTES)(
+    'produce every declared status of $operation',
+    ({ operation, statuses }) => {
+      const produced = recordedExchanges()
+      const missing = statuses.filter((status) => !produced.has(`${operation} ${status}`))
+      expect(missing, `no test brought ${operation} to answer these statuses`).toEqual([])
+    },
+  )
+})

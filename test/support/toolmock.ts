@@ -1,0 +1,173 @@
+/**
+ * The whole service in memory, for acceptance tests over HTTP without a port of one's own:
+ *
+ *     await withToolmock({}, async ({ api, time }) => {
+ *       const created = await api.post('/connected_accounts', { connector: 'mail', identifier: 'ada@example.com' })
+ *       time.advance('2h')
+ *       const details = await api.get('/connected_accounts/details', { id: created.body.connected_account.id })
+ *       expect(details.status).toBe(200)
+ *     })
+ *
+ * Every exchange is judged when the bracket closes: our validators and Prism must agree on it, no answer may break
+ * `spec/openapi.yaml`, and nothing may have failed inside; else the test fails. What was answered is recorded for
+ * `test/coverage.test.ts`, which asks for a test of every declared status of every operation.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import supertest, { type Response, type Test } from 'supertest'
+import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
+import { parseDuration } from '../../src/domain/duration.ts'
+import { type Log, SILENT } from '../../src/http/log.ts'
+import { createSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator.ts'
+import type { Environment } from '../../src/store/environment.ts'
+import { judgeExchange } from './judge.ts'
+import { recordExchanges } from './recorded-exchanges.ts'
+
+export interface TestOptions extends Pick<SimulatorOptions, 'strict' | 'bodyLimit' | 'seeds' | 'journalCapacity'> {
+  /** A seed document (`spec/schemas/seed.schema.json`) on top of the bundled seed, or of `seeds`. */
+  seed?: object
+  /** When the test begins; 2026-01-01T00:00:00.000Z when absent. */
+  now?: string
+}
+
+type Query = Record<string, string | number | readonly string[]> | string
+
+/** Calls of `/api/v1` with a bearer token. Paths start behind that prefix: `/connected_accounts`. */
+export interface Api {
+  get(path: string, query?: Query): Promise<Response>
+  post(path: string, body?: object): Promise<Response>
+  put(path: string, body?: object): Promise<Response>
+  delete(path: string): Promise<Response>
+}
+
+export interface TestToolmock {
+  readonly simulator: Simulator
+  /** The default environment, for what cannot be brought about over HTTP. */
+  readonly environment: Environment
+  readonly api: Api
+  /** The mock's time; it moves only here. */
+  readonly time: {
+    now(): number
+    /** Moves on by a duration such as `90s` or `2h`. */
+    advance(by: string): void
+  }
+  /** A request without anything of ours: `http('post', '/oauth/token').type('form').send({ … })`. Redirects are not followed. */
+  http(method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options', path: string): Test
+  /** A new bearer token; `api` uses it from then on. */
+  signIn(): Promise<string>
+  /** Follows a magic link, or any other URL below `BASE_URL`, as a browser would; redirects are not followed. */
+  follow(url: string, query?: Query): Promise<Response>
+  /** Every exchange with an operation so far. */
+  readonly exchanges: readonly ObservedExchange[]
+}
+
+/** What links and redirects are built on. */
+export const BASE_URL = 'http://mock.test'
+
+/** Brackets one test: starts the service, runs `work`, stops, judges every exchange. */
+export async function withToolmock(options: TestOptions, work: (mock: TestToolmock) => Promise<void>): Promise<void> {
+  const { now = '2026-01-01T00:00:00.000Z', seed, seeds = ['bundled'], ...rest } = options
+  const folder = await mkdtemp(join(tmpdir(), 'toolmock-test-'))
+  const exchanges: ObservedExchange[] = []
+  const failures: string[] = []
+  let present = Date.parse(now)
+  try {
+    if (seed) await writeFile(join(folder, 'seed.json'), JSON.stringify(seed))
+    const simulator = await createSimulator({
+      ...rest,
+      seeds: seed ? [...seeds, join(folder, 'seed.json')] : seeds,
+      baseUrl: BASE_URL,
+      time: () => present,
+      observe: (exchange) => exchanges.push(exchange),
+      log: failuresTo(failures),
+    })
+    const time = { now: () => present, advance: (by: string) => void (present += milliseconds(by)) }
+    try {
+      await work(await bracket(simulator, time, exchanges))
+    } finally {
+      await simulator.close()
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+  recordExchanges(exchanges)
+  for (const exchange of exchanges) judge(exchange)
+  if (failures.length > 0) throw new Error(`the mock failed inside:\n${failures.join('\n')}`)
+}
+
+async function bracket(
+  simulator: Simulator,
+  time: TestToolmock['time'],
+  exchanges: readonly ObservedExchange[],
+): Promise<TestToolmock> {
+  const environment = simulator.world.environment('default')
+  if (!environment) throw new Error('there is no default environment')
+  let token = ''
+  const http: TestToolmock['http'] = (method, path) => supertest(simulator.app)[method](path).redirects(0)
+  const authorized = (method: 'get' | 'post' | 'put' | 'delete', path: string) =>
+    http(method, `/api/v1${path}`).set('Authorization', `Bearer ${token}`)
+  const sent = async (request: Test, body: object | undefined): Promise<Response> =>
+    body === undefined ? request : request.type('json').send(JSON.stringify(body))
+  const signIn = async (): Promise<string> => {
+    const { id, secret } = simulator.client
+    const form = { client_id: id, client_secret: secret, grant_type: 'client_credentials' }
+    const answer = await http('post', '/oauth/token').type('form').send(form)
+    if (answer.status !== 200) throw new Error(`no bearer token: ${answer.status} ${answer.text}`)
+    return (token = String(answer.body.access_token))
+  }
+  await signIn()
+  return {
+    simulator,
+    environment,
+    time,
+    http,
+    signIn,
+    exchanges,
+    api: {
+      get: async (path, query) => authorized('get', withQuery(path, query)),
+      post: (path, body) => sent(authorized('post', path), body),
+      put: (path, body) => sent(authorized('put', path), body),
+      delete: async (path) => authorized('delete', path),
+    },
+    follow: async (url, query) => {
+      if (!url.startsWith(`${BASE_URL}/`)) throw new Error(`${url} is no address of the mock`)
+      return http('get', withQuery(url.slice(BASE_URL.length), query))
+    },
+  }
+}
+
+/** Repeats a parameter for each item of a list. */
+function withQuery(path: string, query: Query = ''): string {
+  if (typeof query === 'string') return query === '' ? path : `${path}?${query}`
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().map((each): [string, string] => [name, String(each)]),
+  )
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs).toString()}`
+}
+
+function milliseconds(duration: string): number {
+  const parsed = parseDuration(duration)
+  if (parsed === undefined) throw new Error(`${duration} is no duration`)
+  return parsed
+}
+
+function judge(exchange: ObservedExchange): void {
+  judgeExchange(exchange)
+  const { operation, request, response, responseViolations = [] } = exchange
+  const answer = `${String(operation)} (${request.method} ${request.path}?${request.query}) answered ${response.status}`
+  const body = JSON.stringify(response.body)
+  const wrong = responseViolations.map(({ field, description }) => `${field}: ${description}`)
+  if (wrong.length > 0) throw new Error(`${answer}, which breaks the spec: ${wrong.join('; ')}\n${body}`)
+  if (response.status === 500 && body.includes('"INTERNAL"')) throw new Error(`${answer}: ${body}`)
+}
+
+/** Keeps what the mock logs as its own defect. A tool that failed at the third party is none. */
+function failuresTo(failures: string[]): Log {
+  return {
+    ...SILENT,
+    error: (message, fields) => {
+      if (message !== 'an operation failed') failures.push(`${message} ${JSON.stringify(fields)}`)
+    },
+  }
+}
