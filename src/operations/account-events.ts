@@ -1,0 +1,133 @@
+import type { Account, AccountStatus } from '../domain/account.ts'
+import { areLive } from '../domain/account-credentials.ts'
+import { moved } from '../domain/account-changes.ts'
+import { TRAITS } from '../domain/authorization-type.ts'
+import type { Credentials } from '../domain/credentials.ts'
+import type { Instant } from '../domain/instant.ts'
+import { type LifecycleEvent, MOVES } from '../domain/lifecycle.ts'
+import type { ThirdParty } from '../domain/ports.ts'
+import { type Environment, now } from '../store/environment.ts'
+import { type DueMove, settleDue } from './due.ts'
+
+/** What a scenario, or somebody at the control API, can make happen to a connected account (1.3, 1.4). */
+export const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
+export type AccountEvent = (typeof ACCOUNT_EVENTS)[number]
+
+export function isAccountEvent(name: string): name is AccountEvent {
+  return (ACCOUNT_EVENTS as readonly string[]).includes(name)
+}
+
+/** An event that cannot happen to this account: names from, event and what is allowed. */
+export class IllegalMoveError extends Error {
+  override readonly name = 'IllegalMoveError'
+
+  readonly from: AccountStatus
+  readonly allowed: readonly AccountEvent[]
+
+  constructor(
+    readonly account: Account,
+    readonly event: AccountEvent,
+    reason: string,
+  ) {
+    const allowed = allowedEvents(account)
+    const rest = allowed.length === 0 ? 'no event is' : `${allowed.join(', ')} ${allowed.length === 1 ? 'is' : 'are'}`
+    super(`connected account ${account.id} is ${account.status} and ${reason}: ${event} is not allowed, ${rest}`)
+    this.from = account.status
+    this.allowed = allowed
+  }
+}
+
+interface Context {
+  readonly environment: Environment
+  readonly thirdParty: Pick<ThirdParty, 'revoke'>
+}
+
+/** The account after an event, and what fell due with it: a token without a refresh token expires its account. */
+export interface AccountEventResult {
+  readonly account: Account
+  readonly before: AccountStatus
+  readonly moves: readonly DueMove[]
+}
+
+/** What can happen to an account as it is now. */
+export function allowedEvents(account: Account): AccountEvent[] {
+  return ACCOUNT_EVENTS.filter((event) => obstacle(account, event) === undefined)
+}
+
+/**
+ * Makes an event happen: all of it at once, the third party's side included.
+ * @throws IllegalMoveError when the lifecycle has no such move, or there is no token that it could happen to
+ */
+export function applyAccountEvent(context: Context, account: Account, event: AccountEvent): AccountEventResult {
+  const reason = obstacle(account, event)
+  if (reason !== undefined) throw new IllegalMoveError(account, event, reason)
+  const { environment } = context
+  const { accounts } = environment.model.tables
+  environment.model.transact(() => {
+    EFFECTS[event](context, account)
+  })
+  const moves = settleDue(environment)
+  return { account: accounts.get(account.id) ?? account, before: account.status, moves }
+}
+
+type Effect = (context: Context, account: Account) => void
+
+const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
+  /** As if the end of its token had come without a way to renew it; an `EXPIRED` account is never refreshed (G46). */
+  expire: ({ environment }, account) => {
+    environment.model.tables.accounts.put(moved(account, STATUS_EVENTS.expire, now(environment)))
+  },
+  /** By hand, or because access was removed at the third party, which refuses everything from then on. */
+  disconnect: ({ environment, thirdParty }, account) => {
+    thirdParty.revoke(account)
+    environment.model.tables.accounts.put(moved(account, STATUS_EVENTS.disconnect, now(environment)))
+  },
+  /** The third party forgets the refresh token; the access token stays good for as long as it lasts. */
+  revoke_refresh_token: ({ environment }, account) => {
+    const { grants } = environment.model.tables
+    for (const grant of environment.model.grantIndex.ofAccount(account.id)) {
+      if (grant.refresh_token !== '') grants.put({ ...grant, refresh_token: '' })
+    }
+  },
+  /** Both sides see that the access token's time is over; the next use refreshes it where there is a way to (G46). */
+  expire_access_token: ({ environment }, account) => {
+    const { accounts, grants } = environment.model.tables
+    const at = now(environment)
+    accounts.put({ ...account, credentials: ended(account.credentials, at), token_expires_at: at })
+    for (const grant of environment.model.grantIndex.ofAccount(account.id)) {
+      if (grant.expires_at !== undefined && grant.expires_at > at) grants.put({ ...grant, expires_at: at })
+    }
+  },
+}
+
+/** The events that move the status, by their name in the lifecycle's table. */
+const STATUS_EVENTS = { expire: 'token_expired', disconnect: 'disconnected' } as const satisfies Partial<
+  Record<AccountEvent, LifecycleEvent>
+>
+
+/** Why an event cannot happen to this account; undefined when it can. */
+function obstacle(account: Account, event: AccountEvent): string | undefined {
+  switch (event) {
+    case 'expire':
+    case 'disconnect': {
+      const known = MOVES.some((move) => move.from === account.status && move.event === STATUS_EVENTS[event])
+      return known ? undefined : 'has no such move'
+    }
+    case 'revoke_refresh_token':
+      return account.credentials.oauth_token?.refresh_token ? undefined : 'has no refresh token'
+    case 'expire_access_token':
+      return TRAITS[account.authorization_type].expires && areLive(account.credentials)
+        ? undefined
+        : 'has no access token that expires'
+  }
+}
+
+/** The times inside of the credentials, which two types have (2.2). */
+function ended(credentials: Credentials, at: Instant): Credentials {
+  const { workspace_dwd, trusted_idp } = credentials
+  return {
+    ...credentials,
+    ...(workspace_dwd && { workspace_dwd: { ...workspace_dwd, token_expires_at: at } }),
+    ...(trusted_idp && { trusted_idp: { ...trusted_idp, expiry: at } }),
+  }
+}
