@@ -2,7 +2,7 @@ import type { Account, Scope } from '../domain/account.ts'
 import type { AccountFinder } from '../domain/locator.ts'
 import type { Position } from '../domain/page-token.ts'
 import { Postings } from './postings.ts'
-import { SequenceList, union } from './sequence-list.ts'
+import { DisjointLists, SequenceList, type Sequences, union } from './sequence-list.ts'
 import type { Index } from './table.ts'
 import { type Searched, TextSearch } from './text-search.ts'
 
@@ -66,13 +66,15 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     return this.#bySequence.get(sequence)
   }
 
+  accounts(): Iterable<Account> {
+    return this.#bySequence.values()
+  }
+
   byField(field: ListedField): Postings {
     const known = this.#fields.get(field)
     if (known) return known
     const postings = new Postings()
-    for (const sequence of this.order.toArray()) {
-      postings.add(this.#bySequence.get(sequence)?.[field] ?? '', sequence)
-    }
+    for (const account of this.accounts()) postings.add(account[field], account.sequence)
     this.#fields.set(field, postings)
     return postings
   }
@@ -117,8 +119,10 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     }
   }
 
-  #matches({ identifier, connectors, query, ...exact }: AccountFilter): SequenceList {
-    const lists = LISTED.flatMap((field) => (exact[field] === undefined ? [] : [this.#in(field, exact[field])]))
+  #matches({ identifier, connectors, query, ...exact }: AccountFilter): Sequences {
+    const lists: Sequences[] = LISTED.flatMap((field) =>
+      exact[field] === undefined ? [] : [this.#in(field, exact[field])],
+    )
     if (identifier !== undefined) lists.push(this.#identified(identifier))
     if (connectors) lists.push(this.#ofAny(connectors))
     if (query !== undefined) lists.push(this.#search.matches(query))
@@ -136,9 +140,9 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     return SequenceList.of(union([...this.#named.values()].map((postings) => postings.list(identifier).toArray())))
   }
 
-  #ofAny(connectors: readonly string[]): SequenceList {
-    const postings = this.byField('connector')
-    return SequenceList.of(union([...new Set(connectors)].map((connector) => postings.list(connector).toArray())))
+  /** An account has one connector, so that no two of these lists share an account. */
+  #ofAny(connectors: readonly string[]): Sequences {
+    return new DisjointLists([...new Set(connectors)].map((connector) => this.#in('connector', connector)))
   }
 
   #list(connector: string, identifier: string): SequenceList {
@@ -177,6 +181,6 @@ function inSamePlaces(a: Account, b: Account): boolean {
   return a.sequence === b.sequence && a.identifier === b.identifier && LISTED.every((field) => a[field] === b[field])
 }
 
-function bySize(a: SequenceList, b: SequenceList): number {
+function bySize(a: Sequences, b: Sequences): number {
   return a.size - b.size
 }

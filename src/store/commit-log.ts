@@ -131,8 +131,8 @@ export class CommitLog implements CommitSink {
     this.#queued = deferred()
     done.promise.catch(() => undefined)
     try {
-      const { text, last } = await this.#encode(this.#writing)
-      await this.#journal.append(text)
+      const { texts, last } = await this.#encode(this.#writing)
+      await this.#journal.append(texts)
       this.#lastDurable = last
       this.#writing = []
       done.resolve()
@@ -142,19 +142,21 @@ export class CommitLog implements CommitSink {
     this.onWritten()
   }
 
-  async #encode(commits: readonly Pending[]): Promise<{ text: string; last: number }> {
+  async #encode(commits: readonly Pending[]): Promise<{ texts: string[]; last: number }> {
     const synced = this.#lastDurable
-    let [text, turnAt, last] = ['', TURN_EVERY, synced]
+    const texts: string[] = []
+    let [text, last] = ['', synced]
     for (const { entry } of commits) {
       for (const line of pendingLines(entry, last + 1, synced)) {
         text += encodeLine(line)
         last = line.n
-        if (text.length < turnAt) continue
-        turnAt = text.length + TURN_EVERY
+        if (text.length < TURN_EVERY) continue
+        texts.push(text)
+        text = ''
         await nextTurn()
       }
     }
-    return { text, last }
+    return { texts: [...texts, text], last }
   }
 
   #takeBack(done: Deferred, cause: unknown): StorageError {

@@ -3,41 +3,70 @@ import type { Index } from './table.ts'
 
 /** Grants by what a call presents, by refresh token, and by account. */
 export class GrantIndex implements Index<Grant> {
-  readonly #byAccess = new Map<string, Grant>()
-  readonly #byRefresh = new Map<string, Grant>()
-  readonly #byAccount = new Map<string, Map<string, Grant>>()
+  readonly #byAccess = new TokenMap()
+  readonly #byRefresh = new TokenMap()
+  /** Nearly every account has one grant, which needs no list. */
+  readonly #byAccount = new Map<string, Grant | readonly Grant[]>()
 
   update(before: Grant | undefined, after: Grant | undefined): void {
     if (before) {
-      removeIf(this.#byAccess, key(before.connector, before.access), before.id)
-      removeIf(this.#byRefresh, key(before.connector, before.refresh_token), before.id)
-      this.#byAccount.get(before.account_id)?.delete(before.id)
-      if (this.#byAccount.get(before.account_id)?.size === 0) this.#byAccount.delete(before.account_id)
+      this.#byAccess.remove(before.connector, before.access, before)
+      this.#byRefresh.remove(before.connector, before.refresh_token, before)
     }
-    if (!after) return
-    if (after.access !== '') this.#byAccess.set(key(after.connector, after.access), after)
-    if (after.refresh_token !== '') this.#byRefresh.set(key(after.connector, after.refresh_token), after)
-    const ofAccount = this.#byAccount.get(after.account_id) ?? new Map<string, Grant>()
-    this.#byAccount.set(after.account_id, ofAccount.set(after.id, after))
+    if (after) {
+      this.#byAccess.add(after.connector, after.access, after)
+      this.#byRefresh.add(after.connector, after.refresh_token, after)
+    }
+    if (before && before.account_id === after?.account_id) this.#replace(before, after)
+    else {
+      if (before) this.#replace(before, undefined)
+      if (after) this.#list(after.account_id, [...this.ofAccount(after.account_id), after])
+    }
   }
 
   byAccess(connector: string, access: string): Grant | undefined {
-    return this.#byAccess.get(key(connector, access))
+    return this.#byAccess.get(connector, access)
   }
 
   byRefreshToken(connector: string, refreshToken: string): Grant | undefined {
-    return this.#byRefresh.get(key(connector, refreshToken))
+    return this.#byRefresh.get(connector, refreshToken)
   }
 
-  ofAccount(accountId: string): Grant[] {
-    return [...(this.#byAccount.get(accountId)?.values() ?? [])]
+  ofAccount(accountId: string): readonly Grant[] {
+    const found = this.#byAccount.get(accountId) ?? []
+    return 'id' in found ? [found] : found
+  }
+
+  #replace({ id, account_id }: Grant, after: Grant | undefined): void {
+    const grants = this.ofAccount(account_id).flatMap((grant) => (grant.id === id ? (after ?? []) : grant))
+    this.#list(account_id, grants)
+  }
+
+  #list(accountId: string, grants: readonly Grant[]): void {
+    const [first, ...others] = grants
+    if (first) this.#byAccount.set(accountId, others.length > 0 ? grants : first)
+    else this.#byAccount.delete(accountId)
   }
 }
 
-function key(connector: string, value: string): string {
-  return `${connector}\n${value}`
-}
+/** Grants by connector and token; of several with the same token the latest. An empty token finds nothing. */
+class TokenMap {
+  readonly #byConnector = new Map<string, Map<string, Grant>>()
 
-function removeIf(map: Map<string, Grant>, at: string, id: string): void {
-  if (map.get(at)?.id === id) map.delete(at)
+  get(connector: string, token: string): Grant | undefined {
+    return this.#byConnector.get(connector)?.get(token)
+  }
+
+  add(connector: string, token: string, grant: Grant): void {
+    if (token === '') return
+    const tokens = this.#byConnector.get(connector) ?? new Map<string, Grant>()
+    this.#byConnector.set(connector, tokens.set(token, grant))
+  }
+
+  remove(connector: string, token: string, grant: Grant): void {
+    const tokens = this.#byConnector.get(connector)
+    if (tokens?.get(token)?.id !== grant.id) return
+    tokens.delete(token)
+    if (tokens.size === 0) this.#byConnector.delete(connector)
+  }
 }

@@ -68,21 +68,25 @@ export class JournalFile {
   }
 
   /** Appends text, which is durable once this has succeeded; when it fails, the journal is as it was. */
-  async append(text: string): Promise<void> {
-    const bytes = Buffer.from(text)
+  async append(texts: readonly string[]): Promise<void> {
     const file = await this.#open()
     const untidy = this.#untidy
     this.#untidy = true
     if (untidy) await file.truncate(this.#end)
+    let end = this.#end
     try {
-      await writeFully(file, bytes, this.#end)
+      for (const text of texts) {
+        const bytes = Buffer.from(text)
+        await writeFully(file, bytes, end)
+        end += bytes.length
+      }
       await file.datasync()
     } catch (error) {
       // What was written may or may not be on disk: cut it off now if that works, and before the next write if not.
       await file.truncate(this.#end).catch(() => undefined)
       throw error
     }
-    this.#end += bytes.length
+    this.#end = end
     this.#untidy = false
   }
 

@@ -36,10 +36,10 @@ export async function readJournal(
   stateFile: string,
   identity: Identity | null,
 ): Promise<JournalContent> {
-  const raw: RawLine[] = []
+  let raw: RawLine[] = []
   for (const segment of await segmentsOf(fileSystem, stateFile)) {
     const bytes = await fileSystem.read(segmentPath(stateFile, segment))
-    raw.push(...rawLines(bytes ?? Buffer.alloc(0), segment))
+    raw = raw.concat(rawLines(bytes ?? Buffer.alloc(0), segment))
   }
   const reader = new JournalReader(stateFile, raw)
   return reader.read(identity)
@@ -129,7 +129,7 @@ class JournalReader {
     const commits: JournalLine[] = []
     let open: JournalLine | undefined
     for (const line of lines) {
-      if (open) open.changes = [...(open.changes ?? []), ...(line.changes ?? [])]
+      if (open) open.changes?.push(...(line.changes ?? []))
       else open = { ...line }
       if (line.more) continue
       commits.push(open)

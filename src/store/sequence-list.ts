@@ -1,8 +1,22 @@
+/** Ascending numbers, in one list or in several. */
+export interface Sequences {
+  readonly size: number
+  readonly first: number | undefined
+  readonly last: number | undefined
+  /** The first `count` numbers greater than `position`. */
+  after(position: number, count: number): number[]
+  /** The last `count` numbers smaller than `position`, ascending. */
+  before(position: number, count: number): number[]
+  toArray(): number[]
+  /** The numbers that are in here too, of numbers that ascend. */
+  common(ascending: readonly number[]): number[]
+}
+
 /** Longest part; adding to and removing from the middle moves at most this many numbers. */
 const PART = 1024
 
 /** Ascending numbers without repetition, that stay quick to add to and remove from when there are many. */
-export class SequenceList {
+export class SequenceList implements Sequences {
   readonly #parts: number[][] = []
   #size = 0
 
@@ -32,6 +46,14 @@ export class SequenceList {
   }
 
   add(value: number): void {
+    const last = this.#parts.at(-1)
+    if (last && last.length < PART && value > (last.at(-1) ?? 0)) {
+      last.push(value)
+      this.#size++
+    } else this.#insert(value)
+  }
+
+  #insert(value: number): void {
     const index = this.#partOf(value)
     const part = this.#parts[index]
     if (!part) {
@@ -57,7 +79,6 @@ export class SequenceList {
     if (part.length === 0) this.#parts.splice(index, 1)
   }
 
-  /** The first `count` numbers greater than `position`. */
   after(position: number, count: number): number[] {
     const found: number[] = []
     let index = this.#partOf(position)
@@ -69,7 +90,6 @@ export class SequenceList {
     return found
   }
 
-  /** The last `count` numbers smaller than `position`, ascending. */
   before(position: number, count: number): number[] {
     const found: number[][] = []
     let [missing, index] = [count, this.#partOf(position)]
@@ -80,14 +100,13 @@ export class SequenceList {
       missing -= piece.length
       found.unshift(piece)
     }
-    return found.flat()
+    return joined(found)
   }
 
   toArray(): number[] {
-    return this.#parts.flat()
+    return joined(this.#parts)
   }
 
-  /** The numbers that are in this list too, of numbers that ascend. */
   common(ascending: readonly number[]): number[] {
     if (ascending.length * 8 < this.#size) return ascending.filter((value) => this.has(value))
     const own = this.toArray()
@@ -118,6 +137,47 @@ export class SequenceList {
   }
 }
 
+/** Lists that have no number in common, as one. */
+export class DisjointLists implements Sequences {
+  readonly #lists: readonly SequenceList[]
+
+  constructor(lists: readonly SequenceList[]) {
+    this.#lists = lists.filter(({ size }) => size > 0)
+  }
+
+  get size(): number {
+    return this.#lists.reduce((size, list) => size + list.size, 0)
+  }
+
+  get first(): number | undefined {
+    return this.#ends((list) => list.first).at(0)
+  }
+
+  get last(): number | undefined {
+    return this.#ends((list) => list.last).at(-1)
+  }
+
+  after(position: number, count: number): number[] {
+    return union(this.#lists.map((list) => list.after(position, count))).slice(0, count)
+  }
+
+  before(position: number, count: number): number[] {
+    return union(this.#lists.map((list) => list.before(position, count))).slice(-count)
+  }
+
+  toArray(): number[] {
+    return union(this.#lists.map((list) => list.toArray()))
+  }
+
+  common(ascending: readonly number[]): number[] {
+    return union(this.#lists.map((list) => list.common(ascending)))
+  }
+
+  #ends(end: (list: SequenceList) => number | undefined): number[] {
+    return this.#lists.flatMap((list) => end(list) ?? []).sort((a, b) => a - b)
+  }
+}
+
 /** Merges ascending numbers into ascending numbers, each once. */
 export function union(lists: readonly (readonly number[])[]): number[] {
   if (lists.length <= 1) return [...(lists[0] ?? [])]
@@ -131,6 +191,11 @@ export function union(lists: readonly (readonly number[])[]): number[] {
     if (right <= left) j++
   }
   return merged
+}
+
+/** Much faster than `flat` where there are many. */
+function joined(parts: readonly (readonly number[])[]): number[] {
+  return ([] as number[]).concat(...parts)
 }
 
 /** The first index whose number is not smaller than `value`. */

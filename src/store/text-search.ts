@@ -5,8 +5,9 @@ import { TrigramIndex } from './trigram-index.ts'
 
 /** The accounts that are searched. */
 export interface Searched {
-  /** All of them. */
   readonly order: SequenceList
+  /** All of them, in whatever order. */
+  accounts(): Iterable<Account>
   bySequence(sequence: number): Account | undefined
   /** By the values of the two fields that few values are spread over. */
   byField(field: 'connector' | 'provider'): Postings
@@ -15,7 +16,7 @@ export interface Searched {
 /** Answers that are kept up to date for the next page of the same search. */
 const KEPT_SEARCHES = 8
 /** Texts that one search takes into the index at most, so that building it never holds up the event loop. */
-const INDEXED_PER_SEARCH = 10_000
+const INDEXED_PER_SEARCH = 5_000
 
 /** Case-insensitive search for a part of identifier, connector or provider (G1, G3). */
 export class TextSearch {
@@ -60,17 +61,25 @@ export class TextSearch {
   }
 
   #inIdentifiers(text: string): number[] {
-    const { order } = this.#accounts
-    if (text.length < 3) return this.#containing(order.toArray(), text)
+    if (text.length < 3) return this.#scan(text)
     this.#index()
     const candidates = this.#trigrams.candidates(text)
-    if (!candidates) return this.#containing(order.toArray(), text)
+    if (!candidates) return this.#scan(text)
     const indexed = [...new Set(candidates)].sort((a, b) => a - b)
-    return this.#containing([...indexed, ...order.after(this.#indexedUpTo, Infinity)], text)
+    return [...indexed, ...this.#accounts.order.after(this.#indexedUpTo, Infinity)].filter((sequence) =>
+      this.#accounts.bySequence(sequence)?.identifier.toLowerCase().includes(text),
+    )
   }
 
-  #containing(sequences: readonly number[], text: string): number[] {
-    return sequences.filter((sequence) => this.#accounts.bySequence(sequence)?.identifier.toLowerCase().includes(text))
+  #scan(text: string): number[] {
+    const found: number[] = []
+    let ascending = true
+    for (const { identifier, sequence } of this.#accounts.accounts()) {
+      if (!identifier.includes(text) && !identifier.toLowerCase().includes(text)) continue
+      if (sequence < (found.at(-1) ?? 0)) ascending = false
+      found.push(sequence)
+    }
+    return ascending ? found : found.sort((a, b) => a - b)
   }
 
   #index(): void {

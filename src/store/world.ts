@@ -72,8 +72,8 @@ export class World {
   readonly #disk: DiskStore | undefined
   readonly #sink: CommitSink
   #environments = new Map<string, StoredEnvironment>()
-  /** Environments that are being made, with what has been put into them. */
-  readonly #unborn = new Map<StoredEnvironment, Change[]>()
+  /** Environments whose changes are gathered into one commit: they are being made, or changed as a whole. */
+  readonly #gathering = new Map<StoredEnvironment, Change[]>()
 
   constructor(options: WorldOptions, disk: { store: DiskStore; stored: Stored } | undefined) {
     this.#resolveConnector = options.resolveConnector
@@ -113,7 +113,7 @@ export class World {
       ids: given.idSeed === undefined ? null : { seed: given.idSeed, position: 0 },
     })
     this.#environments.set(name, environment)
-    this.#unborn.set(environment, [])
+    this.#gathering.set(environment, [])
     try {
       environment.model.transact(() => {
         for (const client of given.clients ?? []) environment.model.tables.clients.put(client)
@@ -125,9 +125,34 @@ export class World {
       this.#directory.leave(environment)
       throw error
     } finally {
-      this.#unborn.delete(environment)
+      this.#gathering.delete(environment)
     }
     return environment
+  }
+
+  /**
+   * Runs `work`, which may change rows, settings and the clock, as one commit: all of it happens, on disk as well, or
+   * nothing does.
+   */
+  change<R>(environment: StoredEnvironment, work: () => R): R {
+    if (this.#gathering.has(environment)) return work()
+    const before = environment.record
+    const changes: Change[] = []
+    this.#gathering.set(environment, changes)
+    const undo = (): void => {
+      environment.model.undo(changes)
+      environment.replay(before, undefined)
+    }
+    try {
+      const result = environment.model.transact(work)
+      this.#append(environment, changes, undo)
+      return result
+    } catch (error) {
+      undo()
+      throw error
+    } finally {
+      this.#gathering.delete(environment)
+    }
   }
 
   /** Removes an environment with everything in it; false when there is none of that name. */
@@ -202,7 +227,7 @@ export class World {
       time: this.#time,
       resolveConnector: this.#resolveConnector,
       changed: (environment, undo) => {
-        if (this.#environments.get(name) !== environment || this.#unborn.has(environment)) return
+        if (this.#environments.get(name) !== environment || this.#gathering.has(environment)) return
         this.#sink.append({ environment: name, record: environment.record }, undo)
       },
     })
@@ -210,9 +235,9 @@ export class World {
   }
 
   #commit(environment: StoredEnvironment, changes: readonly Change[]): void {
-    const unborn = this.#unborn.get(environment)
+    const unborn = this.#gathering.get(environment)
     if (unborn) {
-      unborn.push(...changes)
+      for (const change of changes) unborn.push(change)
       return
     }
     const { name, idsPosition, model } = environment
@@ -223,12 +248,18 @@ export class World {
 
   /** One commit: the environment and everything in it. */
   #bear(environment: StoredEnvironment): void {
-    const { name, record, model } = environment
-    const changes = this.#unborn.get(environment) ?? []
-    this.#sink.append({ environment: name, record, changes }, () => {
-      model.undo(changes)
-      this.#environments.delete(name)
+    const changes = this.#gathering.get(environment) ?? []
+    this.#append(environment, changes, () => {
+      environment.model.undo(changes)
+      this.#environments.delete(environment.name)
     })
+  }
+
+  #append(environment: StoredEnvironment, changes: readonly Change[], undo: () => void): void {
+    const { name, record, idsPosition } = environment
+    if (this.#environments.get(name) !== environment) throw removed(name)
+    const ids = idsPosition === undefined ? {} : { ids: idsPosition }
+    this.#sink.append({ environment: name, record, ...ids, changes }, undo)
   }
 }
 
