@@ -235,9 +235,9 @@ export class World {
   }
 
   #commit(environment: StoredEnvironment, changes: readonly Change[]): void {
-    const unborn = this.#gathering.get(environment)
-    if (unborn) {
-      for (const change of changes) unborn.push(change)
+    const gathered = this.#gathering.get(environment)
+    if (gathered) {
+      for (const change of changes) gathered.push(change)
       return
     }
     const { name, idsPosition, model } = environment
