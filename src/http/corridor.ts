@@ -10,7 +10,7 @@ import { checkRequestContract } from './request-contract.ts'
 import { send } from './send.ts'
 import { settle } from './settle.ts'
 import type { Corridor, Step } from './step.ts'
-import { checkClient } from './token-request.ts'
+import { checkClient, inTokenWords } from './token-request.ts'
 
 /** From the request to the reply; whatever is thrown here becomes the reply. The order is that of G17. */
 const INWARD: readonly Step[] = [checkBearer, readBody, checkClient, settle, checkRequestContract, operate, commit]
@@ -26,8 +26,8 @@ export async function walk(exchange: Exchange, corridor: Corridor): Promise<void
       if (pending) await pending
     }
   } catch (error) {
-    exchange.error = error
-    exchange.reply = errorReply(error, exchange.requestId)
+    exchange.error = exchange.route.bearer ? error : inTokenWords(error)
+    exchange.reply = errorReply(exchange.error, exchange.requestId)
   }
   for (const step of OUTWARD) {
     const pending = step(exchange, corridor)

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { TokenError } from '../domain/errors.ts'
+import { ServiceError, TokenError } from '../domain/errors.ts'
 import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -28,6 +28,13 @@ export function checkClient(exchange: Exchange, { world }: Corridor): void {
   }
   exchange.environment = found.environment
   exchange.client = found.client
+}
+
+/** What is wrong with any request, as the token endpoint says it: every 400 of it has the body of RFC 6749 5.2 (G14). */
+export function inTokenWords(error: unknown): unknown {
+  return error instanceof ServiceError && error.status === 400
+    ? new TokenError('invalid_request', error.message)
+    : error
 }
 
 /** @throws TokenError invalid_request when a field is sent more than once (RFC 6749 3.2) */

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+
+const GOOD = { client_id: 'test_client', client_secret: 'test_secret', grant_type: 'client_credentials' }
+
+function ask({ http }: TestToolmock, form: string | object, headers: Record<string, string> = {}) {
+  return http('post', '/oauth/token').type('form').set(headers).send(form)
+}
+
+function basic(id: string, secret: string): Record<string, string> {
+  return { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` }
+}
+
+describe('POST /oauth/token (5.1, G13)', () => {
+  it('answers a bearer token that the operations take', () =>
+    withToolmock({}, async (mock) => {
+      const answer = await ask(mock, GOOD)
+
+      expect(answer.status).toBe(200)
+      expect(answer.body).toEqual({
+        access_token: expect.stringMatching(/^\S{32,}$/),
+        token_type: 'Bearer',
+        expires_in: 86399,
+        scope: '',
+      })
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      const { access_token } = answer.body as { access_token: string }
+      const listed = await mock.http('get', '/api/v1/connections').set('Authorization', `Bearer ${access_token}`)
+      expect(listed.status).toBe(200)
+    }))
+
+  it('answers another token each time, and each of them is good', () =>
+    withToolmock({}, async (mock) => {
+      const tokens = [await mock.signIn(), await mock.signIn(), await mock.signIn()]
+
+      expect(new Set(tokens).size).toBe(3)
+      for (const token of tokens) {
+        const answer = await mock.http('get', '/api/v1/connections').set('Authorization', `Bearer ${token}`)
+        expect(answer.status).toBe(200)
+      }
+    }))
+
+  it('says the lifetime that the seed sets, in seconds', () =>
+    withToolmock({ seed: { settings: { bearer_token_lifetime: '90s' } } }, async (mock) => {
+      expect((await ask(mock, GOOD)).body).toMatchObject({ expires_in: 90 })
+    }))
+
+  it('takes the client credentials as HTTP Basic, form-encoded as RFC 6749 2.3.1 has it', () =>
+    withToolmock({ seed: { clients: [{ client_id: 'a b', client_secret: 's:%+é' }] } }, async (mock) => {
+      const encoded = basic('a+b', encodeURIComponent('s:%+é'))
+      const answer = await ask(mock, { grant_type: 'client_credentials' }, encoded)
+      expect(answer.status).toBe(200)
+    }))
+})
+
+describe('a token request that is refused (G14)', () => {
+  const missing = ['client_id', 'client_secret', 'grant_type'].map((name) => {
+    const rest = Object.fromEntries(Object.entries(GOOD).filter(([each]) => each !== name))
+    return [`${name} is missing`, rest, 400, 'invalid_request'] as const
+  })
+  const empty = Object.keys(GOOD).map(
+    (name) => [`${name} is empty`, { ...GOOD, [name]: '' }, 400, 'invalid_request'] as const,
+  )
+  const repeated = Object.entries(GOOD).map(
+    ([name, value]) =>
+      [
+        `${name} is repeated`,
+        `${new URLSearchParams(GOOD).toString()}&${name}=${value}`,
+        400,
+        'invalid_request',
+      ] as const,
+  )
+  const cases: (readonly [string, string | object, number, string])[] = [
+    ...missing,
+    ...empty,
+    ...repeated,
+    ['the form is empty', '', 400, 'invalid_request'],
+    ['the grant is another one', { ...GOOD, grant_type: 'password' }, 400, 'unsupported_grant_type'],
+    ['the grant has another case', { ...GOOD, grant_type: 'Client_Credentials' }, 400, 'unsupported_grant_type'],
+    ['the client is unknown', { ...GOOD, client_id: 'nobody' }, 401, 'invalid_client'],
+    ['the client is called __proto__', { ...GOOD, client_id: '__proto__' }, 401, 'invalid_client'],
+    ['the secret is wrong', { ...GOOD, client_secret: 'test_secre7' }, 401, 'invalid_client'],
+    ['the secret is longer', { ...GOOD, client_secret: 'test_secret_' }, 401, 'invalid_client'],
+  ]
+
+  it.each(cases)('%s', (_name, form, status, error) =>
+    withToolmock({}, async (mock) => {
+      const answer = await ask(mock, form)
+
+      expect(answer.status).toBe(status)
+      expect(answer.body).toEqual({ error, error_description: expect.stringMatching(/\w/) })
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      expect(answer.headers).not.toHaveProperty('www-authenticate')
+    }),
+  )
+
+  it.each([
+    ['wrong credentials', basic('test_client', 'wrong')],
+    ['an unknown client', basic('nobody', 'test_secret')],
+    ['no colon', { Authorization: `Basic ${Buffer.from('test_client').toString('base64')}` }],
+    ['nothing after the scheme', { Authorization: 'Basic' }],
+    ['another scheme', { Authorization: 'Bearer test_secret' }],
+  ])('names the Basic scheme when the header has %s', (_name, headers) =>
+    withToolmock({}, async (mock) => {
+      const answer = await ask(mock, { grant_type: 'client_credentials' }, headers)
+
+      expect(answer.status).toBe(401)
+      expect(answer.body).toMatchObject({ error: 'invalid_client' })
+      expect(answer.headers['www-authenticate']).toMatch(/^Basic /)
+    }),
+  )
+
+  it.each([
+    ['JSON', 'application/json', JSON.stringify(GOOD)],
+    ['text', 'text/plain', new URLSearchParams(GOOD).toString()],
+    ['a form of several parts', 'multipart/form-data; boundary=x', '--x--'],
+  ])('a body of another content type: %s', (_name, type, body) =>
+    withToolmock({}, async ({ http }) => {
+      const answer = await http('post', '/oauth/token').set('Content-Type', type).send(body)
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ error: 'invalid_request' })
+    }),
+  )
+
+  it.each([
+    ['no valid UTF-8', {}, Buffer.from([0x61, 0x3d, 0xff])],
+    ['not what its encoding says', { 'Content-Encoding': 'gzip' }, Buffer.from('a=b')],
+    ['of an unknown encoding', { 'Content-Encoding': 'rot13' }, Buffer.from('a=b')],
+  ])('a body that is %s is an invalid_request', (_name, headers, body) =>
+    withToolmock({}, async ({ http }) => {
+      const request = http('post', '/oauth/token').set('Content-Type', 'application/x-www-form-urlencoded').set(headers)
+      const answer = await request.serialize(() => body as unknown as string).send({})
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toEqual({ error: 'invalid_request', error_description: expect.stringMatching(/\w/) })
+    }),
+  )
+
+  it('a body over the limit', () =>
+    withToolmock({ bodyLimit: 1000 }, async (mock) => {
+      const answer = await ask(mock, { ...GOOD, padding: 'x'.repeat(1000) })
+
+      expect(answer.status).toBe(413)
+      expect(answer.body).toMatchObject({ code: 8, details: [{ error_code: 'BODY_TOO_LARGE' }] })
+    }))
+
+  it('ignores fields that it does not know, those of object prototypes included', () =>
+    withToolmock({}, async (mock) => {
+      const answer = await ask(mock, `${new URLSearchParams(GOOD).toString()}&scope=x&__proto__=y&constructor=z`)
+      expect(answer.status).toBe(200)
+    }))
+
+  it('refuses them with --strict, in the words of this endpoint', () =>
+    withToolmock({ strict: true }, async (mock) => {
+      const answer = await ask(mock, { ...GOOD, colour: 'red' })
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toEqual({ error: 'invalid_request', error_description: expect.stringContaining('colour') })
+    }))
+})
