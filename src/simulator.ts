@@ -13,7 +13,7 @@ import { type App, createFastExpress } from './http/fast-express.ts'
 import { Journal } from './http/journal.ts'
 import { type Log, SILENT } from './http/log.ts'
 import { baseUrlOf } from './http/request-identity.ts'
-import { serviceRoutes, unexpectedError, unknownPath } from './http/routes.ts'
+import { requestIds, serviceRoutes, unexpectedError, unknownPath } from './http/routes.ts'
 import { settleDue } from './operations/due.ts'
 import { systemTime, type TimeSource } from './store/clock.ts'
 import { ConnectorDirectory } from './store/connector-directory.ts'
@@ -162,6 +162,7 @@ function mount(app: App, corridor: Corridor): void {
   const { world, thirdParty } = corridor
   const ids = new RandomIds()
   app.use(serviceRoutes(corridor, ids))
+  app.use(requestIds(ids))
   app.use(
     '/_mock',
     controlRoutes({ version: VERSION, ready: () => world.environment(DEFAULT_ENVIRONMENT) !== undefined }),

@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express'
+import express, { type ErrorRequestHandler, type NextFunction, type Request, type Response, type Router } from 'express'
 import { type Route, ROUTES } from '../contract/contract.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
@@ -24,6 +24,14 @@ export function serviceRoutes(corridor: Corridor, ids: Ids): Router {
     })
   }
   return router
+}
+
+/** Everything beside the operations, pages and control API, carries its `X-Request-Id` too (G18). */
+export function requestIds(ids: Ids) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    response.setHeader('X-Request-Id', requestIdOf(request, ids))
+    next()
+  }
 }
 
 /** The end of the house: 404 for unknown paths, and an error body for what Express itself refuses. */
