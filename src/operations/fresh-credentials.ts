@@ -28,6 +28,10 @@ export function renew(context: Context, account: Account): Promise<Renewal> {
   const { renewals } = context.environment
   const running = renewals.get(account.id)
   if (running) return running
+  const current = context.environment.model.tables.accounts.get(account.id)
+  // Renewed since the caller looked: a refresh token that was rotated away must not be sent again.
+  if (current && current.credentials !== account.credentials)
+    return Promise.resolve({ account: current, outcome: 'renewed', reason: 'renewed in the meantime' })
   const renewal = ask(context, account)
     .then((answer) => settle(context.environment, account, answer))
     .finally(() => renewals.delete(account.id))
