@@ -22,9 +22,6 @@ function described(answer: Failure): { errorCode: ErrorCode; tool_error_code: st
     case 'unauthorized':
       return { errorCode: 'TOOL_EXECUTION_FAILED', tool_error_code: '401' }
     case 'failed':
-      return {
-        errorCode: 'TOOL_EXECUTION_FAILED',
-        tool_error_code: answer.status === null ? answer.code : String(answer.status),
-      }
+      return { errorCode: 'TOOL_EXECUTION_FAILED', tool_error_code: answer.code }
   }
 }
