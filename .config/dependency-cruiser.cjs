@@ -11,8 +11,9 @@ const ROOMS = {
   'third-party': ['domain', 'store', 'web'],
   operations: ['domain', 'store', 'contract'],
   connect: ['domain', 'store', 'web', 'operations'],
-  http: ['domain', 'store', 'documents', 'contract', 'web', 'third-party', 'operations', 'connect'],
-  control: ['domain', 'store', 'documents', 'contract', 'web', 'third-party', 'operations', 'connect', 'http'],
+  scenarios: ['domain', 'store', 'documents', 'contract'],
+  http: ['domain', 'store', 'documents', 'contract', 'web', 'third-party', 'operations', 'connect', 'scenarios'],
+  control: ['domain', 'store', 'documents', 'contract', 'web', 'third-party', 'operations', 'connect', 'scenarios', 'http'],
 }
 const EVERY_ROOM = Object.keys(ROOMS)
 

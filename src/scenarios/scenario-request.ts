@@ -1,0 +1,24 @@
+import type { Account } from '../domain/account.ts'
+import type { JsonObject, JsonValue } from '../domain/json.ts'
+import type { Place } from '../domain/scenario.ts'
+
+/** A request as rules see it, wherever it came by. What costs something to find is asked for only by rules that need it. */
+export interface ScenarioRequest {
+  readonly at: Place
+  /** The operation at `service`. */
+  readonly operation?: string | undefined
+  readonly tool?: string | undefined
+  readonly connector?: string | undefined
+  readonly clientId?: string | undefined
+  readonly method?: string | undefined
+  readonly path?: string | undefined
+  readonly body: JsonValue | undefined
+  /** A list where a parameter was sent more than once. */
+  readonly query: JsonObject
+  /** Names in lower case. */
+  readonly headers: JsonObject
+  /** Found by the request's locator, without side effects. */
+  readonly account: Account | undefined
+  /** What the request says of an account that is not there (yet): fields of its locator. */
+  readonly locator?: Readonly<Record<string, string>> | undefined
+}
