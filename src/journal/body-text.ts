@@ -1,0 +1,58 @@
+import type { JsonValue } from '../domain/json.ts'
+import { maskJson, maskParameters, maskText } from './masking.ts'
+
+/** Bytes or characters that are kept of each body. */
+export const KEPT = 16 * 1024
+
+/** A body as the journal keeps it: a short one as it is, a copy of the beginning of a long one. */
+export function kept<T extends Uint8Array | string>(body: T): T | string {
+  if (body.length <= KEPT) return body
+  // Through bytes, so that what is kept does not hold on to the whole.
+  return Buffer.from(typeof body === 'string' ? body.slice(0, KEPT) : body.subarray(0, KEPT)).toString()
+}
+
+/** How much of a body is not there any more, in words; undefined for one that is whole. */
+export function truncation(text: string, size: number): string | undefined {
+  return size > KEPT ? `the body had ${size} bytes; the first ${text.length} characters are kept` : undefined
+}
+
+/** What a kept body says: JSON as a value, also where its end is missing; undefined for what is no JSON. */
+export function parsedBody(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text.length < KEPT ? text : closed(text)) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+/** A body with its secrets masked, read by its media type. */
+export function shownBody(text: string, mediaType: string, everySecret: boolean): JsonValue {
+  if (text === '') return null
+  if (mediaType.includes('x-www-form-urlencoded')) {
+    return maskParameters(new URLSearchParams(text), everySecret) as JsonValue
+  }
+  const json = parsedBody(text)
+  return json === undefined ? maskText(text) : maskJson(json)
+}
+
+/** JSON text that breaks off somewhere, cut back to its last whole member and closed; whole text stays as it is. */
+function closed(text: string): string {
+  const closers: string[] = []
+  let safe = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at] ?? ''
+    if (quoted) {
+      if (char === '\\') at++
+      else if (char === '"') quoted = false
+    } else if (char === '"') quoted = true
+    else if (char === '{' || char === '[') {
+      closers.push(char === '{' ? '}' : ']')
+      safe = at + 1
+    } else if (char === '}' || char === ']') {
+      closers.pop()
+      safe = at + 1
+    } else if (char === ',') safe = at
+  }
+  return closers.length === 0 ? text : text.slice(0, safe) + closers.reverse().join('')
+}

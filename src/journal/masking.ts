@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { isJsonObject, type JsonValue } from '../domain/json.ts'
+
+/** A secret as the journal shows it: enough to see whether two are the same, and nothing to use it with. */
+export function masked(secret: string): string {
+  if (secret === '') return ''
+  return `***${createHash('sha256').update(secret).digest('hex').slice(0, 4)}`
+}
+
+const SECRET_PARTS = [
+  'secret',
+  'password',
+  'passphrase',
+  'privatekey',
+  'apikey',
+  'accesskey',
+  'assertion',
+  'credential',
+]
+const SECRET_ENDS = ['token', 'tokens', 'signature']
+const PAGE_TOKENS: ReadonlySet<string> = new Set(['pagetoken', 'nextpagetoken', 'prevpagetoken'])
+
+/** Whether a field of this name holds a secret. Names of what only identifies or describes one are readable. */
+export function isSecretName(name: string): boolean {
+  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  if (PAGE_TOKENS.has(plain)) return false
+  return SECRET_PARTS.some((part) => plain.includes(part)) || SECRET_ENDS.some((end) => plain.endsWith(end))
+}
+
+/** In addresses and forms also the authorization code, whose name means other things in JSON. */
+export function isSecretParameter(name: string): boolean {
+  return isSecretName(name) || name === 'code'
+}
+
+/** Objects in which everything is a secret, whatever a connector calls its fields: `static_auth.details` (2.2). */
+const SECRET_OBJECTS: ReadonlySet<string> = new Set(['details', 'static_auth', 'credentials'])
+
+/** A JSON value with its secrets masked; `inside` when it is a part of one. */
+export function maskJson(value: JsonValue, inside = false): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => maskJson(item, inside))
+  if (isJsonObject(value)) return maskObject(value, inside)
+  if (!inside || value === null || typeof value === 'boolean') return value
+  return masked(String(value))
+}
+
+function maskObject(value: { readonly [key: string]: JsonValue }, inside: boolean): JsonValue {
+  const entries = Object.entries(value).map(([key, item]): [string, JsonValue] => {
+    if (key === 'message' || key === 'error_description' || key === 'tool_error_message') {
+      return [key, typeof item === 'string' && !inside ? maskText(item) : maskJson(item, inside)]
+    }
+    const opaque = SECRET_OBJECTS.has(key) && isJsonObject(item)
+    const secret = isSecretName(key) && !isJsonObject(item)
+    return [key, maskJson(item, inside || opaque || secret)]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** `name: value` and `name=value` in free text, with or without quotes of either kind. */
+const PAIRS = /((["'`]?)([\w.-]{1,60})\2\s*[:=]\s*)("(?:[^"\\]|\\.){0,5000}"?|'[^']{0,5000}'?|[^\s"',;&{}[\]]{1,5000})/g
+const SCHEMES = /\b(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
+
+/** Text that could not be read as anything, with what looks like a secret in it masked. */
+export function maskText(text: string): string {
+  return text
+    .replaceAll(PAIRS, (pair: string, head: string, _quote: string, name: string, value: string) =>
+      isSecretParameter(name) ? `${head}${masked(value.replaceAll(/^["']|["']$/g, ''))}` : pair,
+    )
+    .replaceAll(SCHEMES, (_match, scheme: string, space: string, value: string) => `${scheme}${space}${masked(value)}`)
+}
+
+/** Parameters of a query or a form; repeated ones as a list. `everything` where each value is a credential. */
+export function maskParameters(
+  parameters: URLSearchParams,
+  everything = false,
+): Record<string, string | readonly string[]> {
+  const names = [...new Set(parameters.keys())]
+  const entries = names.map((name): [string, string | string[]] => {
+    const secret = everything || isSecretParameter(name)
+    const values = parameters.getAll(name).map((value) => (secret ? masked(value) : value))
+    return [name, values.length === 1 ? (values[0] ?? '') : values]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** An address with the secrets in its query masked, everything else of it to the octet. */
+export function maskUrl(url: string): string {
+  const at = url.indexOf('?')
+  if (at < 0) return url
+  const [query = '', ...fragment] = url.slice(at + 1).split('#')
+  const pairs = query.split('&').map((pair) => {
+    const [name = '', ...value] = pair.split('=')
+    return isSecretParameter(name) && value.length > 0 ? `${name}=${masked(value.join('='))}` : pair
+  })
+  return [`${url.slice(0, at)}?${pairs.join('&')}`, ...fragment].join('#')
+}
+
+const SECRET_HEADERS: ReadonlySet<string> = new Set(['cookie', 'set-cookie'])
+const URL_HEADERS: ReadonlySet<string> = new Set(['location', 'referer'])
+
+/** A header's value; of a credential its scheme stays readable. */
+export function maskHeader(name: string, value: string): string {
+  if (name.endsWith('authorization')) {
+    const at = value.indexOf(' ')
+    return at < 0 ? masked(value) : `${value.slice(0, at)} ${masked(value.slice(at + 1))}`
+  }
+  if (URL_HEADERS.has(name)) return maskUrl(value)
+  return SECRET_HEADERS.has(name) || isSecretName(name) ? masked(value) : value
+}
