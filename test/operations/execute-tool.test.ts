@@ -192,18 +192,12 @@ describe('an account that is not ACTIVE (G44)', () => {
   )
 
   it('answers 400 with code 9 when its connection is disabled', () =>
-    withToolmock(
-      {
-        seed: {
-          connections: [{ key_id: 'off', type: 'API_KEY', enabled: false }],
-          accounts: [{ connector: 'off', identifier: 'ada' }],
-        },
-      },
-      async ({ api }) => {
-        const linked = await api.post('/connected_accounts/magic_link', { connector: 'off', identifier: 'ada' })
-        expect(linked.body).toMatchObject({ code: 9, details: [{ error_code: 'CONNECTION_DISABLED' }] })
-      },
-    ))
+    withToolmock({ seed: { ...appSeed([ECHO]), connections: [{ key_id: 'app', enabled: false }] } }, async (mock) => {
+      const answer = await run(mock, 'echo')
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ code: 9, details: [{ error_code: 'CONNECTION_DISABLED' }] })
+    }))
 })
 
 /** The fields that a validation error names. */

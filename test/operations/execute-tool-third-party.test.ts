@@ -1,0 +1,194 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { ada, appSeed, run } from './app-seed.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+
+/** A third party of the test's own, that a connector names with `base_url`. */
+async function withServer(listener: RequestListener, work: (base_url: string) => Promise<void>): Promise<void> {
+  const server: Server = createServer(listener)
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  try {
+    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  } finally {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+/** Runs the one tool of a connector whose third party answers like that. */
+function answering(answer: object, work: (mock: TestToolmock) => Promise<void>): Promise<void> {
+  return withToolmock({ seed: appSeed([{ name: 'do', answers: answer }]) }, work)
+}
+
+describe('a third party that limits the rate (G44)', () => {
+  it('is passed on as 429 with its Retry-After', () =>
+    answering({ status: 429, headers: { 'Retry-After': '17' }, body: { message: 'slow down' } }, async (mock) => {
+      const answer = await run(mock, 'do')
+
+      expect(answer.status).toBe(429)
+      expect(answer.headers['retry-after']).toBe('17')
+      expect(answer.body).toMatchObject({ code: 8, details: [{ error_code: 'THIRD_PARTY_RATE_LIMITED' }] })
+      expect(toolError(answer.body)).toEqual({
+        execution_id: expect.stringMatching(/^exec_/),
+        tool_error_code: '429',
+        tool_error_message: expect.stringContaining('slow down'),
+      })
+    }))
+
+  it('passes a date on as it came', () =>
+    answering({ status: 429, headers: { 'Retry-After': 'Thu, 01 Jan 2026 00:00:30 GMT' } }, async (mock) => {
+      expect((await run(mock, 'do')).headers['retry-after']).toBe('Thu, 01 Jan 2026 00:00:30 GMT')
+    }))
+
+  it('makes up no Retry-After where the third party sent none', () =>
+    answering({ status: 429 }, async (mock) => {
+      const answer = await run(mock, 'do')
+
+      expect(answer.status).toBe(429)
+      expect(answer.headers).not.toHaveProperty('retry-after')
+    }))
+})
+
+describe('a third party that fails or refuses (G44)', () => {
+  it.each([400, 402, 403, 404, 409, 410, 418, 422, 451, 499, 500, 501, 502, 503, 504, 599])(
+    'is a 500 with its status %i as tool_error_code',
+    (status) =>
+      answering({ status, body: { error: { message: 'not today' } } }, async (mock) => {
+        const answer = await run(mock, 'do')
+
+        expect(answer.status).toBe(500)
+        expect(answer.body).toMatchObject({ code: 13, details: [{ error_code: 'TOOL_EXECUTION_FAILED' }] })
+        expect(toolError(answer.body)).toEqual({
+          execution_id: expect.stringMatching(/^exec_/),
+          tool_error_code: String(status),
+          tool_error_message: expect.stringContaining('not today'),
+        })
+        expect(await ada(mock)).toMatchObject({ status: 'ACTIVE', last_used_at: '2026-01-01T00:00:00.000Z' })
+      }),
+  )
+
+  it('says no_responder where the connector scripts no answer', () =>
+    withToolmock({ seed: appSeed([{ name: 'do' }]) }, async (mock) => {
+      const answer = await run(mock, 'do')
+
+      expect(answer.status).toBe(500)
+      expect(toolError(answer.body)).toMatchObject({
+        tool_error_code: '404',
+        tool_error_message: expect.stringContaining('no responder answers POST /do'),
+      })
+    }))
+})
+
+describe('an answer that is not usable', () => {
+  const broken: [string, RequestListener, string][] = [
+    ['JSON that stops', (_request, response) => json(response, 200, '{"a":'), 'UNUSABLE_ANSWER'],
+    ['an empty body that says it is JSON', (_request, response) => json(response, 200, ''), 'UNUSABLE_ANSWER'],
+    ['45,000 nested levels', (_request, response) => json(response, 200, '['.repeat(45_000)), 'UNUSABLE_ANSWER'],
+    ['a redirect', (_request, response) => response.writeHead(302, { Location: '/elsewhere' }).end(), 'UNUSABLE_ANSWER'],
+    ['a connection that is reset', (request) => request.socket.resetAndDestroy(), 'CONNECTION_FAILED'],
+    ['nothing at all', (request) => request.socket.end(), 'CONNECTION_FAILED'],
+    ['no HTTP', (request) => request.socket.end('hello\r\n\r\n'), 'CONNECTION_FAILED'],
+    [
+      'a body cut short',
+      (request, response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' })
+        response.write('{"a":1')
+        response.once('drain', () => request.socket.destroy())
+        setImmediate(() => request.socket.destroy())
+      },
+      'CONNECTION_FAILED',
+    ],
+  ]
+
+  it.each(broken)('%s is a 500', (_name, listener, code) =>
+    withServer(listener, (base_url) =>
+      withToolmock({ seed: appSeed([{ name: 'do' }], { base_url }) }, async (mock) => {
+        const answer = await run(mock, 'do')
+
+        expect(answer.status).toBe(500)
+        expect(answer.body).toMatchObject({ code: 13, details: [{ error_code: 'TOOL_EXECUTION_FAILED' }] })
+        expect(toolError(answer.body)).toMatchObject({ tool_error_code: code })
+        expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+      }),
+    ),
+  )
+
+  it('a server that is not there is a 500', () =>
+    withToolmock({ seed: appSeed([{ name: 'do' }], { base_url: 'http://127.0.0.1:1' }) }, async (mock) => {
+      const answer = await run(mock, 'do')
+
+      expect(answer.status).toBe(500)
+      expect(toolError(answer.body)).toMatchObject({ tool_error_code: 'CONNECTION_FAILED' })
+      expect(await ada(mock)).not.toHaveProperty('last_used_at')
+    }))
+
+  it('a part of the path that would leave the path of the call is refused as input, and nothing is called', () =>
+    withToolmock(
+      { seed: appSeed([{ name: 'do', answers: { body: {} }, call: { path: '/items/{{input.id}}/do' } }]) },
+      async (mock) => {
+        for (const id of ['.', '..']) {
+          const answer = await run(mock, 'do', { id })
+
+          expect(answer.status).toBe(400)
+          expect(answer.body).toMatchObject({ code: 3, details: [{ error_code: 'INVALID_TOOL_INPUT' }] })
+        }
+        expect(await ada(mock)).not.toHaveProperty('last_used_at')
+      },
+    ))
+})
+
+describe('answers that are not objects', () => {
+  it.each([
+    ['an array', '[1,2]', { value: [1, 2] }],
+    ['a text', '"x"', { value: 'x' }],
+    ['null', 'null', {}],
+    ['keys of object prototypes', '{"__proto__":{"a":1}}', JSON.parse('{"__proto__":{"a":1}}')],
+  ])('%s becomes the object that data has to be', (_name, body, data) =>
+    withServer(
+      (_request, response) => json(response, 200, body),
+      (base_url) =>
+        withToolmock({ seed: appSeed([{ name: 'do' }], { base_url }) }, async (mock) => {
+          const answer = await run(mock, 'do')
+
+          expect(answer.status).toBe(200)
+          expect(answer.text).toContain(`"data":${JSON.stringify(data)}`)
+        }),
+    ),
+  )
+})
+
+describe('a third party that does not answer in time (G44)', () => {
+  it('is a 504, and the account is as before', () =>
+    withServer(
+      () => undefined,
+      (base_url) =>
+        withToolmock({ seed: appSeed([{ name: 'do', call: { timeout: '30ms' } }], { base_url }) }, async (mock) => {
+          const answer = await run(mock, 'do')
+
+          expect(answer.status).toBe(504)
+          expect(answer.body).toMatchObject({ code: 4, details: [{ error_code: 'TOOL_EXECUTION_TIMED_OUT' }] })
+          expect(toolError(answer.body)).toMatchObject({ execution_id: expect.stringMatching(/^exec_/) })
+          expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+        }),
+    ))
+
+  it('is a 504 when the answer has begun and does not end', () =>
+    withServer(
+      (_request, response) => void response.writeHead(200, { 'Content-Type': 'application/json' }).write('{'),
+      (base_url) =>
+        withToolmock({ seed: appSeed([{ name: 'do', call: { timeout: '30ms' } }], { base_url }) }, async (mock) => {
+          expect((await run(mock, 'do')).status).toBe(504)
+        }),
+    ))
+})
+
+function json(response: Parameters<RequestListener>[1], status: number, body: string): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': body.length }).end(body)
+}
+
+function toolError(body: unknown): unknown {
+  return (body as { details: [{ tool_error_info?: unknown }] }).details[0].tool_error_info
+}
