@@ -5,6 +5,7 @@ import { ToolSchemas } from './contract/tool-schemas.ts'
 import { controlRoutes } from './control/routes.ts'
 import { DOCUMENT_CHECKS } from './document-checks.ts'
 import { BUNDLED, loadSeeds } from './documents/load-seeds.ts'
+import type { Instant } from './domain/instant.ts'
 import type { ThirdParty } from './domain/ports.ts'
 import { emptyBundle } from './domain/seed.ts'
 import { createBodyReader } from './http/body.ts'
@@ -25,6 +26,7 @@ import { openWorld, type World } from './store/world.ts'
 import { authorizeRouter } from './third-party/authorize.ts'
 import { authorizeUrl, decide } from './third-party/consent.ts'
 import { startThirdParties, type ThirdParties } from './third-party/third-parties.ts'
+import type { TlsOptions } from './tls/options.ts'
 import { VERSION } from './version.ts'
 
 export interface SimulatorOptions {
@@ -34,14 +36,32 @@ export interface SimulatorOptions {
   fresh?: boolean | undefined
   /** Files, folders or `bundled`; the bundled seed when absent. */
   seeds?: readonly string[] | undefined
+  /** Scenarios that run from the start in every environment: names of bundled ones, or files. */
+  scenarios?: readonly string[] | undefined
+  /** Where the clock of a new environment starts; real time when absent. */
+  clock?: Instant | undefined
+  /** Clocks of new environments stand still. */
+  freeze?: boolean | undefined
+  /** Ids, tokens and generated data of new environments repeat between runs; random when absent. */
+  idSeed?: number | undefined
   /** Refuse what is otherwise ignored with a warning, and serve no Discovery operations. */
   strict?: boolean | undefined
+  /** What the control API asks for. */
+  adminToken?: string | undefined
+  /** Hosts, beside those that are safe by themselves, at which the control API may be called. */
+  allowHosts?: readonly string[] | undefined
+  /** Connectors may name a server that is not on loopback. */
+  allowOutbound?: boolean | undefined
+  /** HTTPS; plain HTTP when absent (G50). */
+  tls?: TlsOptions | undefined
   /** What links and redirects are built on; from each request when absent. */
   baseUrl?: string | undefined
   /** Largest body that is taken, in bytes; 1 MiB when absent (G7). */
   bodyLimit?: number | undefined
   /** How many requests the journal of an environment keeps; 10,000 when absent. */
   journalCapacity?: number | undefined
+  /** Journal entries are appended to it as JSON lines too. */
+  journalFile?: string | undefined
   log?: Log | undefined
   /** Sees every exchange of the API once it is over. */
   observe?: ((exchange: ObservedExchange) => void) | undefined
