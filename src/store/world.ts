@@ -1,42 +1,21 @@
 import type { BearerToken, Client } from '../domain/client.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
+import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { type ClockState, type TimeSource, systemTime } from './clock.ts'
-import type { CommitSink, Durability } from './commit-log.ts'
+import type { CommitSink } from './commit-log.ts'
 import { Directory } from './directory.ts'
 import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
-import { type FileSystem, nodeFileSystem } from './file-system.ts'
+import { nodeFileSystem } from './file-system.ts'
 import { Model } from './model.ts'
 import { ENVIRONMENT_NAME } from './state-check.ts'
 import { byName, type EnvironmentRecord, type StateImage } from './state-image.ts'
 import { type ResolveConnector, StoredEnvironment } from './stored-environment.ts'
 import type { Change } from './table.ts'
 import { load, replay } from './world-loading.ts'
+import type { NewEnvironment, WorldOptions } from './world-options.ts'
 
-export interface WorldOptions {
-  /** The state file; absent to keep everything in memory only. */
-  file?: string | undefined
-  /** Ignore and replace what the file holds. */
-  fresh?: boolean | undefined
-  /** `strict` when absent: a commit is acknowledged once it is on disk. */
-  durability?: Durability | undefined
-  /** Bytes of journal at which it is folded into the state file; 64 MiB, and the size of the state file, at least. */
-  foldAt?: number | undefined
-  time?: TimeSource | undefined
-  fileSystem?: FileSystem | undefined
-  resolveConnector: ResolveConnector
-}
-
-export interface NewEnvironment {
-  settings?: Partial<Settings> | undefined
-  clients?: readonly Client[] | undefined
-  clock?: ClockState | undefined
-  /** Ids repeat between runs; random when absent. */
-  idSeed?: number | undefined
-  /** Fills the model, in the transaction that makes the environment: both are there, or neither is. */
-  fill?: ((environment: StoredEnvironment) => void) | undefined
-}
+export type { NewEnvironment, WorldOptions } from './world-options.ts'
 
 const DEFAULT_FOLD_AT = 64 * 1024 * 1024
 const RESOLVED: Promise<void> = Promise.resolve()
