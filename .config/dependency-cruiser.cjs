@@ -9,11 +9,24 @@ const ROOMS = {
   documents: ['domain'],
   contract: ['domain'],
   'third-party': ['domain', 'store', 'web'],
+  environments: ['domain', 'store'],
   operations: ['domain', 'store', 'contract'],
   connect: ['domain', 'store', 'web', 'operations'],
   scenarios: ['domain', 'store', 'documents', 'contract'],
   http: ['domain', 'store', 'documents', 'contract', 'web', 'third-party', 'operations', 'connect', 'scenarios'],
-  control: ['domain', 'store', 'documents', 'contract', 'web', 'third-party', 'operations', 'connect', 'scenarios', 'http'],
+  control: [
+    'domain',
+    'store',
+    'documents',
+    'contract',
+    'web',
+    'third-party',
+    'environments',
+    'operations',
+    'connect',
+    'journal',
+    'scenarios',
+  ],
 }
 const EVERY_ROOM = Object.keys(ROOMS)
 

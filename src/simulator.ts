@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import { connectRoutes } from './connect/routes.ts'
 import type { ObservedExchange } from './contract/observed-exchange.ts'
 import { ToolSchemas } from './contract/tool-schemas.ts'
@@ -7,13 +6,14 @@ import { DOCUMENT_CHECKS } from './document-checks.ts'
 import { BUNDLED, loadSeeds } from './documents/load-seeds.ts'
 import type { Instant } from './domain/instant.ts'
 import type { ThirdParty } from './domain/ports.ts'
-import { emptyBundle } from './domain/seed.ts'
+import { Environments } from './environments/environments.ts'
 import { createBodyReader } from './http/body.ts'
 import type { Corridor } from './http/step.ts'
 import { type App, createFastExpress } from './http/fast-express.ts'
 import { Journal } from './http/journal.ts'
 import { type Log, SILENT } from './http/log.ts'
 import { baseUrlOf } from './http/request-identity.ts'
+import { type Serving, servingOf } from './http/serving.ts'
 import { requestIds, serviceRoutes, unexpectedError, unknownPath } from './http/routes.ts'
 import { settleDue } from './operations/due.ts'
 import { systemTime, type TimeSource } from './store/clock.ts'
@@ -21,12 +21,12 @@ import { ConnectorDirectory } from './store/connector-directory.ts'
 import type { Environment } from './store/environment.ts'
 import { RandomIds } from './store/ids.ts'
 import type { Model } from './store/model.ts'
-import { applySeed, putSeed } from './store/seeding.ts'
 import { openWorld, type World } from './store/world.ts'
 import { authorizeRouter } from './third-party/authorize.ts'
 import { authorizeUrl, decide } from './third-party/consent.ts'
 import { startThirdParties, type ThirdParties } from './third-party/third-parties.ts'
 import type { TlsOptions } from './tls/options.ts'
+import type { ServerCredentials } from './tls/server-credentials.ts'
 import { VERSION } from './version.ts'
 
 export interface SimulatorOptions {
@@ -76,7 +76,9 @@ export interface Simulator {
   readonly client: { readonly id: string; readonly secret: string }
   /** What the start has to say. */
   readonly notices: readonly string[]
-  listen(address: { host: string; port: number }): Promise<{ url: string; host: string; port: number }>
+  /** The certificate that clients of an HTTPS server with a throw-away certificate have to trust. */
+  readonly authorityFile: string | undefined
+  listen: Serving['listen']
   /** Stops serving, then writes the state. */
   close(): Promise<void>
 }
@@ -95,9 +97,17 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     resolveConnector: (model, keyId) => memo(connectors, model, () => new ConnectorDirectory(model)).find(keyId),
   })
   const thirdParties = await startThirdParties({ environment: (name) => world.environment(name) })
+  const environments = new Environments({
+    world,
+    thirdParty: (environment) => thirdParties.client(environment),
+    seed: () => loadSeeds(options.seeds ?? [BUNDLED], DOCUMENT_CHECKS),
+    clock: { now: options.clock, frozen: options.freeze },
+    idSeed: options.idSeed,
+    time: options.time,
+  })
   try {
-    const notices = [...world.notices, ...(await seedDefault(world, thirdParties, options.seeds))]
-    return assemble({ world, thirdParties, notices, options })
+    const notices = [...world.notices, ...(await seedDefault(world, environments, options.seeds))]
+    return assemble({ world, thirdParties, environments, notices, options })
   } catch (error) {
     await thirdParties.close()
     await world.close()
@@ -106,62 +116,52 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
 }
 
 /** A new environment gets the seed; one that the state file holds stays as it is. */
-async function seedDefault(world: World, thirdParties: ThirdParties, seeds?: readonly string[]): Promise<string[]> {
+async function seedDefault(world: World, environments: Environments, seeds?: readonly string[]): Promise<string[]> {
   if (world.environment(DEFAULT_ENVIRONMENT)) {
     const asked = seeds !== undefined && !(seeds.length === 1 && seeds[0] === BUNDLED)
     return asked
       ? ['the state file holds an environment already: the seed was not applied; --fresh starts anew with it']
       : []
   }
-  const bundle = await loadSeeds(seeds ?? [BUNDLED], DOCUMENT_CHECKS)
-  const fill = (environment: Environment): void => {
-    putSeed(environment, thirdParties.client(environment), { ...bundle, generate: [] })
-  }
-  const environment = world.create(DEFAULT_ENVIRONMENT, { settings: bundle.settings, fill })
-  const generated = { ...emptyBundle(), generate: bundle.generate }
-  if (bundle.generate.length > 0) await applySeed(environment, thirdParties.client(environment), generated)
+  await environments.createDefault(DEFAULT_ENVIRONMENT)
   return []
 }
 
 interface Parts {
   world: World
   thirdParties: ThirdParties
+  environments: Environments
   notices: readonly string[]
   options: SimulatorOptions
 }
 
-function assemble({ world, thirdParties, notices, options }: Parts): Simulator {
+function assemble({ world, thirdParties, environments, notices, options }: Parts): Simulator {
   const { app, createFastServer } = createFastExpress()
-  mount(app, corridorOf(world, thirdParties, options))
-  const server = createFastServer()
+  mount(app, corridorOf({ world, thirdParties, environments, options }))
+  const serving = servingOf(await createFastServer(tls), tls ? 'https' : 'http')
   const [client] = world.environment(DEFAULT_ENVIRONMENT)?.model.tables.clients.values() ?? []
   return {
     app,
     world,
     notices,
     client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
-    listen: ({ host, port }) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(port, host, () => {
-          server.off('error', reject)
-          const bound = (server.address() as AddressInfo).port
-          resolve({ url: `http://${urlHost(host)}:${bound}`, host, port: bound })
-        })
-      }),
+    authorityFile: tls?.authorityFile,
+    listen: (address) => serving.listen(address),
     close: async () => {
-      await closed(server)
+      await serving.close()
+      await tls?.release()
       await thirdParties.close()
       await world.close()
     },
   }
 }
 
-function corridorOf(world: World, thirdParties: ThirdParties, options: SimulatorOptions): Corridor {
+function corridorOf({ world, thirdParties, environments, options }: Omit<Parts, 'notices'>): Corridor {
   const clients = new WeakMap<Environment, ThirdParty>()
   const journals = new WeakMap<object, Journal>()
   return {
     world,
+    arrive: (clientId, secret) => environments.arrive(clientId, secret),
     thirdParty: (environment) => memo(clients, environment, () => thirdParties.client(environment)),
     toolSchemas: new ToolSchemas(),
     journal: (environment) => {
@@ -215,23 +215,4 @@ function memo<Key extends object, Value>(map: WeakMap<Key, Value>, key: Key, mak
   const made = make()
   map.set(key, made)
   return made
-}
-
-/** Lets requests under way finish; idle connections are not waited for. */
-async function closed(server: ReturnType<ReturnType<typeof createFastExpress>['createFastServer']>): Promise<void> {
-  if (!server.listening) return
-  await new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve()
-    })
-    server.closeIdleConnections()
-    setTimeout(() => {
-      server.closeAllConnections()
-    }, 2000).unref()
-  })
-}
-
-function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
 }

@@ -1,5 +1,6 @@
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import type { ToolSchemas } from '../contract/tool-schemas.ts'
+import type { Client } from '../domain/client.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import type { Environment } from '../store/environment.ts'
 import type { World } from '../store/world.ts'
@@ -11,6 +12,11 @@ import type { Log } from './log.ts'
 /** What the steps of the corridor share: the world and the settings of one simulator. */
 export interface Corridor {
   readonly world: World
+  /** The environment that a client id pattern makes for a client id that nobody has yet; undefined when none fits (1.2). */
+  readonly arrive: (
+    clientId: string,
+    secret: string,
+  ) => Promise<{ readonly environment: Environment; readonly client: Client } | undefined>
   readonly thirdParty: (environment: Environment) => ThirdParty
   readonly toolSchemas: ToolSchemas
   readonly journal: (environment: Environment | undefined) => Journal

@@ -8,8 +8,12 @@ import type { Exchange } from './exchange.ts'
  * Basic (G14).
  * @throws TokenError
  */
-export function checkClient(exchange: Exchange, { world }: Corridor): void {
-  if (exchange.route.bearer) return
+export function checkClient(exchange: Exchange, corridor: Corridor): Promise<void> | void {
+  return exchange.route.bearer ? undefined : authenticate(exchange, corridor)
+}
+
+/** A client id that nobody has may be one that a pattern makes an environment for (1.2). */
+async function authenticate(exchange: Exchange, { world, arrive }: Corridor): Promise<void> {
   const form = formOf(exchange.body)
   const header = exchange.request.headers.authorization
   const basic = header === undefined ? undefined : basicCredentials(header)
@@ -22,7 +26,7 @@ export function checkClient(exchange: Exchange, { world }: Corridor): void {
     )
   }
   const { id, secret } = basic ?? bodyCredentials(form)
-  const found = world.byClient(id)
+  const found = world.byClient(id) ?? (await arrive(id, secret))
   if (!found || !sameSecret(found.client.client_secret, secret)) {
     throw new TokenError('invalid_client', 'client_id or client_secret is wrong', basic !== undefined)
   }

@@ -3,7 +3,7 @@ import { isClientPattern, type SeedBundle } from '../domain/seed.ts'
 import type { Environment } from './environment.ts'
 import { putAccount } from './seeding/accounts.ts'
 import { putConnection, putConnector } from './seeding/connectors.ts'
-import { generatedAccounts } from './seeding/generated-accounts.ts'
+import { accountGenerator } from './seeding/generated-accounts.ts'
 import { putProvider } from './seeding/providers.ts'
 
 /**
@@ -12,14 +12,21 @@ import { putProvider } from './seeding/providers.ts'
  * bundle are the environment's own, and client patterns are the server's: neither is a row.
  */
 export async function applySeed(environment: Environment, thirdParty: ThirdParty, bundle: SeedBundle): Promise<void> {
-  putSeed(environment, thirdParty, await withGenerated(environment, bundle))
+  const expand = await seedExpander(bundle)
+  putSeed(environment, thirdParty, expand(environment))
 }
 
-/** The bundle with its generated accounts written out; loads what generates them only when there are some. */
-async function withGenerated(environment: Environment, bundle: SeedBundle): Promise<SeedBundle> {
-  if (bundle.generate.length === 0) return bundle
-  const generated = await generatedAccounts(bundle, environment)
-  return { ...bundle, accounts: [...bundle.accounts, ...generated], generate: [] }
+/**
+ * What writes out the accounts that a bundle has generated, so that the rest is synchronous and can be one transaction; loads
+ * what generates them only when there are some.
+ */
+export async function seedExpander(bundle: SeedBundle): Promise<(environment: Environment) => SeedBundle> {
+  if (bundle.generate.length === 0) return () => bundle
+  const generate = await accountGenerator()
+  return (environment) => {
+    const accounts = [...bundle.accounts, ...generate(bundle, environment)]
+    return { ...bundle, accounts, generate: [] }
+  }
 }
 
 /** The synchronous part of {@link applySeed}, which can be one transaction with other changes; `generate` is not looked at. */

@@ -44,7 +44,8 @@ export function readState(
   const faults = shapeFaults(value)
   const wellShaped = faults.length === 0 ? (value as EnvironmentState) : undefined
   if (wellShaped) faults.push(...contradictions(wellShaped, owner))
-  for (const { path, found, allowed } of faults.slice(0, MOST_PROBLEMS)) refuse({ path: pathText(path), found, allowed })
+  for (const { path, found, allowed } of faults.slice(0, MOST_PROBLEMS))
+    refuse({ path: pathText(path), found, allowed })
   return faults.length === 0 ? wellShaped : undefined
 }
 

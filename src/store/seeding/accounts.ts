@@ -54,7 +54,7 @@ function placeOf({ ids, model }: Environment, seed: SeedAccount): Pick<Account, 
   const before = model.accountIndex.inScope(seed.connector, seed.identifier, seed)
   if (before) return { id: before.id, sequence: before.sequence }
   const id = seed.id ?? ids.id('ca')
-  if (model.tables.accounts.get(id)) throw new Error(`the seed's account id ${JSON.stringify(id)} is another account's`)
+  if (model.tables.accounts.get(id)) throw new SeedConflictError(id)
   return { id, sequence: model.count('account_sequence') }
 }
 
@@ -100,4 +100,13 @@ function putAuthRequest(environment: Environment, account: Account): void {
     expires_at: instant(environment.clock.now() + environment.settings.auth_request_lifetime),
     outcome: 'pending',
   })
+}
+
+/** A seed has, for one of its accounts, the id that another account of the environment has. */
+export class SeedConflictError extends Error {
+  override readonly name = 'SeedConflictError'
+
+  constructor(readonly accountId: string) {
+    super(`the seed's account id ${JSON.stringify(accountId)} is another account's`)
+  }
 }

@@ -2,18 +2,20 @@ import type { SeedAccount, SeedBundle, SeedGenerate } from '../../domain/seed.ts
 import type { Environment } from '../environment.ts'
 
 /**
- * The accounts that a seed's `generate` asks for, with identifiers of invented people that nobody in the environment or
+ * Makes the accounts that a seed's `generate` asks for, with identifiers of invented people that nobody in the environment or
  * the seed has. The same ids give the same people.
  */
-export async function generatedAccounts(bundle: SeedBundle, environment: Environment): Promise<SeedAccount[]> {
+export async function accountGenerator(): Promise<(bundle: SeedBundle, environment: Environment) => SeedAccount[]> {
   const { faker } = await import('@faker-js/faker/locale/en')
-  const taken = new Set([...environment.model.tables.accounts.values(), ...bundle.accounts].map(placeName))
-  // The library's instance is shared by the whole process: seeded here, used up before anybody else can run.
-  faker.seed(environment.ids.number())
-  const person = (): string => `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
-  return bundle.generate.flatMap((generate) =>
-    Array.from({ length: generate.accounts }, () => account(generate, person(), taken)),
-  )
+  return (bundle, environment) => {
+    const taken = new Set([...environment.model.tables.accounts.values(), ...bundle.accounts].map(placeName))
+    // The library's instance is shared by the whole process: seeded here, used up before anybody else can run.
+    faker.seed(environment.ids.number())
+    const person = (): string => `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
+    return bundle.generate.flatMap((generate) =>
+      Array.from({ length: generate.accounts }, () => account(generate, person(), taken)),
+    )
+  }
 }
 
 /** `example.com` is nobody's (RFC 2606); whoever shares a name gets a number, as in real directories. */

@@ -1,0 +1,106 @@
+import type { Connection } from '../domain/connection.ts'
+import type { Ids, ThirdParty } from '../domain/ports.ts'
+import { type Provider, slug } from '../domain/provider.ts'
+import { mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
+import { DEFAULT_SETTINGS } from '../domain/settings.ts'
+import { TABLE_NAMES } from '../store/model.ts'
+import { putSeed } from '../store/seeding.ts'
+import { LASTING_TABLES, replaceRows } from '../store/snapshots.ts'
+import type { StoredEnvironment } from '../store/stored-environment.ts'
+import type { StartClock } from './start-clock.ts'
+
+/** What an environment was made from, and goes back to. */
+export interface Origin {
+  /** As it was written; what a client id pattern in it makes environments from. */
+  readonly seed: SeedBundle
+  /** The same with every account written out and every id decided, so that each reset brings the same entities back. */
+  readonly exact: SeedBundle
+  readonly clock: StartClock
+  /** The rows that carry the ids of connections and providers, which a seed need not name. */
+  readonly kept: { readonly connections: readonly Connection[]; readonly providers: readonly Provider[] }
+}
+
+/** A seed without its clients: those belong to the environment that it is the seed of, and the rest get their own. */
+export function withoutClients(seed: SeedBundle): SeedBundle {
+  return { ...seed, clients: [] }
+}
+
+/**
+ * A seed whose generated accounts have been written out, with ids: those that the environment's entities have already, or
+ * new ones.
+ */
+export function exactSeed(environment: StoredEnvironment, expanded: SeedBundle): SeedBundle {
+  const { ids, model } = environment
+  const known = (account: SeedAccount): string | undefined =>
+    model.accountIndex.inScope(account.connector, account.identifier, account)?.id
+  return {
+    ...expanded,
+    providers: expanded.providers.map((provider) => ({
+      ...provider,
+      identifier: provider.identifier ?? generatedIdentifier(provider.display_name, ids),
+    })),
+    accounts: expanded.accounts.map((account) => ({
+      ...account,
+      id: known(account) ?? account.id ?? ids.id('ca'),
+    })),
+  }
+}
+
+/** The origin after another seed document was added. */
+export function extended(
+  origin: Origin,
+  environment: StoredEnvironment,
+  added: { seed: SeedBundle; exact: SeedBundle },
+): Origin {
+  return {
+    ...origin,
+    seed: mergeBundles([origin.seed, added.seed]),
+    exact: mergeBundles([origin.exact, added.exact]),
+    kept: keptRows(environment, origin.kept),
+  }
+}
+
+/** The rows that carry ids: those that were kept before, and whatever has come since. */
+export function keptRows(
+  { model: { tables } }: StoredEnvironment,
+  before: Origin['kept'] = { connections: [], providers: [] },
+): Origin['kept'] {
+  return {
+    connections: union(before.connections, tables.connections.values()),
+    providers: union(before.providers, tables.providers.values()),
+  }
+}
+
+/** Of an environment that a state file brought: the rows that carry the ids of what the seed names. */
+export function keptOf({ model: { tables } }: StoredEnvironment, seed: SeedBundle): Origin['kept'] {
+  const names = new Set([
+    ...seed.connectors.map(({ connector }) => connector),
+    ...seed.connections.map(({ key_id }) => key_id),
+    ...seed.providers.flatMap(({ identifier }) => identifier ?? []),
+  ])
+  return {
+    connections: [...tables.connections.values()].filter(({ key_id }) => names.has(key_id)),
+    providers: [...tables.providers.values()].filter(({ identifier }) => names.has(identifier)),
+  }
+}
+
+/** Empties the model and fills it from the origin; clients and bearer tokens stay. Only inside `world.change`. */
+export function refill(environment: StoredEnvironment, thirdParty: ThirdParty, origin: Origin): void {
+  const { exact, kept } = origin
+  environment.configure({ ...DEFAULT_SETTINGS, ...exact.settings })
+  for (const table of TABLE_NAMES) if (!LASTING_TABLES.has(table)) replaceRows(environment, table, [])
+  replaceRows(environment, 'connections', kept.connections)
+  replaceRows(environment, 'providers', kept.providers)
+  putSeed(environment, thirdParty, withoutClients(exact))
+}
+
+/** G37. */
+function generatedIdentifier(displayName: string, ids: Ids): string {
+  return `${slug(displayName)}-${ids.id('p').slice(-8)}`
+}
+
+function union<T extends { readonly id: string }>(before: readonly T[], present: Iterable<T>): T[] {
+  const rows = new Map(before.map((row) => [row.id, row]))
+  for (const row of present) if (!rows.has(row.id)) rows.set(row.id, row)
+  return [...rows.values()]
+}
