@@ -33,6 +33,8 @@ export type ToolAnswer =
   | { kind: 'rate_limited'; status: 429; message: string; retry_after: string | null }
   /** Any other status of 400 and above, an answer that is not usable, or a connection that broke (G44). */
   | { kind: 'failed'; status: number | null; code: string; message: string }
+  /** Nothing was sent: the input makes a path that would leave the path of the call. */
+  | { kind: 'unsendable'; message: string }
   /** No answer in time (G44). */
   | { kind: 'timed_out'; message: string }
 

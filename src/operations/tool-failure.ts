@@ -1,15 +1,25 @@
 import { type ErrorCode, ServiceError } from '../domain/errors.ts'
 import type { ToolAnswer } from '../domain/ports.ts'
 
-type Failure = Exclude<ToolAnswer, { kind: 'result' }>
+type Failure = Exclude<ToolAnswer, { kind: 'result' | 'unsendable' }>
 
-/** What the caller is told of a call that brought no result (G44); each carries `tool_error_info`. */
-export function toolFailure(answer: Failure, execution_id: string): ServiceError {
+type Unsendable = Extract<ToolAnswer, { kind: 'unsendable' }>
+
+/** What the caller is told of a call that brought no result (G44); each that was sent carries `tool_error_info`. */
+export function toolFailure(answer: Failure | Unsendable, execution_id: string): ServiceError {
+  if (answer.kind === 'unsendable') return unsendable(answer)
   const { errorCode, tool_error_code } = described(answer)
   const retryAfter = answer.kind === 'rate_limited' ? answer.retry_after : null
   return new ServiceError(errorCode, answer.message, {
     tool: { execution_id, tool_error_code, tool_error_message: answer.message },
     ...(retryAfter === null ? {} : { headers: { 'Retry-After': retryAfter } }),
+  })
+}
+
+/** Bad input, and no failure of anybody else's: a 400 like any other. */
+function unsendable({ message }: Unsendable): ServiceError {
+  return new ServiceError('INVALID_TOOL_INPUT', `tool_input ${message}`, {
+    violations: [{ field: 'tool_input', description: message, constraint: 'path' }],
   })
 }
 

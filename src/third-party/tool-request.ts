@@ -27,7 +27,12 @@ export function toolScope({ environment }: SchemeContext, run: ToolRun, more: Js
   return { values, clock: environment.clock, ids: environment.ids }
 }
 
-/** The HTTP request of a tool's call, with the account's credentials. @throws Error when a value cannot stand in its path */
+/** A value that cannot stand in the path of a call, whatever it is encoded as. */
+export class UnsendablePath extends Error {
+  override readonly name = 'UnsendablePath'
+}
+
+/** The HTTP request of a tool's call, with the account's credentials. @throws UnsendablePath */
 export function toolRequest(context: SchemeContext, api: ApiAddress, run: ToolRun): OutgoingRequest {
   const { templates } = context
   const { call } = run.tool
@@ -54,7 +59,7 @@ function pathOf(rendered: string): [path: string, query: (readonly [string, stri
   const [path = '', ...search] = sendable.split('?')
   // A part that is all dots would leave the path of the call, and no encoding prevents it.
   if (path.split('/').some((part) => part === '.' || part === '..')) {
-    throw new Error('a part of the path comes out as "." or "..", which would leave the path of the call')
+    throw new UnsendablePath('a part of the path comes out as "." or "..", which would leave the path of the call')
   }
   return [path, [...new URLSearchParams(search.join('?'))]]
 }
