@@ -87,7 +87,11 @@ describe('an answer that is not usable', () => {
     ['JSON that stops', (_request, response) => json(response, 200, '{"a":'), 'UNUSABLE_ANSWER'],
     ['an empty body that says it is JSON', (_request, response) => json(response, 200, ''), 'UNUSABLE_ANSWER'],
     ['45,000 nested levels', (_request, response) => json(response, 200, '['.repeat(45_000)), 'UNUSABLE_ANSWER'],
-    ['a redirect', (_request, response) => response.writeHead(302, { Location: '/elsewhere' }).end(), 'UNUSABLE_ANSWER'],
+    [
+      'a redirect',
+      (_request, response) => response.writeHead(302, { Location: '/elsewhere' }).end(),
+      'UNUSABLE_ANSWER',
+    ],
     ['a connection that is reset', (request) => request.socket.resetAndDestroy(), 'CONNECTION_FAILED'],
     ['nothing at all', (request) => request.socket.end(), 'CONNECTION_FAILED'],
     ['no HTTP', (request) => request.socket.end('hello\r\n\r\n'), 'CONNECTION_FAILED'],
