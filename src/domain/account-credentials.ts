@@ -1,4 +1,4 @@
-import { type AuthorizationType, CREDENTIAL_KINDS, TRAITS } from './authorization-type.ts'
+import { type AuthorizationType, CREDENTIAL_KINDS, type CredentialKind, TRAITS } from './authorization-type.ts'
 import type { Connector } from './connector.ts'
 import type { Credentials } from './credentials.ts'
 import { ServiceError } from './errors.ts'
@@ -12,24 +12,30 @@ export interface CredentialsPatch {
   trusted_idp?: { db_user?: string }
 }
 
+/** @throws ServiceError INVALID_AUTHORIZATION_DETAILS for more than one sub-object, which no account can take (2.2, G17, G23) */
+export function checkSingle(patch: CredentialsPatch): void {
+  const given = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
+  if (given.length > 1) throw misfit(given, given, 'at most one of them applies')
+}
+
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS when the sub-object is not the type's, or more than one is there (G23) */
 export function checkFit(patch: CredentialsPatch, type: AuthorizationType): void {
   const given = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
   const fitting = TRAITS[type].kind
   const wrong = given.filter((kind) => kind !== fitting)
   if (wrong.length === 0) return
-  const allowed = fitting ? `${type} takes ${fitting} only` : `${type} takes no credentials`
-  throw new ServiceError(
-    'INVALID_AUTHORIZATION_DETAILS',
-    `authorization_details holds ${given.join(' and ')}; ${allowed}`,
-    {
-      violations: wrong.map((kind) => ({
-        field: `connected_account.authorization_details.${kind}`,
-        description: `does not apply to this account; ${allowed}`,
-        constraint: 'authorization_type',
-      })),
-    },
-  )
+  throw misfit(given, wrong, fitting ? `${type} takes ${fitting} only` : `${type} takes no credentials`)
+}
+
+function misfit(given: readonly CredentialKind[], wrong: readonly CredentialKind[], allowed: string): ServiceError {
+  const message = `authorization_details holds ${given.join(' and ')}; ${allowed}`
+  return new ServiceError('INVALID_AUTHORIZATION_DETAILS', message, {
+    violations: wrong.map((kind) => ({
+      field: `connected_account.authorization_details.${kind}`,
+      description: `does not apply to this account; ${allowed}`,
+      constraint: 'authorization_type',
+    })),
+  })
 }
 
 /**
