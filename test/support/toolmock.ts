@@ -85,6 +85,8 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
     const time = { now: () => present, advance: (by: string) => void (present += milliseconds(by)) }
     try {
       await work(await bracket(simulator, time, exchanges))
+    } catch (cause) {
+      throw failures.length > 0 ? new Error(inside(failures), { cause }) : cause
     } finally {
       await simulator.close()
     }
@@ -93,7 +95,11 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
   }
   recordExchanges(exchanges)
   for (const exchange of exchanges) judge(exchange)
-  if (failures.length > 0) throw new Error(`the mock failed inside:\n${failures.join('\n')}`)
+  if (failures.length > 0) throw new Error(inside(failures))
+}
+
+function inside(failures: readonly string[]): string {
+  return `the mock failed inside:\n${failures.join('\n')}`
 }
 
 async function bracket(
@@ -156,18 +162,18 @@ function judge(exchange: ObservedExchange): void {
   judgeExchange(exchange)
   const { operation, request, response, responseViolations = [] } = exchange
   const answer = `${String(operation)} (${request.method} ${request.path}?${request.query}) answered ${response.status}`
-  const body = JSON.stringify(response.body)
   const wrong = responseViolations.map(({ field, description }) => `${field}: ${description}`)
-  if (wrong.length > 0) throw new Error(`${answer}, which breaks the spec: ${wrong.join('; ')}\n${body}`)
-  if (response.status === 500 && body.includes('"INTERNAL"')) throw new Error(`${answer}: ${body}`)
+  if (wrong.length > 0)
+    throw new Error(`${answer}, which breaks the spec: ${wrong.join('; ')}\n${JSON.stringify(response.body)}`)
 }
 
 /** Keeps what the mock logs as its own defect. A tool that failed at the third party is none. */
 function failuresTo(failures: string[]): Log {
   return {
     ...SILENT,
-    error: (message, fields) => {
-      if (message !== 'an operation failed') failures.push(`${message} ${JSON.stringify(fields)}`)
+    error: (message, fields = {}) => {
+      const { error = '', ...others } = fields as { error?: string }
+      if (!error.startsWith('ServiceError')) failures.push(`${message} ${JSON.stringify(others)} ${error}`)
     },
   }
 }
