@@ -1,15 +1,21 @@
 import { z } from 'zod'
 import { connectorSchema } from './connector-schema.ts'
 import { seedSchema } from './seed-schema.ts'
+import { stateSchema } from './state-document.ts'
 
 const TITLES = {
   seed: 'What a toolmock environment starts with',
   connector: 'A connector of toolmock: one fake third-party application',
+  state: 'The state of toolmock',
 } as const
 
-/** The JSON Schemas of the files that users write, by name (`spec/schemas/<name>.schema.json`). */
+/** The JSON Schemas of the files that users write or keep, by name (`spec/schemas/<name>.schema.json`). */
 export function jsonSchemas(): Record<string, object> {
-  return { seed: jsonSchema('seed', seedSchema), connector: jsonSchema('connector', connectorSchema) }
+  return {
+    seed: jsonSchema('seed', seedSchema),
+    connector: jsonSchema('connector', connectorSchema),
+    state: jsonSchema('state', stateSchema),
+  }
 }
 
 function jsonSchema(name: keyof typeof TITLES, schema: z.ZodType): object {
