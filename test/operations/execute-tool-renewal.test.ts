@@ -206,7 +206,9 @@ describe('a third party that answers 401 (G45)', () => {
         expect(overtaking.status).toBe(200)
         expect(await overtaken).toBe(200)
         expect(grants(mock)).toBe(2)
-        expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+        // The spent refresh token was not sent again, which would have cost the account everything.
+        mock.time.advance('61m')
+        expect((await run(mock, 'do')).status).toBe(200)
       }),
     )
   })
