@@ -7,6 +7,8 @@ const ROOMS = {
   web: ['domain'],
   store: ['domain'],
   documents: ['domain'],
+  tls: ['domain'],
+  watch: ['domain', 'documents'],
   contract: ['domain'],
   'third-party': ['domain', 'store', 'web'],
   environments: ['domain', 'store'],
@@ -42,6 +44,7 @@ const PACKAGES = {
   yaml: '^src/(documents|contract)/',
   zod: '^src/documents/',
   ajv: '^src/(contract|documents)/',
+  '@peculiar': '^src/tls/certificate\\.ts$',
   '@handlebars/parser': '^src/(third-party|documents)/',
 }
 

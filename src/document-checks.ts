@@ -1,6 +1,15 @@
 import type { DocumentChecks } from './documents/connector-checks.ts'
 
-/** Lets the documents room check templates without knowing the room that renders them, which is loaded when one is met. */
+/** Lets the documents room check templates and operations without knowing their rooms, which are loaded when one is met. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
   templates: async () => (await import('./third-party/template-syntax.ts')).checkTemplate,
+  operations: async () => {
+    const { ROUTES } = await import('./contract/route.ts')
+    return new Map(ROUTES.map(({ operation, statuses }) => [operation, statuses]))
+  },
+}
+
+/** The same, with connectors allowed to name servers beyond loopback or not (`--allow-outbound`). */
+export function documentChecks(allowOutbound: boolean | undefined): DocumentChecks {
+  return { ...DOCUMENT_CHECKS, allowOutbound: allowOutbound ?? false }
 }

@@ -2,7 +2,7 @@ import { connectRoutes } from './connect/routes.ts'
 import type { ObservedExchange } from './contract/observed-exchange.ts'
 import { ToolSchemas } from './contract/tool-schemas.ts'
 import { controlRoutes } from './control/routes.ts'
-import { DOCUMENT_CHECKS } from './document-checks.ts'
+import { documentChecks } from './document-checks.ts'
 import { BUNDLED, loadSeeds } from './documents/load-seeds.ts'
 import type { Instant } from './domain/instant.ts'
 import type { ThirdParty } from './domain/ports.ts'
@@ -10,7 +10,7 @@ import { Environments } from './environments/environments.ts'
 import { createBodyReader } from './http/body.ts'
 import type { Corridor } from './http/step.ts'
 import { type App, createFastExpress } from './http/fast-express.ts'
-import { Journal } from './http/journal.ts'
+import { PageJournal } from './http/page-journal.ts'
 import { type Log, SILENT } from './http/log.ts'
 import { baseUrlOf } from './http/request-identity.ts'
 import { type Serving, servingOf } from './http/serving.ts'
@@ -96,18 +96,21 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     time: options.time,
     resolveConnector: (model, keyId) => memo(connectors, model, () => new ConnectorDirectory(model)).find(keyId),
   })
-  const thirdParties = await startThirdParties({ environment: (name) => world.environment(name) })
+  const thirdParties = await startThirdParties({
+    environment: (name) => world.environment(name),
+    allowOutbound: options.allowOutbound,
+  })
   const environments = new Environments({
     world,
     thirdParty: (environment) => thirdParties.client(environment),
-    seed: () => loadSeeds(options.seeds ?? [BUNDLED], DOCUMENT_CHECKS),
+    seed: () => loadSeeds(options.seeds ?? [BUNDLED], documentChecks(options.allowOutbound)),
     clock: { now: options.clock, frozen: options.freeze },
     idSeed: options.idSeed,
     time: options.time,
   })
   try {
-    const notices = [...world.notices, ...(await seedDefault(world, environments, options.seeds))]
-    return assemble({ world, thirdParties, environments, notices, options })
+    const notices = [...world.notices, ...(await seedDefault(world, environments, options))]
+    return await assemble({ world, thirdParties, environments, notices, options })
   } catch (error) {
     await thirdParties.close()
     await world.close()
@@ -116,15 +119,23 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
 }
 
 /** A new environment gets the seed; one that the state file holds stays as it is. */
-async function seedDefault(world: World, environments: Environments, seeds?: readonly string[]): Promise<string[]> {
-  if (world.environment(DEFAULT_ENVIRONMENT)) {
-    const asked = seeds !== undefined && !(seeds.length === 1 && seeds[0] === BUNDLED)
-    return asked
-      ? ['the state file holds an environment already: the seed was not applied; --fresh starts anew with it']
-      : []
+async function seedDefault(world: World, environments: Environments, options: SimulatorOptions): Promise<string[]> {
+  if (!world.environment(DEFAULT_ENVIRONMENT)) {
+    await environments.createDefault(DEFAULT_ENVIRONMENT)
+    return []
   }
-  await environments.createDefault(DEFAULT_ENVIRONMENT)
-  return []
+  const { seeds, clock, freeze, idSeed } = options
+  const unused = [
+    ...(seeds === undefined ? [] : ['the seed']),
+    ...(clock === undefined && freeze !== true ? [] : ['the clock']),
+    ...(idSeed === undefined ? [] : ['the id seed']),
+  ]
+  const were = unused.length === 1 ? 'was' : 'were'
+  return unused.length === 0
+    ? []
+    : [
+        `the state file holds an environment already, which keeps its own: ${unused.join(' and ')} ${were} not applied; --fresh starts anew`,
+      ]
 }
 
 interface Parts {
@@ -135,9 +146,10 @@ interface Parts {
   options: SimulatorOptions
 }
 
-function assemble({ world, thirdParties, environments, notices, options }: Parts): Simulator {
+async function assemble({ world, thirdParties, environments, notices, options }: Parts): Promise<Simulator> {
   const { app, createFastServer } = createFastExpress()
   mount(app, corridorOf({ world, thirdParties, environments, options }))
+  const tls = options.tls && (await credentialsOf(options.tls))
   const serving = servingOf(await createFastServer(tls), tls ? 'https' : 'http')
   const [client] = world.environment(DEFAULT_ENVIRONMENT)?.model.tables.clients.values() ?? []
   return {
@@ -156,18 +168,20 @@ function assemble({ world, thirdParties, environments, notices, options }: Parts
   }
 }
 
+/** Certificates are for clients, who live in real time. */
+async function credentialsOf(options: TlsOptions): Promise<ServerCredentials> {
+  const { serverCredentials } = await import('./tls/server-credentials.ts')
+  return serverCredentials(options, systemTime())
+}
+
 function corridorOf({ world, thirdParties, environments, options }: Omit<Parts, 'notices'>): Corridor {
-  const clients = new WeakMap<Environment, ThirdParty>()
-  const journals = new WeakMap<object, Journal>()
   return {
     world,
     arrive: (clientId, secret) => environments.arrive(clientId, secret),
-    thirdParty: (environment) => memo(clients, environment, () => thirdParties.client(environment)),
+    thirdParty: (environment, trail) => thirdParties.client(environment, trail),
     toolSchemas: new ToolSchemas(),
-    journal: (environment) => {
-      const of = environment ?? world.environment(DEFAULT_ENVIRONMENT) ?? world
-      return memo(journals, of, () => new Journal(options.journalCapacity ?? JOURNAL_CAPACITY))
-    },
+    journals,
+    defaultEnvironment: () => world.environment(DEFAULT_ENVIRONMENT),
     readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),
     log: options.log ?? SILENT,
     realTime: options.time ?? systemTime,
@@ -181,12 +195,14 @@ function corridorOf({ world, thirdParties, environments, options }: Omit<Parts, 
 function mount(app: App, corridor: Corridor): void {
   const { world, thirdParty } = corridor
   const ids = new RandomIds()
+  const pages = new PageJournal(corridor, ids)
   app.use(serviceRoutes(corridor, ids))
   app.use(requestIds(ids))
   app.use(
     '/_mock',
     controlRoutes({ version: VERSION, ready: () => world.environment(DEFAULT_ENVIRONMENT) !== undefined }),
   )
+  app.use(['/magic', '/connect', '/third-party'], pages.begin)
   app.use(
     '/third-party',
     authorizeRouter({
@@ -201,12 +217,14 @@ function mount(app: App, corridor: Corridor): void {
       thirdParty,
       authorizations: { authorizeUrl, decide },
       baseUrl: (request) => baseUrlOf(request, corridor.baseUrl),
-      settle: (environment) => void settleDue(environment),
+      trail: (request, environment) => pages.visited(request, environment),
+      failed: (request, code, message) => pages.failed(request, code, message),
+      settle: (environment, trail) => void settleDue(environment, trail),
       settled: () => world.settled(),
     }),
   )
-  app.use(unknownPath(ids))
-  app.use(unexpectedError(ids, corridor.log))
+  app.use(unknownPath(corridor, ids))
+  app.use(unexpectedError(corridor, ids))
 }
 
 function memo<Key extends object, Value>(map: WeakMap<Key, Value>, key: Key, make: () => Value): Value {
