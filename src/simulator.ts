@@ -12,6 +12,8 @@ import type { Corridor } from './http/step.ts'
 import { type App, createFastExpress } from './http/fast-express.ts'
 import { PageJournal } from './http/page-journal.ts'
 import { type Log, SILENT } from './http/log.ts'
+import { openJournalFile } from './journal/journal-file.ts'
+import { Journals } from './journal/journals.ts'
 import { baseUrlOf } from './http/request-identity.ts'
 import { type Serving, servingOf } from './http/serving.ts'
 import { requestIds, serviceRoutes, unexpectedError, unknownPath } from './http/routes.ts'
@@ -52,6 +54,8 @@ export interface SimulatorOptions {
   allowHosts?: readonly string[] | undefined
   /** Connectors may name a server that is not on loopback. */
   allowOutbound?: boolean | undefined
+  /** Reload seeds, connectors and scenarios when their files change. */
+  watch?: boolean | undefined
   /** HTTPS; plain HTTP when absent (G50). */
   tls?: TlsOptions | undefined
   /** What links and redirects are built on; from each request when absent. */
@@ -72,6 +76,8 @@ export interface Simulator {
   /** For tests without a port. */
   readonly app: App
   readonly world: World
+  /** What was asked and what it caused, by environment. */
+  readonly journals: Journals
   /** The first client of the default environment. */
   readonly client: { readonly id: string; readonly secret: string }
   /** What the start has to say. */
@@ -86,6 +92,7 @@ export interface Simulator {
 const DEFAULT_ENVIRONMENT = 'default'
 const BODY_LIMIT = 1024 * 1024
 const JOURNAL_CAPACITY = 10_000
+const JOURNAL_BYTES = 64 * 1024 * 1024
 
 /** Puts the rooms together. @throws StartError for a file that cannot be used */
 export async function createSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
@@ -148,19 +155,28 @@ interface Parts {
 
 async function assemble({ world, thirdParties, environments, notices, options }: Parts): Promise<Simulator> {
   const { app, createFastServer } = createFastExpress()
-  mount(app, corridorOf({ world, thirdParties, environments, options }))
+  const corridor = corridorOf({ world, thirdParties, environments, options })
+  const { journals } = corridor
+  const journalFile =
+    options.journalFile === undefined ? undefined : openJournalFile(options.journalFile, corridor.log.warn)
+  if (journalFile) journals.observe(journalFile.append)
+  mount(app, corridor)
   const tls = options.tls && (await credentialsOf(options.tls))
   const serving = servingOf(await createFastServer(tls), tls ? 'https' : 'http')
   const [client] = world.environment(DEFAULT_ENVIRONMENT)?.model.tables.clients.values() ?? []
   return {
     app,
     world,
+    journals,
     notices,
     client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
     authorityFile: tls?.authorityFile,
     listen: (address) => serving.listen(address),
     close: async () => {
+      // Whoever waits for an entry would keep the server open.
+      journals.close()
       await serving.close()
+      await journalFile?.close()
       await tls?.release()
       await thirdParties.close()
       await world.close()
@@ -180,7 +196,7 @@ function corridorOf({ world, thirdParties, environments, options }: Omit<Parts, 
     arrive: (clientId, secret) => environments.arrive(clientId, secret),
     thirdParty: (environment, trail) => thirdParties.client(environment, trail),
     toolSchemas: new ToolSchemas(),
-    journals,
+    journals: new Journals({ capacity: options.journalCapacity ?? JOURNAL_CAPACITY, maxBytes: JOURNAL_BYTES }),
     defaultEnvironment: () => world.environment(DEFAULT_ENVIRONMENT),
     readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),
     log: options.log ?? SILENT,
@@ -207,6 +223,8 @@ function mount(app: App, corridor: Corridor): void {
     '/third-party',
     authorizeRouter({
       environment: (name) => world.environment(name),
+      visited: (request, environment, form) => void pages.visited(request, environment, form),
+      failed: (request, message) => pages.failed(request, 'AUTHORIZATION_REFUSED', message),
       baseUrl: (request) => baseUrlOf(request, corridor.baseUrl),
     }),
   )

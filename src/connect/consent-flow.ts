@@ -1,8 +1,9 @@
 import type { Account } from '../domain/account.ts'
-import { type Issued, issued, moved, withLive, withoutPending, withPending } from '../domain/account-changes.ts'
+import { type Issued, issued, withLive, withoutPending, withPending } from '../domain/account-changes.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
+import type { Trail } from '../domain/trail.ts'
 import { connectionOf } from '../operations/connectors.ts'
 import { type Environment, now } from '../store/environment.ts'
 import { LinkProblem } from './link-problem.ts'
@@ -49,22 +50,21 @@ export function refuseUnverifiable({ settings }: Environment, link: MagicLink): 
  * @throws LinkProblem when the link stopped working in the meantime
  */
 export function approve(flow: Flow, linkId: string, consented: Consented): string {
-  const { environment, thirdParty } = flow
+  const { environment, thirdParty, trail } = flow
   const { model, clock } = environment
-  const redirect = model.transact(() => {
+  return model.transact(() => {
     const { link, account, connector } = usableLink(environment, linkId)
     refuseUnverifiable(environment, link)
     supersedeRequests(environment, account)
     const at = now(environment)
     const fresh = issued(account, consented.credentials, consented.lifetime, clock.now())
-    const changed = link.user_verify_url === '' ? connected(account, fresh, at) : awaiting(account, fresh, at)
+    const changed =
+      link.user_verify_url === '' ? connected(trail, account, fresh, at) : awaiting(trail, account, fresh, at)
     model.tables.accounts.put(changed)
     if (consented.entered) thirdParty.accept(connector, changed, consented.credentials)
     model.tables.magic_links.put({ ...link, completed_at: at })
     return link.user_verify_url === '' ? successUrl(flow) : verifyUrl(link, newRequest(environment, account))
   })
-  report(flow, 'approved', linkId)
-  return redirect
 }
 
 /**
@@ -73,20 +73,20 @@ export function approve(flow: Flow, linkId: string, consented: Consented): strin
  * @returns where the browser goes, with `error=access_denied` and `state`
  */
 export function deny(flow: Flow, linkId: string): string {
-  const { link } = usableLink(flow.environment, linkId)
-  report(flow, 'denied', linkId)
+  const { link, account } = usableLink(flow.environment, linkId)
+  flow.trail.moved(account, 'consent_denied', now(flow.environment))
   const answer = new Map([['error', 'access_denied'], ...stateOf(link)])
   return withParameters(link.user_verify_url || successUrl(flow), answer)
 }
 
 /** The account with live credentials; whatever waited for verification is superseded. */
-function connected(account: Account, fresh: Issued, at: Instant): Account {
-  return moved(withLive(withoutPending(account), fresh), 'consent_approved', at)
+function connected(trail: Trail, account: Account, fresh: Issued, at: Instant): Account {
+  return trail.moved(withLive(withoutPending(account), fresh), 'consent_approved', at)
 }
 
 /** The account with credentials that wait; nothing else changes where the table has no move, `ACTIVE` for one. */
-function awaiting(account: Account, fresh: Issued, at: Instant): Account {
-  const next = moved(account, 'consent_approved_unverified', at)
+function awaiting(trail: Trail, account: Account, fresh: Issued, at: Instant): Account {
+  const next = trail.moved(account, 'consent_approved_unverified', at)
   return withPending(next.status === account.status ? account : next, fresh)
 }
 
@@ -122,9 +122,4 @@ function successUrl(flow: Flow): string {
 
 function stateOf(link: MagicLink): [string, string][] {
   return link.state === null ? [] : [['state', link.state]]
-}
-
-function report(flow: Flow, kind: 'approved' | 'denied', linkId: string): void {
-  const link = flow.environment.model.tables.magic_links.get(linkId)
-  if (link) flow.observe?.({ kind, link_id: link.id, account_id: link.account_id })
 }

@@ -3,6 +3,7 @@ import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { ThirdParty } from '../domain/ports.ts'
+import type { Trail } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
 
 /** What a user, or whoever decides for them, may do with a link. */
@@ -33,13 +34,6 @@ export interface Authorizations {
   decide(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string
 }
 
-/** What happened to a link, for the journal. */
-export interface ConsentEvent {
-  kind: 'approved' | 'denied'
-  link_id: string
-  account_id: string
-}
-
 /** What the flow of a link needs: its world, and the ways out of it. */
 export interface Flow {
   readonly environment: Environment
@@ -47,7 +41,8 @@ export interface Flow {
   readonly authorizations: Authorizations
   /** What links and redirects are built on, without a trailing slash. */
   readonly baseUrl: string
-  readonly observe?: ((event: ConsentEvent) => void) | undefined
+  /** What the flow causes, for the journal. */
+  readonly trail: Trail
 }
 
 /** A link that can be followed, with what it is for. */
@@ -69,12 +64,15 @@ export interface ConnectContext {
   findLink(id: string): FoundLink | undefined
   /** Links of all environments, by the `state` of their authorize request. */
   findOauthState(state: string): FoundLink | undefined
-  thirdParty(environment: Environment): ThirdParty
+  /** What the request is about and causes, for the journal of this environment. */
+  trail(request: Request, environment: Environment): Trail
+  thirdParty(environment: Environment, trail: Trail): ThirdParty
   readonly authorizations: Authorizations
   baseUrl(request: Request): string
+  /** The request got a page that says what went wrong. */
+  failed?(request: Request, code: string, message: string): void
   /** Applies what has fallen due by the environment's clock. */
-  settle(environment: Environment): void
+  settle(environment: Environment, trail: Trail): void
   /** Awaited before an answer leaves: then what it says is on disk. */
   settled(): Promise<void> | undefined
-  observe?(environment: Environment, event: ConsentEvent): void
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { TRAITS } from '../domain/authorization-type.ts'
+import type { Trail } from '../domain/trail.ts'
 import type { Html } from '../web/html.ts'
 import { sendPage, sendRedirect } from '../web/page-headers.ts'
 import { approve, usableLink } from './consent-flow.ts'
@@ -48,7 +49,7 @@ export function connectRoutes(context: ConnectContext): Router {
       sendPage(response, 200, successPage(queryOf(request).get('error')))
     })
     .all(notAllowed('GET, HEAD'))
-  router.use(showProblem)
+  router.use(showProblem(context))
   return router
 }
 
@@ -125,31 +126,34 @@ function visit(
   return async (request, response) => {
     const found = find(request)
     if (!found) throw new LinkProblem('unknown')
-    context.settle(found.environment)
+    const trail = context.trail(request, found.environment)
+    context.settle(found.environment, trail)
+    trail.account = found.environment.model.tables.accounts.get(found.link.account_id)
     const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
-    const flow = flowOf(context, request, found)
+    const flow = flowOf(context, request, { ...found, trail })
     const answer = await handle({ flow, linkId: found.link.id, query: queryOf(request), form })
-    await stored(context)
+    await stored(context, trail)
     send(response, answer)
   }
 }
 
 /** @throws LinkProblem when what the answer rests on could not be written; then it has been undone */
-async function stored(context: ConnectContext): Promise<void> {
+async function stored(context: ConnectContext, trail: Trail): Promise<void> {
   try {
     await context.settled()
   } catch (error) {
+    trail.takeBack()
     throw new LinkProblem('not_stored', error instanceof Error ? error.message : String(error))
   }
 }
 
-function flowOf(context: ConnectContext, request: Request, { environment }: FoundLink): Flow {
+function flowOf(context: ConnectContext, request: Request, { environment, trail }: FoundLink & { trail: Trail }): Flow {
   return {
     environment,
-    thirdParty: context.thirdParty(environment),
+    thirdParty: context.thirdParty(environment, trail),
     authorizations: context.authorizations,
     baseUrl: context.baseUrl(request),
-    observe: (event) => context.observe?.(environment, event),
+    trail,
   }
 }
 
@@ -172,11 +176,15 @@ function notAllowed(allow: string): RequestHandler {
 }
 
 /** The one place where something that went wrong becomes a page; what nobody expected goes on to the simulator. */
-const showProblem: ErrorRequestHandler = (error: unknown, _request, response, next) => {
-  const problem = problemPage(error)
-  if (!problem || response.headersSent) {
-    next(error)
-    return
+function showProblem(context: ConnectContext): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    const problem = problemPage(error)
+    if (!problem || response.headersSent) {
+      next(error)
+      return
+    }
+    const code = error instanceof LinkProblem ? `LINK_${error.kind.toUpperCase()}` : 'PAGE_FAILED'
+    context.failed?.(request, code, error instanceof Error ? error.message : '')
+    sendPage(response, problem.status, problem.page)
   }
-  sendPage(response, problem.status, problem.page)
 }

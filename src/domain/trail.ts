@@ -2,6 +2,7 @@ import type { Account, AccountStatus } from './account.ts'
 import { moved } from './account-changes.ts'
 import type { Instant } from './instant.ts'
 import type { LifecycleEvent, LifecycleState } from './lifecycle.ts'
+import type { FiredRule } from './scenario.ts'
 
 /** An event of an account and where it led; `from` and `to` are equal where the table has no move. */
 export interface Transition {
@@ -41,14 +42,9 @@ export interface Refresh {
   readonly shared: boolean
 }
 
-/** A rule of a scenario that fired. */
-export interface FiredRule {
-  readonly scenario: string
-  readonly rule: string
-  readonly place: 'service' | 'third_party' | 'token_refresh' | 'consent'
-  /** What it does, in one sentence. */
-  readonly sentence: string
-  /** Whether it is the rule that answered, or that changed the answer on the wire, at its place. */
+/** A rule of a scenario that fired on a request, or on what it caused. */
+export interface NotedRule extends FiredRule {
+  /** Whether it answered, or changed the answer on the wire, at its place. */
   readonly injected: boolean
 }
 
@@ -73,7 +69,7 @@ export class Trail {
   transitions: readonly Transition[] = NOTHING
   upstream: readonly UpstreamCall[] = NOTHING
   refreshes: readonly Refresh[] = NOTHING
-  rules: readonly FiredRule[] = NOTHING
+  rules: readonly NotedRule[] = NOTHING
 
   /** The account after `event` by the table (`domain/account-changes.ts`), with the event noted. */
   moved(account: Account, event: LifecycleEvent, at: Instant): Account {
@@ -117,8 +113,9 @@ export class Trail {
     this.refreshes = [...this.refreshes, refresh]
   }
 
-  fired(rule: FiredRule): void {
-    this.rules = [...this.rules, rule]
+  /** `injected`: it answered, or changed the answer on the wire. */
+  fired(rule: FiredRule, injected: boolean): void {
+    this.rules = [...this.rules, { ...rule, injected }]
   }
 
   ignored(field: string, description: string): void {
@@ -133,7 +130,7 @@ export class Trail {
 
   /** Whether a rule of a scenario at the service answered, and no operation. */
   get injected(): boolean {
-    return this.rules.some((rule) => rule.injected && rule.place === 'service')
+    return this.rules.some((rule) => rule.injected && rule.at === 'service')
   }
 }
 

@@ -8,6 +8,7 @@ import { readBody } from './read-body.ts'
 import { record } from './record.ts'
 import { checkRequestContract } from './request-contract.ts'
 import { send } from './send.ts'
+import { serialize } from './serialize.ts'
 import { settle } from './settle.ts'
 import type { Corridor, Step } from './step.ts'
 import { checkClient, inTokenWords } from './token-request.ts'
@@ -16,7 +17,7 @@ import { checkClient, inTokenWords } from './token-request.ts'
 const INWARD: readonly Step[] = [checkBearer, readBody, checkClient, settle, checkRequestContract, operate, commit]
 
 /** From the reply to the wire. */
-const OUTWARD: readonly Step[] = [checkAnswer, record, send]
+const OUTWARD: readonly Step[] = [checkAnswer, serialize, record, send]
 
 /** Every request of the API walks this once. */
 export async function walk(exchange: Exchange, corridor: Corridor): Promise<void> {

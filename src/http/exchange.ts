@@ -3,8 +3,10 @@ import type { CheckedRequest, Route } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { CallNotes, Reply } from '../operations/operation.ts'
+import type { Trail } from '../domain/trail.ts'
+import type { Reply } from '../operations/operation.ts'
 import type { Environment } from '../store/environment.ts'
+import type { WireAnswer } from './wire-answer.ts'
 
 /** One request of the API on its way through the corridor; each step fills in what it finds. */
 export interface Exchange {
@@ -14,7 +16,8 @@ export interface Exchange {
   readonly requestId: string
   /** Milliseconds of real time at which the request came in. */
   readonly startedAt: number
-  readonly notes: CallNotes
+  /** What it is about and what it causes. */
+  readonly trail: Trail
   /** Known once the client's credentials or bearer token have been checked. */
   environment?: Environment
   client?: Client
@@ -24,6 +27,8 @@ export interface Exchange {
   body: unknown
   checked?: CheckedRequest<Operation>
   reply?: Reply
+  /** The reply as it goes over the wire. */
+  answer?: WireAnswer
   /** What the contract check of our own answer found: a defect of the mock (must stay empty). */
   responseViolations: readonly FieldViolation[]
   /** What made the answer an error, for the journal. */

@@ -15,11 +15,11 @@ export async function operate(exchange: Exchange, corridor: Corridor): Promise<v
 
 function callOf(exchange: Exchange, corridor: Corridor): Call<Operation> {
   const environment = environmentOf(exchange)
-  const { checked, notes, client, request } = exchange
+  const { checked, trail, client, request } = exchange
   if (!checked) throw new Error('the operation comes after the contract check')
   return {
     environment,
-    thirdParty: corridor.thirdParty(environment),
+    thirdParty: corridor.thirdParty(environment, trail),
     clientId: client?.id ?? '',
     baseUrl: baseUrlOf(request, corridor.baseUrl),
     strict: corridor.strict,
@@ -27,6 +27,6 @@ function callOf(exchange: Exchange, corridor: Corridor): Call<Operation> {
     path: checked.path,
     body: checked.body,
     checkToolInput: (tool, input) => corridor.toolSchemas.check(tool, input),
-    notes,
+    trail,
   }
 }

@@ -1,46 +1,97 @@
+import type { Request } from 'express'
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import { ServiceError, TokenError } from '../domain/errors.ts'
-import { instant } from '../domain/instant.ts'
+import { Trail } from '../domain/trail.ts'
+import { kept } from '../journal/body-text.ts'
+import type { Recorded } from '../journal/entry.ts'
+import type { Environment } from '../store/environment.ts'
 import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
-import type { JournalEntry } from './journal.ts'
 import { queryOf } from './request-contract.ts'
+import type { WireAnswer } from './wire-answer.ts'
 
 /** The journal's entry of this request, and whoever observes the corridor. */
 export function record(exchange: Exchange, corridor: Corridor): void {
-  corridor.journal(exchange.environment).record(entryOf(exchange, corridor))
+  const { request, route, trail, checked, error, answer, rawBody } = exchange
+  const home = exchange.environment ?? corridor.defaultEnvironment()
+  const entry: Recorded = {
+    ...whenAndWhere(home, corridor),
+    kind: 'request',
+    id: exchange.requestId,
+    durationMs: corridor.realTime() - exchange.startedAt,
+    operation: route.operation,
+    method: request.method,
+    url: request.originalUrl,
+    requestHeaders: request.rawHeaders,
+    requestBody: kept(rawBody),
+    status: answer?.status ?? 500,
+    errorCode: error === undefined ? null : codeOf(error),
+    responseHeaders: answer?.headers ?? NO_HEADERS,
+    responseBody: kept(answer?.text ?? ''),
+    client: exchange.client?.id ?? null,
+    trail,
+    violations: checked?.violations ?? NOTHING,
+    warnings: checked?.warnings ?? NOTHING,
+    responseViolations: exchange.responseViolations,
+    failure: error === undefined ? null : failureOf(error),
+  }
+  corridor.journals.of(home ?? corridor.world).record(entry)
   corridor.observe?.(observed(exchange))
 }
 
-function entryOf(exchange: Exchange, { realTime }: Corridor): JournalEntry {
-  const { request, route, notes, environment, startedAt, checked, error } = exchange
-  const ended = realTime()
-  return {
-    id: exchange.requestId,
-    at: instant(environment ? environment.clock.now() : ended),
-    real_at: instant(ended),
-    duration_ms: ended - startedAt,
+/** A request that never came into the corridor: a path or method that is not served. */
+export function recordRefusal(
+  { request, requestId, answer, error }: { request: Request; requestId: string; answer: WireAnswer; error: unknown },
+  corridor: Corridor,
+): void {
+  // Whoever has a valid token finds its mistyped path in its own journal.
+  const [, token = ''] = (request.headers.authorization ?? '').split(' ')
+  const known = corridor.world.byBearer(token)
+  const home = known?.environment ?? corridor.defaultEnvironment()
+  corridor.journals.of(home ?? corridor.world).record({
+    ...whenAndWhere(home, corridor),
+    kind: 'request',
+    id: requestId,
+    durationMs: 0,
+    operation: null,
     method: request.method,
-    path: request.originalUrl,
-    operation: route.operation,
-    status: exchange.reply?.status ?? 500,
-    error_code: error === undefined ? null : codeOf(error),
-    client_id: exchange.client?.id ?? null,
-    account_id: notes.account_id ?? null,
-    execution_id: notes.execution_id ?? null,
-    agent_run_id: notes.agent_run_id ?? null,
-    violations: checked?.violations ?? [],
-    warnings: [
-      ...(checked?.warnings ?? []),
-      ...notes.warnings.map((warning) => ({ ...warning, kind: 'ignored' as const })),
-    ],
-    response_violations: exchange.responseViolations,
-  }
+    url: request.originalUrl,
+    requestHeaders: request.rawHeaders,
+    requestBody: '',
+    status: answer.status,
+    errorCode: codeOf(error),
+    responseHeaders: answer.headers,
+    responseBody: answer.text,
+    client: known?.token.client_id ?? null,
+    trail: new Trail(),
+    violations: NOTHING,
+    warnings: NOTHING,
+    responseViolations: NOTHING,
+    failure: failureOf(error),
+  })
 }
+
+/** What an entry says of its environment and of time. */
+export function whenAndWhere(
+  environment: Environment | undefined,
+  { realTime }: Pick<Corridor, 'realTime'>,
+): Pick<Recorded, 'environment' | 'at' | 'realAt'> {
+  const realAt = realTime()
+  return { environment: environment?.name ?? '', at: environment?.clock.now() ?? realAt, realAt }
+}
+
+const NOTHING: readonly never[] = Object.freeze([])
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
 function codeOf(error: unknown): string {
   if (error instanceof ServiceError) return error.errorCode
   return error instanceof TokenError ? error.error : 'INTERNAL'
+}
+
+/** A defect of the mock: the caller is told to look here. */
+function failureOf(error: unknown): string | null {
+  if (error instanceof ServiceError || error instanceof TokenError) return null
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 function observed({

@@ -2,11 +2,13 @@ import express, { type ErrorRequestHandler, type NextFunction, type Request, typ
 import { type Route, ROUTES } from '../contract/contract.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
+import { Trail } from '../domain/trail.ts'
 import { walk } from './corridor.ts'
 import type { Corridor } from './step.ts'
 import { errorReply } from './error-body.ts'
 import { requestIdOf } from './request-identity.ts'
-import { sendReply } from './send.ts'
+import { recordRefusal } from './record.ts'
+import { sendAnswer, wireAnswer } from './wire-answer.ts'
 
 /** The operations of the service, each on its method and path; 405 with `Allow` for other methods (G8). */
 export function serviceRoutes(corridor: Corridor, ids: Ids): Router {
@@ -20,7 +22,8 @@ export function serviceRoutes(corridor: Corridor, ids: Ids): Router {
       const route = byMethod.get(request.method)
       const requestId = requestIdOf(request, ids)
       if (route) await walk(exchangeOf({ request, response, route, requestId }, corridor), corridor)
-      else refuse(response, requestId, methodNotAllowed(request, [...byMethod.keys()].join(', ')))
+      else
+        refuse({ request, response, requestId }, methodNotAllowed(request, [...byMethod.keys()].join(', ')), corridor)
     })
   }
   return router
@@ -35,26 +38,35 @@ export function requestIds(ids: Ids) {
 }
 
 /** The end of the house: 404 for unknown paths, and an error body for what Express itself refuses. */
-export function unknownPath(ids: Ids) {
+export function unknownPath(corridor: Corridor, ids: Ids) {
   return (request: Request, response: Response): void => {
     const message = `${request.method} ${request.path.slice(0, 200)} is not served`
-    refuse(response, requestIdOf(request, ids), new ServiceError('PATH_NOT_FOUND', message))
+    const requestId = requestIdOf(request, ids)
+    refuse({ request, response, requestId }, new ServiceError('PATH_NOT_FOUND', message), corridor)
   }
 }
 
 /** What Express throws before a route is found: a path that is not well percent-encoded names nothing that is there. */
-export function unexpectedError(ids: Ids, log: Corridor['log']): ErrorRequestHandler {
+export function unexpectedError(corridor: Corridor, ids: Ids): ErrorRequestHandler {
   return (error, request, response, _next) => {
     const undecodable =
       error instanceof URIError || (error instanceof Error && 'status' in error && error.status === 400)
-    if (!undecodable) log.error('a request failed outside the corridor', { path: request.path, error: String(error) })
+    if (!undecodable)
+      corridor.log.error('a request failed outside the corridor', { path: request.path, error: String(error) })
     const told = undecodable ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded') : error
-    refuse(response, requestIdOf(request, ids), told)
+    refuse({ request, response, requestId: requestIdOf(request, ids) }, told, corridor)
   }
 }
 
-function refuse(response: Response, requestId: string, error: unknown): void {
-  sendReply(response, errorReply(error, requestId), requestId)
+/** Answers what never came into the corridor, and notes it in the journal. */
+function refuse(
+  { request, response, requestId }: { request: Request; response: Response; requestId: string },
+  error: unknown,
+  corridor: Corridor,
+): void {
+  const answer = wireAnswer(errorReply(error, requestId), requestId)
+  recordRefusal({ request, requestId, answer, error }, corridor)
+  sendAnswer(response, answer)
 }
 
 function methodNotAllowed(request: Request, allow: string): ServiceError {
@@ -74,7 +86,7 @@ function exchangeOf(
   return {
     ...known,
     startedAt: realTime(),
-    notes: { warnings: [] },
+    trail: new Trail(),
     rawBody: Buffer.alloc(0),
     body: undefined,
     responseViolations: [],

@@ -4,5 +4,5 @@ import { environmentOf } from './exchange.ts'
 
 /** Before anything is looked up: what has fallen due by the environment's clock happens, in its order. */
 export function settle(exchange: Exchange): void {
-  settleDue(environmentOf(exchange))
+  settleDue(environmentOf(exchange), exchange.trail)
 }

@@ -2,11 +2,12 @@ import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import type { ToolSchemas } from '../contract/tool-schemas.ts'
 import type { Client } from '../domain/client.ts'
 import type { ThirdParty } from '../domain/ports.ts'
+import type { Trail } from '../domain/trail.ts'
+import type { Journals } from '../journal/journals.ts'
 import type { Environment } from '../store/environment.ts'
 import type { World } from '../store/world.ts'
 import type { BodyReader } from './body.ts'
 import type { Exchange } from './exchange.ts'
-import type { Journal } from './journal.ts'
 import type { Log } from './log.ts'
 
 /** What the steps of the corridor share: the world and the settings of one simulator. */
@@ -17,9 +18,12 @@ export interface Corridor {
     clientId: string,
     secret: string,
   ) => Promise<{ readonly environment: Environment; readonly client: Client } | undefined>
-  readonly thirdParty: (environment: Environment) => ThirdParty
+  /** The third parties of an environment; calls are noted in the trail. */
+  readonly thirdParty: (environment: Environment, trail: Trail) => ThirdParty
   readonly toolSchemas: ToolSchemas
-  readonly journal: (environment: Environment | undefined) => Journal
+  readonly journals: Journals
+  /** Whose journal takes what belongs to no other environment. */
+  readonly defaultEnvironment: () => Environment | undefined
   readonly readBody: BodyReader
   readonly log: Log
   /** Real time in milliseconds. */

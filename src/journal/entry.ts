@@ -3,7 +3,7 @@ import type { AccountStatus } from '../domain/account.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
-import type { FiredRule, Refresh, Trail, Transition, UpstreamCall } from '../domain/trail.ts'
+import type { NotedRule, Refresh, Trail, Transition, UpstreamCall } from '../domain/trail.ts'
 
 /**
  * What an entry is about: a request of the API (or of a path that is not served), a page that a browser asked for, the clock
@@ -96,7 +96,7 @@ export interface JournalEntry {
   readonly tool: string | null
   /** Whether a scenario answered, and no operation. */
   readonly injected: boolean
-  readonly rules: readonly FiredRule[]
+  readonly rules: readonly NotedRule[]
   readonly due: readonly Transition[]
   readonly upstream: readonly UpstreamCall[]
   readonly refreshes: readonly Refresh[]

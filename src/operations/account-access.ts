@@ -2,19 +2,19 @@ import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { locate, type Locator } from '../domain/locator.ts'
+import type { Trail } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
-import type { CallNotes } from './operation.ts'
 
 interface Context {
   readonly environment: Environment
   readonly strict: boolean
-  readonly notes: CallNotes
+  readonly trail: Trail
 }
 
 /** The account that a request names, noted for the journal. */
-export function locateAccount({ environment, strict, notes }: Context, locator: Locator): Account {
+export function locateAccount({ environment, strict, trail }: Context, locator: Locator): Account {
   const account = locate(environment.model.accountIndex, locator, strict)
-  notes.account_id = account.id
+  trail.account = account
   return account
 }
 

@@ -1,11 +1,11 @@
 import type { Account, AccountStatus } from '../domain/account.ts'
 import { areLive } from '../domain/account-credentials.ts'
-import { moved } from '../domain/account-changes.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type LifecycleEvent, MOVES } from '../domain/lifecycle.ts'
 import type { ThirdParty } from '../domain/ports.ts'
+import { Trail } from '../domain/trail.ts'
 import { type Environment, now } from '../store/environment.ts'
 import { type DueMove, settleDue } from './due.ts'
 
@@ -40,6 +40,8 @@ export class IllegalMoveError extends Error {
 interface Context {
   readonly environment: Environment
   readonly thirdParty: Pick<ThirdParty, 'revoke'>
+  /** Where the events are noted; of whoever makes them happen. */
+  readonly trail?: Trail | undefined
 }
 
 /** The account after an event, and what fell due with it: a token without a refresh token expires its account. */
@@ -62,25 +64,26 @@ export function applyAccountEvent(context: Context, account: Account, event: Acc
   const reason = obstacle(account, event)
   if (reason !== undefined) throw new IllegalMoveError(account, event, reason)
   const { environment } = context
+  const trail = context.trail ?? new Trail()
   const { accounts } = environment.model.tables
   environment.model.transact(() => {
-    EFFECTS[event](context, account)
+    EFFECTS[event]({ ...context, trail }, account)
   })
-  const moves = settleDue(environment)
+  const moves = settleDue(environment, trail)
   return { account: accounts.get(account.id) ?? account, before: account.status, moves }
 }
 
-type Effect = (context: Context, account: Account) => void
+type Effect = (context: Context & { readonly trail: Trail }, account: Account) => void
 
 const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
   /** As if the end of its token had come without a way to renew it; an `EXPIRED` account is never refreshed (G46). */
-  expire: ({ environment }, account) => {
-    environment.model.tables.accounts.put(moved(account, STATUS_EVENTS.expire, now(environment)))
+  expire: ({ environment, trail }, account) => {
+    environment.model.tables.accounts.put(trail.moved(account, STATUS_EVENTS.expire, now(environment)))
   },
   /** By hand, or because access was removed at the third party, which refuses everything from then on. */
-  disconnect: ({ environment, thirdParty }, account) => {
+  disconnect: ({ environment, thirdParty, trail }, account) => {
     thirdParty.revoke(account)
-    environment.model.tables.accounts.put(moved(account, STATUS_EVENTS.disconnect, now(environment)))
+    environment.model.tables.accounts.put(trail.moved(account, STATUS_EVENTS.disconnect, now(environment)))
   },
   /** The third party forgets the refresh token; the access token stays good for as long as it lasts. */
   revoke_refresh_token: ({ environment }, account) => {

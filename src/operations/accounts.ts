@@ -2,7 +2,7 @@ import type { Account } from '../domain/account.ts'
 import { invalidField } from '../domain/errors.ts'
 import { type Binding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
 import type { AccountFilter } from '../store/account-index.ts'
-import type { Environment } from '../store/environment.ts'
+import { type Environment, now } from '../store/environment.ts'
 import { locateAccount } from './account-access.ts'
 import { summary, withCredentials, withoutCredentials } from './account-view.ts'
 import { isOver, renew } from './fresh-credentials.ts'
@@ -48,11 +48,12 @@ export function getConnectedAccountDetails(call: Call<'get_connected_account_det
 
 /** POST /connected_accounts:delete (4.8, 3.1): the third party refuses its tokens and keys from then on. */
 export function deleteConnectedAccount(call: Call<'delete_connected_account'>): Reply {
-  const { environment, thirdParty } = call
+  const { environment, thirdParty, trail } = call
   const account = locateAccount(call, call.body)
   environment.model.transact(() => {
     thirdParty.revoke(account)
     environment.model.tables.accounts.remove(account.id)
+    trail.deleted(account, now(environment))
   })
   return { status: 200 }
 }

@@ -15,16 +15,17 @@ import { invalidField, ServiceError } from '../domain/errors.ts'
 import { nextStatus } from '../domain/lifecycle.ts'
 import { scopeOf } from '../domain/locator.ts'
 import type { ThirdParty } from '../domain/ports.ts'
+import type { Trail } from '../domain/trail.ts'
 import { type Environment, now } from '../store/environment.ts'
 import { withCredentials } from './account-view.ts'
 import { connectionOf, knownConnector } from './connectors.ts'
-import type { Call, CallNotes, Reply } from './operation.ts'
+import type { Call, Reply } from './operation.ts'
 
 /** POST /connected_accounts (4.3): 201, or 409 when the scope already holds the identifier at this connector. */
 export async function createConnectedAccount(call: Call<'create_connected_account'>): Promise<Reply> {
-  const { environment, thirdParty, body, notes } = call
+  const { environment, thirdParty, body, trail } = call
   const connector = knownConnector(environment, body.connector)
-  checkAuthorizationType(body.connected_account?.authorization_type, connector, notes)
+  checkAuthorizationType(body.connected_account?.authorization_type, connector, trail)
   const patch: CredentialsPatch = body.connected_account?.authorization_details ?? {}
   checkFit(patch, connector.authorization_type)
   const draft = newAccount(environment, connector, body.identifier, scopeOf(body))
@@ -34,7 +35,8 @@ export async function createConnectedAccount(call: Call<'create_connected_accoun
   const api_config = mergeKeys({}, body.connected_account?.api_config ?? {})
   const account = await equip(call, connector, { ...draft, credentials, api_config })
   const created = insert(environment, thirdParty, { connector, account, accept: bringsCredentials(patch) })
-  notes.account_id = created.id
+  const event = created.status === 'ACTIVE' ? 'created_with_credentials' : 'created_without_credentials'
+  trail.created(created, event, created.updated_at)
   return { status: 201, body: { connected_account: withCredentials(created) } }
 }
 
@@ -76,17 +78,17 @@ export function insert(
 }
 
 /** G10: a value of the enumeration must be the connector's own type; any other string is ignored with a warning. */
-export function checkAuthorizationType(sent: string | undefined, connector: Connector, notes: CallNotes): void {
+export function checkAuthorizationType(sent: string | undefined, connector: Connector, trail: Trail): void {
   if (sent === undefined || sent === connector.authorization_type) return
   const field = 'connected_account.authorization_type'
   if (isAuthorizationType(sent)) {
     const allowed = `connector ${connector.connector} is of type ${connector.authorization_type}`
     throw invalidField(field, `is ${sent}, but ${allowed}; send that or leave it out`, 'authorization_type')
   }
-  notes.warnings.push({ field, description: 'is no authorization type of the service and was ignored' })
+  trail.ignored(field, 'is no authorization type of the service and was ignored')
 }
 
-/** Live credentials and the status they lead to (G24, G25); types that the service obtains itself are obtained here. */
+/** Live credentials and the status they lead to (G24, G25): those that were given, else those that the service obtains itself. */
 async function equip(
   { environment, thirdParty }: Call<'create_connected_account'>,
   connector: Connector,
@@ -94,13 +96,13 @@ async function equip(
 ): Promise<Account> {
   const { source } = TRAITS[connector.authorization_type]
   let account = draft
-  if (source === 'service') {
+  const at = environment.clock.now()
+  if (areLive(draft.credentials)) {
+    account = withLive(draft, issued(draft, draft.credentials, connector.oauth.access_token_lifetime, at))
+  } else if (source === 'service') {
     const answer = await thirdParty.obtain(connector, draft)
-    const at = environment.clock.now()
-    if (answer.granted) account = withLive(draft, issued(draft, answer.credentials, answer.lifetime_ms, at))
-  } else if (areLive(draft.credentials)) {
-    const lifetime = connector.oauth.access_token_lifetime
-    account = withLive(draft, issued(draft, draft.credentials, lifetime, environment.clock.now()))
+    const then = environment.clock.now()
+    if (answer.granted) account = withLive(draft, issued(draft, answer.credentials, answer.lifetime_ms, then))
   }
   const ready = source === 'none' || areLive(account.credentials)
   const event = ready ? 'created_with_credentials' : 'created_without_credentials'

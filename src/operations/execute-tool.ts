@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Account } from '../domain/account.ts'
-import { moved } from '../domain/account-changes.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import { invalidField, ServiceError } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ToolAnswer } from '../domain/ports.ts'
-import { type Environment, now } from '../store/environment.ts'
+import { now } from '../store/environment.ts'
 import { connectorOf, locateAccount } from './account-access.ts'
 import { refuseDisabled } from './connectors.ts'
 import { isOver, isRenewable, renew } from './fresh-credentials.ts'
@@ -16,7 +15,7 @@ type ExecuteTool = Call<'execute_tool'>
 
 /** POST /execute_tool (4.14): the checks in the order of G17, the call to the third party, its result (G43 to G46). */
 export async function executeTool(call: ExecuteTool): Promise<Reply> {
-  const { environment, body, notes } = call
+  const { environment, body, trail } = call
   const input = inputOf(body.tool_input, body.params)
   const located = locateAccount(call, { ...body, id: body.connected_account_id })
   const connector = connectorOf(environment, located)
@@ -24,12 +23,13 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   refuseDisabled(environment, connector.connector)
   refuseInactive(located)
   await refuseInvalid(call, tool, input)
-  notes.execution_id = environment.ids.id('exec')
-  if (body.agent_run_id) notes.agent_run_id = body.agent_run_id
+  const execution_id = environment.ids.id('exec')
+  trail.execution_id = execution_id
+  if (body.agent_run_id) trail.agent_run_id = body.agent_run_id
   const account = await usableAccount(call, located)
   const answer = await callTool(call, account, { connector, tool, input })
-  if (answer.kind !== 'result') throw toolFailure(answer, notes.execution_id)
-  return { status: 200, body: { data: answer.data, execution_id: notes.execution_id } }
+  if (answer.kind !== 'result') throw toolFailure(answer, execution_id)
+  return { status: 200, body: { data: answer.data, execution_id } }
 }
 
 /** `params` is another name for `tool_input` (G11). */
@@ -84,7 +84,7 @@ async function usableAccount(call: ExecuteTool, account: Account): Promise<Accou
     const message = `the expired token could not be renewed: ${renewal.reason}`
     throw toolFailure(
       { kind: 'failed', status: null, code: 'TOKEN_RENEWAL_FAILED', message },
-      call.notes.execution_id ?? '',
+      call.trail.execution_id ?? '',
     )
   }
   refuseInactive(renewal.account)
@@ -101,17 +101,18 @@ interface Task {
 async function callTool(call: ExecuteTool, account: Account, task: Task): Promise<ToolAnswer> {
   const first = await send(call, account, task)
   if (first.kind !== 'unauthorized') return first
-  if (!isRenewable(account)) return refused(call.environment, account, first)
+  if (!isRenewable(account)) return refused(call, account, first)
   const renewal = await renew(call, account)
   if (renewal.outcome !== 'renewed') return first
   const second = await send(call, renewal.account, task)
-  return second.kind === 'unauthorized' ? refused(call.environment, renewal.account, second) : second
+  return second.kind === 'unauthorized' ? refused(call, renewal.account, second) : second
 }
 
 /** Sends once; an answer of any kind means that the third party was reached, which sets `last_used_at` (G26). */
 async function send({ environment, thirdParty }: ExecuteTool, account: Account, { connector, tool, input }: Task) {
   const answer = await thirdParty.call(connector, tool, account, input)
-  const reached = answer.kind !== 'timed_out' && !(answer.kind === 'failed' && answer.status === null)
+  const sent = answer.kind !== 'timed_out' && answer.kind !== 'unsendable'
+  const reached = sent && !(answer.kind === 'failed' && answer.status === null)
   if (reached) {
     environment.model.transact(() => {
       const current = environment.model.tables.accounts.get(account.id)
@@ -121,12 +122,12 @@ async function send({ environment, thirdParty }: ExecuteTool, account: Account, 
   return answer
 }
 
-function refused(environment: Environment, account: Account, answer: ToolAnswer): ToolAnswer {
+function refused({ environment, trail }: ExecuteTool, account: Account, answer: ToolAnswer): ToolAnswer {
   environment.model.transact(() => {
     const current = environment.model.tables.accounts.get(account.id)
     // Given other credentials, or deleted, while the third party was asked: that stands.
     if (current?.credentials !== account.credentials) return
-    environment.model.tables.accounts.put(moved(current, 'credentials_refused', now(environment)))
+    environment.model.tables.accounts.put(trail.moved(current, 'credentials_refused', now(environment)))
   })
   return answer
 }

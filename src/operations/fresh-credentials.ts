@@ -1,12 +1,14 @@
 import type { Account } from '../domain/account.ts'
-import { issued, moved, withLive } from '../domain/account-changes.ts'
+import { issued, withLive } from '../domain/account-changes.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
+import type { Trail } from '../domain/trail.ts'
 import { type Environment, now, type Renewal } from '../store/environment.ts'
 
 interface Context {
   readonly environment: Environment
   readonly thirdParty: ThirdParty
+  readonly trail: Trail
 }
 
 /** Whether the token has reached the end of its life. */
@@ -24,16 +26,23 @@ export function isRenewable(account: Account): boolean {
  * Gets new credentials for an `ACTIVE` account, or leaves it `EXPIRED` when the third party refuses (G45, G46).
  * A renewal moves `updated_at`, not `last_used_at` (G56). Renewals of one account never run side by side.
  */
-export function renew(context: Context, account: Account): Promise<Renewal> {
+export async function renew(context: Context, account: Account): Promise<Renewal> {
   const { renewals } = context.environment
   const running = renewals.get(account.id)
-  if (running) return running
+  const renewal = await (running ?? begun(context, account))
+  const { outcome, reason } = renewal
+  context.trail.refreshed({ account_id: account.id, outcome, reason, shared: running !== undefined })
+  return renewal
+}
+
+function begun(context: Context, account: Account): Promise<Renewal> {
+  const { renewals } = context.environment
   const current = context.environment.model.tables.accounts.get(account.id)
   // Renewed since the caller looked: a refresh token that was rotated away must not be sent again.
   if (current && current.credentials !== account.credentials)
     return Promise.resolve({ account: current, outcome: 'renewed', reason: 'renewed in the meantime' })
   const renewal = ask(context, account)
-    .then((answer) => settle(context.environment, account, answer))
+    .then((answer) => settle(context, account, answer))
     .finally(() => renewals.delete(account.id))
   renewals.set(account.id, renewal)
   return renewal
@@ -48,7 +57,7 @@ async function ask({ environment, thirdParty }: Context, account: Account): Prom
   return own ? thirdParty.obtain(connector, account) : thirdParty.refresh(connector, account)
 }
 
-function settle(environment: Environment, asked: Account, answer: TokenAnswer): Renewal {
+function settle({ environment, trail }: Context, asked: Account, answer: TokenAnswer): Renewal {
   const { model, clock } = environment
   return model.transact(() => {
     const current = model.tables.accounts.get(asked.id)
@@ -58,7 +67,7 @@ function settle(environment: Environment, asked: Account, answer: TokenAnswer): 
       return { account: current ?? asked, outcome: 'renewed', reason }
     if (!answer.granted && answer.status >= 500) return { account: current, outcome: 'unavailable', reason }
     const at = now(environment)
-    const account = answer.granted ? renewed(current, answer, clock.now()) : moved(current, 'refresh_refused', at)
+    const account = answer.granted ? renewed(current, answer, clock.now()) : trail.moved(current, 'refresh_refused', at)
     model.tables.accounts.put({ ...account, updated_at: at })
     return { account: { ...account, updated_at: at }, outcome: answer.granted ? 'renewed' : 'refused', reason }
   })

@@ -1,5 +1,4 @@
 import type { Account } from '../domain/account.ts'
-import { moved } from '../domain/account-changes.ts'
 import { invalidField, ServiceError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { locate, type Locator, scopeOf } from '../domain/locator.ts'
@@ -11,10 +10,11 @@ import type { Call, Reply } from './operation.ts'
 
 /** POST /connected_accounts/magic_link (4.6): a link for an account, which it makes when there is none (G28, "States"). */
 export function createMagicLink(call: Call<'create_magic_link'>): Reply {
-  const { environment, body, notes } = call
+  const { environment, body, trail } = call
   const user_verify_url = body.user_verify_url ?? ''
   checkVerifyUrl(user_verify_url)
   const account = linkedAccount(call, body)
+  if (account.sequence > 0) trail.account = account
   refuseDisabled(environment, account.connector)
   const link: MagicLink = {
     id: environment.ids.opaque(),
@@ -29,15 +29,18 @@ export function createMagicLink(call: Call<'create_magic_link'>): Reply {
     tables.accounts.put(requested(call, account))
     tables.magic_links.put(link)
   })
-  notes.account_id = account.id
   return { status: 200, body: { link: `${call.baseUrl}/magic/${link.id}`, expiry: link.expires_at } }
 }
 
 /** The account as the request for a link leaves it: placed when it is new, moved by the table when it is not. */
-function requested({ environment }: Call<'create_magic_link'>, account: Account): Account {
+function requested({ environment, trail }: Call<'create_magic_link'>, account: Account): Account {
   const { model } = environment
-  if (account.sequence === 0) return { ...account, sequence: model.count('account_sequence') }
-  const next = moved(account, 'link_requested', now(environment))
+  if (account.sequence === 0) {
+    const placed = { ...account, sequence: model.count('account_sequence') }
+    trail.created(placed, 'link_requested', now(environment))
+    return placed
+  }
+  const next = trail.moved(account, 'link_requested', now(environment))
   return next.status === account.status ? account : next
 }
 

@@ -3,6 +3,7 @@ import type { Tool } from '../domain/connector.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty } from '../domain/ports.ts'
+import type { Trail } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
 
 /** What an operation is given: its environment and a request that has passed the contract. */
@@ -20,15 +21,8 @@ export interface Call<Id extends Operation> {
   readonly body: RequestBody<Id>
   /** What is wrong with a tool's input by the tool's own JSON Schema. */
   readonly checkToolInput: (tool: Tool, input: JsonObject) => Promise<FieldViolation[]>
-  /** Notes for the journal: ids of the account and execution this call is about, contract warnings. */
-  readonly notes: CallNotes
-}
-
-export interface CallNotes {
-  account_id?: string
-  execution_id?: string
-  agent_run_id?: string
-  warnings: { field: string; description: string }[]
+  /** What this call is about and what it causes, for the journal. */
+  readonly trail: Trail
 }
 
 /** What an operation answers; `body` undefined means no body content (4.8). */

@@ -4,16 +4,17 @@ import {
   bringsCredentials,
   checkDatabaseUser,
   checkFit,
+  checkSingle,
   type CredentialsPatch,
   mergeCredentials,
   mergeKeys,
 } from '../domain/account-credentials.ts'
-import { issued, moved, withLive } from '../domain/account-changes.ts'
+import { issued, withLive } from '../domain/account-changes.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import type { ThirdParty } from '../domain/ports.ts'
-import { type Environment, now } from '../store/environment.ts'
+import { now } from '../store/environment.ts'
 import { connectorOf, locateAccount, presentAccount } from './account-access.ts'
 import { withCredentials } from './account-view.ts'
 import { checkAuthorizationType } from './create-account.ts'
@@ -21,11 +22,12 @@ import type { Call, Reply } from './operation.ts'
 
 /** PUT /connected_accounts (4.2): merges `api_config` and credentials; live ones make the account `ACTIVE` (G27). */
 export async function updateConnectedAccount(call: Call<'update_connected_account'>): Promise<Reply> {
-  const { environment, thirdParty, body, notes } = call
+  const { environment, thirdParty, body, trail } = call
+  const patch: CredentialsPatch = body.connected_account.authorization_details ?? {}
+  checkSingle(patch)
   const located = locateAccount(call, body)
   const connector = connectorOf(environment, located)
-  checkAuthorizationType(body.connected_account.authorization_type, connector, notes)
-  const patch: CredentialsPatch = body.connected_account.authorization_details ?? {}
+  checkAuthorizationType(body.connected_account.authorization_type, connector, trail)
   checkFit(patch, connector.authorization_type)
   checkDatabaseUser(merged(located, patch), connector)
   const obtained = await obtainAnew(thirdParty, connector, located, patch)
@@ -33,7 +35,7 @@ export async function updateConnectedAccount(call: Call<'update_connected_accoun
     const current = presentAccount(environment, located.id)
     const config = mergeKeys(current.api_config, body.connected_account.api_config ?? {})
     const account = { ...current, api_config: config, updated_at: now(environment) }
-    const next = withPatch(environment, connector, account, { patch, obtained })
+    const next = withPatch(call, connector, account, { patch, obtained })
     environment.model.tables.accounts.put(next)
     if (bringsCredentials(patch)) thirdParty.accept(connector, next, next.credentials)
     return next
@@ -60,7 +62,7 @@ async function obtainAnew(
 }
 
 function withPatch(
-  environment: Environment,
+  { environment, trail }: Call<'update_connected_account'>,
   connector: Connector,
   account: Account,
   { patch, obtained }: { patch: CredentialsPatch; obtained: Obtained | undefined },
@@ -69,7 +71,7 @@ function withPatch(
   const live = obtained ?? { credentials: merged(account, patch), lifetime_ms: connector.oauth.access_token_lifetime }
   if (!obtained && !bringsCredentials(patch)) return { ...account, credentials: live.credentials }
   const next = withLive(account, issued(account, live.credentials, live.lifetime_ms, at))
-  return areLive(live.credentials) ? moved(next, 'credentials_updated', now(environment)) : next
+  return areLive(live.credentials) ? trail.moved(next, 'credentials_updated', now(environment)) : next
 }
 
 function merged(account: Account, patch: CredentialsPatch): Credentials {

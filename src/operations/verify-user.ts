@@ -1,5 +1,5 @@
 import type { Account } from '../domain/account.ts'
-import { moved, withLive, withoutPending } from '../domain/account-changes.ts'
+import { withLive, withoutPending } from '../domain/account-changes.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { AuthRequest } from '../domain/magic-link.ts'
 import { now } from '../store/environment.ts'
@@ -7,14 +7,17 @@ import type { Call, Reply } from './operation.ts'
 
 /** POST /connected_accounts/user/verify (4.7, 3.1): pending tokens become live, and the request id is consumed. */
 export function verifyUser(call: Call<'verify_user'>): Reply {
-  const { environment, body, notes } = call
+  const { environment, body, trail } = call
   const { request, account } = pendingRequest(call, body.auth_request_id)
-  notes.account_id = account.id
-  if (body.identifier !== request.identifier) throw mismatch()
+  trail.account = account
+  if (body.identifier !== request.identifier) {
+    trail.moved(account, 'verify_refused', now(environment))
+    throw mismatch()
+  }
   environment.model.transact(() => {
     const { tables } = environment.model
     const live = account.pending ? withLive(account, account.pending) : account
-    tables.accounts.put(moved(withoutPending(live), 'verified', now(environment)))
+    tables.accounts.put(trail.moved(withoutPending(live), 'verified', now(environment)))
     tables.auth_requests.put({ ...request, outcome: 'consumed' })
   })
   const { post_user_verify_redirect_url } = environment.settings

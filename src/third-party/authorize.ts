@@ -13,6 +13,10 @@ export interface AuthorizeOptions {
   environment: (name: string) => Environment | undefined
   /** What the links of this request are built on, without a slash at the end. */
   baseUrl: (request: Request) => string
+  /** The request is about this environment. */
+  visited?: ((request: Request, environment: Environment, parameters: URLSearchParams) => void) | undefined
+  /** The request got a page that says what is wrong with it. */
+  failed?: ((request: Request, message: string) => void) | undefined
 }
 
 /** The parameters of an authorization request; they travel through the form as they came. */
@@ -42,7 +46,7 @@ class RefusedAuthorization extends Error {
 export function authorizeRouter(options: AuthorizeOptions): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/:connector/authorize', (request, response) => {
-    page(response, () => {
+    page(options, request, response, () => {
       const { search } = new URL(request.originalUrl, 'http://localhost')
       const asked = askedFor(options, request, new URLSearchParams(search))
       if (asked.parameters['response_type'] !== 'code') {
@@ -53,7 +57,7 @@ export function authorizeRouter(options: AuthorizeOptions): Router {
   })
   router.post('/:connector/authorize', async (request, response) => {
     const body = await readBody(request)
-    page(response, () => {
+    page(options, request, response, () => {
       if (!body) throw new RefusedAuthorization(413, 'The form is too large.')
       answerForm(options, request, response, new URLSearchParams(body.toString('utf8')))
     })
@@ -83,6 +87,7 @@ function askedFor(options: AuthorizeOptions, request: Request, query: URLSearchP
   const environment = options.environment(environmentOfClientId(clientId) ?? '')
   if (!environment)
     throw new RefusedAuthorization(400, 'The request comes from an application that is not registered here.')
+  options.visited?.(request, environment, query)
   const connector = environment.connector(name)
   if (!connector || TRAITS[connector.authorization_type].source !== 'consent') {
     throw new RefusedAuthorization(404, 'There is no application of this name that asks for consent.')
@@ -121,11 +126,12 @@ function redirect(response: Response, location: string): void {
   response.writeHead(303, { ...PAGE_HEADERS, Location: location }).end()
 }
 
-function page(response: Response, show: () => void): void {
+function page(options: AuthorizeOptions, request: Request, response: Response, show: () => void): void {
   try {
     show()
   } catch (error) {
     if (!(error instanceof RefusedAuthorization)) throw error
+    options.failed?.(request, error.message)
     sendPage(
       response,
       error.status,

@@ -2,32 +2,19 @@ import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
+import type { Trail, UpstreamCall } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
 import { acceptCredentials, revokeCredentials } from './accept.ts'
 import { applicationOf } from './application.ts'
+import { type CallsUnderWay, TRAIL_HEADER } from './calls-under-way.ts'
 import type { HttpExchange, Received } from './exchange.ts'
 import { connectorPath } from './listener.ts'
 import type { SchemeContext } from './schemes/scheme.ts'
 import type { Templates } from './template.ts'
 import { obtainForm, readTokenAnswer } from './token-request.ts'
 import { isToolAnswer, passedOn, readAnswer } from './tool-answer.ts'
-import { type ApiAddress, type ToolRun, toolRequest, toolScope } from './tool-request.ts'
+import { type ApiAddress, type ToolRun, toolRequest, toolScope, UnsendablePath } from './tool-request.ts'
 import { ACCOUNT_HEADER, type OutgoingRequest } from './wire.ts'
-
-/** One request of the service to a third party, for the journal. */
-export interface UpstreamCall {
-  environment: string
-  connector: string
-  account_id: string
-  kind: 'api' | 'token'
-  method: string
-  /** Without the query, which may carry a key. */
-  url: string
-  /** Null when no answer came. */
-  status: number | null
-  /** Real milliseconds. */
-  ms: number
-}
 
 export interface ThirdPartyClientOptions {
   environment: Environment
@@ -38,6 +25,9 @@ export interface ThirdPartyClientOptions {
   /** Whether a connector's `base_url` may leave loopback. */
   allowOutbound?: boolean | undefined
   onCall?: ((call: UpstreamCall) => void) | undefined
+  /** What the request behind the calls causes, and where the third party's side finds it. */
+  trail?: Trail | undefined
+  underWay: CallsUnderWay
 }
 
 const TOKEN_TIMEOUT = 10_000
@@ -94,6 +84,7 @@ async function callTool(options: ThirdPartyClientOptions, context: SchemeContext
     const data = environment.model.transact(() => templates.render(tool.result, scope))
     return { kind: 'result', data: data as JsonObject }
   } catch (error) {
+    if (error instanceof UnsendablePath) return { kind: 'unsendable', message: error.message }
     const message = `the call of ${tool.name} could not be made: ${error instanceof Error ? error.message : 'unknown'}`
     return { kind: 'failed', status: null, code: 'CALL_NOT_POSSIBLE', message }
   }
@@ -115,13 +106,20 @@ async function requestToken(
     headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
     body: new URLSearchParams({ ...form, client_id, client_secret }).toString(),
   }
-  const received = await send(options, connector, account, { request, kind: 'token', timeout: TOKEN_TIMEOUT })
+  const received = await send(options, connector, account, {
+    request,
+    kind: 'token',
+    grant: form['grant_type'],
+    timeout: TOKEN_TIMEOUT,
+  })
   return readTokenAnswer(received, environment, connector, account)
 }
 
 interface Sending {
   request: OutgoingRequest
   kind: 'api' | 'token'
+  /** Of a token request. */
+  grant?: string | undefined
   timeout: number
 }
 
@@ -131,24 +129,43 @@ async function send(
   account: Account,
   sending: Sending,
 ): Promise<Received> {
-  const { request, kind, timeout } = sending
+  const { http, trail, underWay } = options
+  const { request, timeout } = sending
   const isOurs = request.origin === options.listenerOrigin
+  const ticket = isOurs && trail ? underWay.open(trail) : undefined
   if (isOurs) request.headers[ACCOUNT_HEADER] = account.id
-  const { onCall } = options
-  if (!onCall) return options.http.send(request, timeout, isOurs)
+  if (ticket !== undefined) request.headers[TRAIL_HEADER] = ticket
   const start = performance.now()
-  const received = await options.http.send(request, timeout, isOurs)
-  onCall({
-    environment: options.environment.name,
+  const received = await http.send(request, timeout, isOurs)
+  if (ticket !== undefined) underWay.close(ticket)
+  note(options, connector, account, { ...sending, received, ms: performance.now() - start })
+  return received
+}
+
+/** Characters that are kept of each answer. */
+const KEPT_ANSWER = 2048
+
+function note(
+  { environment, trail, onCall }: ThirdPartyClientOptions,
+  connector: Connector,
+  account: Account,
+  { request, kind, grant, received, ms }: Sending & { received: Received; ms: number },
+): void {
+  if (!trail && !onCall) return
+  const call: UpstreamCall = {
+    environment: environment.name,
     connector: connector.connector,
     account_id: account.id,
     kind,
+    grant: grant ?? null,
     method: request.method,
     url: `${request.origin}${request.path}`,
     status: received.kind === 'answer' ? received.status : null,
-    ms: performance.now() - start,
-  })
-  return received
+    ms,
+    answer: received.kind === 'answer' ? received.body.toString('utf8', 0, KEPT_ANSWER) : received.message,
+  }
+  trail?.called(call)
+  onCall?.(call)
 }
 
 /** The connector's own server if it names one, else the in-process third party; or why that server is not called. */

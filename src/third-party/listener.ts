@@ -2,8 +2,10 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net'
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
+import type { Trail } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
 import { answerApi } from './api.ts'
+import { type CallsUnderWay, TRAIL_HEADER } from './calls-under-way.ts'
 import type { Templates } from './template.ts'
 import { answerToken } from './token-endpoint.ts'
 import {
@@ -26,6 +28,8 @@ export interface Exchange {
   request: ReceivedRequest
   /** The account whose call it is, when the service said so. */
   account: Account | undefined
+  /** Of the request behind the call, when the service said so: rules that fire here are noted in it. */
+  trail: Trail | undefined
 }
 
 /** What happens instead of the plain answer: it sends the response itself, after asking for `answer` or without. */
@@ -38,6 +42,7 @@ export interface ListenerOptions {
   environment: (name: string) => Environment | undefined
   templates: Templates
   intercept?: Interceptor | undefined
+  underWay: CallsUnderWay
 }
 
 export interface Listener {
@@ -127,7 +132,8 @@ async function route(options: ListenerOptions, request: IncomingMessage): Promis
     headers: request.headers,
     body,
   }
-  return { environment, connector, kind, request: received, account: accountOf(environment, received) }
+  const trail = options.underWay.find(headerOf(received, TRAIL_HEADER))
+  return { environment, connector, kind, request: received, account: accountOf(environment, received), trail }
 }
 
 function accountOf(environment: Environment, request: ReceivedRequest): Account | undefined {

@@ -1,6 +1,8 @@
 import type { ThirdParty } from '../domain/ports.ts'
+import type { Trail, UpstreamCall } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
-import { type UpstreamCall, createThirdPartyClient } from './client.ts'
+import { CallsUnderWay } from './calls-under-way.ts'
+import { createThirdPartyClient } from './client.ts'
 import { HttpExchange } from './exchange.ts'
 import { type Interceptor, startListener } from './listener.ts'
 import { Templates } from './template.ts'
@@ -19,8 +21,8 @@ export interface ThirdPartiesOptions {
 export interface ThirdParties {
   /** Where they listen, `http://127.0.0.1:4711`. */
   readonly origin: string
-  /** The service's side of them for one environment. */
-  client(environment: Environment): ThirdParty
+  /** The service's side of them for one environment; calls are noted in the trail of the request behind them. */
+  client(environment: Environment, trail?: Trail): ThirdParty
   close(): Promise<void>
 }
 
@@ -28,11 +30,12 @@ export async function startThirdParties(options: ThirdPartiesOptions): Promise<T
   const { environment, intercept, onCall, allowOutbound } = options
   const templates = new Templates()
   const http = new HttpExchange()
-  const listener = await startListener({ environment, templates, intercept })
-  const shared = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound }
+  const underWay = new CallsUnderWay()
+  const listener = await startListener({ environment, templates, intercept, underWay })
+  const shared = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound, underWay }
   return {
     origin: listener.origin,
-    client: (of) => createThirdPartyClient({ environment: of, ...shared }),
+    client: (of, trail) => createThirdPartyClient({ environment: of, trail, ...shared }),
     close: async () => {
       http.close()
       await listener.close()

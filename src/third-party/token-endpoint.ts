@@ -13,17 +13,13 @@ import { ACCOUNT_HEADER, type ReceivedRequest, type WireAnswer, decodePart, head
 const byConsent = (type: AuthorizationType): boolean => TRAITS[type].source === 'consent'
 
 /** The grant types, by the name that a token request gives them, and who may use each. */
-const GRANT_TYPES: ReadonlyMap<string, { run: GrantType; allows: (type: AuthorizationType) => boolean }> =
-  new Map([
-    ['authorization_code', { run: authorizationCode, allows: byConsent }],
-    ['refresh_token', { run: refreshToken, allows: byConsent }],
-    ['client_credentials', { run: clientCredentials, allows: (type) => type === 'OAUTH_M2M' }],
-    ['urn:ietf:params:oauth:grant-type:jwt-bearer', { run: jwtBearer, allows: (type) => type === 'WORKSPACE_DWD' }],
-    [
-      'urn:ietf:params:oauth:grant-type:token-exchange',
-      { run: tokenExchange, allows: (type) => type === 'TRUSTED_IDP' },
-    ],
-  ])
+const GRANT_TYPES: ReadonlyMap<string, { run: GrantType; allows: (type: AuthorizationType) => boolean }> = new Map([
+  ['authorization_code', { run: authorizationCode, allows: byConsent }],
+  ['refresh_token', { run: refreshToken, allows: byConsent }],
+  ['client_credentials', { run: clientCredentials, allows: (type) => type === 'OAUTH_M2M' }],
+  ['urn:ietf:params:oauth:grant-type:jwt-bearer', { run: jwtBearer, allows: (type) => type === 'WORKSPACE_DWD' }],
+  ['urn:ietf:params:oauth:grant-type:token-exchange', { run: tokenExchange, allows: (type) => type === 'TRUSTED_IDP' }],
+])
 
 /** A third party's `POST /oauth/token` (RFC 6749 3.2). */
 export function answerToken(environment: Environment, connector: Connector, request: ReceivedRequest): WireAnswer {

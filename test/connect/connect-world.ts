@@ -6,8 +6,9 @@ import type { Connector } from '../../src/domain/connector.ts'
 import { instant } from '../../src/domain/instant.ts'
 import type { AuthRequest, MagicLink } from '../../src/domain/magic-link.ts'
 import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
+import { Trail, type Transition } from '../../src/domain/trail.ts'
 import type { Settings } from '../../src/domain/settings.ts'
-import type { Authorizations, ConnectContext, ConsentEvent, Flow } from '../../src/connect/ports.ts'
+import type { Authorizations, ConnectContext, Flow } from '../../src/connect/ports.ts'
 import { connectRoutes } from '../../src/connect/routes.ts'
 import { settleDue } from '../../src/operations/due.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
@@ -32,7 +33,7 @@ export interface World {
   environment: TestEnvironment
   app: Express
   flow: Flow
-  events: ConsentEvent[]
+  events: () => readonly Transition[]
   accepted: unknown[]
   account: () => Account
   link: () => MagicLink
@@ -45,7 +46,7 @@ export function world(options: WorldOptions = {}): World {
   const { tables } = environment.model
   const connector = { ...bareConnector('mail', options.type ?? 'OAUTH'), ...options.connector }
   const account = anAccount(connector, options.account)
-  const events: ConsentEvent[] = []
+  const trail = new Trail()
   const accepted: unknown[] = []
   const addLink = (fields: Partial<MagicLink>): MagicLink => {
     const link = aLink(environment, fields)
@@ -63,13 +64,13 @@ export function world(options: WorldOptions = {}): World {
     thirdParty: thirdParty(options.answer ?? tokensOf, accepted),
     authorizations: AUTHORIZATIONS,
     baseUrl: BASE,
-    observe: (event) => events.push(event),
+    trail,
   }
   return {
     environment,
     app: express().use(connectRoutes(contextOf(flow, options.settled))),
     flow,
-    events,
+    events: () => trail.transitions,
     accepted,
     account: () => present(tables.accounts.get(account.id)),
     link: () => present(tables.magic_links.get('link')),
@@ -114,7 +115,7 @@ function contextOf(flow: Flow, settled: WorldOptions['settled']): ConnectContext
     baseUrl: () => BASE,
     settle: settleDue,
     settled: () => settled?.(),
-    observe: (_environment, event) => flow.observe?.(event),
+    trail: () => flow.trail,
   }
 }
 

@@ -61,7 +61,9 @@ describe('approve with a user_verify_url', () => {
     const { flow, link, events, environment } = world()
     approve(flow, 'link', consented)
     expect(link().completed_at).toBe('2026-01-01T00:00:00.000Z')
-    expect(events).toEqual([{ kind: 'approved', link_id: 'link', account_id: 'ca_1' }])
+    expect(events()).toMatchObject([
+      { account_id: 'ca_1', event: 'consent_approved_unverified', from: 'PENDING_AUTH', to: 'PENDING_VERIFICATION' },
+    ])
     expect(() => usableLink(environment, 'link')).toThrow('This link has been used')
   })
 })
@@ -111,7 +113,7 @@ describe('deny', () => {
     expect(deny(flow, 'link')).toBe('http://app.example/back?tab=1&error=access_denied&state=a%20b%26c#top')
     expect(account()).toBe(before)
     expect(usableLink(environment, 'link').link.user_verify_url).toBe(VERIFY)
-    expect(events).toEqual([{ kind: 'denied', link_id: 'link', account_id: 'ca_1' }])
+    expect(events()).toMatchObject([{ account_id: 'ca_1', event: 'consent_denied', from: status, to: status }])
   })
 
   it('ends at the success page with the error when there is no user_verify_url', () => {

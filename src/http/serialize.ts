@@ -1,0 +1,7 @@
+import type { Exchange } from './exchange.ts'
+import { wireAnswer } from './wire-answer.ts'
+
+/** The reply as it goes over the wire, once for the journal and the client alike. */
+export function serialize(exchange: Exchange): void {
+  if (exchange.reply) exchange.answer = wireAnswer(exchange.reply, exchange.requestId)
+}
