@@ -8,6 +8,10 @@ import { type CheckTemplate, templateFindings } from './template-places.ts'
 export interface DocumentChecks {
   /** The template room's check, loaded when a file is read that needs it. */
   templates: () => Promise<CheckTemplate>
+  /** The operations of the service with the statuses that its spec declares, loaded when a scenario is read. */
+  operations: () => Promise<ReadonlyMap<string, readonly number[]>>
+  /** Every word of the spec, loaded when a seed has a vocabulary (G48). */
+  words: () => Promise<readonly string[]>
   /** Whether `base_url` may leave loopback (`--allow-outbound`). */
   allowOutbound?: boolean
 }

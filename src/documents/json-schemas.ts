@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { connectorSchema } from './connector-schema.ts'
+import { scenarioSchema } from './scenario-schema.ts'
 import { seedSchema } from './seed-schema.ts'
 import { stateSchema } from './state-document.ts'
 
 const TITLES = {
   seed: 'What a toolmock environment starts with',
   connector: 'A connector of toolmock: one fake third-party application',
+  scenario: 'A scenario of toolmock: what goes wrong, when, and where',
   state: 'The state of toolmock',
 } as const
 

@@ -29,6 +29,11 @@ export function bundledSeedFolder(): string {
   return join(packageRoot(), 'seeds')
 }
 
+/** The `scenarios` folder beside it. */
+export function bundledScenarioFolder(): string {
+  return join(packageRoot(), 'scenarios')
+}
+
 /** What the build left in `dist`; never taken when the sources run, which may be newer. */
 async function parsedBundledSeed(): Promise<SeedBundle | undefined> {
   const folder = join(packageRoot(), 'dist')

@@ -6,11 +6,13 @@ import { connectorSchema } from './connector-schema.ts'
 import { findingsOf } from './findings.ts'
 import { DocumentError, type Finding, type Path, type Problem, shown } from './problem.ts'
 import { type SeedDocument, seedSchema } from './seed-schema.ts'
+import { type ScenarioDocument, scenarioSchema } from './scenario-schema.ts'
 import { ToolSchemaCheck } from './tool-schema.ts'
 import { SourceText } from './source-text.ts'
+import { vocabularyFindings, vocabularyIn } from './vocabulary-checks.ts'
 
 /** A file as far as it could be read on its own: what it holds when its shape is right, and what is wrong with it. */
-export type ReadDocument = ReadConnector | ReadSeed | UnknownDocument
+export type ReadDocument = ReadConnector | ReadSeed | ReadScenario | UnknownDocument
 
 export interface ReadConnector {
   kind: 'connector'
@@ -26,20 +28,33 @@ export interface ReadSeed {
   problems: Problem[]
 }
 
+export interface ReadScenario {
+  kind: 'scenario'
+  source: SourceText
+  document: ScenarioDocument | undefined
+  /** Of its shape; the rest depends on the connectors there are. */
+  findings: readonly Finding[]
+}
+
 interface UnknownDocument {
   kind: 'unknown'
   problems: readonly Problem[]
 }
 
-/** Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, others are seeds. */
+/**
+ * Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, one with `rules`
+ * or `name` a scenario, others are seeds.
+ */
 export async function readDocument(text: string, file: string, context: CheckContext): Promise<ReadDocument> {
   const source = open(text, file)
   if (!(source instanceof SourceText)) return { kind: 'unknown', problems: source }
   if (!isJsonObject(source.value)) {
-    const finding = { path: [], found: shown(source.value), allowed: 'an object: a seed or a connector' }
+    const finding = { path: [], found: shown(source.value), allowed: 'an object: a seed, a connector or a scenario' }
     return { kind: 'unknown', problems: [source.problem(finding)] }
   }
-  return own(source.value, 'connector') === undefined ? readSeed(source, context) : readConnector(source, context)
+  const has = (key: string): boolean => own(source.value as JsonObject, key) !== undefined
+  if (has('connector')) return readConnector(source, context)
+  return has('rules') || has('name') ? readScenario(source) : readSeed(source, context)
 }
 
 /** One connector document. @throws DocumentError with everything that is wrong with it */
@@ -66,6 +81,12 @@ async function readConnector(source: SourceText, context: CheckContext): Promise
   return { kind: 'connector', source, connector: result.success ? toConnector(result.data) : undefined, problems }
 }
 
+function readScenario(source: SourceText): ReadScenario {
+  const result = scenarioSchema.safeParse(source.value)
+  const findings = result.success ? [] : findingsOf(result.error.issues, source)
+  return { kind: 'scenario', source, document: result.success ? result.data : undefined, findings }
+}
+
 async function readSeed(source: SourceText, context: CheckContext): Promise<ReadSeed> {
   const result = seedSchema.safeParse(source.value)
   const findings = result.success ? [] : findingsOf(result.error.issues, source)
@@ -75,6 +96,8 @@ async function readSeed(source: SourceText, context: CheckContext): Promise<Read
       findings.push({ ...finding, path: [...inside, ...finding.path] })
     }
   }
+  const vocabulary = vocabularyIn(source.value)
+  if (vocabulary) findings.push(...vocabularyFindings(vocabulary, await context.words()))
   return {
     kind: 'seed',
     source,

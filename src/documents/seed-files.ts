@@ -4,7 +4,7 @@ import type { Connector } from '../domain/connector.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import type { CheckContext, DocumentChecks } from './connector-checks.ts'
 import { DocumentError, type Problem, UnreadableFileError } from './problem.ts'
-import { located, type ReadConnector, readDocument, type ReadSeed } from './read.ts'
+import { located, type ReadConnector, readDocument, type ReadScenario, type ReadSeed } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, namesIn, possibleNames } from './seed-checks.ts'
 import { toBundle } from './seed-document.ts'
 import { ToolSchemaCheck } from './tool-schema.ts'
@@ -13,7 +13,9 @@ import { ToolSchemaCheck } from './tool-schema.ts'
 export interface SeedFiles {
   seeds: ReadSeed[]
   connectors: ReadConnector[]
-  /** Problems of files that are neither. */
+  /** No part of a seed. */
+  scenarios: ReadScenario[]
+  /** Problems of files that are none of these. */
   problems: Problem[]
 }
 
@@ -28,6 +30,11 @@ export async function textFiles(path: string): Promise<TextFile[]> {
   return Promise.all(files.map(async (file) => ({ file, text: await readText(file) })))
 }
 
+/** The text of one file. @throws UnreadableFileError */
+export function textOf(file: string): Promise<string> {
+  return readText(file)
+}
+
 export async function readSeedFiles(files: readonly TextFile[], checks: DocumentChecks): Promise<SeedFiles> {
   return readFiles(files, { ...checks, toolSchemas: new ToolSchemaCheck() })
 }
@@ -38,11 +45,12 @@ export async function readBundledFiles(files: readonly TextFile[], checks: Docum
 }
 
 async function readFiles(files: readonly TextFile[], context: CheckContext): Promise<SeedFiles> {
-  const read: SeedFiles = { seeds: [], connectors: [], problems: [] }
+  const read: SeedFiles = { seeds: [], connectors: [], scenarios: [], problems: [] }
   for (const { text, file } of files) {
     const document = await readDocument(text, file, context)
     if (document.kind === 'seed') read.seeds.push(document)
     else if (document.kind === 'connector') read.connectors.push(document)
+    else if (document.kind === 'scenario') read.scenarios.push(document)
     else read.problems.push(...document.problems)
   }
   return read
@@ -57,7 +65,7 @@ export function bundleOf({ seeds, connectors }: SeedFiles): SeedBundle {
 
 /** Everything that is wrong with the files of a seed, given the connectors that there are besides. */
 export function problemsOf(files: SeedFiles, besides: KnownConnectors): Problem[] {
-  const { seeds, connectors, problems } = files
+  const { seeds, connectors, scenarios, problems } = files
   const raw = [
     ...connectors.flatMap(({ source }) => namesIn(source.value)),
     ...seeds.flatMap(({ source, document }) => (document ? namesIn(source.value) : possibleNames(source.value))),
@@ -73,6 +81,13 @@ export function problemsOf(files: SeedFiles, besides: KnownConnectors): Problem[
     ...seeds.flatMap((seed) => [...seed.problems, ...located(seed.source, checkSeed(seed.source.value, known, names))]),
     ...connectors.flatMap((connector) => connector.problems),
     ...repeatedConnectors(connectors),
+    ...scenarios.map(({ source }) =>
+      source.problem({
+        path: [],
+        found: 'a scenario',
+        allowed: 'seeds and connectors (scenarios start with --scenario)',
+      }),
+    ),
   ]
 }
 

@@ -75,12 +75,15 @@ export function invalidField(field: string, description: string, constraint: str
   })
 }
 
+/** What the token endpoint answers with 400 and 401 (G14). */
+export const TOKEN_ERRORS = ['invalid_request', 'unsupported_grant_type', 'invalid_client'] as const
+
 /** A token endpoint error (RFC 6749 5.2, G14); its body has another shape than the rest. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
 
   constructor(
-    readonly error: 'invalid_request' | 'unsupported_grant_type' | 'invalid_client',
+    readonly error: (typeof TOKEN_ERRORS)[number],
     description: string,
     /** Set when the client authenticated with HTTP Basic, which a failure then has to name. */
     readonly challenge: boolean = false,

@@ -1,0 +1,63 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Scenario } from '../domain/scenario.ts'
+import { StartError } from '../domain/start-error.ts'
+import { nearest } from '../domain/suggestion.ts'
+import type { DocumentChecks } from './connector-checks.ts'
+import { bundledScenarioFolder } from './load-seeds.ts'
+import type { KnownConnectors } from './seed-checks.ts'
+
+/** The names of the scenarios that come with the package. */
+export async function bundledScenarioNames(): Promise<string[]> {
+  const entries = await readdir(bundledScenarioFolder()).catch(() => [])
+  return entries.flatMap((entry) => (entry.endsWith('.yaml') ? [entry.slice(0, -'.yaml'.length)] : [])).sort()
+}
+
+/** What is read with a scenario: the checks, and the connectors it may be about. */
+export interface ScenarioContext {
+  readonly checks: DocumentChecks
+  readonly connectors: KnownConnectors
+}
+
+/**
+ * The scenarios that `--scenario` names, in order: a bundled one by its name, or a file by its path.
+ * @throws StartError for an unknown name, DocumentError with every problem, UnreadableFileError
+ */
+export async function loadScenarios(names: readonly string[], context: ScenarioContext): Promise<Scenario[]> {
+  const scenarios: Scenario[] = []
+  for (const name of names) {
+    const scenario = isPath(name) ? await readScenarioFile(name, context) : await loadBundled(name, context)
+    const twice = scenarios.some((other) => other.name === scenario.name)
+    if (twice) throw new StartError(`scenario ${scenario.name} is given for the second time; give each once`)
+    scenarios.push(scenario)
+  }
+  return scenarios
+}
+
+/** A bundled scenario; undefined when there is none of this name. @throws DocumentError when its connectors are missing */
+export async function bundledScenario(name: string, context: ScenarioContext): Promise<Scenario | undefined> {
+  if (!(await bundledScenarioNames()).includes(name)) return undefined
+  return readScenarioFile(join(bundledScenarioFolder(), `${name}.yaml`), context)
+}
+
+/** A path has a slash or the ending of a file; a name has neither. */
+function isPath(name: string): boolean {
+  return /[/\\]|\.(?:ya?ml|json)$/.test(name)
+}
+
+async function loadBundled(name: string, context: ScenarioContext): Promise<Scenario> {
+  const scenario = await bundledScenario(name, context)
+  if (scenario) return scenario
+  const names = await bundledScenarioNames()
+  const meant = nearest(name, names)
+  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
+  throw new StartError(
+    `there is no bundled scenario ${JSON.stringify(name)}${hint}; there are ${names.join(', ')}, or give the path of a file`,
+  )
+}
+
+/** The parser and its schemas are loaded when the first scenario is read. */
+async function readScenarioFile(file: string, { checks, connectors }: ScenarioContext): Promise<Scenario> {
+  const [{ textOf }, { parseScenario }] = await Promise.all([import('./seed-files.ts'), import('./scenario-files.ts')])
+  return parseScenario({ file, text: await textOf(file) }, checks, connectors)
+}
