@@ -8,6 +8,7 @@ import { operationsTable } from './generate/operations-table.ts'
 import { routes } from './generate/routes.ts'
 import { types } from './generate/types.ts'
 import { validators } from './generate/validators.ts'
+import { wordTables } from './generate/word-tables.ts'
 import { findStale, runSteps } from './generate/run.ts'
 import type { Step } from './generate/step.ts'
 
@@ -20,6 +21,7 @@ const STEPS: readonly Step[] = [
   validators,
   routes,
   fieldTables,
+  wordTables,
   embeddedDocument,
   jsonSchemas,
   lifecyclePages,

@@ -6,6 +6,7 @@ import { documentChecks } from './document-checks.ts'
 import { BUNDLED, loadSeeds } from './documents/load-seeds.ts'
 import type { Instant } from './domain/instant.ts'
 import type { ThirdParty } from './domain/ports.ts'
+import { Vocabularies } from './domain/vocabulary.ts'
 import { Environments } from './environments/environments.ts'
 import { createBodyReader } from './http/body.ts'
 import type { Corridor } from './http/step.ts'
@@ -196,6 +197,7 @@ function corridorOf({ world, thirdParties, environments, options }: Omit<Parts, 
     arrive: (clientId, secret) => environments.arrive(clientId, secret),
     thirdParty: (environment, trail) => thirdParties.client(environment, trail),
     toolSchemas: new ToolSchemas(),
+    vocabularies: new Vocabularies(),
     journals: new Journals({ capacity: options.journalCapacity ?? JOURNAL_CAPACITY, maxBytes: JOURNAL_BYTES }),
     defaultEnvironment: () => world.environment(DEFAULT_ENVIRONMENT),
     readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),

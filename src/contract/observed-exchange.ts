@@ -1,7 +1,10 @@
 import type { FieldViolation } from '../domain/errors.ts'
 import type { Operation } from './shapes.ts'
 
-/** One request and its answer as they were on the wire, with what the contract check said of each. */
+/**
+ * One request and its answer as they were on the wire, with what the contract check said of each; query and bodies in the
+ * document's words where the environment has a vocabulary (G48).
+ */
 export interface ObservedExchange {
   /** Null for paths and methods that the service does not serve. */
   readonly operation: Operation | null

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../domain/authorization-type.ts'
 import { CONNECTION_STATUSES } from '../domain/connection.ts'
+import { isJsonObject } from '../domain/json.ts'
+import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
 import { connectorSchema } from './connector-schema.ts'
 import {
   connectorName,
@@ -20,6 +22,11 @@ const client = strict({
   client_secret: nonEmpty,
 })
 
+/** Which words there are is checked in `vocabulary-checks.ts`, which knows the spec. */
+const vocabulary = z
+  .custom<VocabularyWords>(isJsonObject, { error: 'an object: words of the document, and those on the wire' })
+  .meta({ type: 'object', additionalProperties: { type: 'string', pattern: WIRE_WORD.source } })
+
 const settings = strict({
   bearer_token_lifetime: duration.optional(),
   magic_link_lifetime: duration.optional(),
@@ -27,6 +34,11 @@ const settings = strict({
   require_user_verification: z.boolean().optional().describe('Links without user_verify_url end in an error page.'),
   consent: z.enum(['ask', 'approve', 'deny']).optional().describe('approve and deny decide every link at once.'),
   post_user_verify_redirect_url: text.optional().describe('What verify answers; empty: a page of the mock.'),
+  vocabulary: vocabulary
+    .optional()
+    .describe(
+      "The document's words and those on the wire in their place: WORKSPACE_DWD: ACME_DWD, workspace_dwd: acme_dwd.",
+    ),
 })
 
 const connection = strict({

@@ -31,6 +31,7 @@ const settings = strict({
   require_user_verification: z.boolean(),
   consent: z.enum(['ask', 'approve', 'deny']),
   post_user_verify_redirect_url: text,
+  vocabulary: textMap.describe('What the wire says in place of words of the document.'),
 })
 
 const clock = strict({

@@ -1,3 +1,5 @@
+import type { VocabularyWords } from './vocabulary.ts'
+
 /** What a seed's `settings` can change, per environment. Durations are milliseconds. */
 export interface Settings {
   /** Lifetime of bearer tokens (G13). */
@@ -12,6 +14,8 @@ export interface Settings {
   consent: 'ask' | 'approve' | 'deny'
   /** What verify answers (G33); empty for `{base_url}/connect/success`. */
   post_user_verify_redirect_url: string
+  /** What the wire says in place of words of the document (G48). */
+  vocabulary: VocabularyWords
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -21,4 +25,5 @@ export const DEFAULT_SETTINGS: Settings = {
   require_user_verification: false,
   consent: 'ask',
   post_user_verify_redirect_url: '',
+  vocabulary: {},
 }

@@ -12,12 +12,22 @@ import { serialize } from './serialize.ts'
 import { settle } from './settle.ts'
 import type { Corridor, Step } from './step.ts'
 import { checkClient, inTokenWords } from './token-request.ts'
+import { speak, understand } from './vocabulary.ts'
 
 /** From the request to the reply; whatever is thrown here becomes the reply. The order is that of G17. */
-const INWARD: readonly Step[] = [checkBearer, readBody, checkClient, settle, checkRequestContract, operate, commit]
+const INWARD: readonly Step[] = [
+  checkBearer,
+  readBody,
+  understand,
+  checkClient,
+  settle,
+  checkRequestContract,
+  operate,
+  commit,
+]
 
 /** From the reply to the wire. */
-const OUTWARD: readonly Step[] = [checkAnswer, serialize, record, send]
+const OUTWARD: readonly Step[] = [checkAnswer, speak, serialize, record, send]
 
 /** Every request of the API walks this once. */
 export async function walk(exchange: Exchange, corridor: Corridor): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { CheckedRequest, Route } from '../contract/contract.ts'
+import type { CheckedRequest, ContractWarning, Route } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
@@ -25,14 +25,25 @@ export interface Exchange {
   rawBody: Buffer
   /** The parsed body, undefined when there is none. */
   body: unknown
+  /** The query in the document's words, once an environment with a vocabulary has understood the request (G48). */
+  query?: string
   checked?: CheckedRequest<Operation>
   reply?: Reply
+  /** What is told in the words of the environment's vocabulary, where it has one. */
+  spoken?: Spoken
   /** The reply as it goes over the wire. */
   answer?: WireAnswer
   /** What the contract check of our own answer found: a defect of the mock (must stay empty). */
   responseViolations: readonly FieldViolation[]
   /** What made the answer an error, for the journal. */
   error?: unknown
+}
+
+/** Reply and findings in the words of the wire (G48). */
+export interface Spoken {
+  readonly reply: Reply | undefined
+  readonly violations: readonly FieldViolation[]
+  readonly warnings: readonly ContractWarning[]
 }
 
 /** What every step before and after it relies on: an environment that is known by now. */

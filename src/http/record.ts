@@ -12,7 +12,8 @@ import type { WireAnswer } from './wire-answer.ts'
 
 /** The journal's entry of this request, and whoever observes the corridor. */
 export function record(exchange: Exchange, corridor: Corridor): void {
-  const { request, route, trail, checked, error, answer, rawBody } = exchange
+  const { request, route, trail, error, answer, rawBody } = exchange
+  const told = exchange.spoken ?? exchange.checked
   const home = exchange.environment ?? corridor.defaultEnvironment()
   const entry: Recorded = {
     ...whenAndWhere(home, corridor),
@@ -30,8 +31,8 @@ export function record(exchange: Exchange, corridor: Corridor): void {
     responseBody: kept(answer?.text ?? ''),
     client: exchange.client?.id ?? null,
     trail,
-    violations: checked?.violations ?? NOTHING,
-    warnings: checked?.warnings ?? NOTHING,
+    violations: told?.violations ?? NOTHING,
+    warnings: told?.warnings ?? NOTHING,
     responseViolations: exchange.responseViolations,
     failure: error === undefined ? null : failureOf(error),
   }
@@ -94,10 +95,13 @@ function failureOf(error: unknown): string | null {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
+/** For the judges of the contract, who know the document's words. */
 function observed({
   request,
   route,
   rawBody,
+  body,
+  query,
   reply,
   requestId,
   checked,
@@ -115,9 +119,9 @@ function observed({
     request: {
       method: request.method,
       path: request.originalUrl.split('?', 1).join(),
-      query: queryOf(request.originalUrl),
+      query: query ?? queryOf(request.originalUrl),
       headers: sent,
-      body: rawBody.toString(),
+      body: query === undefined || body === undefined ? rawBody.toString() : JSON.stringify(body),
     },
     requestViolations: checked?.violations,
     response: {

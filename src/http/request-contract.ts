@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 /** The request against `spec/openapi.yaml`. @throws ServiceError VALIDATION_FAILED with every violation (G16) */
 export function checkRequestContract(exchange: Exchange, { strict }: Corridor): void {
   const { request, route, body } = exchange
-  const query = new URLSearchParams(queryOf(request.originalUrl))
+  const query = new URLSearchParams(exchange.query ?? queryOf(request.originalUrl))
   const checked = checkRequest(route.operation, { query, path: pathOf(exchange), body }, { strict })
   exchange.checked = checked
   if (checked.violations.length === 0) return

@@ -3,5 +3,6 @@ import { wireAnswer } from './wire-answer.ts'
 
 /** The reply as it goes over the wire, once for the journal and the client alike. */
 export function serialize(exchange: Exchange): void {
-  if (exchange.reply) exchange.answer = wireAnswer(exchange.reply, exchange.requestId)
+  const reply = exchange.spoken?.reply ?? exchange.reply
+  if (reply) exchange.answer = wireAnswer(reply, exchange.requestId)
 }

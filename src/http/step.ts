@@ -3,6 +3,7 @@ import type { ToolSchemas } from '../contract/tool-schemas.ts'
 import type { Client } from '../domain/client.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import type { Trail } from '../domain/trail.ts'
+import type { Vocabularies } from '../domain/vocabulary.ts'
 import type { Journals } from '../journal/journals.ts'
 import type { Environment } from '../store/environment.ts'
 import type { World } from '../store/world.ts'
@@ -24,6 +25,7 @@ export interface Corridor {
   readonly journals: Journals
   /** Whose journal takes what belongs to no other environment. */
   readonly defaultEnvironment: () => Environment | undefined
+  readonly vocabularies: Vocabularies
   readonly readBody: BodyReader
   readonly log: Log
   /** Real time in milliseconds. */

@@ -176,6 +176,7 @@ export const settingsShape = fields<Settings>({
   require_user_verification: boolean,
   consent: oneOf(['ask', 'approve', 'deny']),
   post_user_verify_redirect_url: string,
+  vocabulary: textMap,
 })
 export const clockShape = fields<ClockState>({ offset_ms: integer, frozen_at: nullable(instantText) })
 export const idsShape = nullable(fields<IdsState>({ seed: integer, position: integer }))

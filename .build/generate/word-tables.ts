@@ -1,0 +1,145 @@
+import { follow, operationsOf, readSpec, type Schema, type SpecDocument, SPEC } from './spec-document.ts'
+import type { Step } from './step.ts'
+
+const OUTPUT = 'src/contract/generated/word-tables.ts'
+
+/** Where in a value the words of the contract stand; see `WordNode` in the output. */
+interface WordNode {
+  word?: true
+  fields?: Record<string, WordNode>
+  items?: WordNode
+}
+
+const HEADER = `/** Where in a value the words of the contract stand. What no node leads to is the caller's own, free-form objects included. */
+export interface WordNode {
+  /** The value is a word of an enumeration. */
+  readonly word?: true
+  /** The keys that are names of the contract. */
+  readonly fields?: Readonly<Record<string, WordNode>>
+  readonly items?: WordNode
+}
+
+/** Where the words of an operation stand. */
+export interface OperationWords {
+  readonly query: Readonly<Record<string, WordNode>>
+  readonly body?: WordNode
+  /** By status, for those that have a body. */
+  readonly answers: Readonly<Record<number, WordNode>>
+}
+`
+
+/**
+ * The words of the contract, names of fields and values of enumerations, and where they stand (G48). Not those of the token
+ * endpoint: RFC 6749 gives it its words, and its caller is known only once they are understood.
+ */
+export const wordTables: Step = {
+  name: 'word tables',
+  inputs: [SPEC],
+  outputs: [OUTPUT],
+  make: async (root) => {
+    const spec = await readSpec(root)
+    const tables = new WordTables(spec)
+    const operations = operationsOf(spec)
+      .filter(({ bearer }) => bearer)
+      .map(({ id, parameters, body, responses }) => {
+        const query = parameters.filter((parameter) => parameter.in === 'query')
+        const answers = [...responses].flatMap(([status, schema]) => (schema ? [[status, schema] as const] : []))
+        const parts = [
+          `query: ${tables.record(query.map(({ name, schema }) => [name, schema]))}`,
+          ...(body ? [`body: ${tables.node(body.schema)}`] : []),
+          `answers: ${tables.record(answers)}`,
+        ]
+        for (const { name } of query) tables.name(name)
+        return `  ${id}: { ${parts.join(', ')} },\n`
+      })
+    const error = tables.node({ $ref: '#/components/schemas/Error' })
+    const known = JSON.stringify([...tables.words].sort(), null, 2)
+    const text = [
+      HEADER,
+      ...tables.constants,
+      `\nexport const OPERATION_WORDS: Readonly<Record<string, OperationWords>> = {\n${operations.join('')}}\n`,
+      `\n/** The body of every error, also of statuses that an operation does not declare. */\nexport const ERROR_WORDS: WordNode = ${error}\n`,
+      `\n/** Every word that has a place in the tables above. */\nexport const WORDS: readonly string[] = ${known}\n`,
+    ]
+    return new Map([[OUTPUT, text.join('')]])
+  },
+}
+
+/** Nodes as constants of the output, each different one once. */
+class WordTables {
+  readonly words = new Set<string>()
+  readonly constants: string[] = []
+  readonly #named = new Map<string, string>()
+  readonly #spec: SpecDocument
+
+  constructor(spec: SpecDocument) {
+    this.#spec = spec
+  }
+
+  /** The name of the constant for a schema's node. */
+  node(schema: Schema): string {
+    return this.#constant(this.#read(schema))
+  }
+
+  record(schemas: (readonly [string, Schema])[]): string {
+    return `{ ${schemas.map(([key, schema]) => `${JSON.stringify(key)}: ${this.node(schema)}`).join(', ')} }`
+  }
+
+  /** A dotted name of a parameter is made of words. */
+  name(dotted: string): void {
+    for (const word of dotted.split('.')) this.words.add(word)
+  }
+
+  #constant({ word, fields, items }: WordNode): string {
+    const entries = Object.entries(fields ?? {}).map(([name, node]) => {
+      this.name(name)
+      return `${JSON.stringify(name)}: ${this.#constant(node)}`
+    })
+    const parts = [
+      ...(word ? ['word: true'] : []),
+      ...(fields ? [`fields: { ${entries.join(', ')} }`] : []),
+      ...(items ? [`items: ${this.#constant(items)}`] : []),
+    ]
+    const text = `{ ${parts.join(', ')} }`
+    const known = this.#named.get(text)
+    if (known !== undefined) return known
+    const name = `n${this.#named.size}`
+    this.#named.set(text, name)
+    this.constants.push(`const ${name}: WordNode = ${text}\n`)
+    return name
+  }
+
+  #read(schema: Schema): WordNode {
+    const parts = [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+    if (schema.$ref !== undefined) parts.push(follow<Schema>(this.#spec, schema))
+    const node: WordNode = {}
+    const values = this.#valuesOf(schema)
+    for (const value of values) this.words.add(value)
+    if (values.length > 0) node.word = true
+    if (schema.items) node.items = this.#read(schema.items)
+    if (schema.properties) {
+      const fields = Object.entries(schema.properties).map(([name, property]) => [name, this.#read(property)] as const)
+      node.fields = Object.fromEntries(fields)
+    }
+    return parts.map((part) => this.#read(part)).reduce(merge, node)
+  }
+
+  /** The words that may stand here: an `enum`, or one that a free string refers to or begins (`x-values-of`, `x-extensible-enum`). */
+  #valuesOf({ enum: own, 'x-extensible-enum': begun, 'x-values-of': named }: Schema): string[] {
+    const of = typeof named === 'string' ? this.#spec.components?.schemas?.[named]?.enum : []
+    if (of === undefined) throw new Error(`${SPEC}: x-values-of names ${String(named)}, which has no enum`)
+    return [own, begun, of].flat().filter((value) => typeof value === 'string')
+  }
+}
+
+function merge(a: WordNode, b: WordNode): WordNode {
+  const merged: WordNode = { ...a, ...b }
+  if (a.items && b.items) merged.items = merge(a.items, b.items)
+  if (!a.fields || !b.fields) return merged
+  merged.fields = { ...a.fields, ...b.fields }
+  for (const [name, node] of Object.entries(b.fields)) {
+    const before = a.fields[name]
+    if (before) merged.fields[name] = merge(before, node)
+  }
+  return merged
+}
