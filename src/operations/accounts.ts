@@ -24,8 +24,9 @@ export function listConnectedAccounts({ environment, query }: Call<'list_connect
 /** GET /connected_accounts:search (4.9, G3): at least three characters after trimming. */
 export function searchConnectedAccounts({ environment, query }: Call<'search_connected_accounts'>): Reply {
   const text = query.query.trim()
-  if (text.length < 3) {
-    throw invalidField('query', `has ${text.length} characters after trimming; at least 3 are needed`, 'minLength')
+  const { length } = Array.from(text)
+  if (length < 3) {
+    throw invalidField('query', `has ${length} characters after trimming; at least 3 are needed`, 'minLength')
   }
   const filter = given({ query: text, connection_id: query.connection_id })
   const { page_size = DEFAULT_PAGE_SIZE, page_token } = query

@@ -33,7 +33,7 @@ function countable(exchange: ObservedExchange, operation: Operation): FieldViola
 function isLoose(operation: Operation, name: string, text: string | null): boolean {
   const parameter = routeOf(operation).query.find((known) => known.name === name)
   if (!parameter || text === null) return false
-  return text === '' || (parameter.type === 'integer' && Number.isInteger(Number(text)))
+  return text === '' || (parameter.type === 'integer' && Number.isSafeInteger(Number(text)))
 }
 
 /** Throws when our verdict on an exchange is not Prism's: one found something and the other nothing. */
