@@ -15,6 +15,8 @@ export function createMagicLink(call: Call<'create_magic_link'>): Reply {
   checkVerifyUrl(user_verify_url)
   const account = linkedAccount(call, body)
   if (account.sequence > 0) trail.account = account
+  // Found by id, its custom provider may have been deleted (G40).
+  knownConnector(environment, account.connector)
   refuseDisabled(environment, account.connector)
   const link: MagicLink = {
     id: environment.ids.opaque(),

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+
+/** Makes a custom provider and answers its identifier, which is the name of its connector. */
+async function provide({ api }: TestToolmock, body: object): Promise<string> {
+  const answer = await api.post('/custom-providers', body)
+  return (answer.body as { provider: { identifier: string } }).provider.identifier
+}
+
+const NOTES = {
+  connectors: [
+    {
+      connector: 'notes',
+      custom_provider: 'Acme Notes',
+      tools: [{ name: 'notes_add', call: { method: 'POST', path: '/notes', body: { text: '{{input.text}}' } } }],
+      responders: [{ on: { path: '/notes' }, respond: { body: { saved: '{{request.body.text}}' } } }],
+    },
+  ],
+}
+const API_KEY = [{ type: 'API_KEY', fields: [{ name: 'api_key' }] }]
+const STATIC = { authorization_details: { static_auth: { details: { api_key: 'k' } } } }
+
+describe('an account at a custom provider', () => {
+  it.each([
+    ['OAUTH', 'OAUTH', 'PENDING_AUTH'],
+    ['API_KEY', 'API_KEY', 'PENDING_AUTH'],
+    ['BEARER', 'BEARER_TOKEN', 'PENDING_AUTH'],
+    ['BASIC', 'BASIC', 'PENDING_AUTH'],
+    ['NO_AUTH', 'NO_AUTH', 'ACTIVE'],
+    ['OAUTH_M2M', 'OAUTH_M2M', 'ACTIVE'],
+    ['WORKSPACE_DWD', 'WORKSPACE_DWD', 'ACTIVE'],
+    ['constructor', 'CUSTOM', 'PENDING_AUTH'],
+  ])('of the pattern %s has the type %s and starts as %s (G38)', (type, authorization_type, status) =>
+    withToolmock({}, async (mock) => {
+      const connector = await provide(mock, { display_name: 'Acme', auth_patterns: [{ type }] })
+      const answer = await mock.api.post('/connected_accounts', { connector, identifier: 'ada' })
+
+      expect(answer.status).toBe(201)
+      expect(answer.body).toMatchObject({
+        connected_account: { connector, provider: connector, authorization_type, status },
+      })
+    }),
+  )
+
+  it('has the type CUSTOM where there are no patterns', () =>
+    withToolmock({}, async (mock) => {
+      const connector = await provide(mock, { display_name: 'Acme' })
+      const answer = await mock.api.post('/connected_accounts', { connector, identifier: 'ada' })
+      expect(answer.body).toMatchObject({ connected_account: { authorization_type: 'CUSTOM' } })
+    }))
+
+  it('can be asked for by magic link', () =>
+    withToolmock({}, async (mock) => {
+      const connector = await provide(mock, { display_name: 'Acme', auth_patterns: [{ type: 'OAUTH' }] })
+      const answer = await mock.api.post('/connected_accounts/magic_link', { connector, identifier: 'ada' })
+      const { link } = answer.body as { link: string }
+      await mock.follow(link, { decision: 'approve' })
+      const details = await mock.api.get('/connected_accounts/details', { connector, identifier: 'ada' })
+
+      expect(answer.status).toBe(200)
+      expect(details.body).toMatchObject({ connected_account: { status: 'ACTIVE' } })
+    }))
+})
+
+describe('the tools of a custom provider (G47)', () => {
+  it('come from the connector file that names it, and run', () =>
+    withToolmock({ seed: NOTES }, async (mock) => {
+      const connector = await provide(mock, { display_name: 'Acme Notes', auth_patterns: API_KEY })
+      await mock.api.post('/connected_accounts', { connector, identifier: 'ada', connected_account: STATIC })
+      const call = { connector, identifier: 'ada', tool_name: 'notes_add', tool_input: { text: 'hello' } }
+      const answer = await mock.api.post('/execute_tool', call)
+
+      expect(answer.status).toBe(200)
+      expect(answer.body).toMatchObject({ data: { saved: 'hello' } })
+    }))
+
+  it('belong to every provider of that name, and to none of another', () =>
+    withToolmock({ seed: NOTES }, async (mock) => {
+      const names = ['Acme Notes', 'Acme Notes', 'acme notes']
+      const statuses: number[] = []
+      for (const display_name of names) {
+        const connector = await provide(mock, { display_name, auth_patterns: API_KEY })
+        await mock.api.post('/connected_accounts', { connector, identifier: 'ada', connected_account: STATIC })
+        const call = { connector, identifier: 'ada', tool_name: 'notes_add', tool_input: { text: 'x' } }
+        statuses.push((await mock.api.post('/execute_tool', call)).status)
+      }
+      expect(statuses).toEqual([200, 200, 404])
+    }))
+
+  it('are called directly, never through proxy_url', () =>
+    withToolmock({ seed: NOTES }, async (mock) => {
+      const proxy = { proxy_enabled: true, proxy_url: 'https://proxy.invalid' }
+      const connector = await provide(mock, { display_name: 'Acme Notes', auth_patterns: API_KEY, ...proxy })
+      await mock.api.post('/connected_accounts', { connector, identifier: 'ada', connected_account: STATIC })
+      const call = { connector, identifier: 'ada', tool_name: 'notes_add', tool_input: { text: 'x' } }
+      expect((await mock.api.post('/execute_tool', call)).status).toBe(200)
+    }))
+
+  it('leaves the connector file itself without accounts', () =>
+    withToolmock({ seed: NOTES }, async ({ api }) => {
+      const answer = await api.post('/connected_accounts', { connector: 'notes', identifier: 'ada' })
+      expect(answer.body).toMatchObject({ details: [{ error_code: 'INVALID_CONNECTOR' }] })
+    }))
+})
+
+describe('a custom provider that is deleted (G40)', () => {
+  it('leaves its accounts DISCONNECTED, and their tools answer 404', () =>
+    withToolmock({ seed: NOTES }, async (mock) => {
+      const connector = await provide(mock, { display_name: 'Acme Notes', auth_patterns: API_KEY })
+      const other = await provide(mock, { display_name: 'Acme Notes', auth_patterns: API_KEY })
+      for (const each of [connector, other]) {
+        await mock.api.post('/connected_accounts', { connector: each, identifier: 'ada', connected_account: STATIC })
+      }
+      mock.time.advance('1m')
+      await mock.api.delete(`/custom-providers/${connector}`)
+
+      const at = (each: string) => mock.api.get('/connected_accounts/details', { connector: each, identifier: 'ada' })
+      expect((await at(connector)).body).toMatchObject({
+        connected_account: { status: 'DISCONNECTED', updated_at: '2026-01-01T00:01:00.000Z' },
+      })
+      expect((await at(other)).body).toMatchObject({ connected_account: { status: 'ACTIVE' } })
+      const answer = await mock.api.post('/execute_tool', { connector, identifier: 'ada', tool_name: 'notes_add' })
+      expect(answer.status).toBe(404)
+    }))
+
+  it('is no connector any more, and its connection is gone', () =>
+    withToolmock({}, async (mock) => {
+      const connector = await provide(mock, { display_name: 'Acme', auth_patterns: API_KEY })
+      await mock.api.post('/connected_accounts', { connector, identifier: 'ada' })
+      await mock.api.delete(`/custom-providers/${connector}`)
+      const created = await mock.api.post('/connected_accounts', { connector, identifier: 'grace' })
+      const linked = await mock.api.post('/connected_accounts/magic_link', { connector, identifier: 'ada' })
+      const { body } = await mock.api.get('/connections')
+
+      for (const { status, body: refused } of [created, linked]) {
+        expect(status).toBe(400)
+        expect(refused).toMatchObject({ details: [{ error_code: 'INVALID_CONNECTOR' }] })
+      }
+      expect((body as { connections: { key_id: string }[] }).connections.map(({ key_id }) => key_id)).not.toContain(
+        connector,
+      )
+    }))
+
+  it('leaves accounts that can still be listed, updated or deleted without a failure', () =>
+    withToolmock({}, async (mock) => {
+      const connector = await provide(mock, { display_name: 'Acme', auth_patterns: API_KEY })
+      const created = await mock.api.post('/connected_accounts', {
+        connector,
+        identifier: 'ada',
+        connected_account: STATIC,
+      })
+      const { id } = (created.body as { connected_account: { id: string } }).connected_account
+      await mock.api.delete(`/custom-providers/${connector}`)
+
+      expect((await mock.api.get('/connected_accounts', { connector })).body).toMatchObject({ total_size: 1 })
+      expect((await mock.api.get('/connected_accounts/auth', { id })).status).toBe(200)
+      expect((await mock.api.put('/connected_accounts', { id, connected_account: STATIC })).status).toBe(404)
+      expect((await mock.api.post('/connected_accounts/magic_link', { id })).status).toBe(400)
+      expect((await mock.api.post('/connected_accounts:delete', { id })).status).toBe(200)
+    }))
+})
