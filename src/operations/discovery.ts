@@ -1,6 +1,5 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
-import { invalidField } from '../domain/errors.ts'
 import { type Binding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
 import type { AccountFilter } from '../store/account-index.ts'
 import { type Environment, now } from '../store/environment.ts'
@@ -143,10 +142,10 @@ function slice<T>(
 ) {
   const position: Position = token ? decodePageToken(token, binding) : { after: 0 }
   const length = size || 10
-  const start = 'after' in position ? position.after : Math.max(0, position.before - 1 - length)
+  const first = 'after' in position ? position.after : Math.max(0, position.before - 1 - length)
+  // Deletes may have made the list end before the position of a token.
+  const start = Math.min(list.length, first)
   const end = Math.min(list.length, 'after' in position ? start + length : position.before - 1)
-  if (start > list.length)
-    throw invalidField('page_token', 'lies beyond the end of the list; start again without it', 'page_token')
   return {
     items: list.slice(start, end),
     next_page_token: end < list.length ? encodePageToken({ after: end }, binding) : '',

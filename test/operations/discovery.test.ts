@@ -1,0 +1,280 @@
+import { describe, expect, it } from 'vitest'
+import { withToolmock } from '../support/toolmock.ts'
+
+interface Tool {
+  id: string
+  provider: string
+  definition: { name: string; display_name: string; description: string; input_schema: object }
+}
+interface ToolPage {
+  tools: Tool[]
+  next_page_token: string
+  prev_page_token: string
+  total_size: number
+}
+interface Scoped {
+  tools: { tool: Tool; identifier: string; connected_account_id: string }[]
+}
+
+const names = (body: unknown): string[] => (body as ToolPage).tools.map(({ definition }) => definition.name)
+const scopedNames = (body: unknown): string[] => (body as Scoped).tools.map(({ tool }) => tool.definition.name)
+
+const ACCOUNTS = {
+  accounts: [
+    { id: 'ca_ada_mail', connector: 'mail', identifier: 'ada', organization_id: 'org', user_id: 'u1' },
+    { id: 'ca_ada_weather', connector: 'weather', identifier: 'ada', status: 'EXPIRED' },
+    { id: 'ca_grace_mail', connector: 'mail', identifier: 'grace' },
+  ],
+}
+const MAIL = ['mail_send_message', 'mail_list_messages', 'mail_get_message']
+const WEATHER = ['weather_get_current', 'weather_get_forecast']
+
+describe('GET /tools', () => {
+  it('answers the tools of every connector, ten to a page', () =>
+    withToolmock({}, async ({ api }) => {
+      const answer = await api.get('/tools')
+
+      expect(answer.status).toBe(200)
+      expect(names(answer.body)).toHaveLength(10)
+      expect(names(answer.body).slice(0, 5)).toEqual([...MAIL, ...WEATHER])
+      expect((answer.body as ToolPage).tools[0]).toEqual({
+        id: expect.stringMatching(/\w/),
+        provider: 'mail',
+        definition: {
+          name: 'mail_send_message',
+          display_name: 'Mail send message',
+          description: 'Sends one message.',
+          input_schema: expect.objectContaining({ type: 'object', required: ['to', 'subject'] }),
+        },
+        is_default: true,
+        tags: [],
+        metadata: {},
+        updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      })
+    }))
+
+  it('visits each tool once from page to page, and back again', () =>
+    withToolmock({}, async ({ api }) => {
+      const forth: string[] = []
+      let page: ToolPage
+      let query: Record<string, string | number> = { page_size: 7 }
+      do {
+        page = (await api.get('/tools', query)).body as ToolPage
+        forth.push(...names(page))
+        query = { page_size: 7, page_token: page.next_page_token }
+      } while (page.next_page_token !== '')
+      const back: string[] = names(page)
+      while (page.prev_page_token !== '') {
+        page = (await api.get('/tools', { page_size: 7, page_token: page.prev_page_token })).body as ToolPage
+        back.unshift(...names(page))
+      }
+
+      expect(new Set(forth).size).toBe(forth.length)
+      expect(forth).toHaveLength(page.total_size)
+      expect(back).toEqual(forth)
+    }))
+
+  it.each<[string, Record<string, string | string[]>, string[]]>([
+    ['a provider', { 'filter.provider': 'weather' }, WEATHER],
+    ['a connector', { 'filter.connector': 'weather' }, WEATHER],
+    ['one tool name', { 'filter.tool_name': 'mail_get_message' }, ['mail_get_message']],
+    [
+      'several tool names',
+      { 'filter.tool_name': ['mail_get_message', 'weather_get_current'] },
+      ['mail_get_message', 'weather_get_current'],
+    ],
+    ['a text, in any case', { 'filter.query': 'SENDS ONE' }, ['mail_send_message']],
+    ['a text that is a regular expression', { 'filter.query': '.*' }, []],
+    ['an identifier', { 'filter.identifier': 'ada' }, [...MAIL, ...WEATHER]],
+    ['an organization', { 'filter.organization_id': 'org' }, MAIL],
+    ['a user', { 'filter.user_id': 'u1' }, MAIL],
+    ['a connected account', { 'filter.connected_account_id': 'ca_ada_weather' }, WEATHER],
+    ['two filters at once', { 'filter.identifier': 'ada', 'filter.provider': 'weather' }, WEATHER],
+    ['filters that exclude each other', { 'filter.connector': 'mail', 'filter.provider': 'weather' }, []],
+    ['an unknown account', { 'filter.connected_account_id': 'ca_nobody' }, []],
+    ['an unknown provider', { 'filter.provider': '__proto__' }, []],
+    [
+      'an account and a scope that is not its own',
+      { 'filter.connected_account_id': 'ca_ada_mail', 'filter.user_id': 'u2' },
+      [],
+    ],
+  ])('filters by %s', (_name, query, expected) =>
+    withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
+      const answer = await api.get('/tools', query)
+
+      expect(answer.status).toBe(200)
+      expect(names(answer.body)).toEqual(expected)
+      expect(answer.body).toMatchObject({ total_size: expected.length, next_page_token: '', prev_page_token: '' })
+    }),
+  )
+
+  it('answers names only with filter.summary=true, and whole tools with false', () =>
+    withToolmock({}, async ({ api }) => {
+      const summary = await api.get('/tools', { 'filter.summary': 'true', 'filter.provider': 'mail' })
+      const whole = await api.get('/tools', { 'filter.summary': 'false', 'filter.provider': 'mail' })
+
+      expect(summary.body).toEqual({ tool_names: MAIL, next_page_token: '', prev_page_token: '', total_size: 3 })
+      expect(names(whole.body)).toEqual(MAIL)
+    }))
+
+  it('has the tools of a custom provider once there is one', () =>
+    withToolmock(
+      {
+        seed: {
+          connectors: [
+            {
+              connector: 'notes',
+              custom_provider: 'Notes',
+              tools: [{ name: 'notes_add', call: { method: 'GET', path: '/' } }],
+            },
+          ],
+        },
+      },
+      async ({ api }) => {
+        const before = await api.get('/tools', { 'filter.tool_name': 'notes_add' })
+        const created = await api.post('/custom-providers', { display_name: 'Notes' })
+        const { identifier } = (created.body as { provider: { identifier: string } }).provider
+        const after = await api.get('/tools', { 'filter.tool_name': 'notes_add' })
+
+        expect(names(before.body)).toEqual([])
+        expect((after.body as ToolPage).tools).toMatchObject([{ provider: identifier }])
+      },
+    ))
+})
+
+describe.each(['/tools/scoped', '/tools/available'])('GET %s', (path) => {
+  it.each([{}, { identifier: '' }])('needs an identifier: %j', (query) =>
+    withToolmock({}, async ({ api }) => {
+      const answer = await api.get(path, query)
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({
+        code: 3,
+        details: [{ validation_error_info: { field_violations: [{ field: 'identifier' }] } }],
+      })
+    }),
+  )
+
+  it.each<[string, Record<string, string | string[]>, string[]]>([
+    ['providers', { 'filter.providers': ['mail', 'nobody'] }, MAIL],
+    ['tool names', { 'filter.tool_names': ['mail_get_message', 'toString'] }, ['mail_get_message']],
+    ['connection names', { 'filter.connection_names': ['mail'] }, MAIL],
+    ['all of them', { 'filter.providers': 'mail', 'filter.connection_names': 'weather' }, []],
+  ])('filters by %s', (_name, query, expected) =>
+    withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
+      const answer = await api.get(path, { identifier: 'ada', ...query })
+      expect(scopedNames(answer.body)).toEqual(expected)
+    }),
+  )
+})
+
+describe('GET /tools/scoped', () => {
+  it('answers the tools that the active accounts of the identifier can run', () =>
+    withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
+      const { status, body } = await api.get('/tools/scoped', { identifier: 'ada' })
+
+      expect(status).toBe(200)
+      expect(scopedNames(body)).toEqual(MAIL)
+      for (const tool of (body as Scoped).tools) {
+        expect(tool).toMatchObject({ identifier: 'ada', connected_account_id: 'ca_ada_mail' })
+      }
+    }))
+
+  it('answers none for an identifier without accounts, whatever its characters', () =>
+    withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
+      for (const identifier of ['nobody', '__proto__', '{{id}}', '.*', '<b>']) {
+        expect((await api.get('/tools/scoped', { identifier })).body).toEqual({ tools: [] })
+      }
+    }))
+})
+
+describe('GET /tools/available', () => {
+  it('answers every tool, with the account of the identifier where it has one', () =>
+    withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
+      const { body } = await api.get('/tools/available', { identifier: 'ada' })
+      const accounts = new Map((body as Scoped).tools.map((each) => [each.tool.provider, each.connected_account_id]))
+
+      expect(accounts.size).toBe(12)
+      expect(accounts.get('mail')).toBe('ca_ada_mail')
+      expect(accounts.get('weather')).toBe('ca_ada_weather')
+      expect(accounts.get('tracker')).toBe('')
+    }))
+})
+
+describe('GET /providers', () => {
+  it('answers every connector as a provider that is not custom, and the custom ones after them', () =>
+    withToolmock({}, async ({ api }) => {
+      await api.post('/custom-providers', { display_name: 'Acme' })
+      const { status, body } = await api.get('/providers', { page_size: 100 })
+      const { providers } = body as { providers: { identifier: string; is_custom: boolean; metadata: object }[] }
+
+      expect(status).toBe(200)
+      expect(providers).toHaveLength(13)
+      expect(providers[0]).toMatchObject({ identifier: 'mail', display_name: 'Mail', is_custom: false, metadata: {} })
+      expect(providers.map(({ is_custom }) => is_custom)).toEqual([...Array.from({ length: 12 }, () => false), true])
+      expect(body).toMatchObject({ next_page_token: '', prev_page_token: '', total_size: 13 })
+    }))
+
+  it('pages ten at a time', () =>
+    withToolmock({}, async ({ api }) => {
+      const first = (await api.get('/providers')).body as { providers: object[]; next_page_token: string }
+      const second = (await api.get('/providers', { page_token: first.next_page_token })).body as typeof first
+
+      expect(first.providers).toHaveLength(10)
+      expect(second.providers).toHaveLength(2)
+      expect(second.next_page_token).toBe('')
+    }))
+
+  it('keeps a page token good when providers are deleted in between', () =>
+    withToolmock({}, async ({ api }) => {
+      const created = [1, 2, 3].map(() => api.post('/custom-providers', { display_name: 'Acme' }))
+      const identifiers = (await Promise.all(created)).map(
+        ({ body }) => (body as { provider: { identifier: string } }).provider.identifier,
+      )
+      const { next_page_token } = (await api.get('/providers', { page_size: 15 - 1 })).body as {
+        next_page_token: string
+      }
+      for (const identifier of identifiers) await api.delete(`/custom-providers/${identifier}`)
+      const answer = await api.get('/providers', { page_size: 14, page_token: next_page_token })
+
+      expect(answer.status).toBe(200)
+      expect(answer.body).toMatchObject({ providers: [], next_page_token: '', total_size: 12 })
+    }))
+})
+
+describe('paging of Discovery', () => {
+  it.each(['/tools', '/providers'])(
+    '%s refuses page sizes out of range and tokens that are not its own (G4, G5)',
+    (path) =>
+      withToolmock({}, async ({ api }) => {
+        const { next_page_token } = (await api.get('/tools', { page_size: 1 })).body as ToolPage
+        const queries = ['page_size=101', 'page_size=-1', 'page_size=x', 'page_size=1&page_size=2', 'page_token=x']
+        const foreign = path === '/tools' ? 'filter.provider=mail&' : ''
+        for (const query of [...queries, `${foreign}page_token=${next_page_token}`]) {
+          expect((await api.get(path, query)).status, query).toBe(400)
+        }
+        expect((await api.get(path, 'page_size=0')).status).toBe(200)
+        expect((await api.get(path, 'page_size=100')).status).toBe(200)
+      }),
+  )
+
+  it('lets the page size change between pages', () =>
+    withToolmock({}, async ({ api }) => {
+      const { next_page_token } = (await api.get('/tools', { page_size: 1 })).body as ToolPage
+      const second = await api.get('/tools', { page_size: 2, page_token: next_page_token })
+      expect(names(second.body)).toEqual(MAIL.slice(1))
+    }))
+})
+
+describe('with --strict', () => {
+  it.each(['/tools', '/tools/scoped?identifier=ada', '/tools/available?identifier=ada', '/providers'])(
+    '%s is a 404',
+    (path) =>
+      withToolmock({ strict: true }, async ({ api }) => {
+        const answer = await api.get(path)
+
+        expect(answer.status).toBe(404)
+        expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PATH_NOT_FOUND' }] })
+      }),
+  )
+})
