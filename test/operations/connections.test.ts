@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+
+interface Connection {
+  key_id: string
+  type: string
+  provider: string
+  status: string
+}
+
+async function connections({ api }: TestToolmock): Promise<Connection[]> {
+  const answer = await api.get('/connections')
+  expect(answer.status).toBe(200)
+  return (answer.body as { connections: Connection[] }).connections
+}
+
+describe('GET /connections (4.10)', () => {
+  it('answers all of the bundled seed, in the order of the authorization types, sign-on last (G42, G49)', () =>
+    withToolmock({}, async (mock) => {
+      const types = (await connections(mock)).map(({ type }) => type)
+
+      expect(types).toEqual([
+        ...['OAUTH', 'API_KEY', 'BASIC', 'BEARER', 'API_KEY', 'BASIC', 'OAUTH_M2M', 'TRACKER_OAUTH1'],
+        ...['WORKSPACE_DWD', 'TRUSTED_IDP', 'SMART_FHIR', 'NO_AUTH', 'OIDC', 'SAML'],
+      ])
+    }))
+
+  it('has every field of a connection, with its zero value where there is none (2.5, G53)', () =>
+    withToolmock({}, async (mock) => {
+      for (const connection of await connections(mock)) {
+        expect(connection).toEqual({
+          id: expect.stringMatching(/\w/),
+          key_id: expect.stringMatching(/\w/),
+          organization_id: expect.any(String),
+          organization_name: expect.any(String),
+          domains: expect.any(Array),
+          enabled: true,
+          provider: expect.stringMatching(/^[A-Z][A-Z0-9_]*$/),
+          provider_key: expect.any(String),
+          status: expect.stringMatching(/^(DRAFT|IN_PROGRESS|COMPLETED)$/),
+          type: expect.any(String),
+          mcp_server_url: '',
+        })
+      }
+    }))
+
+  it('has those of the seed in its order, with the names of providers that it declares (G41)', () =>
+    withToolmock(
+      {
+        seed: {
+          connections: [
+            { key_id: 'zeta', type: 'OIDC', provider: 'CODE_HOST', status: 'DRAFT', domains: ['z.example'] },
+            { key_id: 'alpha', type: 'PASSWORDLESS', provider: 'IDP_SIMULATOR', enabled: false },
+            { key_id: 'mail', organization_id: 'org_1', organization_name: 'One' },
+          ],
+        },
+      },
+      async (mock) => {
+        const all = await connections(mock)
+
+        expect(all.slice(-2)).toMatchObject([
+          { key_id: 'zeta', provider: 'CODE_HOST', status: 'DRAFT', domains: ['z.example'] },
+          { key_id: 'alpha', provider: 'IDP_SIMULATOR', enabled: false },
+        ])
+        expect(all.filter(({ key_id }) => key_id === 'mail')).toMatchObject([
+          { organization_id: 'org_1', organization_name: 'One', type: 'OAUTH' },
+        ])
+      },
+    ))
+
+  it.each(['acme_oidc', 'globex_saml'])('%s is a sign-on connection, and no connector (G19)', (connector) =>
+    withToolmock({}, async ({ api }) => {
+      const answer = await api.post('/connected_accounts', { connector, identifier: 'ada' })
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ details: [{ error_code: 'INVALID_CONNECTOR' }] })
+    }),
+  )
+
+  it.each([
+    ['BASIC_AUTH', 'BASIC'],
+    ['BEARER_TOKEN', 'BEARER'],
+    ['BEARER', 'BEARER'],
+    ['CUSTOM', 'API_KEY'],
+    ['SMART_FHIR', 'SMART_FHIR'],
+  ])('has a custom provider of the pattern %s as %s, and follows its patterns (G38)', (type, expected) =>
+    withToolmock({}, async (mock) => {
+      const created = await mock.api.post('/custom-providers', { display_name: 'Acme', auth_patterns: [{ type }] })
+      const { identifier } = (created.body as { provider: { identifier: string } }).provider
+      const before = (await connections(mock)).at(-1)
+      await mock.api.put(`/custom-providers/${identifier}`, { auth_patterns: [{ type: 'OAUTH' }] })
+      const after = (await connections(mock)).at(-1)
+
+      expect(before).toMatchObject({ key_id: identifier, type: expected, provider: 'CUSTOM' })
+      expect(after).toEqual({ ...before, type: 'OAUTH' })
+    }),
+  )
+
+  it('ignores unknown parameters, and refuses them in strict mode (G6)', async () => {
+    await withToolmock({}, async ({ api }) => {
+      expect((await api.get('/connections', { page_size: 3 })).status).toBe(200)
+    })
+    await withToolmock({ strict: true }, async ({ api }) => {
+      expect((await api.get('/connections', { page_size: 3 })).status).toBe(400)
+    })
+  })
+})
