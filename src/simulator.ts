@@ -142,7 +142,7 @@ async function seedDefault(world: World, environments: Environments, options: Si
   return unused.length === 0
     ? []
     : [
-        `the state file holds an environment already, which keeps its own: ${unused.join(' and ')} ${were} not applied; --fresh starts anew`,
+        `the state file holds an environment already, which keeps its own: ${unused.join(', ')} ${were} not applied; --fresh starts anew`,
       ]
 }
 

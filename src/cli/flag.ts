@@ -1,3 +1,5 @@
+import { type Instant, instant } from '../domain/instant.ts'
+
 /** One flag as data: parsing, its variable, the help text and the README's table come from it. */
 export interface Flag {
   /** Without the dashes; the variable is `TOOLMOCK_` and this in capitals. */
@@ -17,6 +19,7 @@ export type FlagKind =
   | { readonly type: 'text' }
   | { readonly type: 'list' }
   | { readonly type: 'url' }
+  | { readonly type: 'instant' }
   | { readonly type: 'whole'; readonly min: number; readonly max: number }
   | { readonly type: 'choice'; readonly allowed: readonly string[] }
 
@@ -25,6 +28,7 @@ interface TypeOf {
   text: string
   list: readonly string[]
   url: string
+  instant: Instant
   whole: number
   choice: string
 }
@@ -56,6 +60,8 @@ export function readValue(kind: FlagKind, text: string): Reading {
       return text === '' ? { expected: 'a value' } : { value: [text] }
     case 'url':
       return readUrl(text)
+    case 'instant':
+      return readInstant(text)
     case 'whole': {
       const inside = /^\d{1,9}$/.test(text) && Number(text) >= kind.min && Number(text) <= kind.max
       return inside ? { value: Number(text) } : { expected: `a whole number from ${kind.min} to ${kind.max}` }
@@ -77,4 +83,15 @@ function readUrl(text: string): Reading {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const plain = url && /^https?:$/.test(url.protocol) && !/[?#\s]/.test(text) && url.username === ''
   return plain ? { value: url.href.replace(/\/+$/, '') } : { expected: 'an http or https URL without query' }
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/i
+
+/** A time without its zone would be another one on each machine. */
+function readInstant(text: string): Reading {
+  const at = INSTANT.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN
+  const inside = at >= 0 && new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() === Number(text.slice(8, 10))
+  return inside
+    ? { value: instant(at) }
+    : { expected: 'an instant from 1970 on, such as 2026-01-31T09:00:00Z or 2026-01-31' }
 }

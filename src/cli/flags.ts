@@ -20,6 +20,30 @@ const HOST = {
   help: 'address to serve on; 0.0.0.0 for every one',
 } as const satisfies Flag
 
+/** HTTPS (G50); `healthcheck` has to know of it as well. */
+const TLS = [
+  {
+    name: 'tls',
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'HTTPS with a throw-away authority, whose file is printed',
+  },
+  {
+    name: 'tls-cert',
+    kind: { type: 'text' },
+    placeholder: 'F',
+    variable: true,
+    help: 'HTTPS with this certificate, a PEM file; needs `--tls-key`',
+  },
+  {
+    name: 'tls-key',
+    kind: { type: 'text' },
+    placeholder: 'F',
+    variable: true,
+    help: 'the private key of the certificate',
+  },
+] as const satisfies readonly Flag[]
+
 export const COMMON_FLAGS = [
   { name: 'help', short: 'h', kind: { type: 'switch' }, variable: false, help: 'say how to use this and stop' },
   { name: 'version', short: 'v', kind: { type: 'switch' }, variable: false, help: 'print the version and stop' },
@@ -54,10 +78,82 @@ export const START_FLAGS = [
     help: 'a file or a directory in place of the bundled seed; give `bundled` too to add to it',
   },
   {
+    name: 'scenario',
+    kind: { type: 'list' },
+    placeholder: 'NAME_OR_FILE',
+    variable: true,
+    help: 'runs from the start, in every environment',
+  },
+  {
+    name: 'clock',
+    kind: { type: 'instant' },
+    placeholder: 'ISO',
+    variable: true,
+    help: 'where the clock of a new environment starts (at the present by default)',
+  },
+  { name: 'freeze', kind: { type: 'switch' }, variable: true, help: 'the clock of a new environment stands still' },
+  {
+    name: 'id-seed',
+    kind: { type: 'whole', min: 0, max: 999_999_999 },
+    placeholder: 'N',
+    variable: true,
+    help: 'ids, tokens and generated data of a new environment repeat between runs (random by default)',
+  },
+  {
     name: 'strict',
     kind: { type: 'switch' },
     variable: true,
     help: 'refuse what is otherwise ignored with a warning; no Discovery operations',
+  },
+  {
+    name: 'watch',
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'reload seeds, connectors and scenarios when their files change',
+  },
+  {
+    name: 'admin-token',
+    kind: { type: 'text' },
+    placeholder: 'T',
+    variable: true,
+    help: 'what the control API asks for, as a bearer token',
+  },
+  {
+    name: 'allow-host',
+    kind: { type: 'list' },
+    placeholder: 'H',
+    variable: true,
+    help: 'a name at which the control API may be called, beside those that are safe by themselves',
+  },
+  {
+    name: 'allow-outbound',
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'a connector may name a server that is not on loopback',
+  },
+  ...TLS,
+  {
+    name: 'journal',
+    kind: { type: 'text' },
+    placeholder: 'FILE',
+    variable: true,
+    help: 'append every journal entry to it, one line of JSON each',
+  },
+  {
+    name: 'journal-size',
+    kind: { type: 'whole', min: 1, max: 10_000_000 },
+    placeholder: 'N',
+    default: 10_000,
+    variable: true,
+    help: 'how many entries the journal of an environment keeps',
+  },
+  {
+    name: 'body-limit',
+    kind: { type: 'whole', min: 1, max: 999_999_999 },
+    placeholder: 'BYTES',
+    default: 1_048_576,
+    variable: true,
+    help: 'largest request body that is taken',
   },
   {
     name: 'log-level',
@@ -81,5 +177,6 @@ export const HEALTHCHECK_FLAGS = [
   },
   PORT,
   HOST,
+  ...TLS,
   ...COMMON_FLAGS,
 ] as const satisfies readonly Flag[]

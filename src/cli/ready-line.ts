@@ -3,6 +3,8 @@ import { VERSION } from '../version.ts'
 export interface Ready {
   readonly url: string
   readonly client: { readonly id: string; readonly secret: string }
+  /** The certificate of a throw-away authority. */
+  readonly authorityFile?: string | undefined
 }
 
 /**
@@ -10,8 +12,13 @@ export interface Ready {
  * read, ready to be pasted into a shell; as JSON all of it is one line.
  */
 export function readyLines(ready: Ready, json: boolean): string {
-  const { url, client } = ready
-  const variables = { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client.id, TOOLMOCK_CLIENT_SECRET: client.secret }
+  const { url, client, authorityFile } = ready
+  const variables = {
+    TOOLMOCK_URL: url,
+    TOOLMOCK_CLIENT_ID: client.id,
+    TOOLMOCK_CLIENT_SECRET: client.secret,
+    ...(authorityFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: authorityFile }),
+  }
   if (json) {
     return JSON.stringify({
       level: 'info',
@@ -20,11 +27,14 @@ export function readyLines(ready: Ready, json: boolean): string {
       url,
       client_id: client.id,
       client_secret: client.secret,
+      ...(authorityFile === undefined ? {} : { authority_file: authorityFile }),
       variables,
     })
   }
   const block = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`)
-  return [`toolmock serves ${url} (client id ${client.id}, client secret ${client.secret})`, '', ...block].join('\n')
+  const first = `toolmock serves ${url} (client id ${client.id}, client secret ${client.secret})`
+  const trust = authorityFile === undefined ? [] : [`clients trust it by the authority in ${authorityFile}`]
+  return [first, ...trust, '', ...block].join('\n')
 }
 
 /** Shell quoting: credentials come from a seed and may hold anything. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mistypedVariables, readArguments } from '../../src/cli/arguments.ts'
 import { HEALTHCHECK_FLAGS, START_FLAGS } from '../../src/cli/flags.ts'
-import { readStart } from '../../src/cli/start.ts'
+import { readStart, simulatorOptions } from '../../src/cli/start-arguments.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 
 const read = (argv: string[], variables: Record<string, string> = {}) => readArguments(START_FLAGS, argv, variables)
@@ -16,7 +16,21 @@ describe('flags and variables of start', () => {
       'in-memory': false,
       fresh: false,
       seed: ['bundled'],
+      scenario: undefined,
+      clock: undefined,
+      freeze: false,
+      'id-seed': undefined,
       strict: false,
+      watch: false,
+      'admin-token': undefined,
+      'allow-host': undefined,
+      'allow-outbound': false,
+      tls: false,
+      'tls-cert': undefined,
+      'tls-key': undefined,
+      journal: undefined,
+      'journal-size': 10_000,
+      'body-limit': 1_048_576,
       'log-level': 'info',
       json: false,
       help: false,
@@ -39,6 +53,16 @@ describe('flags and variables of start', () => {
     [[], { TOOLMOCK_STRICT: 'TRUE', TOOLMOCK_FRESH: 'no' }, { strict: true, fresh: false }],
     [['--log-level', 'debug'], { TOOLMOCK_LOG_LEVEL: 'error' }, { 'log-level': 'debug' }],
     [['--base-url', 'https://mock.internal/a/'], {}, { 'base-url': 'https://mock.internal/a' }],
+    [['--clock', '2026-01-31'], {}, { clock: '2026-01-31T00:00:00.000Z' }],
+    [['--clock', '2026-01-31T09:00Z'], {}, { clock: '2026-01-31T09:00:00.000Z' }],
+    [['--clock', '2026-01-31t09:00:00.5+02:00'], {}, { clock: '2026-01-31T07:00:00.500Z' }],
+    [
+      [],
+      { TOOLMOCK_CLOCK: '2026-01-31T09:00:00Z', TOOLMOCK_FREEZE: '1' },
+      { clock: '2026-01-31T09:00:00.000Z', freeze: true },
+    ],
+    [[], { TOOLMOCK_ID_SEED: '7', TOOLMOCK_SCENARIO: 'a, b.yaml' }, { 'id-seed': 7, scenario: ['a', 'b.yaml'] }],
+    [['--allow-host', 'a.test', '--allow-host', 'b.test'], {}, { 'allow-host': ['a.test', 'b.test'] }],
   ])('%j with %j gives %j', (argv, variables, expected) => {
     expect(read(argv, variables).values).toMatchObject(expected)
   })
@@ -57,6 +81,14 @@ describe('flags and variables of start', () => {
     [['--log-level', 'loud'], {}, 'expected one of error, warn, info, debug.'],
     [['--base-url', 'mock.internal'], {}, 'expected an http or https URL without query.'],
     [['--base-url', 'javascript:alert(1)'], {}, 'expected an http or https URL without query.'],
+    [['--clock', 'now'], {}, '--clock now: expected an instant from 1970 on, such as 2026-01-31T09:00:00Z'],
+    [['--clock', '2026-01-31T09:00:00'], {}, 'expected an instant'],
+    [['--clock', '2026-02-30'], {}, 'expected an instant'],
+    [['--clock', '1969-12-31'], {}, 'expected an instant'],
+    [['--id-seed', '1.5'], {}, 'expected a whole number from 0 to 999999999.'],
+    [['--id-seed', '-1'], {}, '--id-seed needs a value: --id-seed N'],
+    [['--journal-size', '0'], {}, 'expected a whole number from 1 to'],
+    [['--admin-token='], {}, '--admin-token : expected a value.'],
     [['--json=maybe'], {}, '--json=maybe: expected true or false.'],
     [['--no-json=true'], {}, '--no-json takes no value'],
     [[], { TOOLMOCK_PORT: 'tcp://10.0.0.1:8665' }, 'TOOLMOCK_PORT=tcp://10.0.0.1:8665: expected a whole number'],
@@ -81,6 +113,42 @@ describe('flags and variables of start', () => {
   it('cannot ask for a file and for none', () => {
     expect(() => readStart(['--in-memory', '--state', 'x.json'], {})).toThrow('--in-memory keeps no file')
     expect(readStart(['--in-memory'], { TOOLMOCK_STATE: '/data/state.json' }).values['in-memory']).toBe(true)
+  })
+})
+
+describe('what start makes of its flags', () => {
+  const options = (argv: string[], variables: Record<string, string> = {}) =>
+    simulatorOptions(readStart(argv, variables), undefined)
+
+  it.each([
+    [['--in-memory', '--freeze'], {}, { clock: undefined, freeze: true }],
+    [[], {}, { seeds: undefined, tls: undefined }],
+    [['--seed', 'bundled'], {}, { seeds: ['bundled'] }],
+    [['--tls-cert', 'c.pem', '--tls-key', 'k.pem'], {}, { tls: { cert: 'c.pem', key: 'k.pem' } }],
+    [['--tls-cert', 'c.pem', '--tls-key', 'k.pem'], { TOOLMOCK_TLS: '1' }, { tls: { cert: 'c.pem', key: 'k.pem' } }],
+    [
+      ['--tls'],
+      { TOOLMOCK_TLS_CERT: 'c.pem', TOOLMOCK_TLS_KEY: 'k.pem' },
+      { tls: { hosts: ['127.0.0.1'], authorityFile: '.toolmock/state.authority.pem' } },
+    ],
+    [
+      ['--tls', '--in-memory', '--host', '::1', '--base-url', 'https://mock.internal:8443'],
+      {},
+      { tls: { hosts: ['::1', 'mock.internal'], authorityFile: undefined } },
+    ],
+  ])('%j with %j: %j', (argv, variables, expected) => {
+    expect(options(argv, variables)).toMatchObject(expected)
+  })
+
+  it.each([
+    [['--tls', '--tls-cert', 'c.pem', '--tls-key', 'k.pem'], {}, '--tls makes a certificate and --tls-cert names one'],
+    [[], { TOOLMOCK_TLS: '1', TOOLMOCK_TLS_CERT: 'c', TOOLMOCK_TLS_KEY: 'k' }, '--tls makes a certificate'],
+    [['--tls-cert', 'c.pem'], {}, '--tls-cert needs --tls-key'],
+    [['--tls-key', 'k.pem'], {}, '--tls-key needs --tls-cert'],
+    [['--journal', 'x/../s.json', '--state', 's.json'], {}, '--journal and --state both name x/../s.json'],
+  ])('%j with %j is refused: %s', (argv, variables, message) => {
+    expect(() => readStart(argv, variables)).toThrow(UsageError)
+    expect(() => readStart(argv, variables)).toThrow(message)
   })
 })
 

@@ -1,10 +1,21 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => {
+      resolve(false)
+    })
+  })
 const health = async (url: string): Promise<number> => (await fetch(`${url}/_mock/health`)).status
 
 describe('toolmock start', () => {
@@ -69,6 +80,32 @@ describe('toolmock start', () => {
     expect(code).toBe(0)
     expect(stderr).toMatch(/^warn the state file .* the seed was not applied; --fresh /m)
     expect(readFileSync(state, 'utf8')).toBe(written)
+  })
+
+  it('says what an existing state keeps in place of what was asked for, the bundled seed included', async () => {
+    const state = toolmock.path('again/state.json')
+    await (await toolmock.start(['--state', state, '--clock', '2026-01-01', '--freeze', '--id-seed', '1'])).stop()
+    const asked = ['--seed', 'bundled', '--clock', '2030-01-01', '--id-seed', '2']
+    const { stderr } = await (await toolmock.start(['--state', state, ...asked])).stop()
+    expect(stderr).toContain('keeps its own: the seed, the clock, the id seed were not applied; --fresh starts anew')
+    expect(readFileSync(state, 'utf8')).toContain('"frozen_at": "2026-01-01T00:00:00.000Z"')
+
+    const plain = await (await toolmock.start(['--state', state])).stop()
+    expect(plain.stderr).toBe('')
+  })
+
+  it('ends at once on a second signal, even with a request under way', async () => {
+    const serving = await toolmock.start(['--in-memory'])
+    const port = Number(new URL(serving.url).port)
+    const client = connect(port, '127.0.0.1')
+    client.on('error', () => undefined)
+    client.write('POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n')
+    expect(await health(serving.url)).toBe(200)
+
+    serving.child.kill('SIGTERM')
+    while (await listens(port));
+    expect((await serving.stop('SIGTERM')).code).toBe(128 + 15)
+    client.destroy()
   })
 
   it('refuses a damaged state file with 2 and leaves it as it is', async () => {

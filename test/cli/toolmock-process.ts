@@ -59,7 +59,7 @@ export class ToolmockProcess {
     const first = await Promise.race([once(lines, 'line') as Promise<[string]>, end])
     if (!Array.isArray(first)) throw new Error(`toolmock ended with ${first.code ?? 'a signal'}: ${first.stderr}`)
     const [firstLine] = first
-    const url = /http:\/\/[^\s"]+/.exec(firstLine)?.[0] ?? ''
+    const url = /https?:\/\/[^\s"]+/.exec(firstLine)?.[0] ?? ''
     const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> => {
       child.kill(signal)
       return end
