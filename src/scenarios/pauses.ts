@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http'
+
+/** Waiting in real time, of which nothing keeps a server from closing. */
+export class Pauses {
+  readonly #waiting = new Set<() => void>()
+  #closed = false
+
+  /** Waits so long, or until the client has gone or the server closes. */
+  wait(ms: number, response: ServerResponse): Promise<void> {
+    return this.#pause(response, ms)
+  }
+
+  /** Waits until the client has gone or the server closes. */
+  hold(response: ServerResponse): Promise<void> {
+    return this.#pause(response, undefined)
+  }
+
+  /** Ends every pause, those to come too. */
+  close(): void {
+    this.#closed = true
+    for (const end of [...this.#waiting]) end()
+  }
+
+  #pause(response: ServerResponse, ms: number | undefined): Promise<void> {
+    const { socket } = response
+    if (this.#closed || !socket || socket.destroyed || ms === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        socket.off('close', end)
+        this.#waiting.delete(end)
+        resolve()
+      }
+      const timer = ms === undefined ? undefined : setTimeout(end, ms)
+      socket.on('close', end)
+      this.#waiting.add(end)
+    })
+  }
+}
