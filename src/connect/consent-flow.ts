@@ -4,6 +4,7 @@ import type { Credentials } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { Trail } from '../domain/trail.ts'
+import { wireWord } from '../domain/vocabulary.ts'
 import { connectionOf } from '../operations/connectors.ts'
 import { type Environment, now } from '../store/environment.ts'
 import { LinkProblem } from './link-problem.ts'
@@ -63,7 +64,9 @@ export function approve(flow: Flow, linkId: string, consented: Consented): strin
     model.tables.accounts.put(changed)
     if (consented.entered) thirdParty.accept(connector, changed, consented.credentials)
     model.tables.magic_links.put({ ...link, completed_at: at })
-    return link.user_verify_url === '' ? successUrl(flow) : verifyUrl(link, newRequest(environment, account))
+    return link.user_verify_url === ''
+      ? successUrl(flow)
+      : verifyUrl(environment, link, newRequest(environment, account))
   })
 }
 
@@ -75,7 +78,7 @@ export function approve(flow: Flow, linkId: string, consented: Consented): strin
 export function deny(flow: Flow, linkId: string): string {
   const { link, account } = usableLink(flow.environment, linkId)
   flow.trail.moved(account, 'consent_denied', now(flow.environment))
-  const answer = new Map([['error', 'access_denied'], ...stateOf(link)])
+  const answer = new Map([['error', 'access_denied'], ...stateOf(flow.environment, link)])
   return withParameters(link.user_verify_url || successUrl(flow), answer)
 }
 
@@ -112,14 +115,16 @@ function newRequest({ model, ids, clock, settings }: Environment, account: Accou
   return id
 }
 
-function verifyUrl(link: MagicLink, requestId: string): string {
-  return withParameters(link.user_verify_url, new Map([['auth_request_id', requestId], ...stateOf(link)]))
+/** The parameters have the names that the wire has for the fields of the same value (G48). */
+function verifyUrl(environment: Environment, link: MagicLink, requestId: string): string {
+  const name = wireWord(environment.settings.vocabulary, 'auth_request_id')
+  return withParameters(link.user_verify_url, new Map([[name, requestId], ...stateOf(environment, link)]))
 }
 
 function successUrl(flow: Flow): string {
   return `${flow.baseUrl}/connect/success`
 }
 
-function stateOf(link: MagicLink): [string, string][] {
-  return link.state === null ? [] : [['state', link.state]]
+function stateOf({ settings }: Environment, link: MagicLink): [string, string][] {
+  return link.state === null ? [] : [[wireWord(settings.vocabulary, 'state'), link.state]]
 }

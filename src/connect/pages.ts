@@ -55,21 +55,27 @@ export function methodPage(method: string, allow: string): Html {
   })
 }
 
-/** The page for something that went wrong; undefined for what is a defect of the simulator's. */
-export function problemPage(error: unknown): { status: number; page: Html } | undefined {
+/**
+ * The page for something that went wrong; undefined for what is a defect of the simulator's. `say` puts its own texts into
+ * the words of the wire (G48).
+ */
+export function problemPage(error: unknown, say: (text: string) => string): { status: number; page: Html } | undefined {
   if (error instanceof LinkProblem) {
     const { title, text, detail, status } = error
     const said = detail === '' ? [] : [`What was found: ${detail}`]
-    return { status, page: noticePage({ title, text: [text, ...said], tone: status === 410 ? 'warning' : 'error' }) }
+    return {
+      status,
+      page: noticePage({ title, text: [say(text), ...said], tone: status === 410 ? 'warning' : 'error' }),
+    }
   }
   if (error instanceof ServiceError) {
     return {
       status: error.status,
-      page: noticePage({ title: 'This did not work', text: error.message, tone: 'error' }),
+      page: noticePage({ title: 'This did not work', text: say(error.message), tone: 'error' }),
     }
   }
   // An address that is no UTF-8 names no link.
-  if (error instanceof URIError) return problemPage(new LinkProblem('unknown'))
+  if (error instanceof URIError) return problemPage(new LinkProblem('unknown'), say)
   const status = clientErrorStatus(error)
   if (!status) return undefined
   const text = status === 413 ? 'The form is too long.' : 'The form could not be read.'

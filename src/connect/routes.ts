@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Trail } from '../domain/trail.ts'
+import { Vocabulary } from '../domain/vocabulary.ts'
+import type { Environment } from '../store/environment.ts'
 import type { Html } from '../web/html.ts'
 import { sendPage, sendRedirect } from '../web/page-headers.ts'
 import { approve, usableLink } from './consent-flow.ts'
@@ -29,8 +31,13 @@ const FORM_LIMIT = '64kb'
 export function connectRoutes(context: ConnectContext): Router {
   const router = express.Router({ strict: true, caseSensitive: true })
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: FORM_LIMIT })
-  const byId = (request: Request) => context.findLink(String(request.params.id))
-  const byState = (request: Request) => context.findOauthState(queryOf(request).get('state') ?? '')
+  const environments = new WeakMap<Request, Environment>()
+  const noted = (request: Request, found: FoundLink | undefined) => {
+    if (found) environments.set(request, found.environment)
+    return found
+  }
+  const byId = (request: Request) => noted(request, context.findLink(String(request.params.id)))
+  const byState = (request: Request) => noted(request, context.findOauthState(queryOf(request).get('state') ?? ''))
   // HEAD is served nowhere but on the last page: following a link can decide it, which a look at the headers must not.
   router
     .route('/magic/:id')
@@ -49,7 +56,7 @@ export function connectRoutes(context: ConnectContext): Router {
       sendPage(response, 200, successPage(queryOf(request).get('error')))
     })
     .all(notAllowed('GET, HEAD'))
-  router.use(showProblem(context))
+  router.use(showProblem(context, environments))
   return router
 }
 
@@ -176,9 +183,10 @@ function notAllowed(allow: string): RequestHandler {
 }
 
 /** The one place where something that went wrong becomes a page; what nobody expected goes on to the simulator. */
-function showProblem(context: ConnectContext): ErrorRequestHandler {
+function showProblem(context: ConnectContext, environments: WeakMap<Request, Environment>): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
-    const problem = problemPage(error)
+    const words = environments.get(request)?.settings.vocabulary ?? {}
+    const problem = problemPage(error, (text) => new Vocabulary(words).prose(text))
     if (!problem || response.headersSent) {
       next(error)
       return

@@ -4,6 +4,11 @@ export type VocabularyWords = Readonly<Record<string, string>>
 /** What a word on the wire is made of. */
 export const WIRE_WORD = /^[A-Za-z0-9_]+$/
 
+/** What the wire says for one word of the document. */
+export function wireWord(words: VocabularyWords, word: string): string {
+  return (Object.hasOwn(words, word) ? words[word] : undefined) ?? word
+}
+
 /** Text in double quotes, or a word that is no part of an address, a file name or the like. */
 const QUOTED_OR_WORD = /"(?:[^"\\]|\\.)*"|(?<![\w@/-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*(?![\w@/-])/g
 const WORD = /[A-Za-z_]\w*/g
