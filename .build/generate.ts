@@ -1,10 +1,12 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { connectorsTable } from './generate/connectors-table.ts'
 import { embeddedDocument } from './generate/embedded-document.ts'
 import { fieldTables } from './generate/field-tables.ts'
 import { jsonSchemas } from './generate/json-schemas.ts'
 import { lifecyclePages } from './generate/lifecycle-pages.ts'
 import { operationsTable } from './generate/operations-table.ts'
+import { optionsTables } from './generate/options-tables.ts'
 import { routes } from './generate/routes.ts'
 import { types } from './generate/types.ts'
 import { validators } from './generate/validators.ts'
@@ -26,6 +28,8 @@ const STEPS: readonly Step[] = [
   jsonSchemas,
   lifecyclePages,
   operationsTable,
+  optionsTables,
+  connectorsTable,
 ]
 
 const root = fileURLToPath(new URL('..', import.meta.url))

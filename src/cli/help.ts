@@ -23,13 +23,19 @@ export function commandHelp({ name, operands, summary, flags }: Command): string
   return [usage, '', sentence(summary), '', 'Flags:', ...columns(flags.map(flagRow))].join('\n')
 }
 
+/** The commands as a Markdown table, for the README. */
+export function commandTable(commands: readonly Command[]): string {
+  const rows = commands.map(({ name, operands, summary }) => `| \`toolmock ${name}${operands}\` | ${summary} |`)
+  return ['| command | does |', '|---|---|', ...rows].join('\n')
+}
+
 /** The flags as a Markdown table, for the README. */
 export function flagTable(flags: readonly Flag[]): string {
   const rows = flags.map((flag) => {
     const variable = variableOf(flag)
     return `| \`${spelling(flag)}\` | ${variable ? `\`${variable}\`` : ''} | ${defaultOf(flag)} | ${flag.help} |`
   })
-  return ['| flag | variable | default | |', '|---|---|---|---|', ...rows].join('\n')
+  return ['| flag | variable | default | what it does |', '|---|---|---|---|', ...rows].join('\n')
 }
 
 type Row = readonly [left: string, right: string]
