@@ -102,6 +102,11 @@ export function bringsCredentials(patch: CredentialsPatch): boolean {
   return Boolean(oauth_token?.access_token || (static_auth?.details && Object.keys(static_auth.details).length > 0))
 }
 
+/** Whether a patch stores something that the third party has to know from then on: a refresh token alone, too. */
+export function bringsSecrets(patch: CredentialsPatch): boolean {
+  return bringsCredentials(patch) || Boolean(patch.oauth_token?.refresh_token)
+}
+
 /** The one sub-object that applies, as operations 1 to 4 return it: every field, but never the secrets of 2.2. */
 export function fullDetails(credentials: Credentials, type: AuthorizationType): JsonObject {
   const { oauth_token, static_auth, workspace_dwd, trusted_idp } = credentials

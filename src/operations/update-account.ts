@@ -2,6 +2,7 @@ import type { Account } from '../domain/account.ts'
 import {
   areLive,
   bringsCredentials,
+  bringsSecrets,
   checkDatabaseUser,
   checkFit,
   checkSingle,
@@ -37,7 +38,7 @@ export async function updateConnectedAccount(call: Call<'update_connected_accoun
     const account = { ...current, api_config: config, updated_at: now(environment) }
     const next = withPatch(call, connector, account, { patch, obtained })
     environment.model.tables.accounts.put(next)
-    if (bringsCredentials(patch)) thirdParty.accept(connector, next, next.credentials)
+    if (bringsSecrets(patch)) thirdParty.accept(connector, next, next.credentials)
     return next
   })
   return { status: 200, body: { connected_account: withCredentials(updated) } }
