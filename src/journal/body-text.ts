@@ -1,5 +1,5 @@
 import type { JsonValue } from '../domain/json.ts'
-import { maskJson, maskParameters, maskText } from './masking.ts'
+import { type DocumentName, maskJson, maskParameters, maskText } from './masking.ts'
 
 /** Bytes or characters that are kept of each body. */
 export const KEPT = 16 * 1024
@@ -13,26 +13,38 @@ export function kept<T extends Uint8Array | string>(body: T): T | string {
 
 /** How much of a body is not there any more, in words; undefined for one that is whole. */
 export function truncation(text: string, size: number): string | undefined {
-  return size > KEPT ? `the body had ${size} bytes; the first ${text.length} characters are kept` : undefined
+  if (size > KEPT) return `the body had ${size} bytes; the first ${text.length} characters are kept`
+  return text.length >= KEPT ? `the first ${text.length} characters of the body are kept` : undefined
 }
 
 /** What a kept body says: JSON as a value, also where its end is missing; undefined for what is no JSON. */
 export function parsedBody(text: string): JsonValue | undefined {
+  return parsed(text) ?? (text.length >= SHORTEST_CUT ? parsed(closed(text)) : undefined)
+}
+
+/** What was cut by bytes is as many characters only where each of them is one byte. */
+const SHORTEST_CUT = KEPT / 4
+
+function parsed(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text.length < KEPT ? text : closed(text)) as JsonValue
+    return JSON.parse(text) as JsonValue
   } catch {
     return undefined
   }
 }
 
 /** A body with its secrets masked, read by its media type. */
-export function shownBody(text: string, mediaType: string, everySecret: boolean): JsonValue {
+export function shownBody(
+  text: string,
+  mediaType: string,
+  options: { everySecret?: boolean; documentName?: DocumentName | undefined } = {},
+): JsonValue {
   if (text === '') return null
   if (mediaType.includes('x-www-form-urlencoded')) {
-    return maskParameters(new URLSearchParams(text), everySecret) as JsonValue
+    return maskParameters(new URLSearchParams(text), options.everySecret) as JsonValue
   }
   const json = parsedBody(text)
-  return json === undefined ? maskText(text) : maskJson(json)
+  return json === undefined ? maskText(text) : maskJson(json, false, options.documentName)
 }
 
 /** JSON text that breaks off somewhere, cut back to its last whole member and closed; whole text stays as it is. */

@@ -4,6 +4,7 @@ import type { FieldViolation } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
 import type { NotedRule, Refresh, Trail, Transition, UpstreamCall } from '../domain/trail.ts'
+import type { Vocabulary } from '../domain/vocabulary.ts'
 
 /**
  * What an entry is about: a request of the API (or of a path that is not served), a page that a browser asked for, the clock
@@ -45,6 +46,8 @@ export interface Recorded {
   readonly responseBody: string
   readonly client: string | null
   readonly trail: Trail
+  /** The words of the wire, where the environment has others than the document (G48). */
+  readonly vocabulary?: Vocabulary | undefined
   readonly violations: readonly FieldViolation[]
   readonly warnings: readonly EntryWarning[]
   /** Where our own answer broke the contract: a defect of the mock. */

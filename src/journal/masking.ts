@@ -35,22 +35,31 @@ export function isSecretParameter(name: string): boolean {
 /** Objects in which everything is a secret, whatever a connector calls its fields: `static_auth.details` (2.2). */
 const SECRET_OBJECTS: ReadonlySet<string> = new Set(['details', 'static_auth', 'credentials'])
 
+/** What the document calls a field that the wire may have another name for (G48). */
+export type DocumentName = (name: string) => string
+const ITSELF: DocumentName = (name) => name
+
 /** A JSON value with its secrets masked; `inside` when it is a part of one. */
-export function maskJson(value: JsonValue, inside = false): JsonValue {
-  if (Array.isArray(value)) return value.map((item) => maskJson(item, inside))
-  if (isJsonObject(value)) return maskObject(value, inside)
+export function maskJson(value: JsonValue, inside = false, documentName = ITSELF): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => maskJson(item, inside, documentName))
+  if (isJsonObject(value)) return maskObject(value, inside, documentName)
   if (!inside || value === null || typeof value === 'boolean') return value
   return masked(String(value))
 }
 
-function maskObject(value: { readonly [key: string]: JsonValue }, inside: boolean): JsonValue {
+function maskObject(
+  value: { readonly [key: string]: JsonValue },
+  inside: boolean,
+  documentName: DocumentName,
+): JsonValue {
   const entries = Object.entries(value).map(([key, item]): [string, JsonValue] => {
-    if (key === 'message' || key === 'error_description' || key === 'tool_error_message') {
-      return [key, typeof item === 'string' && !inside ? maskText(item) : maskJson(item, inside)]
+    const name = documentName(key)
+    if (name === 'message' || name === 'error_description' || name === 'tool_error_message') {
+      return [key, typeof item === 'string' && !inside ? maskText(item) : maskJson(item, inside, documentName)]
     }
-    const opaque = SECRET_OBJECTS.has(key) && isJsonObject(item)
-    const secret = isSecretName(key) && !isJsonObject(item)
-    return [key, maskJson(item, inside || opaque || secret)]
+    const opaque = (SECRET_OBJECTS.has(name) || SECRET_OBJECTS.has(key)) && isJsonObject(item)
+    const secret = (isSecretName(name) || isSecretName(key)) && !isJsonObject(item)
+    return [key, maskJson(item, inside || opaque || secret, documentName)]
   })
   return Object.fromEntries(entries)
 }

@@ -2,7 +2,7 @@ import type { Operation } from '../contract/shapes.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
 import type { Recorded } from './entry.ts'
-import { isSecretName, maskJson } from './masking.ts'
+import { type DocumentName, isSecretName, maskJson } from './masking.ts'
 import { type Difference, differences, type Match } from './match.ts'
 
 /** An entry that is nearly what was asked for, and in what it is not. */
@@ -44,12 +44,13 @@ function missOf(entry: Recorded, found: readonly Difference[]): NearMiss {
     method: entry.method,
     path: entry.url.split('?', 1).join(),
     status: entry.status,
-    differences: found.map(shown),
+    differences: found.map((difference) => shown(difference, documentNameOf(entry))),
   }
 }
 
-function shown({ field, wanted, found }: Difference): Difference {
-  const secret = field.split('.').some((part) => isSecretName(part)) || field.includes('static_auth')
-  const show = (value: JsonValue): JsonValue => maskJson(value, secret)
+function shown({ field, wanted, found }: Difference, documentName: DocumentName | undefined): Difference {
+  const parts = field.split('.').flatMap((part) => [part, documentName?.(part) ?? part])
+  const secret = parts.some((part) => isSecretName(part) || part.includes('static_auth'))
+  const show = (value: JsonValue): JsonValue => maskJson(value, secret, documentName)
   return { field, wanted: show(wanted), found: show(found) }
 }

@@ -4,7 +4,7 @@ import type { Trail, UpstreamCall } from '../domain/trail.ts'
 import { parsedBody, shownBody, truncation } from './body-text.ts'
 import { didYouMean } from './did-you-mean.ts'
 import type { AccountState, JournalEntry, JournalMessage, Recorded } from './entry.ts'
-import { maskHeader, maskParameters, maskText } from './masking.ts'
+import { type DocumentName, maskHeader, maskParameters, maskText } from './masking.ts'
 
 /** An entry as it is read: formatted, parsed, and with its secrets masked. */
 export function viewOf(entry: Recorded): JournalEntry {
@@ -54,7 +54,7 @@ export function requestText({ requestBody }: Recorded): string {
 export function toolOf(entry: Recorded): string | null {
   if (entry.operation !== 'execute_tool') return null
   const body = parsedBody(requestText(entry))
-  const name = isJsonObject(body) ? own(body, 'tool_name') : undefined
+  const name = isJsonObject(body) ? own(body, entry.vocabulary?.wire('tool_name') ?? 'tool_name') : undefined
   return typeof name === 'string' ? name : null
 }
 
@@ -72,7 +72,7 @@ function requestOf(entry: Recorded): JournalMessage {
   }
   // The form behind a magic link holds nothing but credentials, whatever the connector calls them.
   const everySecret = entry.kind === 'page' && entry.url.startsWith('/magic/')
-  return message(headers, requestText(entry), everySecret)
+  return message(headers, requestText(entry), { everySecret, documentName: documentNameOf(entry) })
 }
 
 function responseOf(entry: Recorded): JournalMessage {
@@ -80,18 +80,27 @@ function responseOf(entry: Recorded): JournalMessage {
     const lower = name.toLowerCase()
     return [lower, maskHeader(lower, value)]
   })
-  return message(headers, entry.responseBody, false)
+  return message(headers, entry.responseBody, { documentName: documentNameOf(entry) })
 }
 
-function message(headers: readonly [string, string][], text: string, everySecret: boolean): JournalMessage {
+/** By the document's names it is told which fields are secrets, whatever the wire calls them; undefined where it has no others. */
+export function documentNameOf({ vocabulary }: Recorded): DocumentName | undefined {
+  return vocabulary && ((name) => vocabulary.document(name))
+}
+
+function message(
+  headers: readonly [string, string][],
+  text: string,
+  options: { everySecret?: boolean; documentName: DocumentName | undefined },
+): JournalMessage {
   const byName = new Map(headers)
   const truncated = truncation(text, Number(byName.get('content-length') ?? 0))
-  const body: JsonValue = shownBody(text, byName.get('content-type') ?? '', everySecret)
+  const body: JsonValue = shownBody(text, byName.get('content-type') ?? '', options)
   return { headers: Object.fromEntries(byName), body, ...(truncated === undefined ? {} : { truncated }) }
 }
 
 function shownCall(call: UpstreamCall): UpstreamCall {
-  const answer = shownBody(call.answer, '', false)
+  const answer = shownBody(call.answer, '')
   return {
     ...call,
     ms: Math.round(call.ms * 100) / 100,
