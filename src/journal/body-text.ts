@@ -37,14 +37,15 @@ function parsed(text: string): JsonValue | undefined {
 export function shownBody(
   text: string,
   mediaType: string,
-  options: { everySecret?: boolean; documentName?: DocumentName | undefined } = {},
+  everySecret: boolean,
+  documentName?: DocumentName,
 ): JsonValue {
   if (text === '') return null
   if (mediaType.includes('x-www-form-urlencoded')) {
-    return maskParameters(new URLSearchParams(text), options.everySecret) as JsonValue
+    return maskParameters(new URLSearchParams(text), everySecret) as JsonValue
   }
   const json = parsedBody(text)
-  return json === undefined ? maskText(text) : maskJson(json, false, options.documentName)
+  return json === undefined ? maskText(text) : maskJson(json, false, documentName)
 }
 
 /** JSON text that breaks off somewhere, cut back to its last whole member and closed; whole text stays as it is. */

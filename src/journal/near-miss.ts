@@ -4,6 +4,7 @@ import type { JsonValue } from '../domain/json.ts'
 import type { Recorded } from './entry.ts'
 import { type DocumentName, isSecretName, maskJson } from './masking.ts'
 import { type Difference, differences, type Match } from './match.ts'
+import { documentNameOf } from './view.ts'
 
 /** An entry that is nearly what was asked for, and in what it is not. */
 export interface NearMiss {

@@ -80,7 +80,7 @@ function responseOf(entry: Recorded): JournalMessage {
     const lower = name.toLowerCase()
     return [lower, maskHeader(lower, value)]
   })
-  return message(headers, entry.responseBody, { documentName: documentNameOf(entry) })
+  return message(headers, entry.responseBody, { everySecret: false, documentName: documentNameOf(entry) })
 }
 
 /** By the document's names it is told which fields are secrets, whatever the wire calls them; undefined where it has no others. */
@@ -91,16 +91,16 @@ export function documentNameOf({ vocabulary }: Recorded): DocumentName | undefin
 function message(
   headers: readonly [string, string][],
   text: string,
-  options: { everySecret?: boolean; documentName: DocumentName | undefined },
+  { everySecret, documentName }: { everySecret: boolean; documentName: DocumentName | undefined },
 ): JournalMessage {
   const byName = new Map(headers)
   const truncated = truncation(text, Number(byName.get('content-length') ?? 0))
-  const body: JsonValue = shownBody(text, byName.get('content-type') ?? '', options)
+  const body: JsonValue = shownBody(text, byName.get('content-type') ?? '', everySecret, documentName)
   return { headers: Object.fromEntries(byName), body, ...(truncated === undefined ? {} : { truncated }) }
 }
 
 function shownCall(call: UpstreamCall): UpstreamCall {
-  const answer = shownBody(call.answer, '')
+  const answer = shownBody(call.answer, '', false)
   return {
     ...call,
     ms: Math.round(call.ms * 100) / 100,

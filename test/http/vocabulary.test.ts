@@ -296,3 +296,27 @@ interface ErrorBody {
 function fieldsOf(body: ErrorBody): string[] {
   return body.details[0].validation_error_info.field_violations.map(({ field }) => field)
 }
+
+describe('the journal of an environment with a vocabulary', () => {
+  it('shows what was sent and answered in the words of the wire, and knows its tool', async () => {
+    await withToolmock(speaking({ tool_name: 'tool', ACCOUNT_NOT_FOUND: 'GONE' }), async (mock) => {
+      await mock.api.post('/execute_tool', { tool: 'mail_send_message', connected_account_id: 'ca_x', tool_input: {} })
+      const entry = mock.simulator.journals.of(mock.environment).query().at(-1)
+      expect(entry).toMatchObject({ tool: 'mail_send_message', request: { body: { tool: 'mail_send_message' } } })
+      expect(JSON.stringify(entry?.response.body)).toContain('"GONE"')
+    })
+  })
+
+  it('masks secrets whatever the wire calls them', async () => {
+    await withToolmock(speaking({ access_token: 'key', details: 'parts', static_auth: 'fixed' }), async (mock) => {
+      const oauth = { oauth_token: { key: 'secret-1' } }
+      const fixed = { fixed: { parts: { plain: 'secret-2' } } }
+      const sent = [
+        { connector: 'mail', identifier: 'a', connected_account: { authorization_details: oauth } },
+        { connector: 'helpdesk', identifier: 'a', connected_account: { authorization_details: fixed } },
+      ]
+      for (const account of sent) expect((await mock.api.post('/connected_accounts', account)).status).toBe(201)
+      expect(JSON.stringify(mock.simulator.journals.of(mock.environment).query())).not.toMatch(/secret-\d/)
+    })
+  })
+})
