@@ -4,6 +4,7 @@ import type { Operation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { Trail } from '../domain/trail.ts'
+import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { Environment } from '../store/environment.ts'
 import type { WireAnswer } from './wire-answer.ts'
@@ -41,6 +42,7 @@ export interface Exchange {
 
 /** Reply and findings in the words of the wire (G48). */
 export interface Spoken {
+  readonly vocabulary: Vocabulary
   readonly reply: Reply | undefined
   readonly violations: readonly FieldViolation[]
   readonly warnings: readonly ContractWarning[]

@@ -31,6 +31,7 @@ export function record(exchange: Exchange, corridor: Corridor): void {
     responseBody: kept(answer?.text ?? ''),
     client: exchange.client?.id ?? null,
     trail,
+    vocabulary: exchange.spoken?.vocabulary,
     violations: told?.violations ?? NOTHING,
     warnings: told?.warnings ?? NOTHING,
     responseViolations: exchange.responseViolations,

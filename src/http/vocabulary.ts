@@ -25,6 +25,7 @@ export function speak(exchange: Exchange, corridor: Corridor): void {
   const { route, query = '', body, checked, trail } = exchange
   const request = { operation: route.operation, query, body }
   exchange.spoken = {
+    vocabulary,
     reply: spokenReply(exchange, vocabulary),
     violations: violationsInWireWords(checked?.violations ?? [], request, vocabulary),
     warnings: violationsInWireWords(checked?.warnings ?? [], request, vocabulary),
