@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { ROUTES } from '../../src/contract/contract.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+
+const OPERATIONS = ROUTES.filter(({ bearer }) => bearer).map((route) => [route.operation, route] as const)
+
+/** Each operation with a request that is wrong in every other respect: G17 has 401 come first. */
+function send(
+  { http }: TestToolmock,
+  { method, path, bodyMediaType }: (typeof ROUTES)[number],
+  authorization?: string,
+) {
+  const name = method.toLowerCase() as 'get' | 'post' | 'put' | 'delete'
+  const request = http(name, `${path.replace('{identifier}', 'nobody')}?page_size=x&query=`)
+  if (authorization !== undefined) request.set('Authorization', authorization)
+  return bodyMediaType === null ? request : request.set('Content-Type', 'text/plain').send('{')
+}
+
+describe('the bearer token', () => {
+  it('is asked of every operation but that of the token itself', () => {
+    expect(ROUTES.filter(({ bearer }) => !bearer).map(({ operation }) => operation)).toEqual(['create_token'])
+  })
+
+  it.each(OPERATIONS)('%s answers 401 without a valid one, before anything is validated (G15, G17)', (_name, route) =>
+    withToolmock({}, async (mock) => {
+      const token = await mock.signIn()
+      const sent = [
+        [undefined, 'Bearer'],
+        ['', 'Bearer'],
+        ['Bearer', 'Bearer'],
+        ['Bearer ', 'Bearer'],
+        [`Basic ${token}`, 'Bearer'],
+        [token, 'Bearer'],
+        [`Bearer ${token} ${token}`, 'Bearer'],
+        ['Bearer unknown', 'Bearer error="invalid_token"'],
+        ['Bearer __proto__', 'Bearer error="invalid_token"'],
+        [`Bearer ${token.toUpperCase()}`, 'Bearer error="invalid_token"'],
+      ] as const
+      for (const [authorization, challenge] of sent) {
+        const answer = await send(mock, route, authorization)
+
+        expect(answer.status, authorization).toBe(401)
+        expect(answer.headers['www-authenticate'], authorization).toBe(challenge)
+        expect(answer.body).toMatchObject({ code: 16, details: [{ error_code: 'UNAUTHENTICATED' }] })
+      }
+    }),
+  )
+
+  it.each(OPERATIONS)('%s answers 401 once it has expired, and says so', (_name, route) =>
+    withToolmock({ seed: { settings: { bearer_token_lifetime: '10m' } } }, async (mock) => {
+      const token = await mock.signIn()
+      mock.time.advance('599s')
+      expect((await send(mock, route, `Bearer ${token}`)).status).not.toBe(401)
+      mock.time.advance('1s')
+      const answer = await send(mock, route, `Bearer ${token}`)
+
+      expect(answer.status).toBe(401)
+      expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"')
+      expect(answer.body.message).toMatch(/expired at 2026-01-01T00:10:00\.000Z/)
+    }),
+  )
+
+  it('is taken whatever the case of its scheme (RFC 9110 11.1)', () =>
+    withToolmock({}, async (mock) => {
+      const token = await mock.signIn()
+      for (const scheme of ['bearer', 'BEARER', 'Bearer']) {
+        const answer = await mock.http('get', '/api/v1/connections').set('Authorization', `${scheme} ${token}`)
+        expect(answer.status).toBe(200)
+      }
+    }))
+
+  it('of one client stays good when another signs in, and both see the same environment', () =>
+    withToolmock(
+      {
+        seed: {
+          clients: [
+            { client_id: 'one', client_secret: 's1' },
+            { client_id: 'two', client_secret: 's2' },
+          ],
+        },
+      },
+      async ({ http }) => {
+        const listed: number[] = []
+        for (const [client_id, client_secret] of [
+          ['one', 's1'],
+          ['two', 's2'],
+        ]) {
+          const form = { client_id, client_secret, grant_type: 'client_credentials' }
+          const token = (await http('post', '/oauth/token').type('form').send(form)).body as { access_token: string }
+          const authorized = { Authorization: `Bearer ${token.access_token}` }
+          const body = { connector: 'mail', identifier: `by-${client_id}` }
+          await http('post', '/api/v1/connected_accounts').set(authorized).send(body)
+          const answer = await http('get', '/api/v1/connected_accounts').set(authorized)
+          listed.push((answer.body as { total_size: number }).total_size)
+        }
+        expect(listed).toEqual([1, 2])
+      },
+    ))
+})

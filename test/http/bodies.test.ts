@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { ROUTES } from '../../src/contract/contract.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+
+const WITH_BODY = ROUTES.filter(({ bodyMediaType }) => bodyMediaType === 'application/json').map(
+  (route) => [route.operation, route] as const,
+)
+type Route = (typeof ROUTES)[number]
+
+async function send(mock: TestToolmock, route: Route, body: string, type = 'application/json') {
+  const token = await mock.signIn()
+  const method = route.method.toLowerCase() as 'post' | 'put'
+  const request = mock
+    .http(method, route.path.replace('{identifier}', 'nobody'))
+    .set('Authorization', `Bearer ${token}`)
+  return type === '' ? request.unset('Content-Type') : request.set('Content-Type', type).send(body)
+}
+
+const DEEP = 45_000
+const BAD: [string, string, RegExp][] = [
+  ['JSON that stops', '{"connector":', /no valid JSON/],
+  ['two values', '{}{}', /no valid JSON/],
+  ['a trailing comma', '{"a":1,}', /no valid JSON/],
+  ['single quotes', "{'a':1}", /no valid JSON/],
+  ['an array', '[]', /is an array/],
+  ['an array of objects', '[{"connector":"mail"}]', /is an array/],
+  ['a text', '"x"', /is a string/],
+  ['a number', '7', /is a number/],
+  ['true', 'true', /is a boolean/],
+  ['null', 'null', /is null/],
+  ['white space', '  ', /no valid JSON/],
+  ['a form', 'connector=mail&identifier=ada', /no valid JSON/],
+  [`${DEEP} nested objects`, `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`, /nests more than/],
+  [`${DEEP} nested arrays in a field`, `{"a":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}`, /nests more than/],
+  [`${DEEP} brackets that never close`, '['.repeat(DEEP), /nests more than/],
+]
+
+describe.each(WITH_BODY)('a bad body for %s', (_name, route) => {
+  it('is a 400 that says what it is: malformed, no object, nested too deeply (G7)', () =>
+    withToolmock({}, async (mock) => {
+      for (const [name, body, message] of BAD) {
+        const answer = await send(mock, route, body)
+
+        expect(answer.status, name).toBe(400)
+        expect(answer.body, name).toMatchObject({ code: 3, details: [{ error_code: 'MALFORMED_BODY' }] })
+        expect(answer.body.message, name).toMatch(message)
+      }
+    }))
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/xml',
+    'application/merge-patch+json',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+    'application/json, text/plain',
+    'application/jsonp',
+  ])('is a 400 as %s (G7)', (type) =>
+    withToolmock({}, async (mock) => {
+      const answer = await send(mock, route, '{}', type)
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ code: 3, details: [{ error_code: 'UNSUPPORTED_CONTENT_TYPE' }] })
+    }),
+  )
+
+  it('is a 400 when there is none', () =>
+    withToolmock({}, async (mock) => {
+      const answer = await send(mock, route, '', '')
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ code: 3 })
+    }))
+
+  it('is a 413 over the limit (G7)', () =>
+    withToolmock({}, async (mock) => {
+      const answer = await send(mock, route, JSON.stringify({ identifier: 'x'.repeat(2_000_000) }))
+
+      expect(answer.status).toBe(413)
+      expect(answer.body).toMatchObject({ code: 8, details: [{ error_code: 'BODY_TOO_LARGE' }] })
+    }))
+})
+
+describe('a body that is taken', () => {
+  const ada = JSON.stringify({ connector: 'mail', identifier: 'ada' })
+  const create = ROUTES.find(({ operation }) => operation === 'create_connected_account')!
+
+  it.each([
+    'application/json',
+    'application/json;charset=utf-8',
+    'application/json; charset=UTF-8',
+    'Application/JSON; charset="utf-8"',
+    'application/json; profile=x',
+  ])('comes as %s', (type) =>
+    withToolmock({}, async (mock) => {
+      expect((await send(mock, create, ada, type)).status).toBe(201)
+    }),
+  )
+
+  it('is exactly as large as the limit', () =>
+    withToolmock({ bodyLimit: 1000 }, async (mock) => {
+      const exact = ada.replace('{', `{${' '.repeat(1000 - ada.length)}`)
+
+      expect((await send(mock, create, exact)).status).toBe(201)
+      expect((await send(mock, create, ` ${exact}`)).status).toBe(413)
+    }))
+
+  it('nests as deep as people write, also in brackets inside of texts', () =>
+    withToolmock({}, async (mock) => {
+      const nested = `${'['.repeat(90)}"${'[{'.repeat(500)}\\""${']'.repeat(90)}`
+      const body = `{"connector":"mail","identifier":"ada","connected_account":{"api_config":{"a":${nested}}}}`
+      const answer = await send(mock, create, body)
+
+      expect(answer.status).toBe(201)
+      expect(answer.text).toContain(nested)
+    }))
+})
+
+describe('nothing is changed by a request that is refused', () => {
+  it('whatever is wrong with it', () =>
+    withToolmock({}, async (mock) => {
+      const before = JSON.stringify([...mock.environment.model.tables.accounts.values()])
+      for (const [, route] of WITH_BODY) for (const [, body] of BAD) await send(mock, route, body)
+
+      expect(JSON.stringify([...mock.environment.model.tables.accounts.values()])).toBe(before)
+    }))
+})

@@ -1,0 +1,223 @@
+import { request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { ROUTES } from '../../src/contract/contract.ts'
+import { withToolmock } from '../support/toolmock.ts'
+
+/** A connection of one's own to the mock: what is sent goes out as it is, what comes is kept. */
+class RawClient {
+  #text = ''
+  #closed = false
+
+  constructor(private readonly socket: Socket) {
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk: string) => (this.#text += chunk))
+    socket.on('close', () => (this.#closed = true))
+    socket.on('error', () => undefined)
+  }
+
+  write(text: string): void {
+    this.socket.write(text, 'latin1')
+  }
+
+  /** The answers so far, once there are that many or the server has hung up. */
+  async answers(count: number): Promise<string[]> {
+    const complete = () => this.#text.split(/(?=HTTP\/1\.1 \d{3})/).filter((answer) => answer.includes('\r\n\r\n'))
+    await expect.poll(() => this.#closed || complete().length >= count, { timeout: 5000 }).toBe(true)
+    return complete()
+  }
+
+  close(): void {
+    this.socket.destroy()
+  }
+}
+
+async function withSocket(work: (client: RawClient, token: string) => Promise<void>): Promise<void> {
+  await withToolmock({}, async ({ simulator, signIn }) => {
+    const token = await signIn()
+    const { port } = await simulator.listen({ host: '127.0.0.1', port: 0 })
+    const client = new RawClient(connect(port, '127.0.0.1'))
+    try {
+      await work(client, token)
+    } finally {
+      client.close()
+    }
+  })
+}
+
+const status = (answer: string | undefined): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer ?? '')?.[1])
+
+describe('over a socket', () => {
+  it('a body of 2 MB is answered with 413, and the connection serves the next request', () =>
+    withSocket(async (client, token) => {
+      const size = 2_000_000
+      const head = `Host: x\r\nAuthorization: Bearer ${token}\r\n`
+      client.write(`POST /api/v1/connected_accounts HTTP/1.1\r\n${head}Content-Type: application/json\r\n`)
+      client.write(`Content-Length: ${size}\r\n\r\n${'x'.repeat(size)}`)
+      client.write(`GET /api/v1/connections HTTP/1.1\r\n${head}\r\n`)
+      const answers = await client.answers(2)
+
+      expect(answers.map(status)).toEqual([413, 200])
+      expect(answers[0]).toContain('BODY_TOO_LARGE')
+    }))
+
+  it('a body of 2 MB in chunks, whose length nobody announced, is answered with 413', () =>
+    withToolmock({}, async ({ simulator, signIn }) => {
+      const headers = { Authorization: `Bearer ${await signIn()}`, 'Content-Type': 'application/json' }
+      const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
+      const answered = new Promise<number | undefined>((resolve, reject) => {
+        const post = request(`${url}/api/v1/connected_accounts`, { method: 'POST', headers }, (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        })
+        post.on('error', reject)
+        for (let part = 0; part < 20; part++) post.write('x'.repeat(100_000))
+        post.end()
+      })
+
+      expect(await answered).toBe(413)
+    }))
+
+  it.each([
+    [
+      'two lengths',
+      'POST /api/v1/connected_accounts HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+    ],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a length that is no number', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: two\r\n\r\n'],
+    ['a method that is none', 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nHost x\r\n\r\n'],
+    ['no HTTP at all', 'hello\r\n\r\n'],
+  ])('a request with %s is a 400 with the error body, and the connection is closed', (_name, text) =>
+    withSocket(async (client) => {
+      client.write(text)
+      const [answer = ''] = await client.answers(1)
+
+      expect(status(answer)).toBe(400)
+      expect(answer).toMatch(/^connection: close\r$/im)
+      expect(answer).toMatch(/^x-request-id: req_\w+\r$/im)
+      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+        code: 3,
+        details: [{ error_code: 'MALFORMED_BODY' }],
+      })
+    }),
+  )
+
+  it('TRACE is a 405 that echoes nothing', () =>
+    withSocket(async (client, token) => {
+      client.write(`TRACE /api/v1/connections HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+      const [answer = ''] = await client.answers(1)
+
+      expect(status(answer)).toBe(405)
+      expect(answer).not.toContain(token)
+    }))
+
+  it('takes a request target in absolute form, as proxies send it', () =>
+    withSocket(async (client, token) => {
+      client.write(`GET http://x/api/v1/connections HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+      expect(status((await client.answers(1))[0])).toBe(200)
+    }))
+})
+
+describe('methods that a path does not serve (G8)', () => {
+  const paths = [...new Set(ROUTES.map(({ path }) => path))].map((path) => {
+    const served = ROUTES.filter((route) => route.path === path).map(({ method }) => method as string)
+    return [path, served] as const
+  })
+
+  it.each(paths)('on %s are a 405 that names %j', (path, served) =>
+    withToolmock({}, async ({ http }) => {
+      for (const method of ['get', 'put', 'post', 'patch', 'delete', 'head', 'options'] as const) {
+        if (served.includes(method.toUpperCase())) continue
+        const answer = await http(method, path.replace('{identifier}', 'x'))
+
+        expect(answer.status, method).toBe(405)
+        expect(answer.headers['allow']?.split(', ').sort(), method).toEqual([...served].sort())
+        if (method === 'head') expect(answer.text ?? '').toBe('')
+        else expect(answer.body).toMatchObject({ code: 12, details: [{ error_code: 'METHOD_NOT_ALLOWED' }] })
+      }
+    }),
+  )
+})
+
+describe('paths that are not served (G8)', () => {
+  it.each([
+    '/',
+    '/api/v1',
+    '/api/v2/connections',
+    '/api/v1/connections/',
+    '/api/v1/connections/x',
+    '/API/v1/connections',
+    '/api/v1/Connections',
+    '//api/v1/connections',
+    '/api/v1/connected_accountsXYZ',
+    '/api/v1/connected_accounts:',
+    '/api/v1/connected_accounts:deleted',
+    '/api/v1/connected_accountsXdelete',
+    '/api/v1/connected_accounts/:search',
+    '/api/v1/connected_accounts/user',
+    '/api/v1/connected_accounts%3Asearch?query=abc',
+    '/api/v1/custom-providers/',
+    '/api/v1/custom-providers/a/b',
+    '/api/v1/custom-providers/%E0%A4%A',
+    '/api/v1/custom-providers/%',
+    '/api/v1/%zz',
+    '/__proto__',
+    '/constructor',
+    '/oauth/token/',
+    '/%00',
+  ])('%s is a 404 with the error body', (path) =>
+    withToolmock({}, async ({ http, signIn }) => {
+      const authorized = { Authorization: `Bearer ${await signIn()}` }
+      for (const method of ['get', 'post', 'put', 'delete'] as const) {
+        const answer = await http(method, path).set(authorized)
+
+        expect(answer.status, method).toBe(404)
+        expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PATH_NOT_FOUND' }] })
+      }
+    }),
+  )
+})
+
+describe('X-Request-Id (G18)', () => {
+  const ANYWHERE = [
+    '/api/v1/connections',
+    '/oauth/token',
+    '/nowhere',
+    '/connect/success',
+    '/magic/x',
+    '/_mock/health',
+    '/_mock/x',
+  ]
+
+  it.each(ANYWHERE)('is on the answer of %s, made up or taken from the request', (path) =>
+    withToolmock({}, async ({ http }) => {
+      const made = await http('get', path)
+      const taken = await http('get', path).set('X-Request-Id', 'my-id:1.2')
+
+      expect(made.headers['x-request-id']).toMatch(/^req_\w+$/)
+      expect(taken.headers['x-request-id']).toBe('my-id:1.2')
+    }),
+  )
+
+  it.each([
+    ['spaces', 'a b'],
+    ['markup', '<b>'],
+    ['too much', 'x'.repeat(129)],
+    ['nothing', ''],
+  ])('is not taken when it holds %s', (_name, id) =>
+    withToolmock({}, async ({ http }) => {
+      const answer = await http('get', '/nowhere').set('X-Request-Id', id)
+      expect(answer.headers['x-request-id']).toMatch(/^req_\w+$/)
+    }),
+  )
+
+  it('is in the error body as well', () =>
+    withToolmock({}, async ({ http }) => {
+      const answer = await http('get', '/api/v1/connections').set('X-Request-Id', 'abc')
+      expect(answer.body).toMatchObject({ details: [{ request_info: { request_id: 'abc' } }] })
+    }))
+})
