@@ -13,12 +13,18 @@ export class ToolSchemaCheck {
   async findings(document: JsonObject): Promise<Finding[]> {
     const tools = own(document, 'tools')
     if (!Array.isArray(tools) || tools.length === 0) return []
-    const judge = (this.#judge ??= new SchemaJudge((await import('ajv/dist/2020.js')).Ajv2020))
+    const judge = (this.#judge ??= await loadedJudge())
     return tools.flatMap((tool, index) => {
       const schema = isJsonObject(tool) ? own(tool, 'input_schema') : undefined
       return isJsonObject(schema) ? judge.findings(schema, ['tools', index, 'input_schema']) : []
     })
   }
+}
+
+async function loadedJudge(): Promise<SchemaJudge> {
+  // Of a CommonJS package that is loaded late the bundle hands on the default export only.
+  const { default: ajv2020 } = await import('ajv/dist/2020.js')
+  return new SchemaJudge(ajv2020.Ajv2020)
 }
 
 const OPTIONS: Options = { strict: false, allErrors: true, logger: false, validateFormats: false }
