@@ -4,7 +4,8 @@ import type { Metafile } from 'esbuild'
 const START = ['src/cli/main.ts', 'src/cli/program.ts', 'src/cli/start.ts', 'src/simulator.ts', 'src/index.ts']
 
 /** What costs more than the rest of the start together; only the small run-time parts of Ajv belong to the validators. */
-const HEAVY = /node_modules\/(zod|yaml|@faker-js|@stoplight|@peculiar|ajv\/dist\/(?!runtime\/)|ajv-formats\/dist\/(?!formats))/
+const HEAVY =
+  /node_modules\/(zod|yaml|@faker-js|@stoplight|@peculiar|ajv\/dist\/(?!runtime\/)|ajv-formats\/dist\/(?!formats))/
 
 /**
  * Holds the bundle to loading nothing heavy before it is needed.

@@ -13,9 +13,17 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
   {
     name: 'validate',
     operands: ' FILE…',
-    summary: 'check seed and connector files; exit 1 when there is something to mend, 2 when one cannot be read',
+    summary:
+      'check seed, connector and scenario files; exit 1 when there is something to mend, 2 when one cannot be read',
     flags: COMMON_FLAGS,
     load: async () => (await import('./validate.ts')).validate,
+  },
+  {
+    name: 'init',
+    operands: ' [DIR]',
+    summary: 'write a commented starter seed, connector and scenario into DIR (toolmock by default)',
+    flags: COMMON_FLAGS,
+    load: async () => (await import('./init.ts')).init,
   },
   {
     name: 'healthcheck',

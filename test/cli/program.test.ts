@@ -18,7 +18,8 @@ describe('toolmock', () => {
   it.each([[['--help']], [['-h']], [['help']]])('%j lists the commands', async (args) => {
     const { code, stdout, stderr } = await toolmock.run(args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const command of ['start', 'validate FILE…', 'healthcheck']) expect(stdout).toContain(`\n  ${command} `)
+    for (const command of ['start', 'validate FILE…', 'init [DIR]', 'healthcheck'])
+      expect(stdout).toContain(`\n  ${command} `)
   })
 
   it.each([[['start', '--help']], [['start', '--prot', '--help']], [['help', 'start']]])(
@@ -32,7 +33,10 @@ describe('toolmock', () => {
 
   it.each([
     [['sart'], 'toolmock: sart is no command. Did you mean start? See toolmock --help.'],
-    [['serve-it'], 'toolmock: serve-it is no command. Commands are start, validate, healthcheck. See toolmock --help.'],
+    [
+      ['serve-it'],
+      'toolmock: serve-it is no command. Commands are start, validate, init, healthcheck. See toolmock --help.',
+    ],
     [['--prot', '1'], 'toolmock: --prot is not known. Did you mean --port? See toolmock start --help.'],
     [
       ['start', '--port', 'x'],
