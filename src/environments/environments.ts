@@ -6,7 +6,17 @@ import { putSeed, seedExpander } from '../store/seeding.ts'
 import type { StoredEnvironment } from '../store/stored-environment.ts'
 import type { World } from '../store/world.ts'
 import { environmentNameFor, fittingPattern } from './client-pattern.ts'
-import { exactSeed, extended, keptOf, keptRows, type Origin, refill, withoutClients } from './origin.ts'
+import {
+  changedSeed,
+  exactSeed,
+  extended,
+  keptOf,
+  keptRows,
+  type Origin,
+  refill,
+  reseeded,
+  withoutClients,
+} from './origin.ts'
 import { clockStateOf, type StartClock, standing } from './start-clock.ts'
 
 export interface EnvironmentsOptions {
@@ -67,8 +77,18 @@ export class Environments {
    * @throws EnvironmentExistsError; ClientIdTakenError for a client that another environment has
    */
   async create(request: EnvironmentRequest = {}): Promise<CreatedEnvironment> {
+    const { seed } = request
+    return seed ? this.#make(request, seed, false) : this.#make(request, withoutClients(await this.#serverSeed()), true)
+  }
+
+  /** Makes the environment that has the server's seed together with its clients. */
+  async createDefault(name: string): Promise<CreatedEnvironment> {
+    const seed = await this.#serverSeed()
+    return this.#make({ name, seed }, seed, true)
+  }
+
+  async #make(request: EnvironmentRequest, seed: SeedBundle, ofServer: boolean): Promise<CreatedEnvironment> {
     const { world, thirdParty } = this.#options
-    const seed = request.seed ?? withoutClients(await this.#serverSeed())
     const expand = await seedExpander(seed)
     const name = request.name ?? this.#generatedName()
     if (world.environment(name)) throw new EnvironmentExistsError(name)
@@ -84,15 +104,11 @@ export class Environments {
         putSeed(made, thirdParty(made), withoutClients(exact))
       },
     })
-    this.#origins.set(environment, { seed, exact, clock: standing(clock, environment), kept: keptRows(environment) })
+    const kept = keptRows(environment)
+    this.#origins.set(environment, { seed, exact, ofServer, clock: standing(clock, environment), kept })
     const [client] = environment.model.tables.clients.values()
     if (!client) throw new Error(`the environment ${name} was made without a client`)
     return { environment, client }
-  }
-
-  /** Makes the environment that has the server's seed together with its clients. */
-  async createDefault(name: string): Promise<CreatedEnvironment> {
-    return this.create({ name, seed: await this.#serverSeed() })
   }
 
   /** Removes an environment with everything in it; false when there is none of that name. */
@@ -107,13 +123,14 @@ export class Environments {
   async arrive(clientId: string, secret: string): Promise<CreatedEnvironment | undefined> {
     const seed = await this.#seedWithPattern(clientId, secret)
     if (!seed) return undefined
+    const own = seed === (await this.#serverSeed()) ? undefined : withoutClients(seed)
     const arriving = this.#arriving.get(clientId)
     if (arriving) return arriving
     const { world } = this.#options
     const known = world.byClient(clientId)
     if (known) return known
     const name = environmentNameFor(clientId, (taken) => world.environment(taken) !== undefined)
-    const made = this.create({ name, seed: withoutClients(seed), client: { id: clientId, client_secret: secret } })
+    const made = this.create({ name, seed: own, client: { id: clientId, client_secret: secret } })
     this.#arriving.set(clientId, made)
     return made.finally(() => this.#arriving.delete(clientId))
   }
@@ -130,6 +147,28 @@ export class Environments {
       return written
     })
     this.#origins.set(environment, extended(origin, environment, { seed, exact }))
+  }
+
+  /**
+   * Takes another seed for the server's. New environments are made from it, and each that was made from the earlier one gets
+   * it on top of what it holds; its clients belong to the environment of the given name.
+   * @throws ClientIdTakenError
+   */
+  async reseed(seed: SeedBundle, ownerOfClients: string): Promise<void> {
+    const { world, thirdParty } = this.#options
+    for (const environment of world.environments()) {
+      const origin = await this.#originOf(environment)
+      if (!origin.ofServer) continue
+      const changed = changedSeed(origin, environment.name === ownerOfClients ? seed : withoutClients(seed))
+      const exact = world.change(environment, () => {
+        const written = exactSeed(environment, changed)
+        environment.configure(seed.settings)
+        putSeed(environment, thirdParty(environment), written)
+        return written
+      })
+      this.#origins.set(environment, reseeded(origin, environment, { seed: changed, exact }))
+    }
+    this.#seed = Promise.resolve(seed)
   }
 
   /** Takes model, settings and clock back to the seed, in one commit; clients and bearer tokens stay. */
@@ -157,6 +196,7 @@ export class Environments {
     const origin = {
       seed,
       exact,
+      ofServer: true,
       clock: standing(this.#options.clock ?? {}, environment),
       kept: keptOf(environment, exact),
     }

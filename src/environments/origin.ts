@@ -15,6 +15,8 @@ export interface Origin {
   readonly seed: SeedBundle
   /** The same with every account written out and every id decided, so that each reset brings the same entities back. */
   readonly exact: SeedBundle
+  /** Whether the seed is the server's, which it follows when that changes (`--watch`). */
+  readonly ofServer: boolean
   readonly clock: StartClock
   /** The rows that carry the ids of connections and providers, which a seed need not name. */
   readonly kept: { readonly connections: readonly Connection[]; readonly providers: readonly Provider[] }
@@ -56,6 +58,40 @@ export function extended(
     ...origin,
     seed: mergeBundles([origin.seed, added.seed]),
     exact: mergeBundles([origin.exact, added.exact]),
+    kept: keptRows(environment, origin.kept),
+  }
+}
+
+/**
+ * A changed seed as it goes on top of an environment that was made from an earlier one: providers without an identifier keep
+ * the one that they were given, and accounts that were generated once are not generated again.
+ */
+export function changedSeed({ exact }: Origin, seed: SeedBundle): SeedBundle {
+  const given = new Map(exact.providers.map(({ display_name, identifier }) => [display_name, identifier]))
+  const providers = seed.providers.map((provider) => {
+    const identifier = provider.identifier ?? given.get(provider.display_name)
+    return identifier === undefined ? provider : { ...provider, identifier }
+  })
+  return { ...seed, providers, generate: [] }
+}
+
+/** The origin after the seed that it rests on has changed: what that names is now as it says, the rest stays. */
+export function reseeded(
+  origin: Origin,
+  environment: StoredEnvironment,
+  { seed, exact }: { seed: SeedBundle; exact: SeedBundle },
+): Origin {
+  const accounts = new Set(exact.accounts.map(({ id }) => id))
+  const providers = new Set(exact.providers.map(({ identifier }) => identifier))
+  const before = {
+    ...origin.exact,
+    accounts: origin.exact.accounts.filter(({ id }) => !accounts.has(id)),
+    providers: origin.exact.providers.filter(({ identifier }) => !providers.has(identifier)),
+  }
+  return {
+    ...origin,
+    seed: { ...seed, clients: mergeBundles([origin.seed, seed]).clients },
+    exact: mergeBundles([before, exact]),
     kept: keptRows(environment, origin.kept),
   }
 }
