@@ -87,7 +87,7 @@ describe.each(LOCATING)('locating an account by %s', (_, call) => {
     (locator) =>
       withToolmock({}, async (mock) => {
         await createAccount(mock, { organization_id: 'org_1' })
-        const answer = await call(mock, locator as Locator)
+        const answer = await call(mock, locator)
         expect(answer.status).toBe(400)
         expect(answer.body.code).toBe(3)
         expect(fieldsOf(answer).length).toBeGreaterThan(0)

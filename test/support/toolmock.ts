@@ -35,10 +35,10 @@ type Query = Record<string, string | number | readonly string[]> | string
 
 /** Calls of `/api/v1` with a bearer token. Paths start behind that prefix: `/connected_accounts`. */
 export interface Api {
-  get(path: string, query?: Query): Promise<Response>
-  post(path: string, body?: object): Promise<Response>
-  put(path: string, body?: object): Promise<Response>
-  delete(path: string): Promise<Response>
+  readonly get: (path: string, query?: Query) => Promise<Response>
+  readonly post: (path: string, body?: object) => Promise<Response>
+  readonly put: (path: string, body?: object) => Promise<Response>
+  readonly delete: (path: string) => Promise<Response>
 }
 
 export interface TestToolmock {
@@ -48,16 +48,16 @@ export interface TestToolmock {
   readonly api: Api
   /** The mock's time; it moves only here. */
   readonly time: {
-    now(): number
+    readonly now: () => number
     /** Moves on by a duration such as `90s` or `2h`. */
-    advance(by: string): void
+    readonly advance: (by: string) => void
   }
   /** A request without anything of ours: `http('post', '/oauth/token').type('form').send({ … })`. Redirects are not followed. */
-  http(method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options', path: string): Test
+  readonly http: (method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options', path: string) => Test
   /** A new bearer token; `api` uses it from then on. */
-  signIn(): Promise<string>
+  readonly signIn: () => Promise<string>
   /** Follows a magic link, or any other URL below `BASE_URL`, as a browser would; redirects are not followed. */
-  follow(url: string, query?: Query): Promise<Response>
+  readonly follow: (url: string, query?: Query) => Promise<Response>
   /** Every exchange with an operation so far. */
   readonly exchanges: readonly ObservedExchange[]
 }
