@@ -299,10 +299,14 @@ function fieldsOf(body: ErrorBody): string[] {
 
 describe('the journal of an environment with a vocabulary', () => {
   it('shows what was sent and answered in the words of the wire, and knows its tool', async () => {
-    await withToolmock(speaking({ tool_name: 'tool', ACCOUNT_NOT_FOUND: 'GONE' }), async (mock) => {
-      await mock.api.post('/execute_tool', { tool: 'mail_send_message', connected_account_id: 'ca_x', tool_input: {} })
+    await withToolmock(speaking({ tool_name: 'action', ACCOUNT_NOT_FOUND: 'GONE' }), async (mock) => {
+      await mock.api.post('/execute_tool', {
+        action: 'mail_send_message',
+        connected_account_id: 'ca_x',
+        tool_input: {},
+      })
       const entry = mock.simulator.journals.of(mock.environment).query().at(-1)
-      expect(entry).toMatchObject({ tool: 'mail_send_message', request: { body: { tool: 'mail_send_message' } } })
+      expect(entry).toMatchObject({ tool: 'mail_send_message', request: { body: { action: 'mail_send_message' } } })
       expect(JSON.stringify(entry?.response.body)).toContain('"GONE"')
     })
   })
@@ -317,6 +321,50 @@ describe('the journal of an environment with a vocabulary', () => {
       ]
       for (const account of sent) expect((await mock.api.post('/connected_accounts', account)).status).toBe(201)
       expect(JSON.stringify(mock.simulator.journals.of(mock.environment).query())).not.toMatch(/secret-\d/)
+    })
+  })
+})
+
+describe('pages and redirects', () => {
+  const words = { auth_request_id: 'flow_id', state: 'echo', user_verify_url: 'callback_url', link: 'url' }
+
+  it('go back to the application with parameters named as the wire names the fields', async () => {
+    await withToolmock(speaking(words), async ({ api, follow }) => {
+      const asked = {
+        connector: 'mail',
+        identifier: 'ada@example.com',
+        callback_url: 'https://app.example/',
+        echo: 's',
+      }
+      const { body } = await api.post('/connected_accounts/magic_link', asked)
+      const denied = await follow(String(body.url), { decision: 'deny' })
+      const approved = await follow(String(body.url), { decision: 'approve' })
+      const back = new URL(String(approved.headers.location)).searchParams
+      const sent = { flow_id: back.get('flow_id'), identifier: 'ada@example.com' }
+      expect(String(denied.headers.location)).toContain('echo=s')
+      expect([...back.keys()].sort()).toEqual(['echo', 'flow_id'])
+      expect((await api.post('/connected_accounts/user/verify', sent)).status).toBe(200)
+    })
+  })
+
+  it('name fields in the words of the wire', async () => {
+    const seed = { settings: { require_user_verification: true, vocabulary: words } }
+    await withToolmock({ seed }, async ({ api, follow }) => {
+      const { body } = await api.post('/connected_accounts/magic_link', { connector: 'mail', identifier: 'a' })
+      const page = await follow(String(body.url), { decision: 'approve' })
+      expect(page.status).toBe(400)
+      expect(page.text).toContain('callback_url')
+      expect(page.text).not.toContain('user_verify_url')
+    })
+  })
+
+  it('leave names and credentials of a connector as they are', async () => {
+    const mapped = { access_token: 'token', details: 'parts', status: 'phase', name: 'title' }
+    await withToolmock(speaking(mapped), async ({ api, follow }) => {
+      const { body } = await api.post('/connected_accounts/magic_link', { connector: 'helpdesk', identifier: 'status' })
+      const form = await follow(String(body.link))
+      expect(form.text).toContain('<bdi>status</bdi>')
+      expect(form.text).not.toContain('phase')
     })
   })
 })

@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Vocabularies, Vocabulary } from '../../src/domain/vocabulary.ts'
+
+describe('a vocabulary', () => {
+  it('is one to one whatever is mapped, so that nothing sent is lost or taken for another', () => {
+    const word = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
+    fc.assert(
+      fc.property(fc.dictionary(word, word), word, (words, any) => {
+        const vocabulary = new Vocabulary(words)
+        expect(vocabulary.document(vocabulary.wire(any))).toBe(any)
+        expect(vocabulary.wire(vocabulary.document(any))).toBe(any)
+      }),
+    )
+  })
+
+  it.each([
+    ['a chain', { a: 'b', b: 'c' }, { a: 'b', b: 'c', c: 'a' }],
+    ['a swap', { a: 'b', b: 'a' }, { a: 'b', b: 'a' }],
+    ['a word for itself', { a: 'a' }, { a: 'a', b: 'b' }],
+    ['harmless names', { constructor: 'maker' }, { constructor: 'maker', toString: 'toString' }],
+  ])('says %s', (_kind, words, expected) => {
+    const vocabulary = new Vocabulary(words)
+    for (const [word, wire] of Object.entries(expected)) expect(vocabulary.wire(word)).toBe(wire)
+  })
+
+  it.each([
+    ['send status or id', 'send phase or id'],
+    ['body.status[0].x: found nothing', 'body.phase[0].x: found nothing'],
+    ['found the string "status"', 'found the string "phase"'],
+    ['found the string "phase"', 'found the string "status"'],
+    ['phase is no word of the document', 'phase is no word of the document'],
+    ['the text "of a status" stays', 'the text "of a status" stays'],
+    ['status@example.com and /api/status stay', 'status@example.com and /api/status stay'],
+    ['the statuses stay', 'the statuses stay'],
+  ])('turns the text %j into %j', (text, expected) => {
+    expect(new Vocabulary({ status: 'phase' }).prose(text)).toBe(expected)
+  })
+
+  it('is made once for each set of words, and not at all for none', () => {
+    const vocabularies = new Vocabularies()
+    const words = { a: 'b' }
+    expect(vocabularies.of({})).toBeUndefined()
+    expect(vocabularies.of(words)).toBe(vocabularies.of(words))
+  })
+})
