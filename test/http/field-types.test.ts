@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../src/domain/json.ts'
-import { follow, member, operations } from '../spec/document.ts'
+import { follow, member, operations, text } from '../spec/document.ts'
 import { withToolmock } from '../support/toolmock.ts'
 
 /** A field of a request body: where it is, and what type the spec gives it. */
@@ -84,7 +84,7 @@ describe('query parameters', () => {
     parameters.filter((each) => own(each, 'in') === 'query').map((each) => [id, path, each] as const),
   )
 
-  it.each(listed.map(([id, path, parameter]) => [id, String(own(parameter, 'name')), path, parameter] as const))(
+  it.each(listed.map(([id, path, parameter]) => [id, text(parameter, 'name'), path, parameter] as const))(
     '%s answers 400 when %s is repeated, unless it is a list',
     (_id, name, path, parameter) =>
       withToolmock({}, async ({ api }) => {
