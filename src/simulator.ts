@@ -17,6 +17,7 @@ import { openJournalFile } from './journal/journal-file.ts'
 import { Journals } from './journal/journals.ts'
 import { baseUrlOf } from './http/request-identity.ts'
 import { type Serving, servingOf } from './http/serving.ts'
+import { answerUnreadable } from './http/unreadable-request.ts'
 import { requestIds, serviceRoutes, unexpectedError, unknownPath } from './http/routes.ts'
 import { settleDue } from './operations/due.ts'
 import { systemTime, type TimeSource } from './store/clock.ts'
@@ -163,7 +164,9 @@ async function assemble({ world, thirdParties, environments, notices, options }:
   if (journalFile) journals.observe(journalFile.append)
   mount(app, corridor)
   const tls = options.tls && (await credentialsOf(options.tls))
-  const serving = servingOf(await createFastServer(tls), tls ? 'https' : 'http')
+  const server = await createFastServer(tls)
+  server.on('clientError', answerUnreadable(new RandomIds()))
+  const serving = servingOf(server, tls ? 'https' : 'http')
   const [client] = world.environment(DEFAULT_ENVIRONMENT)?.model.tables.clients.values() ?? []
   return {
     app,
