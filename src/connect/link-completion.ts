@@ -74,7 +74,7 @@ async function completeConsent(flow: Flow, open: OpenLink, { decision, as }: Cho
   const { environment, authorizations } = flow
   if (decision === 'approve') refuseUnverifiable(environment, open.link)
   const answer = { ...questionOf(flow, open), decision, person: as || whoSignsIn(open) }
-  const callback = authorizations.decide(environment, open.connector, answer)
+  const callback = await authorizations.decide(environment, open.connector, answer, flow.trail)
   return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
 }
 

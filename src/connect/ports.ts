@@ -31,7 +31,12 @@ export interface Authorizations {
   /** The address of the third party's authorize endpoint, as the browser reaches it. */
   authorizeUrl(baseUrl: string, environment: Environment, connector: Connector, question: AuthorizationQuestion): string
   /** Decides as a user at the consent page would; answers where the third party would send the browser then (G31). */
-  decide(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string
+  decide(
+    environment: Environment,
+    connector: Connector,
+    answer: AuthorizationAnswer,
+    trail: Trail,
+  ): string | Promise<string>
 }
 
 /** What the flow of a link needs: its world, and the ways out of it. */

@@ -30,4 +30,6 @@ export interface ObservedExchange {
   }
   /** Undefined when the answer was not checked. */
   readonly responseViolations: readonly FieldViolation[] | undefined
+  /** Whether the rule of a scenario answered, or changed the answer on its way: no proof of what the service does. */
+  readonly injected?: boolean
 }

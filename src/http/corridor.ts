@@ -7,6 +7,7 @@ import { operate } from './operate.ts'
 import { readBody } from './read-body.ts'
 import { record } from './record.ts'
 import { checkRequestContract } from './request-contract.ts'
+import { actOutScenarios } from './scenario.ts'
 import { send } from './send.ts'
 import { serialize } from './serialize.ts'
 import { settle } from './settle.ts'
@@ -22,6 +23,7 @@ const INWARD: readonly Step[] = [
   checkClient,
   settle,
   checkRequestContract,
+  actOutScenarios,
   operate,
   commit,
 ]

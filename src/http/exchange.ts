@@ -3,6 +3,7 @@ import type { CheckedRequest, ContractWarning, Route } from '../contract/contrac
 import type { Operation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
+import type { FaultKind } from '../domain/scenario.ts'
 import type { Trail } from '../domain/trail.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
@@ -34,10 +35,24 @@ export interface Exchange {
   spoken?: Spoken
   /** The reply as it goes over the wire. */
   answer?: WireAnswer
+  /** What the scenarios do to the answer, where a rule fired that does. */
+  fault?: AnswerFault
   /** What the contract check of our own answer found: a defect of the mock (must stay empty). */
   responseViolations: readonly FieldViolation[]
   /** What made the answer an error, for the journal. */
   error?: unknown
+}
+
+/** What the rules of scenarios do to an answer (1.4). */
+export interface AnswerFault {
+  /** The connection has ended with this fault, and nothing was answered. */
+  readonly cut?: FaultKind | undefined
+  /** The answer is theirs, and no operation's. */
+  readonly injected: boolean
+  /** The text of an injected answer that is no JSON. */
+  readonly text?: string | undefined
+  /** Puts the answer on the wire in its own way. */
+  readonly deliver?: ((answer: WireAnswer) => Promise<void>) | undefined
 }
 
 /** Reply and findings in the words of the wire (G48). */

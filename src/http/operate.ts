@@ -5,8 +5,9 @@ import type { Corridor } from './step.ts'
 import { environmentOf, type Exchange } from './exchange.ts'
 import { baseUrlOf } from './request-identity.ts'
 
-/** Hands the request to its operation. */
+/** Hands the request to its operation, unless a scenario has answered it. */
 export async function operate(exchange: Exchange, corridor: Corridor): Promise<void> {
+  if (exchange.fault && (exchange.fault.injected || exchange.fault.cut)) return
   // The table pairs each operation with its own handler; the compiler cannot see that a route's name picks both.
   const handler = OPERATIONS[exchange.route.operation] as Handler<Operation>
   const reply = handler(callOf(exchange, corridor))

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import { ServiceError, TokenError } from '../domain/errors.ts'
+import { isJsonObject } from '../domain/json.ts'
 import { Trail } from '../domain/trail.ts'
 import { kept } from '../journal/body-text.ts'
 import type { Recorded } from '../journal/entry.ts'
@@ -25,8 +26,9 @@ export function record(exchange: Exchange, corridor: Corridor): void {
     url: request.originalUrl,
     requestHeaders: request.rawHeaders,
     requestBody: kept(rawBody),
-    status: answer?.status ?? 500,
-    errorCode: error === undefined ? null : codeOf(error),
+    // 0: no answer left.
+    status: exchange.fault?.cut ? 0 : (answer?.status ?? 500),
+    errorCode: error === undefined ? injectedCode(exchange) : codeOf(error),
     responseHeaders: answer?.headers ?? NO_HEADERS,
     responseBody: kept(answer?.text ?? ''),
     client: exchange.client?.id ?? null,
@@ -90,6 +92,15 @@ function codeOf(error: unknown): string {
   return error instanceof TokenError ? error.error : 'INTERNAL'
 }
 
+/** The `error_code` of an answer that a scenario gave. */
+function injectedCode({ fault, reply }: Exchange): string | null {
+  if (!fault?.injected || !isJsonObject(reply?.body)) return null
+  const { details, error } = reply.body
+  const [info] = Array.isArray(details) ? details : []
+  const code = isJsonObject(info) ? info['error_code'] : error
+  return typeof code === 'string' ? code : null
+}
+
 /** A defect of the mock: the caller is told to look here. */
 function failureOf(error: unknown): string | null {
   if (error instanceof ServiceError || error instanceof TokenError) return null
@@ -107,6 +118,7 @@ function observed({
   requestId,
   checked,
   responseViolations,
+  fault,
 }: Exchange): ObservedExchange {
   const sent: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) sent[name] = String(value)
@@ -130,6 +142,7 @@ function observed({
       headers: Object.fromEntries([['x-request-id', requestId], ...json, ...answered]),
       body: reply?.body === undefined ? undefined : JSON.parse(JSON.stringify(reply.body)),
     },
-    responseViolations,
+    responseViolations: fault ? undefined : responseViolations,
+    ...(fault ? { injected: true } : {}),
   }
 }

@@ -2,6 +2,9 @@ import type { Exchange } from './exchange.ts'
 import { sendAnswer } from './wire-answer.ts'
 
 /** Puts the answer on the wire. */
-export function send({ response, answer }: Exchange): void {
-  if (answer) sendAnswer(response, answer)
+export function send({ response, answer, fault }: Exchange): Promise<void> | undefined {
+  if (!answer || fault?.cut) return undefined
+  if (fault?.deliver && !response.destroyed) return fault.deliver(answer)
+  sendAnswer(response, answer)
+  return undefined
 }

@@ -1,8 +1,10 @@
 import type { Exchange } from './exchange.ts'
-import { wireAnswer } from './wire-answer.ts'
+import { textAnswer, wireAnswer } from './wire-answer.ts'
 
 /** The reply as it goes over the wire, once for the journal and the client alike. */
 export function serialize(exchange: Exchange): void {
   const reply = exchange.spoken?.reply ?? exchange.reply
-  if (reply) exchange.answer = wireAnswer(reply, exchange.requestId)
+  if (reply && exchange.fault?.text !== undefined)
+    exchange.answer = textAnswer(reply, exchange.fault.text, exchange.requestId)
+  else if (reply) exchange.answer = wireAnswer(reply, exchange.requestId)
 }

@@ -5,6 +5,8 @@ import type { ThirdParty } from '../domain/ports.ts'
 import type { Trail } from '../domain/trail.ts'
 import type { Vocabularies } from '../domain/vocabulary.ts'
 import type { Journals } from '../journal/journals.ts'
+import type { Pauses } from '../scenarios/pauses.ts'
+import type { EnvironmentScenarios } from '../scenarios/scenarios.ts'
 import type { Environment } from '../store/environment.ts'
 import type { World } from '../store/world.ts'
 import type { BodyReader } from './body.ts'
@@ -26,6 +28,9 @@ export interface Corridor {
   /** Whose journal takes what belongs to no other environment. */
   readonly defaultEnvironment: () => Environment | undefined
   readonly vocabularies: Vocabularies
+  readonly scenarios: (environment: Environment) => EnvironmentScenarios
+  /** Where faults wait. */
+  readonly pauses: Pauses
   readonly readBody: BodyReader
   readonly log: Log
   /** Real time in milliseconds. */

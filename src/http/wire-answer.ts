@@ -20,6 +20,13 @@ export function wireAnswer({ status, body, headers }: Reply, requestId: string):
   return { status, headers: headers ? { ...own, ...headers } : own, text }
 }
 
+/** Like {@link wireAnswer}, with a text that is no JSON. */
+export function textAnswer({ status, headers }: Reply, text: string, requestId: string): WireAnswer {
+  const length = String(Buffer.byteLength(text))
+  const own = { 'X-Request-Id': requestId, 'Content-Type': 'text/plain', 'Content-Length': length }
+  return { status, headers: { ...own, ...headers }, text }
+}
+
 /** Writes an answer; a client that has gone away in the meantime is no error. */
 export function sendAnswer(response: Response, { status, headers, text }: WireAnswer): void {
   if (response.headersSent || response.destroyed) return

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Asked, FaultEffect, Wire, WireAnswer } from './faults/fault.ts'
+import type { Asked, FaultEffect, InjectedAnswer, Wire, WireAnswer } from './faults/fault.ts'
 
 /** Puts an answer on the wire as it is. */
 export function deliverWhole(response: ServerResponse, { status, headers, body }: WireAnswer): Promise<void> {
@@ -18,15 +18,24 @@ export function deliverWhole(response: ServerResponse, { status, headers, body }
  */
 export async function waitBefore(effects: readonly FaultEffect[], wire: Wire): Promise<FaultEffect | undefined> {
   for (const effect of effects) {
+    if (effect.delay) await wire.pauses.wait(effect.delay(wire.chance), wire.response)
     await effect.before?.(wire)
-    if (effect.before && isOver(wire.response)) return effect
+    if (isOver(wire.response)) return effect
   }
   return undefined
 }
 
 /** The injected answer; undefined when the plain one is to be given. */
-export function injectedAnswer(effects: readonly FaultEffect[], asked: Asked): WireAnswer | undefined {
+export function injectedAnswer(effects: readonly FaultEffect[], asked: Asked): InjectedAnswer | undefined {
   return effects.find((effect) => effect.answer)?.answer?.(asked)
+}
+
+/** An injected answer as it goes over the wire. */
+export function encoded({ status, headers, body }: InjectedAnswer): WireAnswer {
+  if (body === undefined) return { status, headers, body: '' }
+  const [type, text] = typeof body === 'string' ? ['text/plain', body] : ['application/json', JSON.stringify(body)]
+  const typed = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+  return { status, headers: typed ? headers : { 'Content-Type': type, ...headers }, body: text }
 }
 
 /** How the answer is delivered otherwise than whole; undefined when it is not. */

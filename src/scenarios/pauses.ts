@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 
 /** Waiting in real time, of which nothing keeps a server from closing. */
 export class Pauses {
@@ -6,13 +7,13 @@ export class Pauses {
   #closed = false
 
   /** Waits so long, or until the client has gone or the server closes. */
-  wait(ms: number, response: ServerResponse): Promise<void> {
-    return this.#pause(response, ms)
+  wait(ms: number, response?: ServerResponse): Promise<void> {
+    return this.#pause(response?.socket, ms)
   }
 
   /** Waits until the client has gone or the server closes. */
   hold(response: ServerResponse): Promise<void> {
-    return this.#pause(response, undefined)
+    return this.#pause(response.socket, undefined)
   }
 
   /** Ends every pause, those to come too. */
@@ -21,18 +22,17 @@ export class Pauses {
     for (const end of [...this.#waiting]) end()
   }
 
-  #pause(response: ServerResponse, ms: number | undefined): Promise<void> {
-    const { socket } = response
-    if (this.#closed || !socket || socket.destroyed || ms === 0) return Promise.resolve()
+  #pause(socket: Socket | null | undefined, ms: number | undefined): Promise<void> {
+    if (this.#closed || ms === 0 || socket === null || socket?.destroyed) return Promise.resolve()
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer)
-        socket.off('close', end)
+        socket?.off('close', end)
         this.#waiting.delete(end)
         resolve()
       }
       const timer = ms === undefined ? undefined : setTimeout(end, ms)
-      socket.on('close', end)
+      socket?.on('close', end)
       this.#waiting.add(end)
     })
   }

@@ -6,7 +6,7 @@ import { consentAnswer, consentPage } from '../web/consent-page.ts'
 import { noticePage } from '../web/notice-page.ts'
 import { PAGE_HEADERS, sendPage } from '../web/page-headers.ts'
 import { applicationOf, environmentOfClientId } from './application.ts'
-import { type AuthorizationRequest, decide, withQuery } from './consent.ts'
+import { type AuthorizationAnswer, type AuthorizationRequest, decide, withQuery } from './consent.ts'
 import { readBody } from './wire.ts'
 
 export interface AuthorizeOptions {
@@ -15,17 +15,25 @@ export interface AuthorizeOptions {
   baseUrl: (request: Request) => string
   /** The request is about this environment. */
   visited?: ((request: Request, environment: Environment, parameters: URLSearchParams) => void) | undefined
+  /** Decides instead of {@link decide}: scenarios may answer for the third party (1.4). */
+  decide?:
+    | ((request: Request, asked: DecidedAuthorization, answer: AuthorizationAnswer) => string | Promise<string>)
+    | undefined
   /** The request got a page that says what is wrong with it. */
   failed?: ((request: Request, message: string) => void) | undefined
+}
+
+/** What an authorization is decided about. */
+export interface DecidedAuthorization {
+  environment: Environment
+  connector: Connector
 }
 
 /** The parameters of an authorization request; they travel through the form as they came. */
 const PARAMETERS = ['client_id', 'redirect_uri', 'response_type', 'scope', 'state', 'login_hint'] as const
 
 /** An authorization request that was found good. */
-interface Asked {
-  environment: Environment
-  connector: Connector
+interface Asked extends DecidedAuthorization {
   request: AuthorizationRequest
   parameters: Record<string, string>
 }
@@ -45,8 +53,8 @@ class RefusedAuthorization extends Error {
 /** The authorize endpoint of every third party, to be mounted at `/third-party` (G29). */
 export function authorizeRouter(options: AuthorizeOptions): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  router.get('/:connector/authorize', (request, response) => {
-    page(options, request, response, () => {
+  router.get('/:connector/authorize', async (request, response) => {
+    await page(options, request, response, () => {
       const { search } = new URL(request.originalUrl, 'http://localhost')
       const asked = askedFor(options, request, new URLSearchParams(search))
       if (asked.parameters['response_type'] !== 'code') {
@@ -57,21 +65,30 @@ export function authorizeRouter(options: AuthorizeOptions): Router {
   })
   router.post('/:connector/authorize', async (request, response) => {
     const body = await readBody(request)
-    page(options, request, response, () => {
+    await page(options, request, response, async () => {
       if (!body) throw new RefusedAuthorization(413, 'The form is too large.')
-      answerForm(options, request, response, new URLSearchParams(body.toString('utf8')))
+      await answerForm(options, request, response, new URLSearchParams(body.toString('utf8')))
     })
   })
   return router
 }
 
-function answerForm(options: AuthorizeOptions, request: Request, response: Response, form: URLSearchParams): void {
+async function answerForm(
+  options: AuthorizeOptions,
+  request: Request,
+  response: Response,
+  form: URLSearchParams,
+): Promise<void> {
   const asked = askedFor(options, request, form)
   const { decision, person = '' } = consentAnswer(form)
   if (decision === undefined) showConsent(response, asked, 'Approve or deny the request.')
   else if (decision === 'approve' && person === '')
     showConsent(response, asked, 'Choose who signs in, or name somebody else.')
-  else redirect(response, decide(asked.environment, asked.connector, { ...asked.request, decision, person }))
+  else {
+    const answer = { ...asked.request, decision, person }
+    const decided = options.decide?.(request, asked, answer) ?? decide(asked.environment, asked.connector, answer)
+    redirect(response, await decided)
+  }
 }
 
 /** @throws RefusedAuthorization */
@@ -126,9 +143,14 @@ function redirect(response: Response, location: string): void {
   response.writeHead(303, { ...PAGE_HEADERS, Location: location }).end()
 }
 
-function page(options: AuthorizeOptions, request: Request, response: Response, show: () => void): void {
+async function page(
+  options: AuthorizeOptions,
+  request: Request,
+  response: Response,
+  show: () => void | Promise<void>,
+): Promise<void> {
   try {
-    show()
+    await show()
   } catch (error) {
     if (!(error instanceof RefusedAuthorization)) throw error
     options.failed?.(request, error.message)

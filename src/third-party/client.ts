@@ -14,7 +14,7 @@ import type { Templates } from './template.ts'
 import { obtainForm, readTokenAnswer } from './token-request.ts'
 import { isToolAnswer, passedOn, readAnswer } from './tool-answer.ts'
 import { type ApiAddress, type ToolRun, toolRequest, toolScope, UnsendablePath } from './tool-request.ts'
-import { ACCOUNT_HEADER, type OutgoingRequest } from './wire.ts'
+import { ACCOUNT_HEADER, type OutgoingRequest, TOOL_HEADER } from './wire.ts'
 
 export interface ThirdPartyClientOptions {
   environment: Environment
@@ -75,6 +75,7 @@ async function callTool(options: ThirdPartyClientOptions, context: SchemeContext
     const received = await send(options, context.connector, account, {
       request,
       kind: 'api',
+      tool: tool.name,
       timeout: tool.call.timeout,
     })
     const answer = readAnswer(received)
@@ -118,6 +119,8 @@ async function requestToken(
 interface Sending {
   request: OutgoingRequest
   kind: 'api' | 'token'
+  /** Of a tool's call. */
+  tool?: string | undefined
   /** Of a token request. */
   grant?: string | undefined
   timeout: number
@@ -130,10 +133,11 @@ async function send(
   sending: Sending,
 ): Promise<Received> {
   const { http, trail, underWay } = options
-  const { request, timeout } = sending
+  const { request, tool, timeout } = sending
   const isOurs = request.origin === options.listenerOrigin
   const ticket = isOurs && trail ? underWay.open(trail) : undefined
   if (isOurs) request.headers[ACCOUNT_HEADER] = account.id
+  if (isOurs && tool !== undefined) request.headers[TOOL_HEADER] = tool
   if (ticket !== undefined) request.headers[TRAIL_HEADER] = ticket
   const start = performance.now()
   const received = await http.send(request, timeout, isOurs)

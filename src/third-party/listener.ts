@@ -10,6 +10,7 @@ import type { Templates } from './template.ts'
 import { answerToken } from './token-endpoint.ts'
 import {
   ACCOUNT_HEADER,
+  TOOL_HEADER,
   type ReceivedRequest,
   type WireAnswer,
   decodePart,
@@ -28,6 +29,8 @@ export interface Exchange {
   request: ReceivedRequest
   /** The account whose call it is, when the service said so. */
   account: Account | undefined
+  /** The tool that the call is made for. */
+  tool: string | undefined
   /** Of the request behind the call, when the service said so: rules that fire here are noted in it. */
   trail: Trail | undefined
 }
@@ -133,7 +136,8 @@ async function route(options: ListenerOptions, request: IncomingMessage): Promis
     body,
   }
   const trail = options.underWay.find(headerOf(received, TRAIL_HEADER))
-  return { environment, connector, kind, request: received, account: accountOf(environment, received), trail }
+  const tool = headerOf(received, TOOL_HEADER) || undefined
+  return { environment, connector, kind, request: received, account: accountOf(environment, received), tool, trail }
 }
 
 function accountOf(environment: Environment, request: ReceivedRequest): Account | undefined {

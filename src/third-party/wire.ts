@@ -36,6 +36,9 @@ export interface WireAnswer {
  */
 export const ACCOUNT_HEADER = 'x-toolmock-account'
 
+/** Tells it which tool the call is made for, so that scenarios can name it. */
+export const TOOL_HEADER = 'x-toolmock-tool'
+
 const BODY_LIMIT = 2 * 1024 * 1024
 
 export function headerOf(request: ReceivedRequest, name: string): string {

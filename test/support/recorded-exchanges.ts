@@ -14,7 +14,8 @@ declare module 'vitest' {
 
 /** Notes, one line for each, which statuses of which operations a test has produced. */
 export function recordExchanges(exchanges: readonly ObservedExchange[]): void {
-  const lines = new Set(exchanges.map(({ operation, response }) => `${String(operation)} ${response.status}\n`))
+  const own = exchanges.filter(({ injected }) => !injected)
+  const lines = new Set(own.map(({ operation, response }) => `${String(operation)} ${response.status}\n`))
   // A file for each worker process: nobody else writes to it.
   appendFileSync(join(inject('recordedExchanges'), `${process.pid}.txt`), [...lines].join(''))
 }

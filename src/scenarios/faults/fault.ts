@@ -10,6 +10,14 @@ export interface WireAnswer {
   readonly body: string
 }
 
+/** An answer in place of the plain one, before it is encoded; a text goes out as it is, anything else as JSON. */
+export interface InjectedAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Undefined for no body content. */
+  readonly body: unknown
+}
+
 /** The connection that a fault acts on. */
 export interface Wire {
   readonly response: ServerResponse
@@ -41,13 +49,15 @@ export interface FaultEffect {
   /** What it does, in one sentence, for the journal, the dashboard and error messages. */
   readonly sentence: string
   /** Changes the model, at once. */
-  happen?(hands: ModelHands): void
+  readonly happen?: (hands: ModelHands) => void
+  /** Waits before anything is carried out, so many milliseconds. */
+  readonly delay?: (chance: () => number) => number
   /** Before anything is carried out. When it leaves the connection closed, that was the answer. */
-  before?(wire: Wire): Promise<void>
+  readonly before?: (wire: Wire) => Promise<void>
   /** The answer instead of the plain one. */
-  answer?(asked: Asked): WireAnswer
+  readonly answer?: (asked: Asked) => InjectedAnswer
   /** Puts the answer on the wire in its own way. */
-  deliver?(wire: Wire, answer: WireAnswer): Promise<void>
+  readonly deliver?: (wire: Wire, answer: WireAnswer) => Promise<void>
 }
 
 /** Makes the effect of a fault from its parameters. Durations are milliseconds. */

@@ -11,7 +11,7 @@ export const slowBody: FaultMaker<'slow_body'> = ({ over, pieces }) => ({
     for (let piece = 0; piece < pieces && !response.destroyed; piece++) {
       if (piece > 0) await pauses.wait(over / (pieces - 1), response)
       const [from, to] = [piece, piece + 1].map((at) => Math.floor((whole.length * at) / pieces))
-      if (!response.destroyed) response.write(whole.subarray(from, to))
+      response.write(whole.subarray(from, to))
     }
     response.end()
   },

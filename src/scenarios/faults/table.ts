@@ -36,5 +36,5 @@ const FAULTS: { readonly [Kind in FaultKind]: FaultMaker<Kind> } = {
 /** What a fault of a rule does. */
 export function effectOf(fault: Fault): FaultEffect {
   // The table pairs each kind with the maker that takes its parameters; the compiler cannot see that one kind picks both.
-  return (FAULTS[fault.kind] as FaultMaker<FaultKind>)(fault.params as never)
+  return (FAULTS[fault.kind] as FaultMaker<FaultKind>)(fault.params)
 }
