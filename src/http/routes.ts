@@ -53,7 +53,9 @@ export function unexpectedError(corridor: Corridor, ids: Ids): ErrorRequestHandl
       error instanceof URIError || (error instanceof Error && 'status' in error && error.status === 400)
     if (!undecodable)
       corridor.log.error('a request failed outside the corridor', { path: request.path, error: String(error) })
-    const told: unknown = undecodable ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded') : error
+    const told: unknown = undecodable
+      ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded')
+      : error
     refuse({ request, response, requestId: requestIdOf(request, ids) }, told, corridor)
   }
 }
