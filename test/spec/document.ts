@@ -122,5 +122,5 @@ function parseDocument(): JsonObject {
 
 /** Strict, so that a misspelt keyword in a schema is an error and not a rule that never applies. */
 const ajv = addFormats.default(new Ajv2020({ strict: true, allErrors: true }))
-ajv.addVocabulary(['x-basis', 'x-alias-of', ...Object.keys(document)])
+ajv.addVocabulary(['x-basis', 'x-alias-of', 'x-values-of', 'x-extensible-enum', ...Object.keys(document)])
 ajv.addSchema(document, 'spec', undefined, false)
