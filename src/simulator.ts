@@ -1,78 +1,39 @@
+import type { Authorizations } from './connect/ports.ts'
 import { connectRoutes } from './connect/routes.ts'
-import type { ObservedExchange } from './contract/observed-exchange.ts'
 import { ToolSchemas } from './contract/tool-schemas.ts'
+import { controlContext } from './control-joint.ts'
 import { controlRoutes } from './control/routes.ts'
 import { documentChecks } from './document-checks.ts'
 import { BUNDLED, loadSeeds } from './documents/load-seeds.ts'
-import type { Instant } from './domain/instant.ts'
-import type { ThirdParty } from './domain/ports.ts'
 import { Vocabularies } from './domain/vocabulary.ts'
 import { Environments } from './environments/environments.ts'
 import { createBodyReader } from './http/body.ts'
 import type { Corridor } from './http/step.ts'
 import { type App, createFastExpress } from './http/fast-express.ts'
 import { PageJournal } from './http/page-journal.ts'
-import { type Log, SILENT } from './http/log.ts'
-import { openJournalFile } from './journal/journal-file.ts'
+import { SILENT } from './http/log.ts'
+import { type JournalFile, openJournalFile } from './journal/journal-file.ts'
 import { Journals } from './journal/journals.ts'
 import { baseUrlOf } from './http/request-identity.ts'
 import { type Serving, servingOf } from './http/serving.ts'
 import { answerUnreadable } from './http/unreadable-request.ts'
 import { requestIds, serviceRoutes, unexpectedError, unknownPath } from './http/routes.ts'
 import { settleDue } from './operations/due.ts'
-import { systemTime, type TimeSource } from './store/clock.ts'
+import { ScenarioJoint } from './scenario-joint.ts'
+import { watchFiles } from './reload-joint.ts'
+import type { EnvironmentScenarios } from './scenarios/scenarios.ts'
+import { notApplied, type SimulatorOptions } from './simulator-options.ts'
+import { systemTime } from './store/clock.ts'
 import { ConnectorDirectory } from './store/connector-directory.ts'
 import type { Environment } from './store/environment.ts'
 import { RandomIds } from './store/ids.ts'
 import type { Model } from './store/model.ts'
 import { openWorld, type World } from './store/world.ts'
 import { authorizeRouter } from './third-party/authorize.ts'
-import { authorizeUrl, decide } from './third-party/consent.ts'
+import { authorizeUrl } from './third-party/consent.ts'
 import { startThirdParties, type ThirdParties } from './third-party/third-parties.ts'
-import type { TlsOptions } from './tls/options.ts'
-import type { ServerCredentials } from './tls/server-credentials.ts'
-import { VERSION } from './version.ts'
 
-export interface SimulatorOptions {
-  /** The state file; null or absent keeps everything in memory. */
-  state?: string | null | undefined
-  /** Ignore and replace what the state file holds. */
-  fresh?: boolean | undefined
-  /** Files, folders or `bundled`; the bundled seed when absent. */
-  seeds?: readonly string[] | undefined
-  /** Scenarios that run from the start in every environment: names of bundled ones, or files. */
-  scenarios?: readonly string[] | undefined
-  /** Where the clock of a new environment starts; real time when absent. */
-  clock?: Instant | undefined
-  /** Clocks of new environments stand still. */
-  freeze?: boolean | undefined
-  /** Ids, tokens and generated data of new environments repeat between runs; random when absent. */
-  idSeed?: number | undefined
-  /** Refuse what is otherwise ignored with a warning, and serve no Discovery operations. */
-  strict?: boolean | undefined
-  /** What the control API asks for. */
-  adminToken?: string | undefined
-  /** Hosts, beside those that are safe by themselves, at which the control API may be called. */
-  allowHosts?: readonly string[] | undefined
-  /** Connectors may name a server that is not on loopback. */
-  allowOutbound?: boolean | undefined
-  /** Reload seeds, connectors and scenarios when their files change. */
-  watch?: boolean | undefined
-  /** HTTPS; plain HTTP when absent (G50). */
-  tls?: TlsOptions | undefined
-  /** What links and redirects are built on; from each request when absent. */
-  baseUrl?: string | undefined
-  /** Largest body that is taken, in bytes; 1 MiB when absent (G7). */
-  bodyLimit?: number | undefined
-  /** How many requests the journal of an environment keeps; 10,000 when absent. */
-  journalCapacity?: number | undefined
-  /** Journal entries are appended to it as JSON lines too. */
-  journalFile?: string | undefined
-  log?: Log | undefined
-  /** Sees every exchange of the API once it is over. */
-  observe?: ((exchange: ObservedExchange) => void) | undefined
-  time?: TimeSource | undefined
-}
+export type { SimulatorOptions } from './simulator-options.ts'
 
 export interface Simulator {
   /** For tests without a port. */
@@ -80,6 +41,8 @@ export interface Simulator {
   readonly world: World
   /** What was asked and what it caused, by environment. */
   readonly journals: Journals
+  /** Which scenarios an environment has, in which state, and how often their rules fired. */
+  scenarios(environment: Environment): EnvironmentScenarios
   /** The first client of the default environment. */
   readonly client: { readonly id: string; readonly secret: string }
   /** What the start has to say. */
@@ -102,11 +65,18 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   const world = await openWorld({
     file: options.state ?? undefined,
     fresh: options.fresh,
+    durability: options.durability,
     time: options.time,
     resolveConnector: (model, keyId) => memo(connectors, model, () => new ConnectorDirectory(model)).find(keyId),
   })
+  const scenarios: ScenarioJoint = new ScenarioJoint({
+    world,
+    documents: documentChecks(options.allowOutbound),
+    thirdParty: (environment) => thirdParties.client(environment),
+  })
   const thirdParties = await startThirdParties({
     environment: (name) => world.environment(name),
+    intercept: scenarios.intercept,
     allowOutbound: options.allowOutbound,
   })
   const environments = new Environments({
@@ -119,7 +89,9 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   })
   try {
     const notices = [...world.notices, ...(await seedDefault(world, environments, options))]
-    return await assemble({ world, thirdParties, environments, notices, options })
+    const standard = world.environment(DEFAULT_ENVIRONMENT)
+    if (standard && options.scenarios) await scenarios.startWith(options.scenarios, standard)
+    return await assemble({ world, thirdParties, environments, scenarios, notices, options })
   } catch (error) {
     await thirdParties.close()
     await world.close()
@@ -133,52 +105,44 @@ async function seedDefault(world: World, environments: Environments, options: Si
     await environments.createDefault(DEFAULT_ENVIRONMENT)
     return []
   }
-  const { seeds, clock, freeze, idSeed } = options
-  const unused = [
-    ...(seeds === undefined ? [] : ['the seed']),
-    ...(clock === undefined && freeze !== true ? [] : ['the clock']),
-    ...(idSeed === undefined ? [] : ['the id seed']),
-  ]
-  const were = unused.length === 1 ? 'was' : 'were'
-  return unused.length === 0
-    ? []
-    : [
-        `the state file holds an environment already, which keeps its own: ${unused.join(', ')} ${were} not applied; --fresh starts anew`,
-      ]
+  return notApplied(options)
 }
 
 interface Parts {
   world: World
   thirdParties: ThirdParties
   environments: Environments
+  scenarios: ScenarioJoint
   notices: readonly string[]
   options: SimulatorOptions
 }
 
-async function assemble({ world, thirdParties, environments, notices, options }: Parts): Promise<Simulator> {
+async function assemble({ world, thirdParties, environments, scenarios, notices, options }: Parts): Promise<Simulator> {
   const { app, createFastServer } = createFastExpress()
-  const corridor = corridorOf({ world, thirdParties, environments, options })
+  const corridor = corridorOf({ world, thirdParties, environments, scenarios, options })
   const { journals } = corridor
-  const journalFile =
-    options.journalFile === undefined ? undefined : openJournalFile(options.journalFile, corridor.log.warn)
-  if (journalFile) journals.observe(journalFile.append)
-  mount(app, corridor)
-  const tls = options.tls && (await credentialsOf(options.tls))
-  const server = await createFastServer(tls)
-  server.on('clientError', answerUnreadable(new RandomIds()))
-  const serving = servingOf(server, tls ? 'https' : 'http')
+  const journalFile = journalFileOf(options, corridor)
+  const closing = new AbortController()
+  mount(app, corridor, { environments, scenarios, options, closing: closing.signal })
+  const { serving, tls } = await transport(createFastServer, options)
+  const reloadable = { world, environments, directory: scenarios.directory, defaultEnvironment: DEFAULT_ENVIRONMENT }
+  const reloading = options.watch ? await watchFiles(options, reloadable, corridor.log) : undefined
   const [client] = world.environment(DEFAULT_ENVIRONMENT)?.model.tables.clients.values() ?? []
   return {
     app,
     world,
     journals,
+    scenarios: (environment) => scenarios.directory.of(environment),
     notices,
     client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
     authorityFile: tls?.authorityFile,
     listen: (address) => serving.listen(address),
     close: async () => {
-      // Whoever waits for an entry would keep the server open.
+      // Whoever waits or watches would keep the server open.
+      closing.abort()
       journals.close()
+      scenarios.pauses.close()
+      await reloading?.close()
       await serving.close()
       await journalFile?.close()
       await tls?.release()
@@ -188,19 +152,32 @@ async function assemble({ world, thirdParties, environments, notices, options }:
   }
 }
 
-/** Certificates are for clients, who live in real time. */
-async function credentialsOf(options: TlsOptions): Promise<ServerCredentials> {
-  const { serverCredentials } = await import('./tls/server-credentials.ts')
-  return serverCredentials(options, systemTime())
+function journalFileOf({ journalFile: path }: SimulatorOptions, { journals, log }: Corridor): JournalFile | undefined {
+  if (path === undefined) return undefined
+  const file = openJournalFile(path, (message) => log.warn(message))
+  journals.observe((entry) => file.append(entry))
+  return file
 }
 
-function corridorOf({ world, thirdParties, environments, options }: Omit<Parts, 'notices'>): Corridor {
+/** The server, with its certificate when it has one. Certificates are for clients, who live in real time. */
+async function transport(createFastServer: CreateFastServer, { tls: asked }: SimulatorOptions) {
+  const certificates = asked && (await import('./tls/server-credentials.ts'))
+  const tls = certificates && (await certificates.serverCredentials(asked, systemTime()))
+  const server = await createFastServer(tls)
+  server.on('clientError', answerUnreadable(new RandomIds()))
+  return { serving: servingOf(server, tls ? 'https' : 'http'), tls }
+}
+type CreateFastServer = ReturnType<typeof createFastExpress>['createFastServer']
+
+function corridorOf({ world, thirdParties, environments, scenarios, options }: Omit<Parts, 'notices'>): Corridor {
   return {
     world,
     arrive: (clientId, secret) => environments.arrive(clientId, secret),
     thirdParty: (environment, trail) => thirdParties.client(environment, trail),
     toolSchemas: new ToolSchemas(),
     vocabularies: new Vocabularies(),
+    scenarios: (environment) => scenarios.directory.of(environment),
+    pauses: scenarios.pauses,
     journals: new Journals({ capacity: options.journalCapacity ?? JOURNAL_CAPACITY, maxBytes: JOURNAL_BYTES }),
     defaultEnvironment: () => world.environment(DEFAULT_ENVIRONMENT),
     readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),
@@ -213,16 +190,19 @@ function corridorOf({ world, thirdParties, environments, options }: Omit<Parts, 
 }
 
 /** Every door of the house, in the order in which they are tried. */
-function mount(app: App, corridor: Corridor): void {
+function mount(
+  app: App,
+  corridor: Corridor,
+  control: Pick<Parts, 'environments' | 'scenarios' | 'options'> & { closing: AbortSignal },
+): void {
   const { world, thirdParty } = corridor
+  const { scenarios } = control
+  const authorizations: Authorizations = { authorizeUrl, decide: (...asked) => scenarios.decide(...asked) }
   const ids = new RandomIds()
   const pages = new PageJournal(corridor, ids)
   app.use(serviceRoutes(corridor, ids))
   app.use(requestIds(ids))
-  app.use(
-    '/_mock',
-    controlRoutes({ version: VERSION, ready: () => world.environment(DEFAULT_ENVIRONMENT) !== undefined }),
-  )
+  app.use('/_mock', controlRoutes(controlContext({ corridor, authorizations, ids, ...control })))
   app.use(['/magic', '/connect', '/third-party'], pages.begin)
   app.use(
     '/third-party',
@@ -230,6 +210,8 @@ function mount(app: App, corridor: Corridor): void {
       environment: (name) => world.environment(name),
       visited: (request, environment, form) => void pages.visited(request, environment, form),
       failed: (request, message) => pages.failed(request, 'AUTHORIZATION_REFUSED', message),
+      decide: (request, { environment, connector }, answer) =>
+        scenarios.decide(environment, connector, answer, pages.visited(request, environment)),
       baseUrl: (request) => baseUrlOf(request, corridor.baseUrl),
     }),
   )
@@ -238,7 +220,7 @@ function mount(app: App, corridor: Corridor): void {
       findLink: (id) => world.byMagicLink(id),
       findOauthState: (state) => world.byOauthState(state),
       thirdParty,
-      authorizations: { authorizeUrl, decide },
+      authorizations,
       baseUrl: (request) => baseUrlOf(request, corridor.baseUrl),
       trail: (request, environment) => pages.visited(request, environment),
       failed: (request, code, message) => pages.failed(request, code, message),

@@ -1,0 +1,133 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { EnvironmentScenarios } from '../../src/scenarios/scenarios.ts'
+import { createSimulator } from '../../src/simulator.ts'
+import { type JsonObject } from '../../src/domain/json.ts'
+
+/** What a client got over a real connection. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The parsed body; undefined when it is no JSON. */
+  readonly body: JsonObject | undefined
+}
+
+/** A mock that serves on a port, with scenarios and a client of its API. */
+export interface ScenarioBench {
+  readonly url: string
+  readonly scenarios: EnvironmentScenarios
+  /** Answers what the client got; rejects where it got no answer. */
+  call(method: string, path: string, body?: object): Promise<Answer>
+  signIn(): Promise<Answer>
+  /** Makes an account with a token that its third party accepts. */
+  account(identifier?: string, connector?: string): Promise<string>
+  send(account: string): Promise<Answer>
+  authorization(): string
+  advance(ms: number): void
+  close(): Promise<void>
+}
+
+export interface BenchOptions {
+  /** Scenario documents; or names of bundled scenarios. */
+  scenarios?: readonly (object | string)[]
+  /** A seed beside the bundled one. */
+  seed?: object
+}
+
+/** Brackets one test: a mock on a free port with these scenarios running. */
+export async function withScenarios<T>(options: BenchOptions, work: (bench: ScenarioBench) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'toolmock-scenarios-'))
+  let present = Date.parse('2026-01-01T00:00:00.000Z')
+  try {
+    const files = await Promise.all(
+      (options.scenarios ?? []).map((scenario, index) => written(folder, `scenario-${index}.json`, scenario)),
+    )
+    const seeds = options.seed ? ['bundled', await written(folder, 'seed.json', options.seed)] : ['bundled']
+    const simulator = await createSimulator({ seeds, scenarios: files, time: () => present, idSeed: 1 })
+    try {
+      const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
+      const environment = simulator.world.environment('default')
+      if (!environment) throw new Error('there is no default environment')
+      const bench = benchOf({ url, scenarios: simulator.scenarios(environment), client: simulator.client })
+      const whole = { ...bench, advance: (ms: number) => void (present += ms), close: () => simulator.close() }
+      await whole.signIn()
+      return await work(whole)
+    } finally {
+      await simulator.close()
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function written(folder: string, name: string, document: object | string): Promise<string> {
+  if (typeof document === 'string') return document
+  await writeFile(join(folder, name), JSON.stringify(document))
+  return join(folder, name)
+}
+
+interface Parts {
+  url: string
+  scenarios: EnvironmentScenarios
+  client: { id: string; secret: string }
+}
+
+function benchOf({ url, scenarios, client }: Parts): Omit<ScenarioBench, 'advance' | 'close'> {
+  let token = ''
+  const call: ScenarioBench['call'] = async (method, path, body) => {
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+      redirect: 'manual',
+    })
+    return answerOf(response)
+  }
+  return {
+    url,
+    scenarios,
+    call,
+    authorization: () => `Bearer ${token}`,
+    signIn: async () => {
+      const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret }
+      const answer = await answerOf(await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) }))
+      if (answer.status === 200) token = String(answer.body?.['access_token'])
+      return answer
+    },
+    account: async (identifier = 'ada@example.com', connector = 'mail') => {
+      const details = { oauth_token: { access_token: `at_${identifier}`, refresh_token: `rt_${identifier}` } }
+      const document = { connector, identifier, connected_account: { authorization_details: details } }
+      const { status, body, text } = await call('POST', '/connected_accounts', document)
+      const account = body?.['connected_account'] as { id: string } | undefined
+      if (status !== 201 || !account) throw new Error(`no account: ${status} ${text}`)
+      return account.id
+    },
+    send: (account) =>
+      call('POST', '/execute_tool', {
+        connected_account_id: account,
+        tool_name: 'mail_send_message',
+        tool_input: { to: 'grace@example.com', subject: 'Hello' },
+      }),
+  }
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: parsed(text) }
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    return JSON.parse(text) as JsonObject
+  } catch {
+    return undefined
+  }
+}
+
+/** The `error_code` of an answer (G16). */
+export function errorCode({ body }: Answer): string | undefined {
+  const [info] = (body?.['details'] ?? []) as { error_code?: string }[]
+  return info?.error_code
+}

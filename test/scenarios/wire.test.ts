@@ -1,0 +1,190 @@
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/domain/json.ts'
+import { withScenarios, type ScenarioBench } from './bracket.ts'
+
+/** A scenario with one rule at the service that does this to every listing. */
+function listingDoes(...faults: JsonObject[]): object {
+  const rule = { name: 'r', at: 'service', on: { operation: 'list_connected_accounts' }, do: faults }
+  return { name: 's', rules: [rule] }
+}
+
+interface Received {
+  /** Everything that came, as text. */
+  text: string
+  /** How often something came. */
+  pieces: number
+  /** How the connection ended: by the other side's FIN, or by an error. */
+  end: string
+}
+
+/** Asks for a listing over a plain socket and says what came back until the connection ended. */
+function listRaw(bench: ScenarioBench): Promise<Received> {
+  const { hostname, port } = new URL(bench.url)
+  return new Promise((resolve) => {
+    const received = { text: '', pieces: 0 }
+    const socket = connect(Number(port), hostname, () => {
+      const head = ['GET /api/v1/connected_accounts HTTP/1.1', `Host: ${hostname}:${port}`, 'Connection: close']
+      socket.write([...head, `Authorization: ${bench.authorization()}`, '', ''].join('\r\n'))
+    })
+    socket.on('data', (chunk: Buffer) => {
+      received.text += chunk.toString()
+      received.pieces += 1
+    })
+    socket.on('end', () => {
+      resolve({ ...received, end: 'FIN' })
+    })
+    socket.on('error', (error: Error & { code?: string }) => {
+      resolve({ ...received, end: error.code ?? error.message })
+    })
+  })
+}
+
+/** A plain answer's declared and received length. */
+function lengths(text: string): { declared: number; received: number } {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  return { declared: Number(/content-length: (\d+)/i.exec(head)?.[1]), received: Buffer.byteLength(body) }
+}
+
+describe('faults on the wire at the service, seen from a plain socket', () => {
+  it('reset_connection: the client gets RST and not an octet', () =>
+    withScenarios({ scenarios: [listingDoes({ reset_connection: {} })] }, async (bench) => {
+      expect(await listRaw(bench)).toEqual({ text: '', pieces: 0, end: 'ECONNRESET' })
+    }))
+
+  it('empty_response: the client gets FIN and not an octet', () =>
+    withScenarios({ scenarios: [listingDoes({ empty_response: {} })] }, async (bench) => {
+      expect(await listRaw(bench)).toEqual({ text: '', pieces: 0, end: 'FIN' })
+    }))
+
+  it.each([
+    ['half of it', {}, 0.5],
+    ['none of it', { bytes: 0 }, 0],
+  ])('truncate_body: the body ends early after %s', (_name, params, share) =>
+    withScenarios({ scenarios: [listingDoes({ truncate_body: params })] }, async (bench) => {
+      const { text, end } = await listRaw(bench)
+      const { declared, received } = lengths(text)
+      expect(text).toContain('HTTP/1.1 200 OK')
+      expect(declared).toBeGreaterThan(20)
+      expect(received).toBe(Math.floor(declared * share))
+      expect(end).toBe('FIN')
+    }),
+  )
+
+  it('malformed_json: the body has its length and is no JSON', () =>
+    withScenarios({ scenarios: [listingDoes({ malformed_json: {} })] }, async (bench) => {
+      const { text } = await listRaw(bench)
+      const { declared, received } = lengths(text)
+      expect(received).toBe(declared)
+      expect(() => JSON.parse(text.split('\r\n\r\n')[1] ?? '') as unknown).toThrow(SyntaxError)
+    }))
+
+  it('slow_body: the whole body comes, in pieces and over time', () =>
+    withScenarios({ scenarios: [listingDoes({ slow_body: { over: 120, pieces: 4 } })] }, async (bench) => {
+      const start = performance.now()
+      const { text, pieces } = await listRaw(bench)
+      expect(performance.now() - start).toBeGreaterThan(110)
+      expect(pieces).toBeGreaterThan(2)
+      expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ connected_accounts: [] })
+    }))
+
+  it('latency: the answer comes whole, and later', () =>
+    withScenarios({ scenarios: [listingDoes({ latency: { min: 80, max: 90 } })] }, async (bench) => {
+      const start = performance.now()
+      expect((await bench.call('GET', '/connected_accounts')).status).toBe(200)
+      expect(performance.now() - start).toBeGreaterThan(75)
+    }))
+
+  it('timeout: nothing comes until the client gives up', () =>
+    withScenarios({ scenarios: [listingDoes({ timeout: {} })] }, async (bench) => {
+      const signal = AbortSignal.timeout(150)
+      const asked = fetch(`${bench.url}/api/v1/connected_accounts`, {
+        headers: { Authorization: bench.authorization() },
+        signal,
+      })
+      await expect(asked).rejects.toThrow('aborted due to timeout')
+    }))
+
+  it.each([['timeout', {}] as const, ['latency', 60_000] as const, ['slow_body', { over: 60_000 }] as const])(
+    'a request that waits in %s does not keep the server from closing',
+    (kind, params) =>
+      withScenarios({ scenarios: [listingDoes({ [kind]: params })] }, async (bench) => {
+        const asked = listRaw(bench)
+        await until(() => bench.scenarios.list()[0]?.rules[0]?.hits === 1)
+        const start = performance.now()
+        await bench.close()
+        expect(performance.now() - start).toBeLessThan(1500)
+        await asked
+      }),
+  )
+
+  it('respond: the answer stands for the operation, which is not carried out', () =>
+    withScenarios({ scenarios: [CREATE_REFUSED] }, async (bench) => {
+      const asked = { connector: 'mail', identifier: 'ada@example.com' }
+      const refused = await bench.call('POST', '/connected_accounts', asked)
+      expect(refused.status).toBe(503)
+      expect(refused.headers.get('retry-after')).toBe('7')
+      expect(refused.headers.get('x-request-id')).toBeTruthy()
+      expect(refused.body).toMatchObject({ code: 14, details: [{ error_code: 'STORAGE_UNAVAILABLE' }] })
+      expect((await bench.call('POST', '/connected_accounts', asked)).status).toBe(201)
+    }))
+
+  it('respond with a text sends it as it is', () =>
+    withScenarios({ scenarios: [listingDoes({ respond: { status: 500, body: '<h1>Bad gateway</h1>' } })] }, async (bench) => {
+      const { status, text, headers } = await bench.call('GET', '/connected_accounts')
+      expect([status, text, headers.get('content-type')]).toEqual([500, '<h1>Bad gateway</h1>', 'text/plain'])
+    }))
+})
+
+const CREATE_REFUSED = {
+  name: 's',
+  rules: [
+    {
+      name: 'r',
+      at: 'service',
+      on: { operation: 'create_connected_account' },
+      when: { first: 1 },
+      do: [{ respond: { status: 503, headers: { 'Retry-After': 7 } } }],
+    },
+  ],
+}
+
+/** A scenario with one rule at the third party's API that does this to every call. */
+function mailDoes(...faults: JsonObject[]): object {
+  return { name: 's', rules: [{ name: 'r', at: 'third_party', on: { connector: 'mail' }, do: faults }] }
+}
+
+describe('faults on the wire at the third party, seen by the caller of a tool', () => {
+  it.each([
+    ['reset_connection', {}, 500, /ECONNRESET/],
+    ['empty_response', {}, 500, /socket hang up|ECONNRESET/],
+    ['truncate_body', {}, 500, /aborted|ECONNRESET/],
+    ['malformed_json', {}, 500, /JSON/],
+    ['slow_body', { over: 50 }, 200, /msg_/],
+    ['latency', 30, 200, /msg_/],
+    ['respond', { status: 418, body: { error: 'teapot' } }, 500, /418/],
+    ['respond', { status: 429, headers: { 'Retry-After': '3' }, body: {} }, 429, /THIRD_PARTY_RATE_LIMITED/],
+  ])('%s %j: %i', (kind, params, status, said) =>
+    withScenarios({ scenarios: [mailDoes({ [kind]: params })] }, async (bench) => {
+      const answer = await bench.send(await bench.account())
+      expect(answer.status).toBe(status)
+      expect(answer.text).toMatch(said)
+    }),
+  )
+
+  it('a connection that a fault broke is not used again', () =>
+    withScenarios({ scenarios: [mailOnce({ reset_connection: {} })] }, async (bench) => {
+      const id = await bench.account()
+      expect((await bench.send(id)).status).toBe(500)
+      expect((await bench.send(id)).status).toBe(200)
+    }))
+})
+
+function mailOnce(fault: JsonObject): object {
+  return { name: 's', rules: [{ name: 'r', at: 'third_party', when: { first: 1 }, do: [fault] }] }
+}
+
+/** Lets the event loop turn until something is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
+}
