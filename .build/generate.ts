@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { connectorsTable } from './generate/connectors-table.ts'
+import { controlDocument } from './generate/control-document.ts'
 import { embeddedDocument } from './generate/embedded-document.ts'
 import { fieldTables } from './generate/field-tables.ts'
 import { jsonSchemas } from './generate/json-schemas.ts'
@@ -25,6 +26,7 @@ const STEPS: readonly Step[] = [
   fieldTables,
   wordTables,
   embeddedDocument,
+  controlDocument,
   jsonSchemas,
   lifecyclePages,
   operationsTable,

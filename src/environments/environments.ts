@@ -10,11 +10,11 @@ import {
   changedSeed,
   exactSeed,
   extended,
-  keptOf,
   keptRows,
   type Origin,
   refill,
   reseeded,
+  withConnectors,
   withoutClients,
 } from './origin.ts'
 import { clockStateOf, type StartClock, standing } from './start-clock.ts'
@@ -77,13 +77,16 @@ export class Environments {
    * @throws EnvironmentExistsError; ClientIdTakenError for a client that another environment has
    */
   async create(request: EnvironmentRequest = {}): Promise<CreatedEnvironment> {
+    const ofServer = await this.serverSeed()
     const { seed } = request
-    return seed ? this.#make(request, seed, false) : this.#make(request, withoutClients(await this.#serverSeed()), true)
+    return seed
+      ? this.#make(request, withConnectors(seed, ofServer), false)
+      : this.#make(request, withoutClients(ofServer), true)
   }
 
   /** Makes the environment that has the server's seed together with its clients. */
   async createDefault(name: string): Promise<CreatedEnvironment> {
-    const seed = await this.#serverSeed()
+    const seed = await this.serverSeed()
     return this.#make({ name, seed }, seed, true)
   }
 
@@ -104,11 +107,17 @@ export class Environments {
         putSeed(made, thirdParty(made), withoutClients(exact))
       },
     })
-    const kept = keptRows(environment)
+    const kept = keptRows(environment, exact)
     this.#origins.set(environment, { seed, exact, ofServer, clock: standing(clock, environment), kept })
     const [client] = environment.model.tables.clients.values()
     if (!client) throw new Error(`the environment ${name} was made without a client`)
     return { environment, client }
+  }
+
+  /** The seed that every environment without one of its own is made from. */
+  serverSeed(): Promise<SeedBundle> {
+    this.#seed ??= this.#options.seed()
+    return this.#seed
   }
 
   /** Removes an environment with everything in it; false when there is none of that name. */
@@ -123,7 +132,7 @@ export class Environments {
   async arrive(clientId: string, secret: string): Promise<CreatedEnvironment | undefined> {
     const seed = await this.#seedWithPattern(clientId, secret)
     if (!seed) return undefined
-    const own = seed === (await this.#serverSeed()) ? undefined : withoutClients(seed)
+    const own = seed === (await this.serverSeed()) ? undefined : withoutClients(seed)
     const arriving = this.#arriving.get(clientId)
     if (arriving) return arriving
     const { world } = this.#options
@@ -181,16 +190,11 @@ export class Environments {
     })
   }
 
-  #serverSeed(): Promise<SeedBundle> {
-    this.#seed ??= this.#options.seed()
-    return this.#seed
-  }
-
   /** What a state file brought goes back to the server's seed; entities of the seed that are there keep their ids. */
   async #originOf(environment: StoredEnvironment): Promise<Origin> {
     const known = this.#origins.get(environment)
     if (known) return known
-    const seed = withoutClients(await this.#serverSeed())
+    const seed = withoutClients(await this.serverSeed())
     const expand = await seedExpander(seed)
     const exact = exactSeed(environment, expand(environment))
     const origin = {
@@ -198,7 +202,7 @@ export class Environments {
       exact,
       ofServer: true,
       clock: standing(this.#options.clock ?? {}, environment),
-      kept: keptOf(environment, exact),
+      kept: keptRows(environment, exact),
     }
     this.#origins.set(environment, origin)
     return origin
@@ -206,7 +210,7 @@ export class Environments {
 
   /** A pattern of the server's seed makes environments from that; one that was added to an environment, from its seed. */
   async #seedWithPattern(clientId: string, secret: string): Promise<SeedBundle | undefined> {
-    const ofServer = await this.#serverSeed()
+    const ofServer = await this.serverSeed()
     if (fittingPattern(ofServer, clientId, secret)) return ofServer
     for (const environment of this.#options.world.environments()) {
       const origin = this.#origins.get(environment)

@@ -27,6 +27,12 @@ export function withoutClients(seed: SeedBundle): SeedBundle {
   return { ...seed, clients: [] }
 }
 
+/** A seed that brings neither connectors nor connections is about those of the server. */
+export function withConnectors(seed: SeedBundle, ofServer: SeedBundle): SeedBundle {
+  if (seed.connectors.length > 0 || seed.connections.length > 0) return seed
+  return { ...seed, connectors: ofServer.connectors, connections: ofServer.connections }
+}
+
 /**
  * A seed whose generated accounts have been written out, with ids: those that the environment's entities have already, or
  * new ones.
@@ -58,7 +64,7 @@ export function extended(
     ...origin,
     seed: mergeBundles([origin.seed, added.seed]),
     exact: mergeBundles([origin.exact, added.exact]),
-    kept: keptRows(environment, origin.kept),
+    kept: keptRows(environment, added.exact, origin.kept),
   }
 }
 
@@ -92,32 +98,24 @@ export function reseeded(
     ...origin,
     seed: { ...seed, clients: mergeBundles([origin.seed, seed]).clients },
     exact: mergeBundles([before, exact]),
-    kept: keptRows(environment, origin.kept),
+    kept: keptRows(environment, exact, origin.kept),
   }
 }
 
-/** The rows that carry ids: those that were kept before, and whatever has come since. */
+/** The rows that carry the ids of what a seed names: those that were kept before, and whatever has come since. */
 export function keptRows(
   { model: { tables } }: StoredEnvironment,
+  seed: SeedBundle,
   before: Origin['kept'] = { connections: [], providers: [] },
 ): Origin['kept'] {
-  return {
-    connections: union(before.connections, tables.connections.values()),
-    providers: union(before.providers, tables.providers.values()),
-  }
-}
-
-/** Of an environment that a state file brought: the rows that carry the ids of what the seed names. */
-export function keptOf({ model: { tables } }: StoredEnvironment, seed: SeedBundle): Origin['kept'] {
   const names = new Set([
     ...seed.connectors.map(({ connector }) => connector),
     ...seed.connections.map(({ key_id }) => key_id),
     ...seed.providers.flatMap(({ identifier }) => identifier ?? []),
   ])
-  return {
-    connections: [...tables.connections.values()].filter(({ key_id }) => names.has(key_id)),
-    providers: [...tables.providers.values()].filter(({ identifier }) => names.has(identifier)),
-  }
+  const connections = [...tables.connections.values()].filter(({ key_id }) => names.has(key_id))
+  const providers = [...tables.providers.values()].filter(({ identifier }) => names.has(identifier))
+  return { connections: union(before.connections, connections), providers: union(before.providers, providers) }
 }
 
 /** Empties the model and fills it from the origin; clients and bearer tokens stay. Only inside `world.change`. */

@@ -22,7 +22,6 @@ export interface StateDiff {
   removed: EntityName[]
   changed: (EntityName & { fields: FieldChange[] })[]
   settings: FieldChange[]
-  clock: FieldChange[]
 }
 
 export function diffStates(before: EnvironmentImage, after: EnvironmentImage): StateDiff {
@@ -31,7 +30,6 @@ export function diffStates(before: EnvironmentImage, after: EnvironmentImage): S
     removed: [],
     changed: [],
     settings: changesBetween(before.settings, after.settings),
-    clock: changesBetween(before.clock, after.clock),
   }
   for (const table of TABLE_NAMES) diffTable(diff, table, before.tables[table], after.tables[table])
   return diff

@@ -1,0 +1,56 @@
+import type { Authorizations } from './connect/ports.ts'
+import type { ControlContext } from './control/context.ts'
+import { documentChecks } from './document-checks.ts'
+import type { Ids } from './domain/ports.ts'
+import type { Environments } from './environments/environments.ts'
+import { createBodyReader } from './http/body.ts'
+import { baseUrlOf } from './http/request-identity.ts'
+import type { Corridor } from './http/step.ts'
+import type { ScenarioJoint } from './scenario-joint.ts'
+import type { AdmissionRules } from './control/admission.ts'
+import { VERSION } from './version.ts'
+
+interface Surroundings {
+  readonly corridor: Corridor
+  readonly environments: Environments
+  readonly scenarios: ScenarioJoint
+  readonly authorizations: Authorizations
+  readonly ids: Ids
+  readonly options: AdmissionRules & {
+    readonly bodyLimit?: number | undefined
+    readonly allowOutbound?: boolean | undefined
+  }
+  /** Aborted when the server stops. */
+  readonly closing: AbortSignal
+}
+
+/** Whole states are larger than what the service takes. */
+const BODY_LIMIT = 64 * 1024 * 1024
+
+/** Joins the control API to everything that it steers. */
+export function controlContext(surroundings: Surroundings): ControlContext {
+  const { corridor, environments, scenarios, authorizations, ids, options, closing } = surroundings
+  const { world, journals, thirdParty, realTime, log, defaultEnvironment } = corridor
+  return {
+    version: VERSION,
+    ready: () => defaultEnvironment() !== undefined,
+    world,
+    environments,
+    journals,
+    scenarios: (environment) => scenarios.directory.of(environment),
+    thirdParty,
+    authorizations,
+    documents: documentChecks(options.allowOutbound),
+    admission: options,
+    baseUrl: (request) => baseUrlOf(request, options.baseUrl),
+    readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),
+    ids,
+    realTime,
+    closing,
+    failed: (what, error) =>
+      log.error('a call of the control API failed', {
+        call: what,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      }),
+  }
+}
