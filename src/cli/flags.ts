@@ -70,6 +70,14 @@ export const START_FLAGS = [
   { name: 'in-memory', kind: { type: 'switch' }, variable: true, help: 'no file at all' },
   { name: 'fresh', kind: { type: 'switch' }, variable: true, help: 'ignore and replace an existing state' },
   {
+    name: 'durability',
+    kind: { type: 'choice', allowed: ['strict', 'relaxed'] },
+    placeholder: 'D',
+    default: 'strict',
+    variable: true,
+    help: 'strict answers once a change is on disk; relaxed answers at once, and what a crash interrupts may be lost',
+  },
+  {
     name: 'seed',
     kind: { type: 'list' },
     placeholder: 'PATH',

@@ -49,6 +49,7 @@ export function simulatorOptions(read: StartArguments, log: SimulatorOptions['lo
   return {
     state: stateOf(read),
     fresh: values.fresh,
+    durability: values.durability,
     // Only a seed that was asked for is missed when the state has one already.
     seeds: given.has('seed') ? values.seed : undefined,
     scenarios: values.scenario,

@@ -15,6 +15,7 @@ describe('flags and variables of start', () => {
       state: '.toolmock/state.json',
       'in-memory': false,
       fresh: false,
+      durability: 'strict',
       seed: ['bundled'],
       scenario: undefined,
       clock: undefined,
