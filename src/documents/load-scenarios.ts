@@ -41,7 +41,7 @@ export async function bundledScenario(name: string, context: ScenarioContext): P
 }
 
 /** A path has a slash or the ending of a file; a name has neither. */
-function isPath(name: string): boolean {
+export function isPath(name: string): boolean {
   return /[/\\]|\.(?:ya?ml|json)$/.test(name)
 }
 

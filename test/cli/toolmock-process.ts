@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { afterAll, beforeAll } from 'vitest'
 import { bundledSeed } from '../../.build/bundled-seed.ts'
 import { bundleCode } from '../../.build/code.ts'
@@ -23,6 +24,8 @@ export interface Serving {
   firstLine: string
   url: string
   child: ChildProcess
+  /** Everything on stderr from the last call on until a line there matches; that line is the end of it. */
+  logged(line: RegExp): Promise<string[]>
   /** Sends the signal and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>
 }
@@ -55,6 +58,7 @@ export class ToolmockProcess {
   async start(args: readonly string[], variables: Variables = {}): Promise<Serving> {
     const child = this.#spawn(['start', ...args], { TOOLMOCK_PORT: '0', ...variables })
     const end = this.#ended(child)
+    const logged = linesUntil(child.stderr!)
     const lines = createInterface({ input: child.stdout! })
     const first = await Promise.race([once(lines, 'line') as Promise<[string]>, end])
     if (!Array.isArray(first)) throw new Error(`toolmock ended with ${first.code ?? 'a signal'}: ${first.stderr}`)
@@ -64,7 +68,7 @@ export class ToolmockProcess {
       child.kill(signal)
       return end
     }
-    return { firstLine, url, child, stop }
+    return { firstLine, url, child, logged, stop }
   }
 
   async #bundle(): Promise<void> {
@@ -100,5 +104,18 @@ export class ToolmockProcess {
   async #clear(): Promise<void> {
     for (const child of this.#children) child.kill('SIGKILL')
     await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+function linesUntil(stream: Readable): (line: RegExp) => Promise<string[]> {
+  const lines: string[] = []
+  const reader = createInterface({ input: stream })
+  reader.on('line', (line) => lines.push(line))
+  return async (wanted) => {
+    for (;;) {
+      const at = lines.findIndex((line) => wanted.test(line))
+      if (at >= 0) return lines.splice(0, at + 1)
+      await once(reader, 'line')
+    }
   }
 }

@@ -1,0 +1,116 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ToolmockProcess } from './toolmock-process.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+
+const CONNECTOR = (answer: string): string => `connector: clock
+authorization_type: NO_AUTH
+tools:
+  - name: clock_read
+    call: { method: GET, path: /now }
+responders:
+  - on: { path: /now }
+    respond: { body: { says: ${answer} } }
+`
+const SCENARIO = (status: number): string => `name: broken
+rules:
+  - name: fails
+    at: third_party
+    on: { connector: clock }
+    do: [{ respond: { status: ${status}, body: { error: broken } } }]
+`
+const SEED = (...identifiers: string[]): string =>
+  `accounts:\n${identifiers.map((identifier) => `  - { connector: clock, identifier: ${identifier} }\n`).join('')}`
+
+/** Writes a file beside its place and moves it there, as editors do. */
+function put(name: string, text: string): string {
+  const file = toolmock.path(name)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(`${file}~`, text)
+  renameSync(`${file}~`, file)
+  return file
+}
+
+async function executing(url: string): Promise<(identifier: string) => Promise<unknown>> {
+  const credentials = { grant_type: 'client_credentials', client_id: 'test_client', client_secret: 'test_secret' }
+  const granted = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(credentials) })
+  const { access_token: token } = (await granted.json()) as { access_token: string }
+  return async (identifier) => {
+    const answer = await fetch(`${url}/api/v1/execute_tool`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ connector: 'clock', identifier, tool_name: 'clock_read', tool_input: {} }),
+    })
+    return answer.json()
+  }
+}
+
+describe('toolmock start --watch', () => {
+  it('applies changed seeds and connectors to what it serves, one log line each', async () => {
+    const seed = put('changing/default.yaml', SEED('ada'))
+    const connector = put('changing/connectors/clock.yaml', CONNECTOR('noon'))
+    const serving = await toolmock.start(['--in-memory', '--watch', '--seed', toolmock.path('changing')])
+    const execute = await executing(serving.url)
+    expect(await execute('ada')).toMatchObject({ data: { says: 'noon' } })
+
+    put('changing/connectors/clock.yaml', CONNECTOR('midnight'))
+    expect(await serving.logged(/./)).toEqual([`info reloaded the seed: ${connector}`])
+    expect(await execute('ada')).toMatchObject({ data: { says: 'midnight' } })
+    expect(await execute('grace')).toMatchObject({ code: 5 })
+
+    put('changing/default.yaml', SEED('ada', 'grace'))
+    expect(await serving.logged(/./)).toEqual([`info reloaded the seed: ${seed}`])
+    expect(await execute('grace')).toMatchObject({ data: { says: 'midnight' } })
+    expect((await serving.stop()).code).toBe(0)
+  })
+
+  it('keeps the last good one when a file is bad, and says every problem with its place', async () => {
+    const connector = put('bad/clock.yaml', CONNECTOR('noon'))
+    const seed = put('bad/default.yaml', SEED('ada'))
+    const serving = await toolmock.start(['--in-memory', '--watch', '--seed', toolmock.path('bad')])
+    const execute = await executing(serving.url)
+
+    put('bad/clock.yaml', CONNECTOR('noon').replace('GET', 'FETCH').replace('respond:', 'answer:'))
+    expect(await serving.logged(/unknown key/)).toEqual([
+      `warn the seed stays as it was: ${connector} cannot be used`,
+      expect.stringMatching(/^warn .*bad\/clock\.yaml:5:21: tools\[0\]\.call\.method: found "FETCH"; allowed: /),
+      expect.stringMatching(
+        /^warn .*bad\/clock\.yaml:7:5: responders\[0\]: found neither respond nor sequence; allowed: /,
+      ),
+      expect.stringMatching(
+        /^warn .*bad\/clock\.yaml:8:5: responders\[0\]\.answer: found the unknown key "answer"; allowed: /,
+      ),
+    ])
+    expect(await execute('ada')).toMatchObject({ data: { says: 'noon' } })
+
+    put('bad/clock.yaml', CONNECTOR('midnight'))
+    await serving.logged(/^info reloaded the seed/)
+    expect(await execute('ada')).toMatchObject({ data: { says: 'midnight' } })
+    expect(readFileSync(seed, 'utf8')).toBe(SEED('ada'))
+    await serving.stop()
+  })
+
+  it('starts a changed scenario anew where it runs', async () => {
+    put('scenes/seeds/clock.yaml', CONNECTOR('noon'))
+    put('scenes/seeds/default.yaml', SEED('ada'))
+    const scenario = put('scenes/broken.yaml', SCENARIO(503))
+    const files = ['--seed', toolmock.path('scenes/seeds'), '--scenario', scenario]
+    const serving = await toolmock.start(['--in-memory', '--watch', ...files])
+    const execute = await executing(serving.url)
+    const failed = (status: string) => ({ details: [{ tool_error_info: { tool_error_code: status } }] })
+    expect(await execute('ada')).toMatchObject(failed('503'))
+
+    put('scenes/broken.yaml', SCENARIO(418))
+    expect((await serving.logged(/^info/)).at(-1)).toBe(`info reloaded the scenarios: ${scenario}`)
+    expect(await execute('ada')).toMatchObject(failed('418'))
+    await serving.stop()
+  })
+
+  it('says so when there is nothing to watch', async () => {
+    const serving = await toolmock.start(['--in-memory', '--watch'])
+    expect(await serving.logged(/./)).toEqual([expect.stringMatching(/^warn there is nothing to watch: /)])
+    await serving.stop()
+  })
+})
