@@ -5,6 +5,7 @@ import type { Ids } from '../domain/ports.ts'
 import { Trail } from '../domain/trail.ts'
 import { walk } from './corridor.ts'
 import type { Corridor } from './step.ts'
+import type { Exchange } from './exchange.ts'
 import { errorReply } from './error-body.ts'
 import { requestIdOf } from './request-identity.ts'
 import { recordRefusal } from './record.ts'
@@ -84,13 +85,19 @@ function expressPath(path: string): string {
 function exchangeOf(
   known: { request: Request; response: Response; route: Route; requestId: string },
   { realTime }: Corridor,
-) {
+): Exchange {
   return {
-    ...known,
+    request: known.request,
+    response: known.response,
+    route: known.route,
+    requestId: known.requestId,
     startedAt: realTime(),
     trail: new Trail(),
-    rawBody: Buffer.alloc(0),
+    rawBody: NO_BODY,
     body: undefined,
-    responseViolations: [],
+    responseViolations: NO_VIOLATIONS,
   }
 }
+
+const NO_BODY = Buffer.alloc(0)
+const NO_VIOLATIONS: readonly never[] = Object.freeze([])

@@ -71,10 +71,12 @@ const SCHEMES = /\b(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
 /** Text that could not be read as anything, with what looks like a secret in it masked. */
 export function maskText(text: string): string {
   return text
-    .replaceAll(PAIRS, (pair: string, head: string, _quote: string, name: string, value: string) =>
-      isSecretParameter(name) ? `${head}${masked(value.replaceAll(/^["']|["']$/g, ''))}` : pair,
-    )
+    .replaceAll(PAIRS, (pair: string, ...groups: string[]) => maskPair(pair, groups))
     .replaceAll(SCHEMES, (_match, scheme: string, space: string, value: string) => `${scheme}${space}${masked(value)}`)
+}
+
+function maskPair(pair: string, [head = '', _quote, name = '', value = '']: readonly string[]): string {
+  return isSecretParameter(name) ? `${head}${masked(value.replaceAll(/^["']|["']$/g, ''))}` : pair
 }
 
 /** Parameters of a query or a form; repeated ones as a list. `everything` where each value is a credential. */

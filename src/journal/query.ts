@@ -1,7 +1,7 @@
 import { milliseconds } from '../domain/instant.ts'
 import type { Recorded } from './entry.ts'
 import { JournalQuestionError } from './journal-error.ts'
-import { checkOperation, MATCH_KEYS, type Match, matches, unknownKey } from './match.ts'
+import { checkOperation, type Match, MATCH_KEYS, type MatchKey, matches, unknownKey } from './match.ts'
 
 /** Which entries of a journal are asked for. */
 export interface JournalQuery {
@@ -12,6 +12,10 @@ export interface JournalQuery {
   readonly limit?: number | undefined
 }
 
+function isMatchKey(key: string): key is MatchKey {
+  return (MATCH_KEYS as readonly string[]).includes(key)
+}
+
 const DEFAULT_LIMIT = 1000
 const INSTANT = /^\d{4}-\d\d-\d\d(T.+)?$/
 
@@ -20,16 +24,16 @@ export const QUERY_KEYS: readonly string[] = [...MATCH_KEYS.filter((key) => key 
 
 /** @throws JournalQuestionError for a parameter that is unknown or repeated, or a value that is none */
 export function readJournalQuery(parameters: URLSearchParams): JournalQuery {
-  const match: Record<string, string | boolean> = Object.create(null) as Record<string, string | boolean>
+  const match: Partial<Record<MatchKey, string | boolean>> = {}
   for (const key of new Set(parameters.keys())) {
     if (key === 'environment') continue
     if (!QUERY_KEYS.includes(key)) throw unknownKey(key, [...QUERY_KEYS, 'environment'])
     const [value = '', ...more] = parameters.getAll(key)
     if (more.length > 0) throw new JournalQuestionError(`${key} is given more than once; give it once`, key)
     if (key === 'operation') checkOperation(value)
-    if (key !== 'since' && key !== 'limit') match[key] = key === 'injected' ? value === 'true' : value
+    if (isMatchKey(key)) match[key] = key === 'injected' ? value === 'true' : value
   }
-  return { match: match as Match, since: sinceOf(parameters.get('since')), limit: limitOf(parameters.get('limit')) }
+  return { match, since: sinceOf(parameters.get('since')), limit: limitOf(parameters.get('limit')) }
 }
 
 /** Picks entries, oldest first, from a list that is oldest first. */

@@ -9,7 +9,7 @@ import { type DocumentName, maskHeader, maskParameters, maskText } from './maski
 /** An entry as it is read: formatted, parsed, and with its secrets masked. */
 export function viewOf(entry: Recorded): JournalEntry {
   const { trail, kind } = entry
-  const [path = '', query = ''] = splitOnce(entry.url)
+  const [path, query] = splitOnce(entry.url)
   return {
     id: entry.id,
     kind,

@@ -92,7 +92,10 @@ export function linkProblem(because: string, advice: string = NEW_LINK): (of: Ca
 function linkFacts({ entry, earlier, environment }: Case): string[] {
   const link = linkOf(entry, environment?.model.tables.magic_links.values() ?? [])
   if (!link) return []
-  const maker = earlier.findLast((each) => String(own(answerOf(each), 'link') ?? '').endsWith(`/magic/${link.id}`))
+  const maker = earlier.findLast((each) => {
+    const made = each.operation === 'create_magic_link' ? own(answerOf(each), 'link') : undefined
+    return typeof made === 'string' && made.endsWith(`/magic/${link.id}`)
+  })
   return [
     ...(maker ? [`The link was made by ${named(maker)}.`] : []),
     `It works until ${link.expires_at}; the clock said ${instant(entry.at)}.`,
