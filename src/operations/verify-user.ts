@@ -41,6 +41,11 @@ function pendingRequest({ environment }: Call<'verify_user'>, id: string): { req
   if (request.outcome !== 'pending') {
     throw new ServiceError('AUTH_REQUEST_NOT_FOUND', `this auth_request_id ${ENDED[request.outcome]}`)
   }
+  // Deleting a custom provider disconnects its accounts (G40): what was pending there is pending no more.
+  if (!environment.connector(account.connector)) {
+    const gone = `connector ${JSON.stringify(account.connector)}, which this auth_request_id was for, no longer exists`
+    throw new ServiceError('AUTH_REQUEST_NOT_FOUND', gone)
+  }
   return { request, account }
 }
 

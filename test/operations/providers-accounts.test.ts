@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { pendingRequest, verify } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 /** Makes a custom provider and answers its identifier, which is the name of its connector. */
@@ -47,6 +48,18 @@ describe('an account at a custom provider', () => {
       const connector = await provide(mock, { display_name: 'Acme' })
       const answer = await mock.api.post('/connected_accounts', { connector, identifier: 'ada' })
       expect(answer.body).toMatchObject({ connected_account: { authorization_type: 'CUSTOM' } })
+    }))
+
+  it('is verified no more once its provider is deleted, and stays DISCONNECTED (G40)', () =>
+    withToolmock({}, async (mock) => {
+      const connector = await provide(mock, { display_name: 'Acme', auth_patterns: [{ type: 'OAUTH' }] })
+      const id = await pendingRequest(mock, { connector, identifier: 'ada' })
+      await mock.api.delete(`/custom-providers/${connector}`)
+      const answer = await verify(mock, id, 'ada')
+      const { body } = await mock.api.get('/connected_accounts', { identifier: 'ada' })
+
+      expect(answer.status).toBe(404)
+      expect(body).toMatchObject({ connected_accounts: [{ connector, status: 'DISCONNECTED' }] })
     }))
 
   it('can be asked for by magic link', () =>
