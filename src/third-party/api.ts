@@ -61,14 +61,14 @@ async function respond(
   const { clock, ids, model } = environment
   const scope = { values, clock, ids }
   return model.transact(() => {
-    const headers: Record<string, string> = { 'Content-Type': 'application/json' }
+    const hasOwnType = Object.keys(answer.headers).some((name) => name.toLowerCase() === 'content-type')
+    const headers: Record<string, string> = hasOwnType ? {} : { 'Content-Type': 'application/json' }
     for (const [name, value] of Object.entries(answer.headers)) {
-      if (name.toLowerCase() === 'content-type') delete headers['Content-Type']
       headers[name] = headerValue(asText(templates.render(value, scope)))
     }
     if (answer.body === null) return { status: answer.status, headers: withoutType(headers), body: '' }
     const body = templates.render(answer.body, scope)
-    const isText = typeof body === 'string' && !Object.hasOwn(headers, 'Content-Type')
+    const isText = typeof body === 'string' && hasOwnType
     return { status: answer.status, headers, body: isText ? body : JSON.stringify(body) }
   })
 }

@@ -104,8 +104,8 @@ describe('a responder', () => {
     expect(answer.headers.get('x-evil')).toBeNull()
   })
 
-  it('sends a text as it is where it names another content type', async () => {
-    await using world = await worldOf(responder({}, { headers: { 'content-type': 'text/csv' }, body: '"a"' }))
+  it.each(['content-type', 'Content-Type'])('sends a text as it is where %s names another type', async (name) => {
+    await using world = await worldOf(responder({}, { headers: { [name]: 'text/csv' }, body: '"a"' }))
     const answer = await world.api('/')
     expect(answer.headers.get('content-type')).toBe('text/csv')
     expect(answer.body).toBe('a')
