@@ -1,4 +1,5 @@
 import { checkResponse } from '../contract/contract.ts'
+import { ServiceError } from '../domain/errors.ts'
 import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -8,7 +9,9 @@ export function checkAnswer(exchange: Exchange, { log }: Corridor): void {
   // What a scenario answers is its author's, who may want what the spec does not have.
   if (fault && (fault.injected || fault.cut)) return
   if (!reply) throw new Error(`${route.operation} left no reply`)
-  if (reply.status === 500 && error !== undefined)
+  // What a third party answered is the seed author's doing, and told to the caller.
+  const isOurs = !(error instanceof ServiceError && error.errorCode === 'TOOL_EXECUTION_FAILED')
+  if (reply.status === 500 && error !== undefined && isOurs)
     log.error('an operation failed', { operation: route.operation, error: describe(error) })
   if (OUTSIDE_OPERATIONS.has(reply.status)) return
   exchange.responseViolations = checkResponse(route.operation, reply.status, reply.body)

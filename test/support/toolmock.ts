@@ -167,13 +167,13 @@ function judge(exchange: ObservedExchange): void {
     throw new Error(`${answer}, which breaks the spec: ${wrong.join('; ')}\n${JSON.stringify(response.body)}`)
 }
 
-/** Keeps what the mock logs as its own defect. A tool that failed at the third party is none. */
+/** Keeps what the mock logs as its own defect; a tool that failed at the third party is none, and not logged. */
 function failuresTo(failures: string[]): Log {
   return {
     ...SILENT,
     error: (message, fields = {}) => {
       const { error = '', ...others } = fields as { error?: string }
-      if (!error.startsWith('ServiceError')) failures.push(`${message} ${JSON.stringify(others)} ${error}`)
+      failures.push(`${message} ${JSON.stringify(others)} ${error}`)
     },
   }
 }
