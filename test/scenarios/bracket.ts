@@ -92,7 +92,9 @@ function benchOf({ url, scenarios, client }: Parts): Omit<ScenarioBench, 'advanc
     authorization: () => `Bearer ${token}`,
     signIn: async () => {
       const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret }
-      const answer = await answerOf(await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) }))
+      const answer = await answerOf(
+        await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) }),
+      )
       if (answer.status === 200) token = String(answer.body?.['access_token'])
       return answer
     },

@@ -130,10 +130,13 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
     }))
 
   it('respond with a text sends it as it is', () =>
-    withScenarios({ scenarios: [listingDoes({ respond: { status: 500, body: '<h1>Bad gateway</h1>' } })] }, async (bench) => {
-      const { status, text, headers } = await bench.call('GET', '/connected_accounts')
-      expect([status, text, headers.get('content-type')]).toEqual([500, '<h1>Bad gateway</h1>', 'text/plain'])
-    }))
+    withScenarios(
+      { scenarios: [listingDoes({ respond: { status: 500, body: '<h1>Bad gateway</h1>' } })] },
+      async (bench) => {
+        const { status, text, headers } = await bench.call('GET', '/connected_accounts')
+        expect([status, text, headers.get('content-type')]).toEqual([500, '<h1>Bad gateway</h1>', 'text/plain'])
+      },
+    ))
 })
 
 const CREATE_REFUSED = {

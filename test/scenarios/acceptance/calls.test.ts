@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { withScenarios } from '../bracket.ts'
+import { failed, statusOf, told } from './steps.ts'
+
+describe('bundled scenarios about calls that fail', () => {
+  it('rate-limited: given an account, when it sends three times, then it has to wait twice', () =>
+    withScenarios({ scenarios: ['rate-limited'] }, async (bench) => {
+      const account = await bench.account()
+      for (const _time of ['first', 'second']) {
+        const answer = await bench.send(account)
+        expect(told(answer)).toBe('429 THIRD_PARTY_RATE_LIMITED')
+        expect(answer.headers.get('retry-after')).toBe('2')
+      }
+      expect(told(await bench.send(account))).toBe('200')
+      expect(await statusOf(bench, account)).toBe('ACTIVE')
+      expect(bench.scenarios.unfired()).toEqual([])
+    }))
+
+  it('third-party-fails: given an account, when it sends three times, then two calls fail', () =>
+    withScenarios({ scenarios: ['third-party-fails'] }, async (bench) => {
+      const account = await bench.account()
+      expect(told(await bench.send(account))).toBe('500 TOOL_EXECUTION_FAILED')
+      expect(told(await bench.send(account))).toBe('500 TOOL_EXECUTION_FAILED')
+      expect(told(await bench.send(account))).toBe('200')
+      expect(await statusOf(bench, account)).toBe('ACTIVE')
+      expect(bench.scenarios.unfired()).toEqual([])
+    }))
+
+  it('third-party-never-answers: given a tool with a short timeout, when it is called, then 504, and 200 after', () =>
+    withScenarios({ scenarios: ['third-party-never-answers'], seed: { connectors: [IMPATIENT] } }, async (bench) => {
+      const account = await bench.account('ada', 'impatient')
+      const call = () => bench.call('POST', '/execute_tool', { connected_account_id: account, tool_name: 'ask' })
+      expect(told(await call())).toBe('504 TOOL_EXECUTION_TIMED_OUT')
+      expect(told(await call())).toBe('200')
+      expect(await statusOf(bench, account)).toBe('ACTIVE')
+      expect(bench.scenarios.unfired()).toEqual([])
+    }))
+
+  it('slow-bodies: given an account, when it sends, then the body takes a second', () =>
+    withScenarios({ scenarios: ['slow-bodies'] }, async (bench) => {
+      const account = await bench.account()
+      const start = performance.now()
+      expect(told(await bench.send(account))).toBe('200')
+      expect(performance.now() - start).toBeGreaterThan(950)
+      expect(await statusOf(bench, account)).toBe('ACTIVE')
+      expect(bench.scenarios.unfired()).toEqual([])
+    }))
+
+  it('broken-bodies: given an account, when it sends three times, then two answers cannot be used', () =>
+    withScenarios({ scenarios: ['broken-bodies'] }, async (bench) => {
+      const account = await bench.account()
+      expect(await failed(bench.send(account))).toBe(true)
+      expect(await failed(bench.send(account))).toBe(true)
+      expect(await failed(bench.send(account))).toBe(false)
+      expect(await statusOf(bench, account)).toBe('ACTIVE')
+      expect(bench.scenarios.unfired()).toEqual([])
+    }))
+
+  it('connection-reset: given an account, when it sends twice, then the first call gets no answer', () =>
+    withScenarios({ scenarios: ['connection-reset'] }, async (bench) => {
+      const account = await bench.account()
+      expect(await failed(bench.send(account))).toBe(true)
+      expect(told(await bench.send(account))).toBe('200')
+      expect(await statusOf(bench, account)).toBe('ACTIVE')
+      expect(bench.scenarios.unfired()).toEqual([])
+    }))
+})
+
+const IMPATIENT = {
+  connector: 'impatient',
+  authorization_type: 'OAUTH',
+  people: ['ada'],
+  tools: [{ name: 'ask', call: { method: 'GET', path: '/v1/answer', timeout: '100ms' } }],
+  responders: [{ on: {}, respond: { body: { answer: 42 } } }],
+}

@@ -1,0 +1,58 @@
+import { errorCode, type Answer, type ScenarioBench } from '../bracket.ts'
+
+/** Words for the acceptance tests, so that they read as given, when, then. */
+
+export async function statusOf(bench: ScenarioBench, account: string): Promise<string> {
+  return String((await details(bench, account))['status'])
+}
+
+/** The access token that tools run with. */
+export async function accessTokenOf(bench: ScenarioBench, account: string): Promise<string> {
+  const { body } = await bench.call('GET', `/connected_accounts/auth?id=${account}`)
+  const found = body?.['connected_account'] as { authorization_details: { oauth_token: { access_token: string } } }
+  return found.authorization_details.oauth_token.access_token
+}
+
+async function details(bench: ScenarioBench, account: string): Promise<Record<string, unknown>> {
+  const { body } = await bench.call('GET', `/connected_accounts/details?id=${account}`)
+  return body?.['connected_account'] as Record<string, unknown>
+}
+
+/** What a caller goes by: `200`, or `400 ACCOUNT_NOT_ACTIVE`. */
+export function told(answer: Answer): string {
+  return [answer.status, errorCode(answer)].filter(Boolean).join(' ')
+}
+
+/** Whether a call got no answer that could be used. */
+export function failed(call: Promise<Answer>): Promise<boolean> {
+  return call.then(
+    ({ body }) => body === undefined,
+    () => true,
+  )
+}
+
+/** A link for a new account; its consent is decided by following it. */
+export async function newLink(bench: ScenarioBench): Promise<{ account: string; link: string }> {
+  const asked = {
+    connector: 'mail',
+    identifier: 'ada@example.com',
+    user_verify_url: 'http://app.test/verify',
+    state: 'xyz',
+  }
+  const { body } = await bench.call('POST', '/connected_accounts/magic_link', asked)
+  const listed = await bench.call('GET', '/connected_accounts?identifier=ada@example.com')
+  const [account] = listed.body?.['connected_accounts'] as { id: string }[]
+  return { account: account?.id ?? '', link: String(body?.['link']) }
+}
+
+/** Approves as a user would, without a browser; where the browser goes then, or the page it is shown. */
+export async function approve(link: string): Promise<{ status: number; location: URL | undefined }> {
+  const response = await fetch(`${link}?decision=approve`, { redirect: 'manual' })
+  const location = response.headers.get('location')
+  return { status: response.status, location: location === null ? undefined : new URL(location) }
+}
+
+export function verify(bench: ScenarioBench, location: URL | undefined): Promise<Answer> {
+  const auth_request_id = location?.searchParams.get('auth_request_id') ?? ''
+  return bench.call('POST', '/connected_accounts/user/verify', { auth_request_id, identifier: 'ada@example.com' })
+}
