@@ -73,7 +73,7 @@ describe('the request of a tool', () => {
   )
 
   it.each(['.', '..'])('refuses %j as a part of the path', async (id) => {
-    expect(await echo({ path: '/v1/{{input.id}}/end' }, { id })).toMatchObject({ kind: 'failed', status: null })
+    expect(await echo({ path: '/v1/{{input.id}}/end' }, { id })).toMatchObject({ kind: 'unsendable' })
   })
 
   it('takes a query from the path, too', async () => {
