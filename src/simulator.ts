@@ -26,7 +26,7 @@ import { notApplied, type SimulatorOptions } from './simulator-options.ts'
 import { systemTime } from './store/clock.ts'
 import { ConnectorDirectory } from './store/connector-directory.ts'
 import type { Environment } from './store/environment.ts'
-import { RandomIds } from './store/ids.ts'
+import { RandomIds, serverIds } from './store/ids.ts'
 import type { Model } from './store/model.ts'
 import { openWorld, type World } from './store/world.ts'
 import { authorizeRouter } from './third-party/authorize.ts'
@@ -189,20 +189,21 @@ function corridorOf({ world, thirdParties, environments, scenarios, options }: O
   }
 }
 
+type ControlParts = Pick<Parts, 'environments' | 'scenarios' | 'options'> & { closing: AbortSignal }
+
 /** Every door of the house, in the order in which they are tried. */
-function mount(
-  app: App,
-  corridor: Corridor,
-  control: Pick<Parts, 'environments' | 'scenarios' | 'options'> & { closing: AbortSignal },
-): void {
+function mount(app: App, corridor: Corridor, control: ControlParts): void {
   const { world, thirdParty } = corridor
   const { scenarios } = control
   const authorizations: Authorizations = { authorizeUrl, decide: (...asked) => scenarios.decide(...asked) }
-  const ids = new RandomIds()
+  const { idSeed } = control.options
+  const ids = serverIds('requests of pages', idSeed)
+  const controlIds = new RandomIds()
   const pages = new PageJournal(corridor, ids)
-  app.use(serviceRoutes(corridor, ids))
+  app.use(serviceRoutes(corridor, serverIds('requests of operations', idSeed)))
+  const context = controlContext({ corridor, authorizations, ids: controlIds, ...control })
+  app.use('/_mock', requestIds(controlIds), controlRoutes(context))
   app.use(requestIds(ids))
-  app.use('/_mock', controlRoutes(controlContext({ corridor, authorizations, ids, ...control })))
   app.use(['/magic', '/connect', '/third-party'], pages.begin)
   app.use(
     '/third-party',

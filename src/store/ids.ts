@@ -75,3 +75,11 @@ export class SeededIds extends ByteIds {
     return hash('sha256', `toolmock ids ${this.#seed} ${this.#position} ${this.#name}`, 'buffer')
   }
 }
+
+/**
+ * Ids that belong to no environment, such as those of requests. Seeded they repeat between runs, each use in a sequence of its
+ * own: however often somebody asks the one, the other stays the same. No environment's name holds a space.
+ */
+export function serverIds(use: `${string} ${string}`, seed: number | undefined): Ids {
+  return seed === undefined ? new RandomIds() : new SeededIds(use, { seed, position: 0 })
+}
