@@ -16,6 +16,7 @@ export function jsonSchemas(): Record<string, object> {
   return {
     seed: jsonSchema('seed', seedSchema),
     connector: jsonSchema('connector', connectorSchema),
+    scenario: jsonSchema('scenario', scenarioSchema),
     state: jsonSchema('state', stateSchema),
   }
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/js
 import { nearest } from '../domain/suggestion.ts'
 import { repeatedNames } from './connector-checks.ts'
 import { type Finding, type Path, shown } from './problem.ts'
+import { timeOf } from './scenario-time.ts'
 import { faultFindings } from './scenario-fault-checks.ts'
 import { regexFindings } from './scenario-match-checks.ts'
 import { items, objectAt, type ScenarioSurroundings, type WrittenRule, writtenRules } from './scenario-rule.ts'
@@ -92,6 +93,17 @@ function stateFindings(document: JsonObject, rules: readonly WrittenRule[]): Fin
   return [...findings, { path: ['initial'], found: 'nothing', allowed }]
 }
 
+/** A window that is never open; a date and a duration cannot be compared before the scenario starts. */
+function windowFindings(when: JsonObject, path: Path): Finding[] {
+  const [from, until] = [timeOf(own(when, 'from')), timeOf(own(when, 'until'))]
+  if (!from || !until) return []
+  const dates = 'at' in from && 'at' in until && from.at >= until.at
+  const durations = 'after' in from && 'after' in until && from.after >= until.after
+  if (!dates && !durations) return []
+  const allowed = `a time after from, which is ${shown(own(when, 'from'))}`
+  return [{ path: [...path, 'until'], found: shown(own(when, 'until')), allowed }]
+}
+
 const COUNTERS = ['nth', 'first', 'every', 'after'] as const
 
 /** Conditions that never hold together. */
@@ -106,5 +118,5 @@ function conditionFindings(when: JsonObject, path: Path): Finding[] {
     const allowed = 'times together with after (for the first so many: first)'
     findings.push({ path: [...path, 'times'], found: 'times without after', allowed, atKey: true })
   }
-  return findings
+  return [...findings, ...windowFindings(when, path)]
 }

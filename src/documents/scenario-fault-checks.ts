@@ -87,6 +87,8 @@ function respondFindings(item: JsonValue, path: Path, written: WrittenRule, arou
   if (!isJsonObject(respond)) return []
   const status = own(respond, 'status')
   if (written.at === 'consent') return consentFindings(respond, path)
+  const headers = headerFindings(respond, path)
+  if (headers.length > 0) return headers
   if (status === undefined) return [{ path: [...path, 'status'], found: 'nothing', allowed: 'a status (required)' }]
   if (written.at !== 'service') {
     return ['error_code', 'message'].flatMap((key) => onlyAtService(respond, key, path, written.at))
@@ -101,6 +103,23 @@ function respondFindings(item: JsonValue, path: Path, written: WrittenRule, arou
     return [{ path: [...path, 'status'], found: String(status), allowed: words }]
   }
   return [...bodyFindings(respond, status, path), ...codeFindings(respond, status, path, written)]
+}
+
+/** Names and values that can travel, and none that says how long the body is: that follows from the body. */
+function headerFindings(respond: JsonObject, path: Path): Finding[] {
+  const headers = own(respond, 'headers')
+  if (!isJsonObject(headers)) return []
+  return Object.entries(headers).flatMap(([name, value]): Finding[] => {
+    const at = [...path, 'headers', name]
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /^(?:content-length|transfer-encoding)$/i.test(name)) {
+      return [
+        { path: at, found: `the header ${name}`, allowed: 'names of headers that do not frame the body', atKey: true },
+      ]
+    }
+    // Tab, and the visible characters of Latin-1.
+    const sane = typeof value !== 'string' || /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)
+    return sane ? [] : [{ path: at, found: shown(value), allowed: 'one line of Latin-1 text' }]
+  })
 }
 
 function onlyAtService(respond: JsonObject, key: string, path: Path, at: string): Finding[] {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
-import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
-import { PLACES, type ScenarioTime } from '../domain/scenario.ts'
+import { PLACES } from '../domain/scenario.ts'
 import { FAULT_SCHEMAS } from './scenario-faults.ts'
+import { scenarioTime } from './scenario-time.ts'
 import { jsonObject, nonEmpty, schemaReference, strict, text, textMap } from './schema-parts.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -11,24 +11,6 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const scenarioName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, { error: '1 to 100 letters, digits, dots, underscores and hyphens' })
-
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
-
-const scenarioTime = z
-  .custom<string | number>((value) => timeOf(value) !== undefined, {
-    error: `a date and time such as 2026-01-31T12:00:00Z, or a duration since the scenario started (${DURATION_FORMS})`,
-  })
-  .transform((value): ScenarioTime => timeOf(value) ?? { after: 0 })
-  .meta({ type: ['string', 'number'] })
-
-function timeOf(value: unknown): ScenarioTime | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined
-  if (typeof value === 'string' && RFC_3339.test(value) && !Number.isNaN(Date.parse(value))) {
-    return { at: new Date(value).toISOString() }
-  }
-  const after = parseDuration(value)
-  return after === undefined ? undefined : { after }
-}
 
 const account = strict({
   id: text.optional(),

@@ -1,0 +1,74 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { DOCUMENT_CHECKS } from '../../src/document-checks.ts'
+import { bundledScenarioNames } from '../../src/documents/load-scenarios.ts'
+import { bundledScenarioFolder, loadSeeds } from '../../src/documents/load-seeds.ts'
+import { FAULT_KINDS } from '../../src/documents/scenario-faults.ts'
+import { parseScenario } from '../../src/documents/scenario-files.ts'
+import { connectorsIn } from '../../src/documents/seed-checks.ts'
+import { validateFiles } from '../../src/documents/validate.ts'
+
+const ROOT = join(bundledScenarioFolder(), '..')
+const connectors = connectorsIn(await loadSeeds(['bundled'], DOCUMENT_CHECKS))
+
+describe('docs/scenarios.md', async () => {
+  const text = await readFile(join(ROOT, 'docs/scenarios.md'), 'utf8')
+  const blocks = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, yaml = '']) => yaml)
+
+  it.each(blocks.map((yaml) => [/^name: (.*)$/m.exec(yaml)?.[1] ?? '', yaml]))(
+    '%s is a scenario',
+    async (name, yaml) => {
+      expect((await parseScenario({ file: 'docs', text: yaml }, DOCUMENT_CHECKS, connectors)).name).toBe(name)
+    },
+  )
+
+  it('has an example of every fault', async () => {
+    const scenarios = await Promise.all(
+      blocks.map((yaml) => parseScenario({ file: 'docs', text: yaml }, DOCUMENT_CHECKS, connectors)),
+    )
+    const kinds = scenarios.flatMap(({ rules }) => rules.flatMap((rule) => rule.do.map(({ kind }) => kind)))
+    expect([...new Set(kinds)].sort()).toEqual([...FAULT_KINDS].sort())
+  })
+
+  it('lists the bundled scenarios', async () => {
+    const listed = [...text.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, name]) => name)
+    expect(listed).toEqual(expect.arrayContaining(await bundledScenarioNames()))
+  })
+})
+
+describe('the bundled scenarios', () => {
+  it('are valid, each in a file of its name', async () => {
+    const names = await bundledScenarioNames()
+    expect(names.length).toBeGreaterThan(15)
+    expect(await validateFiles([bundledScenarioFolder()], DOCUMENT_CHECKS)).toMatchObject({
+      files: names.map((name) => ({ file: join(bundledScenarioFolder(), `${name}.yaml`), kind: 'scenario' })),
+      problems: [],
+      unreadable: [],
+    })
+    for (const name of names) {
+      const text = await readFile(join(bundledScenarioFolder(), `${name}.yaml`), 'utf8')
+      expect((await parseScenario({ file: name, text }, DOCUMENT_CHECKS, connectors)).name).toBe(name)
+    }
+  })
+
+  it('fit their JSON Schema', async () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    const schema = await readFile(join(ROOT, 'spec/schemas/scenario.schema.json'), 'utf8')
+    const validate = ajv.compile(JSON.parse(schema) as object)
+    for (const name of await bundledScenarioNames()) {
+      const document: unknown = parse(await readFile(join(bundledScenarioFolder(), `${name}.yaml`), 'utf8'))
+      expect([name, validate(document), validate.errors]).toEqual([name, true, null])
+    }
+    expect(validate({ name: 's', rules: [{ name: 'r', at: 'elsewhere' }] })).toBe(false)
+  })
+
+  it('have an acceptance test each', async () => {
+    const folder = join(ROOT, 'test/scenarios/acceptance')
+    const texts = await Promise.all((await readdir(folder)).map((file) => readFile(join(folder, file), 'utf8')))
+    const tested = (await bundledScenarioNames()).filter((name) => texts.join('').includes(`it('${name}: given`))
+    expect(tested).toEqual(await bundledScenarioNames())
+  })
+})

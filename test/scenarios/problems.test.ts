@@ -1,0 +1,240 @@
+import { describe, expect, it } from 'vitest'
+import { DOCUMENT_CHECKS } from '../../src/document-checks.ts'
+import { loadScenarios } from '../../src/documents/load-scenarios.ts'
+import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { parseScenario } from '../../src/documents/scenario-files.ts'
+import { connectorsIn } from '../../src/documents/seed-checks.ts'
+import { messagesOf } from '../documents/files.ts'
+
+const connectors = connectorsIn(await loadSeeds(['bundled'], DOCUMENT_CHECKS))
+
+function problems(text: string): Promise<string[]> {
+  return messagesOf(parseScenario({ file: 's.yaml', text }, DOCUMENT_CHECKS, connectors))
+}
+
+/** The problems of a rule that is written on one line from column 5 on, without its place. */
+async function ofRule(rule: string, head = ''): Promise<string[]> {
+  const found = await problems(`name: s\n${head === '' ? '' : `${head}\n`}rules:\n  - { name: r, ${rule} }\n`)
+  return found.map((message) => message.replace(/^s\.yaml:\d+:\d+: (rules\[0\]\.?)?/, ''))
+}
+
+describe('a scenario file is refused', () => {
+  it('with line, column, what was found and what is allowed', async () => {
+    const text =
+      'name: s\nrules:\n  - name: r\n    at: service\n    on: { operation: execute_tols }\n    do: [{ latency: 5 }]\n'
+    const [problem = '', ...others] = await problems(text)
+    expect(others).toEqual([])
+    expect(problem).toMatch(
+      /^s\.yaml:5:22: rules\[0\]\.on\.operation: found "execute_tols", did you mean execute_tool\?; allowed: create_token, /,
+    )
+  })
+
+  it('with all problems at once, in the order of the file', async () => {
+    const text =
+      'name: s\nnmae: t\nrules:\n  - { name: r, at: servce, do: [{ latnecy: 5 }] }\n  - { name: r, at: service, do: [] }\n'
+    const places = (await problems(text)).map((message) => /^s\.yaml:(\d+:\d+)/.exec(message)?.[1])
+    expect(places).toEqual(['2:1', '4:20', '4:35', '5:13', '5:33'])
+  })
+
+  it.each([
+    [
+      'an unknown key',
+      'at: service, whne: {}, do: [{ timeout: {} }]',
+      /^whne: found the unknown key "whne"; allowed: name, at, on/,
+    ],
+    [
+      'an unknown field',
+      'at: service, on: { operaton: x }, do: [{ timeout: {} }]',
+      /^on\.operaton: found the unknown key "operaton"; allowed: operation, tool/,
+    ],
+    [
+      'an unknown fault',
+      'at: service, do: [{ explode: {} }]',
+      /^do\[0\]\.explode: found the unknown key "explode"; allowed: respond, latency/,
+    ],
+    [
+      'an unknown place',
+      'at: servce, do: [{ timeout: {} }]',
+      /^at: found "servce"; allowed: service, third_party, token_refresh, consent$/,
+    ],
+    [
+      'an unknown connector',
+      'at: service, on: { connector: maill }, do: [{ timeout: {} }]',
+      /^on\.connector: found "maill", did you mean mail\?; allowed: mail, /,
+    ],
+    [
+      'an unknown connector of the account',
+      'at: service, on: { account: { connector: maill } }, do: [{ timeout: {} }]',
+      /^on\.account\.connector: found "maill"/,
+    ],
+    ['an unknown tool', 'at: service, on: { tool: mail_send }, do: [{ timeout: {} }]', /^on\.tool: found "mail_send"/],
+    [
+      'a tool of another connector',
+      'at: service, on: { tool: mail_send_message, connector: weather }, do: [{ timeout: {} }]',
+      /^on\.tool: found "mail_send_message".*allowed: weather_get_current, weather_get_forecast$/,
+    ],
+    [
+      'a field of another place',
+      'at: consent, on: { operation: execute_tool }, do: [{ latency: 1 }]',
+      /^on\.operation: found operation at consent; allowed: connector, account$/,
+    ],
+    [
+      'a regular expression',
+      'at: service, on: { client: "/ci-.*/i" }, do: [{ timeout: {} }]',
+      /^on\.client: found the regular expression "\/ci-\.\*\/i"; allowed: a value, or a glob/,
+    ],
+    [
+      'an anchored regular expression',
+      'at: service, on: { body: { to: "^ada" } }, do: [{ timeout: {} }]',
+      /^on\.body\.to: found the regular expression "\^ada"/,
+    ],
+    [
+      'a regular expression as an object',
+      'at: service, on: { body: { to: { regex: ada } } }, do: [{ timeout: {} }]',
+      /^on\.body\.to\.regex: found the regular expression regex/,
+    ],
+    [
+      'a regular expression as a path',
+      'at: third_party, on: { path: "/v1/(a|b)" }, do: [{ timeout: {} }]',
+      /^on\.path: found the regular expression/,
+    ],
+    [
+      'an undeclared status',
+      'at: service, on: { operation: list_connections }, do: [{ respond: { status: 409 } }]',
+      /^do\[0\]\.respond\.status: found 409; allowed: a status that spec\/openapi\.yaml declares for list_connections: 200, 400, 401, 429, 500, 503, 504; anything with off_spec: true$/,
+    ],
+    [
+      'a status that not every operation declares',
+      'at: service, do: [{ respond: { status: 404 } }]',
+      /^do\[0\]\.respond\.status: found 404; .*every operation \(the rule names none\): 400, 401, 429/,
+    ],
+    [
+      'an error code of another status',
+      'at: service, do: [{ respond: { status: 401, error_code: ACCOUNT_NOT_FOUND } }]',
+      /error_code: found "ACCOUNT_NOT_FOUND"; allowed: one of the spec's for 401: UNAUTHENTICATED/,
+    ],
+    [
+      'a success without a body',
+      'at: service, on: { operation: list_connections }, do: [{ respond: { status: 200 } }]',
+      /body: found nothing; allowed: a body, because 200 is no error/,
+    ],
+    [
+      'an error code at the third party',
+      'at: third_party, do: [{ respond: { status: 500, error_code: INTERNAL } }]',
+      /error_code: found error_code at third_party/,
+    ],
+    [
+      'no status',
+      'at: third_party, do: [{ respond: { body: {} } }]',
+      /status: found nothing; allowed: a status \(required\)/,
+    ],
+    [
+      'a consent that answers no OAuth error',
+      'at: consent, do: [{ respond: { body: {} } }]',
+      /body\.error: found nothing; allowed: an OAuth error such as access_denied/,
+    ],
+    [
+      'a broken body of a consent',
+      'at: consent, do: [{ truncate_body: {} }]',
+      /truncate_body: found truncate_body at consent/,
+    ],
+    [
+      'two counters',
+      'at: service, when: { nth: 1, every: 2 }, do: [{ timeout: {} }]',
+      /^when\.every: found every together with nth; allowed: one of nth, first, every, after$/,
+    ],
+    [
+      'times without after',
+      'at: service, when: { times: 2 }, do: [{ timeout: {} }]',
+      /^when\.times: found times without after/,
+    ],
+    [
+      'a window that is never open',
+      'at: service, when: { from: 2h, until: 1h }, do: [{ timeout: {} }]',
+      /^when\.until: found "1h"; allowed: a time after from/,
+    ],
+    [
+      'an impossible probability',
+      'at: service, when: { probability: 2 }, do: [{ timeout: {} }]',
+      /^when\.probability: found 2; allowed: at most 1$/,
+    ],
+    ['no deed', 'at: service', /^do: found nothing to do/],
+    [
+      'two faults in one item',
+      'at: service, do: [{ latency: 1, timeout: {} }]',
+      /^do\[0\]: found latency and timeout; allowed: one fault in each item of do$/,
+    ],
+    [
+      'two ends',
+      'at: service, do: [{ timeout: {} }, { respond: { status: 500 } }]',
+      /respond: found respond together with timeout/,
+    ],
+    [
+      'a broken body of no answer',
+      'at: service, do: [{ timeout: {} }, { slow_body: {} }]',
+      /slow_body: found slow_body together with timeout/,
+    ],
+    [
+      'a latency from more to less',
+      'at: service, do: [{ latency: { min: 9, max: 3 } }]',
+      /latency\.max: found 3; allowed: at least min, which is 9/,
+    ],
+    [
+      'a state without one to start in',
+      'at: service, then: done',
+      /^initial: found nothing; allowed: the state to start in/,
+    ],
+    [
+      'a header over two lines',
+      'at: third_party, do: [{ respond: { status: 200, headers: { X-A: "b\\r\\nc: d" } } }]',
+      /headers\.X-A: found "b\\r\\nc: d"; allowed: /,
+    ],
+  ])('for %s', async (_name, rule, message) => {
+    expect(await ofRule(rule)).toEqual([expect.stringMatching(message)])
+  })
+
+  it('for a state that nothing leads to', async () => {
+    expect(await ofRule('at: service, when: { state: gone }, do: [{ timeout: {} }]', 'initial: here')).toEqual([
+      'when.state: found "gone"; allowed: a state that initial or then names (here)',
+    ])
+  })
+
+  it('for a file that is something else', async () => {
+    expect(await problems('clients: []')).not.toEqual([])
+    expect(await problems('connector: mail')).toEqual([
+      expect.stringContaining('found a connector; allowed: a scenario'),
+    ])
+  })
+})
+
+describe('a scenario file is taken', () => {
+  it.each([
+    ['with an undeclared status of off_spec: true', 'at: service, off_spec: true, do: [{ respond: { status: 418 } }]'],
+    ['with a glob for connectors that come later', 'at: service, on: { connector: "acme*" }, do: [{ timeout: {} }]'],
+    ['with a fault that has nothing after its colon', 'at: service, do: [{ timeout: }]'],
+    [
+      'with __proto__ as a path into the body',
+      'at: service, on: { body: { __proto__: 1, constructor: a } }, do: [{ timeout: {} }]',
+    ],
+  ])('%s', async (_name, rule) => {
+    expect(await ofRule(rule)).toEqual([])
+  })
+})
+
+describe('--scenario', () => {
+  const context = { checks: DOCUMENT_CHECKS, connectors }
+
+  it('says which bundled scenarios there are when a name is unknown', async () => {
+    await expect(loadScenarios(['rate-limted'], context)).rejects.toThrow(
+      /no bundled scenario "rate-limted" \(did you mean rate-limited\?\); there are account-already-exists, .*path of a file/,
+    )
+  })
+
+  it('says that a file is missing', async () => {
+    await expect(loadScenarios(['./nowhere.yaml'], context)).rejects.toThrow('./nowhere.yaml: there is no such file')
+  })
+
+  it('refuses the same scenario twice', async () => {
+    await expect(loadScenarios(['rate-limited', 'rate-limited'], context)).rejects.toThrow('given for the second time')
+  })
+})
