@@ -35,7 +35,7 @@ export interface Recorded {
   readonly durationMs: number
   readonly operation: Operation | null
   readonly method: string
-  /** As it was sent, with its query. */
+  /** As it was sent, with its query. For `clock` and `control`: what was done, in one sentence. */
   readonly url: string
   /** Names and values in turn, as they came. */
   readonly requestHeaders: readonly string[]

@@ -162,8 +162,7 @@ function decidedBy({ trail, errorCode }: Recorded): DecidedBy {
 }
 
 function summaryOf({ kind, method, url, operation, status, errorCode, client }: Recorded): string {
-  if (kind === 'clock' || kind === 'control')
-    return `${kind === 'clock' ? 'The clock was changed' : 'The control API was used'}: ${method} ${maskUrl(url)}.`
+  if (kind === 'clock' || kind === 'control') return `${url}.`
   const asked = `${method} ${maskUrl(url)}${operation === null ? '' : ` (${operation})`}`
   const by = client === null ? '' : ` by client ${client}`
   return `${asked}${by} was answered with ${status}${errorCode === null ? '' : ` ${errorCode}`}.`
