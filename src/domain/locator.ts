@@ -40,7 +40,7 @@ export function locate(accounts: AccountFinder, locator: Locator, strict: boolea
 }
 
 /** The fields of a locator that say something else than the account they are meant to name. */
-export function contradictions(account: Account, locator: Locator): string[] {
+function contradictions(account: Account, locator: Locator): string[] {
   const fields = ['organization_id', 'user_id', 'connector', 'identifier'] as const
   return fields.filter((field) => locator[field] && locator[field] !== account[field])
 }

@@ -1,4 +1,4 @@
-import express, { type Request, type Response } from 'express'
+import express, { type Request, type RequestHandler, type Response } from 'express'
 import { ServiceError } from '../domain/errors.ts'
 
 /** How deep a body may nest: deeper ones would break whoever serializes them later. */
@@ -11,10 +11,10 @@ export interface BodyReader {
 
 /** @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400): cut short, or in an unknown encoding (G7) */
 export function createBodyReader(limit: number): BodyReader {
-  const parse = express.raw({ type: () => true, limit })
+  const parse: RequestHandler = express.raw({ type: () => true, limit })
   return (request, response) =>
     new Promise((resolve, reject) => {
-      parse(request, response, (error?: unknown) => {
+      void parse(request, response, (error?: unknown) => {
         if (!error) {
           resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0))
           return

@@ -62,7 +62,7 @@ export function newAccount(environment: Environment, connector: Connector, ident
  * Gives a new account its place in creation order and puts it into the model.
  * @throws ServiceError ACCOUNT_ALREADY_EXISTS (409): looked up again here, where nothing can come in between (G55)
  */
-export function insert(
+function insert(
   environment: Environment,
   thirdParty: ThirdParty,
   { connector, account, accept }: { connector: Connector; account: Account; accept: boolean },
