@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { codeOf, START, withControl } from './control-bench.ts'
+
+describe('PUT /_mock/clock', () => {
+  it.each([
+    [{ now: '2030-06-01T12:00:00Z' }, '2030-06-01T12:00:00.000Z'],
+    [{ now: '2030-06-01T12:00:00.5+02:00' }, '2030-06-01T10:00:00.500Z'],
+    [{ now: '2020-01-01T00:00:00Z' }, '2020-01-01T00:00:00.000Z'],
+    [{ advance: '90s' }, '2026-01-01T00:01:30.000Z'],
+    [{ advance: '2h' }, '2026-01-01T02:00:00.000Z'],
+    [{ advance: '1h30m' }, '2026-01-01T01:30:00.000Z'],
+    [{ advance: 'PT5M' }, '2026-01-01T00:05:00.000Z'],
+    [{ advance: 'P1D' }, '2026-01-02T00:00:00.000Z'],
+    [{ frozen: true }, START],
+  ])('%j leads to %s', async (change, now) => {
+    await withControl({}, async ({ call }) => {
+      expect((await call('put', '/clock', change)).body).toEqual({ now, frozen: true })
+      expect((await call('get', '/clock')).body).toEqual({ now, frozen: true })
+    })
+  })
+
+  it('lets a frozen clock run on, and stops it again', async () => {
+    const real = { now: Date.parse('2026-03-01T00:00:00Z') }
+    await withControl({ time: () => real.now }, async ({ call }) => {
+      await call('put', '/clock', { frozen: false })
+      real.now += 5000
+      expect((await call('get', '/clock')).body).toEqual({ now: '2026-01-01T00:00:05.000Z', frozen: false })
+      await call('put', '/clock', { frozen: true, advance: '1m' })
+      real.now += 5000
+      expect((await call('get', '/clock')).body).toEqual({ now: '2026-01-01T00:01:05.000Z', frozen: true })
+    })
+  })
+
+  it.each([
+    [{ now: 'tomorrow' }],
+    [{ now: '2026-01-01T00:00:00' }],
+    [{ now: '2026-02-30T00:00:00Z' }],
+    [{ now: 1_767_225_600 }],
+    [{ now: '1969-12-31T00:00:00Z' }],
+    [{ advance: '2 hours' }],
+    [{ advance: '-5m' }],
+    [{ advance: 'P1Y' }],
+    [{ advance: '' }],
+    [{ frozen: 'yes' }],
+    [{ now: START, advance: '1h' }],
+    [{ freeze: true }],
+    [{}],
+  ])('refuses %j and leaves the clock as it is', async (change) => {
+    await withControl({}, async ({ call }) => {
+      const refused = await call('put', '/clock', change)
+      expect([refused.status, codeOf(refused)]).toEqual([400, 'INVALID_BODY'])
+      expect((await call('get', '/clock')).body).toEqual({ now: START, frozen: true })
+    })
+  })
+
+  it('makes what falls due on the way happen in the order of time, and the journal says so', async () => {
+    await withControl({}, async ({ call }) => {
+      const account = (identifier: string, token_expires_at: string) => ({
+        connector: 'mail',
+        identifier,
+        token_expires_at,
+        authorization_details: { oauth_token: { access_token: identifier, refresh_token: '' } },
+      })
+      const accounts = [account('later', '2026-01-01T00:30:00.000Z'), account('sooner', '2026-01-01T00:10:00.000Z')]
+      await call('post', '/seed', { accounts })
+      await call('put', '/clock', { advance: '1h' })
+      const { requests } = (await call('get', '/requests?kind=clock')).body as {
+        requests: { path: string; due: { at: string; from: string; to: string }[] }[]
+      }
+      expect(requests).toHaveLength(1)
+      expect(requests[0]?.path).toBe(`the clock went from ${START} to 2026-01-01T01:00:00.000Z and stands still`)
+      expect(requests[0]?.due).toMatchObject([
+        { at: '2026-01-01T00:10:00.000Z', from: 'ACTIVE', to: 'EXPIRED' },
+        { at: '2026-01-01T00:30:00.000Z', from: 'ACTIVE', to: 'EXPIRED' },
+      ])
+    })
+  })
+
+  it('is obeyed by bearer tokens', async () => {
+    await withControl({}, async ({ call, token, api }) => {
+      const bearer = await token('test_client', 'test_secret')
+      await call('put', '/clock', { advance: '25h' })
+      expect((await api(bearer, 'get', '/connections')).status).toBe(401)
+      await call('put', '/clock', { now: START })
+      expect((await api(bearer, 'get', '/connections')).status).toBe(200)
+    })
+  })
+})

@@ -1,0 +1,60 @@
+import supertest, { type Response, type Test } from 'supertest'
+import { SILENT } from '../../src/http/log.ts'
+import { createSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator.ts'
+import { judgeControlAnswer } from './control-spec.ts'
+
+type Method = 'get' | 'put' | 'post' | 'delete'
+
+export interface ControlBench {
+  readonly simulator: Simulator
+  /** A call of the control API; its answer is held against `spec/control.openapi.yaml`. */
+  readonly call: (method: Method, path: string, body?: object) => Promise<Response>
+  /** Any request, unjudged. */
+  readonly http: (method: Method, path: string) => Test
+  /** A bearer token, or the status that was answered instead. */
+  readonly token: (clientId: string, secret: string) => Promise<string | number>
+  /** A call of the service with a token. */
+  readonly api: (token: string | number, method: Method, path: string, body?: object) => Promise<Response>
+}
+
+export const START = '2026-01-01T00:00:00.000Z'
+
+/** Starts a mock whose clock stands at {@link START}, runs `work`, stops. */
+export async function withControl(
+  options: SimulatorOptions,
+  work: (bench: ControlBench) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = []
+  const log = { ...SILENT, error: (...told: unknown[]) => void failures.push(told) }
+  const simulator = await createSimulator({ clock: START, freeze: true, log, ...options })
+  const http = (method: Method, path: string): Test => supertest(simulator.app)[method](path)
+  try {
+    await work({
+      simulator,
+      http,
+      call: async (method, path, body) => {
+        const request = http(method, `/_mock${path}`)
+        const answer = await (body === undefined ? request : request.send(body))
+        judgeControlAnswer(method, path, answer)
+        return answer
+      },
+      token: async (client_id, client_secret) => {
+        const form = { grant_type: 'client_credentials', client_id, client_secret }
+        const answer = await http('post', '/oauth/token').type('form').send(form)
+        return answer.status === 200 ? (answer.body as { access_token: string }).access_token : answer.status
+      },
+      api: async (token, method, path, body) => {
+        const request = http(method, `/api/v1${path}`).set('Authorization', `Bearer ${String(token)}`)
+        return body === undefined ? request : request.send(body)
+      },
+    })
+  } finally {
+    await simulator.close()
+  }
+  if (failures.length > 0) throw new Error(`the mock logged failures: ${JSON.stringify(failures)}`)
+}
+
+/** The code of an error of the control API. */
+export function codeOf(answer: Response): string {
+  return (answer.body as { error: { code: string } }).error.code
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { Response } from 'supertest'
+import { parse } from 'yaml'
+
+interface SpecOperation {
+  operationId: string
+  responses: Record<string, { $ref?: string; content?: Record<string, MediaType> }>
+  requestBody?: { content: Record<string, MediaType> }
+}
+interface MediaType {
+  schema: object
+  example?: unknown
+}
+interface Document {
+  paths: Record<string, Record<string, SpecOperation>>
+  components: { responses: Record<string, { content: Record<string, MediaType> }>; schemas: Record<string, object> }
+}
+
+export const CONTROL_SPEC = parse(readFileSync('spec/control.openapi.yaml', 'utf8')) as Document
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+ajv.addSchema({ ...CONTROL_SPEC, $id: 'control' })
+
+/** Every operation of the document. */
+export const CONTROL_OPERATIONS = Object.entries(CONTROL_SPEC.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+)
+
+/** What is wrong with a value by a schema of the document; empty when nothing is. */
+export function faultsOf(schema: object, value: unknown): string {
+  const check = ajv.compile(absolute(schema))
+  return check(value) ? '' : ajv.errorsText(check.errors)
+}
+
+/** The answers that an operation declares, with their media types. */
+export function answersOf({ responses }: SpecOperation): Map<number, Record<string, MediaType>> {
+  return new Map(
+    Object.entries(responses).map(([status, { $ref, content }]) => {
+      const shared = $ref === undefined ? undefined : CONTROL_SPEC.components.responses[$ref.split('/').at(-1) ?? '']
+      return [Number(status), shared?.content ?? content ?? {}]
+    }),
+  )
+}
+
+/** @throws Error when a call was answered in a way that the document does not declare */
+export function judgeControlAnswer(method: string, pathAndQuery: string, answer: Response): void {
+  const [path = ''] = pathAndQuery.split('?')
+  const found = CONTROL_OPERATIONS.find((each) => each.method === method && fits(each.path, path))
+  const told = `${method} ${pathAndQuery} answered ${answer.status} ${answer.text.slice(0, 300)}`
+  const schema = found
+    ? answersOf(found.operation).get(answer.status)?.['application/json']?.schema
+    : CONTROL_SPEC.components.schemas['Error']
+  const isText = found && answersOf(found.operation).get(answer.status)?.['text/plain']
+  if (isText) return
+  if (!schema) throw new Error(`${told}, which spec/control.openapi.yaml does not declare`)
+  const faults = faultsOf(schema, answer.body)
+  if (faults !== '') throw new Error(`${told}: ${faults}`)
+}
+
+function fits(pattern: string, path: string): boolean {
+  const [wanted, given] = [pattern.split('/'), path.split('/')]
+  return wanted.length === given.length && wanted.every((part, at) => part.startsWith('{') || part === given[at])
+}
+
+function absolute(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"control#/components')) as object
+}

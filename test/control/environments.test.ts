@@ -1,0 +1,164 @@
+import type { Response } from 'supertest'
+import { describe, expect, it } from 'vitest'
+import { withDirectory } from '../support/worlds.ts'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
+
+interface Created {
+  name: string
+  client_id: string
+  client_secret: string
+  base_url: string
+}
+
+const created = ({ body }: Response): Created => body as Created
+
+async function create(bench: ControlBench, body?: object): Promise<Created & { token: string | number }> {
+  const environment = created(await bench.call('post', '/environments', body))
+  return { ...environment, token: await bench.token(environment.client_id, environment.client_secret) }
+}
+
+async function withPattern(work: (bench: ControlBench) => Promise<void>): Promise<void> {
+  await withDirectory(async (directory) => {
+    const file = join(directory, 'seed.yaml')
+    await writeFile(file, 'clients:\n  - { client_id: "ci-*", client_secret: ci_secret }\n')
+    await withControl({ seeds: ['bundled', file] }, work)
+  })
+}
+
+const account = { connector: 'mail', identifier: 'ada@example.com' }
+
+describe('POST /_mock/environments', () => {
+  it('makes a world of its own: no account, link or clock of one is seen in another', async () => {
+    await withControl({}, async (bench) => {
+      const { api, call } = bench
+      const [one, two] = [await create(bench, { name: 'one' }), await create(bench, { name: 'two' })]
+      await api(one.token, 'post', '/connected_accounts', account)
+      await api(one.token, 'post', '/connected_accounts/magic_link', account)
+      await call('put', '/clock?environment=one', { advance: '5m' })
+      const listed = await Promise.all([one, two].map(({ token }) => api(token, 'get', '/connected_accounts')))
+      expect(listed.map(({ body }) => (body as { total_size: number }).total_size)).toEqual([1, 0])
+      const links = await Promise.all(['one', 'two'].map((name) => call('get', `/links?environment=${name}`)))
+      expect(links.map(({ body }) => (body as { links: object[] }).links.length)).toEqual([1, 0])
+      expect((await call('get', '/clock?environment=two')).body).toEqual({ now: START, frozen: true })
+      expect(
+        (await call('post', '/requests/count?environment=two', { match: { operation: 'create_magic_link' } })).body,
+      ).toEqual({ count: 0 })
+    })
+  })
+
+  it('takes an inline seed for accounts at the connectors of the server', async () => {
+    await withControl({}, async (bench) => {
+      const made = await create(bench, {
+        seed: { accounts: [account], clients: [{ client_id: 'mine', client_secret: 's' }] },
+      })
+      expect(made).toMatchObject({ client_id: 'mine', client_secret: 's' })
+      const { body } = await bench.api(made.token, 'get', '/connected_accounts')
+      expect(body).toMatchObject({ connected_accounts: [{ identifier: 'ada@example.com', status: 'ACTIVE' }] })
+    })
+  })
+
+  it('makes nothing of a seed with problems, and names the path of each', async () => {
+    await withControl({}, async ({ call }) => {
+      const seed = { accounts: [{ connector: 'nowhere', identifier: 'x' }], settings: { consent: 'perhaps' } }
+      const refused = await call('post', '/environments', { name: 'broken', seed })
+      expect(refused.status).toBe(400)
+      expect(refused.body).toMatchObject({
+        error: {
+          code: 'INVALID_DOCUMENT',
+          details: [{ path: 'seed.settings.consent' }, { path: 'seed.accounts[0].connector' }],
+        },
+      })
+      expect((await call('get', '/clock?environment=broken')).status).toBe(404)
+    })
+  })
+
+  it('starts its clock where it is told, and repeats its ids with the same id seed', async () => {
+    await withControl({}, async (bench) => {
+      const ids = []
+      for (const clock of ['2030-01-01T00:00:00Z', { now: '2030-01-01T00:00:00Z', frozen: true }]) {
+        const { token, client_id } = await create(bench, { name: 'again', clock, id_seed: 7 })
+        const { body } = await bench.api(token, 'post', '/connected_accounts', account)
+        ids.push([client_id, (body as { connected_account: { id: string } }).connected_account.id])
+        const time = (await bench.call('get', '/clock?environment=again')).body as { now: string; frozen: boolean }
+        expect(time.now).toMatch(/^2030-01-01T00:00:0/)
+        await bench.call('delete', '/environments/again')
+      }
+      expect(ids[0]).toEqual(ids[1])
+    })
+  })
+
+  it('gives every environment without a name another one', async () => {
+    await withControl({}, async ({ call }) => {
+      const made = await Promise.all(Array.from({ length: 5 }, () => call('post', '/environments')))
+      expect(new Set(made.map((each) => created(each).name)).size).toBe(5)
+      expect(new Set(made.map((each) => created(each).client_id)).size).toBe(5)
+    })
+  })
+
+  it.each([
+    [{ name: 'default' }, 409, 'ENVIRONMENT_EXISTS'],
+    [{ seed: { clients: [{ client_id: 'test_client', client_secret: 'x' }] } }, 409, 'CLIENT_ID_TAKEN'],
+    [{ name: '../x' }, 400, 'INVALID_NAME'],
+    [{ clock: 'tomorrow' }, 400, 'INVALID_BODY'],
+    [{ clock: { freeze: true } }, 400, 'INVALID_BODY'],
+    [{ id_seed: 1.5 }, 400, 'INVALID_BODY'],
+    [{ nmae: 'x' }, 400, 'INVALID_BODY'],
+    [[], 400, 'INVALID_BODY'],
+  ])('refuses %j with %d %s', async (body, status, code) => {
+    await withControl({}, async ({ call }) => {
+      const refused = await call('post', '/environments', body)
+      expect([refused.status, codeOf(refused)]).toEqual([status, code])
+    })
+  })
+
+  it('removes an environment with its tokens, but never the default one', async () => {
+    await withControl({}, async (bench) => {
+      const { token, client_id, client_secret } = await create(bench, { name: 'gone' })
+      expect((await bench.call('delete', '/environments/gone')).status).toBe(200)
+      expect((await bench.api(token, 'get', '/connections')).status).toBe(401)
+      expect(await bench.token(client_id, client_secret)).toBe(401)
+      expect((await bench.call('delete', '/environments/gone')).status).toBe(404)
+      expect(codeOf(await bench.call('delete', '/environments/default'))).toBe('ENVIRONMENT_REQUIRED')
+    })
+  })
+})
+
+describe('a client id pattern in the seed', () => {
+  it('makes the environment of that name with the first token request, once', async () => {
+    await withPattern(async ({ token, call, simulator }) => {
+      const tokens = await Promise.all(Array.from({ length: 10 }, () => token('ci-42', 'ci_secret')))
+      expect(tokens.every((each) => typeof each === 'string')).toBe(true)
+      expect(simulator.world.environments().map(({ name }) => name)).toEqual(['default', 'ci-42'])
+      expect((await call('get', '/clock?environment=ci-42')).status).toBe(200)
+    })
+  })
+
+  it('asks for its secret, and makes nothing without it', async () => {
+    await withPattern(async ({ token, simulator }) => {
+      expect(await token('ci-42', 'guess')).toBe(401)
+      expect(await token('other', 'ci_secret')).toBe(401)
+      expect(simulator.world.environments().map(({ name }) => name)).toEqual(['default'])
+    })
+  })
+
+  it('keeps ids apart whose names cannot be told apart', async () => {
+    await withPattern(async ({ token, simulator }) => {
+      for (const id of ['ci-a/b', 'ci-a b', 'ci-__proto__', `ci-${'x'.repeat(100)}`])
+        expect(await token(id, 'ci_secret')).toEqual(expect.any(String))
+      const names = simulator.world.environments().map(({ name }) => name)
+      expect(new Set(names).size).toBe(5)
+      expect(names.filter((name) => !/^[A-Za-z0-9._-]{1,64}$/.test(name))).toEqual([])
+    })
+  })
+
+  it('can be added to an environment that runs', async () => {
+    await withControl({}, async ({ call, token, api }) => {
+      const clients = [{ client_id: 'late-*', client_secret: 's' }]
+      await call('post', '/seed', { clients, accounts: [account] })
+      const late = await token('late-1', 's')
+      expect((await api(late, 'get', '/connected_accounts')).body).toMatchObject({ total_size: 1 })
+    })
+  })
+})

@@ -1,0 +1,218 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { codeOf, type ControlBench, withControl } from './control-bench.ts'
+
+const ada = { connector: 'mail', identifier: 'ada@example.com' }
+
+async function seeded({ call }: ControlBench): Promise<string> {
+  await call('post', '/seed', { accounts: [ada] })
+  const { tables } = (await call('get', '/state')).body as { tables: { accounts: { id: string }[] } }
+  return tables.accounts[0]?.id ?? ''
+}
+
+async function linked({ token, api }: ControlBench, more: object = {}): Promise<string | number> {
+  const bearer = await token('test_client', 'test_secret')
+  await api(bearer, 'post', '/connected_accounts/magic_link', { ...ada, ...more })
+  return bearer
+}
+
+const linkId = async ({ call }: ControlBench): Promise<string> =>
+  ((await call('get', '/links')).body as { links: { id: string }[] }).links[0]?.id ?? ''
+
+describe('every call of the control API', () => {
+  it.each([
+    ['get', '/nothing', 404, 'PATH_NOT_FOUND'],
+    ['get', '/ui', 404, 'PATH_NOT_FOUND'],
+    ['get', '/%', 404, 'PATH_NOT_FOUND'],
+    ['delete', '/clock', 405, 'METHOD_NOT_ALLOWED'],
+    ['get', '/clock?environment=nowhere', 404, 'ENVIRONMENT_NOT_FOUND'],
+    ['get', '/clock?environment=__proto__', 404, 'ENVIRONMENT_NOT_FOUND'],
+    ['get', '/clock?enviroment=default', 400, 'INVALID_QUERY'],
+    ['get', '/clock?environment=default&environment=default', 400, 'INVALID_QUERY'],
+    ['get', '/requests?opertion=x', 400, 'INVALID_QUERY'],
+    ['get', '/links?wait_ms=soon', 400, 'INVALID_QUERY'],
+    ['post', '/accounts/ca_none/expire', 404, 'ACCOUNT_NOT_FOUND'],
+    ['post', '/accounts/ca_none/explode', 404, 'EVENT_NOT_FOUND'],
+    ['post', '/connections/none/start', 404, 'CONNECTION_NOT_FOUND'],
+    ['get', '/requests/none', 404, 'REQUEST_NOT_FOUND'],
+    ['get', '/requests/none/explain', 404, 'REQUEST_NOT_FOUND'],
+    ['post', '/scenarios/none/start', 404, 'SCENARIO_NOT_FOUND'],
+  ] as const)('%s %s answers %d %s in the one shape', async (method, path, status, code) => {
+    await withControl({}, async ({ http }) => {
+      const refused = await http(method, `/_mock${path}`)
+      expect([refused.status, codeOf(refused)]).toEqual([status, code])
+      expect(refused.body).toEqual({ error: { code, message: expect.any(String), details: expect.any(Array) } })
+    })
+  })
+
+  it('says what it allows instead of an unknown method, and takes no body where it needs none', async () => {
+    await withControl({}, async ({ http, call }) => {
+      expect((await http('delete', '/_mock/clock')).headers['allow']).toBe('GET, PUT, HEAD')
+      expect((await call('post', '/reset', {})).status).toBe(200)
+      expect(codeOf(await call('post', '/reset', { hard: true }))).toBe('INVALID_BODY')
+    })
+  })
+
+  it('tells the shell how to connect', async () => {
+    await withControl({ baseUrl: 'http://mock.test' }, async ({ call }) => {
+      const client = { client_id: "it's", client_secret: 's' }
+      await call('post', '/environments', { name: 'quoted', seed: { clients: [client] } })
+      const { text } = await call('get', '/env?environment=quoted')
+      expect(text.split('\n')).toEqual([
+        'export TOOLMOCK_URL=http://mock.test',
+        String.raw`export TOOLMOCK_CLIENT_ID='it'\''s'`,
+        'export TOOLMOCK_CLIENT_SECRET=s',
+        '',
+      ])
+    })
+  })
+})
+
+describe('accounts and connections', () => {
+  it('move by events, and an illegal move names from, event and what is allowed', async () => {
+    await withControl({}, async (bench) => {
+      const id = await seeded(bench)
+      expect((await bench.call('post', `/accounts/${id}/expire`)).body).toMatchObject({
+        account: { status: 'EXPIRED' },
+      })
+      const refused = await bench.call('post', `/accounts/${id}/expire`)
+      expect(refused.status).toBe(409)
+      expect(refused.body).toMatchObject({
+        error: { code: 'ILLEGAL_MOVE', details: [{ from: 'EXPIRED', event: 'expire' }] },
+      })
+    })
+  })
+
+  it('connections start, complete, and are switched, by id or key id', async () => {
+    await withControl({}, async ({ call }) => {
+      await call('post', '/seed', { connections: [{ key_id: 'mail', status: 'DRAFT' }] })
+      const refused = await call('post', '/connections/mail/complete')
+      expect(refused.body).toMatchObject({
+        error: {
+          code: 'ILLEGAL_MOVE',
+          details: [{ from: 'DRAFT, enabled', event: 'complete', allowed: ['start', 'disable'] }],
+        },
+      })
+      expect((await call('post', '/connections/mail/start')).body).toMatchObject({
+        connection: { status: 'IN_PROGRESS' },
+      })
+      const { connection } = (await call('post', '/connections/mail/complete')).body as { connection: { id: string } }
+      expect((await call('post', `/connections/${connection.id}/disable`)).body).toMatchObject({
+        connection: { status: 'COMPLETED', enabled: false },
+      })
+      expect((await call('post', '/connections/mail/enable')).body).toMatchObject({ connection: { enabled: true } })
+    })
+  })
+})
+
+describe('links', () => {
+  it('are completed without a browser, wherever they belong to', async () => {
+    await withControl({}, async (bench) => {
+      await bench.call('post', '/environments', { name: 'other' })
+      await linked(bench, { user_verify_url: 'http://localhost:3000/verify', state: 'xyz' })
+      const id = await linkId(bench)
+      expect(
+        (await bench.call('post', `/links/${id}/complete?environment=other`, { decision: 'approve' })).status,
+      ).toBe(404)
+      const { body } = await bench.call('post', `/links/${id}/complete`, {
+        decision: 'approve',
+        as: 'mallory@example.com',
+      })
+      const url = new URL((body as { redirect_url: string }).redirect_url)
+      expect([url.origin, url.searchParams.get('state')]).toEqual(['http://localhost:3000', 'xyz'])
+      expect(url.searchParams.get('auth_request_id')).toMatch(/^[\w-]{22,}$/)
+      expect(codeOf(await bench.call('post', `/links/${id}/complete`, { decision: 'approve' }))).toBe('LINK_GONE')
+      expect((await bench.call('get', '/links')).body).toEqual({ links: [] })
+    })
+  })
+
+  it('can be denied, and no other decision is known', async () => {
+    await withControl({}, async (bench) => {
+      await linked(bench)
+      const id = await linkId(bench)
+      expect(codeOf(await bench.call('post', `/links/${id}/complete`, { decision: 'maybe' }))).toBe('INVALID_BODY')
+      expect(codeOf(await bench.call('post', `/links/${id}/complete`, {}))).toBe('INVALID_BODY')
+      const { body } = await bench.call('post', `/links/${id}/complete`, { decision: 'deny' })
+      expect((body as { redirect_url: string }).redirect_url).toContain('error=access_denied')
+      expect(codeOf(await bench.call('post', '/links/none/complete', { decision: 'deny' }))).toBe('LINK_NOT_FOUND')
+    })
+  })
+
+  it('are waited for', async () => {
+    await withControl({}, async (bench) => {
+      const [answer] = await Promise.all([bench.call('get', '/links?wait_ms=10000'), linked(bench)])
+      expect(answer.body).toMatchObject({ links: [ada] })
+      expect((await bench.call('get', '/links?wait_ms=1&environment=default')).status).toBe(200)
+    })
+  })
+})
+
+describe('the journal', () => {
+  it('is listed, counted, verified, waited for, explained and cleared', async () => {
+    await withControl({}, async (bench) => {
+      const { call, api } = bench
+      const bearer = await linked(bench)
+      const failed = await api(bearer, 'get', '/connected_accounts/details?id=ca_none')
+      const match = { operation: 'get_connected_account_details', status: 404 }
+      const { requests } = (await call('get', '/requests?operation=get_connected_account_details')).body as {
+        requests: { id: string }[]
+      }
+      const id = requests[0]?.id ?? ''
+      expect(id).toBe(failed.headers['x-request-id'])
+      expect((await call('get', `/requests/${id}`)).body).toMatchObject({ request: { id, status: 404 } })
+      expect((await call('get', `/requests/${id}/explain`)).body).toMatchObject({ id, error_code: 'ACCOUNT_NOT_FOUND' })
+      expect((await call('post', '/requests/count', { match })).body).toEqual({ count: 1 })
+      expect((await call('post', '/requests/verify', { match, times: 1 })).body).toMatchObject({ ok: true, matched: 1 })
+      const missed = (await call('post', '/requests/verify', { match: { ...match, status: 200 } })).body as {
+        ok: boolean
+        near_misses: object[]
+      }
+      expect(missed.ok).toBe(false)
+      expect(missed.near_misses[0]).toMatchObject({ id, differences: [{ field: 'status', wanted: 200, found: 404 }] })
+      expect((await call('post', '/requests/wait', { match })).body).toMatchObject({ ok: true })
+      expect(codeOf(await call('post', '/requests/wait', { match: { operation: 'verify_user' }, timeout_ms: 1 }))).toBe(
+        'TIMED_OUT',
+      )
+      expect(codeOf(await call('post', '/requests/count', { match: { operation: 'no_such' } }))).toBe('INVALID_QUERY')
+      await call('delete', '/requests')
+      expect((await call('get', '/requests')).body).toEqual({ requests: [] })
+    })
+  })
+
+  it('is watched as server-sent events, until the server stops', async () => {
+    let stream: IncomingMessage | undefined
+    let text = ''
+    await withControl({}, async ({ simulator, call }) => {
+      const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
+      ;[stream] = (await once(get(`${url}/_mock/events`), 'response')) as [IncomingMessage]
+      expect(stream.headers['content-type']).toBe('text/event-stream; charset=utf-8')
+      stream.setEncoding('utf8').on('data', (part: string) => (text += part))
+      await once(stream, 'data')
+      const more = once(stream, 'data')
+      await call('put', '/clock', { advance: '1s' })
+      await more
+    })
+    if (stream && !stream.readableEnded) await once(stream, 'end')
+    expect(text).toMatch(/^: toolmock events\n\nevent: entry\nid: req_\w+\ndata: \{.*"kind":"clock".*\}\n\n/)
+  })
+})
+
+describe('scenarios', () => {
+  it('are defined, started, stopped and cleared', async () => {
+    await withControl({}, async ({ call }) => {
+      const rules = [
+        { name: 'down', at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] },
+      ]
+      const scenario = { name: 'down', description: 'Nothing is listed.', rules }
+      expect(codeOf(await call('put', '/scenarios/up', scenario))).toBe('INVALID_DOCUMENT')
+      expect((await call('put', '/scenarios/down', scenario)).body).toMatchObject({ scenario: { running: false } })
+      expect((await call('post', '/scenarios/down/start')).body).toMatchObject({ scenario: { running: true } })
+      expect((await call('post', '/scenarios/down/stop')).body).toMatchObject({ scenario: { running: false } })
+      const broken = { ...scenario, rules: [{ ...rules[0], on: { operation: 'no_such' } }] }
+      expect((await call('put', '/scenarios/down', broken)).status).toBe(400)
+      await call('delete', '/scenarios')
+      expect((await call('get', '/scenarios')).body).toEqual({ scenarios: [] })
+    })
+  })
+})

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { CONTROL_ERROR_CODES } from '../../src/control/control-error.ts'
+import { controlTable } from '../../src/control/route-table.ts'
+import { withControl } from './control-bench.ts'
+import { answersOf, CONTROL_OPERATIONS, CONTROL_SPEC, faultsOf } from './control-spec.ts'
+
+describe('spec/control.openapi.yaml', () => {
+  it('describes every route that is served, and no other', () => {
+    const served = controlTable().map((route) => `${route.operation}: ${route.method} ${route.path}`)
+    const described = CONTROL_OPERATIONS.map(
+      ({ path, method, operation }) => `${operation.operationId}: ${method.toUpperCase()} ${path}`,
+    )
+    expect(described.sort()).toEqual(served.sort())
+  })
+
+  it('lists every error code', () => {
+    const codes = JSON.stringify(CONTROL_SPEC.components.schemas['Error'])
+    expect(CONTROL_ERROR_CODES.filter((code) => !codes.includes(`"${code}"`))).toEqual([])
+  })
+
+  it('has examples that are valid', () => {
+    const faults = CONTROL_OPERATIONS.flatMap(({ operation }) => {
+      const bodies = operation.requestBody ? [operation.requestBody.content] : []
+      return [...bodies, ...answersOf(operation).values()].flatMap((content) =>
+        Object.values(content).flatMap(({ schema, example }) =>
+          example === undefined ? [] : [faultsOf(schema, JSON.parse(JSON.stringify(example)))],
+        ),
+      )
+    })
+    expect(faults.length).toBeGreaterThan(40)
+    expect(faults.filter(Boolean)).toEqual([])
+  })
+
+  it('is served as JSON', async () => {
+    await withControl({}, async ({ call }) => {
+      const { body } = await call('get', '/openapi')
+      expect(body).toEqual(JSON.parse(JSON.stringify(CONTROL_SPEC)))
+    })
+  })
+})

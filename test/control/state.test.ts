@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest'
+import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
+
+const ada = { connector: 'mail', identifier: 'ada@example.com' }
+const grace = { connector: 'mail', identifier: 'grace@example.com' }
+
+interface State {
+  settings: object
+  tables: Record<string, { id: string }[]>
+}
+
+async function stateOf({ call }: ControlBench): Promise<State> {
+  return (await call('get', '/state')).body as State
+}
+
+describe('POST /_mock/reset', () => {
+  it('takes model, clock, journal and links back to the seed; clients, tokens and snapshots stay', async () => {
+    await withControl({}, async (bench) => {
+      const { call, api, token } = bench
+      await call('post', '/seed', { accounts: [ada], settings: { consent: 'approve' } })
+      const before = await stateOf(bench)
+      const bearer = await token('test_client', 'test_secret')
+      await call('put', '/snapshots/kept')
+      await api(bearer, 'post', '/connected_accounts', grace)
+      await api(bearer, 'post', '/connected_accounts/magic_link', grace)
+      await api(bearer, 'post', '/custom-providers', { display_name: 'Mine' })
+      await call('post', `/accounts/${before.tables['accounts']?.[0]?.id ?? ''}/disconnect`)
+      await call('put', '/clock', { advance: '1h' })
+      expect((await call('post', '/reset')).status).toBe(200)
+      const after = await stateOf(bench)
+      const names = (state: State): unknown[] =>
+        ['accounts', 'connections', 'providers', 'connectors', 'magic_links', 'clients'].map((table) =>
+          state.tables[table]?.map(({ id }) => id),
+        )
+      expect(names(after)).toEqual(names(before))
+      expect(after.tables['accounts']).toMatchObject([
+        { status: 'ACTIVE', token_expires_at: '2026-01-01T01:00:00.000Z' },
+      ])
+      expect(after.settings).toEqual(before.settings)
+      expect((await call('get', '/clock')).body).toEqual({ now: START, frozen: true })
+      expect((await call('get', '/requests')).body).toEqual({ requests: [] })
+      expect((await call('get', '/links')).body).toEqual({ links: [] })
+      expect((await call('get', '/snapshots')).body).toMatchObject({ snapshots: [{ name: 'kept' }] })
+      expect((await api(bearer, 'get', '/connected_accounts')).body).toMatchObject({ total_size: 1 })
+    })
+  })
+
+  it('leaves the provider that a caller made before a seed was added behind', async () => {
+    await withControl({}, async (bench) => {
+      const bearer = await bench.token('test_client', 'test_secret')
+      await bench.api(bearer, 'post', '/custom-providers', { display_name: 'Mine' })
+      await bench.call('post', '/seed', { accounts: [ada], providers: [{ display_name: 'Seeded' }] })
+      const provider = (state: State): unknown => state.tables['providers']?.at(-1)
+      const before = provider(await stateOf(bench))
+      await bench.call('post', '/reset')
+      const after = await stateOf(bench)
+      expect(provider(after)).toEqual(before)
+      expect(JSON.stringify(after)).not.toContain('"Mine"')
+    })
+  })
+
+  it('gives generated accounts the same ids and identifiers again', async () => {
+    await withControl({}, async (bench) => {
+      await bench.call('post', '/seed', { generate: { accounts: 20, connector: 'mail' } })
+      const people = async (): Promise<unknown> => (await stateOf(bench)).tables['accounts']?.map(({ id }) => id)
+      const before = await people()
+      await bench.call('post', '/reset')
+      expect(await people()).toEqual(before)
+    })
+  })
+})
+
+describe('snapshots', () => {
+  it('name what was added, removed and changed since, and bring it back', async () => {
+    await withControl({}, async (bench) => {
+      const { call, api, token } = bench
+      await call('post', '/seed', { accounts: [ada, grace] })
+      const [first = '', second = ''] = (await stateOf(bench)).tables['accounts']?.map(({ id }) => id) ?? []
+      const bearer = await token('test_client', 'test_secret')
+      await call('put', '/snapshots/before')
+      await call('put', '/clock', { advance: '5m' })
+      await call('post', `/accounts/${first}/expire`)
+      await api(bearer, 'post', '/connected_accounts:delete', { id: second })
+      const { body } = await api(bearer, 'post', '/connected_accounts', { ...ada, connector: 'weather' })
+      const third = (body as { connected_account: { id: string } }).connected_account.id
+      const diff = (await call('get', '/state/diff?snapshot=before')).body as Record<string, { table: string }[]>
+      const accounts = (part: string): unknown => diff[part]?.filter(({ table }) => table === 'accounts')
+      expect(accounts('added')).toEqual([{ table: 'accounts', id: third }])
+      expect(accounts('removed')).toEqual([{ table: 'accounts', id: second }])
+      expect(accounts('changed')).toEqual([
+        {
+          table: 'accounts',
+          id: first,
+          fields: [
+            { field: 'status', before: 'ACTIVE', after: 'EXPIRED' },
+            { field: 'updated_at', before: START, after: '2026-01-01T00:05:00.000Z' },
+          ],
+        },
+      ])
+      await call('post', '/snapshots/before/restore')
+      const none = { snapshot: 'before', added: [], removed: [], changed: [], settings: [] }
+      expect((await call('get', '/state/diff?snapshot=before')).body).toEqual(none)
+      expect((await call('get', '/clock')).body).toEqual({ now: START, frozen: true })
+      expect((await api(bearer, 'get', '/connected_accounts')).body).toMatchObject({ total_size: 2 })
+    })
+  })
+
+  it('are unknown until they are taken and once they are forgotten', async () => {
+    await withControl({}, async ({ call }) => {
+      expect(codeOf(await call('post', '/snapshots/s/restore'))).toBe('SNAPSHOT_NOT_FOUND')
+      expect(codeOf(await call('get', '/state/diff'))).toBe('INVALID_QUERY')
+      expect(codeOf(await call('put', '/snapshots/a%2Fb'))).toBe('INVALID_NAME')
+      await call('put', '/snapshots/s')
+      expect((await call('delete', '/snapshots/s')).status).toBe(200)
+      expect((await call('delete', '/snapshots/s')).status).toBe(404)
+    })
+  })
+})
+
+describe('PUT /_mock/state', () => {
+  it('takes what GET gave, and nothing has changed', async () => {
+    await withControl({}, async (bench) => {
+      await bench.call('post', '/seed', { accounts: [ada] })
+      const before = await stateOf(bench)
+      expect((await bench.call('put', '/state', before)).status).toBe(200)
+      expect(JSON.stringify(await stateOf(bench))).toBe(JSON.stringify(before))
+    })
+  })
+
+  it('refuses what is not valid with the path of every problem, and changes nothing', async () => {
+    await withControl({}, async (bench) => {
+      await bench.call('post', '/seed', { accounts: [ada, grace] })
+      const before = await stateOf(bench)
+      const bad = structuredClone(before) as unknown as { tables: { accounts: Record<string, unknown>[] }; colour: 1 }
+      bad.colour = 1
+      Object.assign(bad.tables.accounts[0] ?? {}, { status: 'GONE' })
+      Object.assign(bad.tables.accounts[1] ?? {}, { updated_at: '2026-13-45T00:00:00.000Z' })
+      const refused = await bench.call('put', '/state', bad)
+      expect(refused.status).toBe(400)
+      expect(refused.body).toMatchObject({
+        error: {
+          code: 'INVALID_STATE',
+          details: [
+            { path: 'colour' },
+            { path: 'tables.accounts[0].status' },
+            { path: 'tables.accounts[1].updated_at' },
+          ],
+        },
+      })
+      expect(await stateOf(bench)).toEqual(before)
+    })
+  })
+
+  it('refuses rows that contradict one another, or another environment', async () => {
+    await withControl({}, async (bench) => {
+      const state = await stateOf(bench)
+      const rows = state.tables['connections'] ?? []
+      const twice = { ...state, tables: { ...state.tables, connections: [...rows, ...rows.slice(0, 1)] } }
+      expect((await bench.call('put', '/state', twice)).body).toMatchObject({
+        error: { details: [{ path: `tables.connections[${rows.length}].id` }] },
+      })
+      await bench.call('post', '/environments', { name: 'other' })
+      const copied = await bench.call('put', '/state?environment=other', state)
+      expect(copied.body).toMatchObject({
+        error: { code: 'INVALID_STATE', details: [{ path: 'tables.clients[0].id' }] },
+      })
+    })
+  })
+})
+
+describe('documents that are sent', () => {
+  it('a seed as YAML is added as a whole, or refused with line and column', async () => {
+    await withControl({}, async (bench) => {
+      const send = (text: string) =>
+        bench.http('post', '/_mock/seed').set('Content-Type', 'application/yaml').send(text)
+      const refused = await send(
+        'accounts:\n  - { connector: mail, identifier: a }\n  - { connector: nowhere, identifier: b }\n',
+      )
+      expect(refused.status).toBe(400)
+      expect(refused.body).toMatchObject({ error: { code: 'INVALID_DOCUMENT', details: [{ line: 3, column: 18 }] } })
+      expect((await stateOf(bench)).tables['accounts']).toEqual([])
+      expect((await send('accounts:\n  - { connector: mail, identifier: a }\n')).status).toBe(200)
+      expect((await stateOf(bench)).tables['accounts']).toHaveLength(1)
+    })
+  })
+
+  it('a connector serves at once, under the name of the path only', async () => {
+    await withControl({}, async (bench) => {
+      const notes = { connector: 'notes', authorization_type: 'API_KEY' }
+      expect(codeOf(await bench.call('put', '/connectors/other', notes))).toBe('INVALID_DOCUMENT')
+      expect((await bench.call('put', '/connectors/notes', notes)).status).toBe(200)
+      const bearer = await bench.token('test_client', 'test_secret')
+      const made = await bench.api(bearer, 'post', '/connected_accounts', { connector: 'notes', identifier: 'ada' })
+      expect(made.status).toBe(201)
+    })
+  })
+
+  it.each([
+    ['{', 400, 'MALFORMED_BODY'],
+    ['"text"', 400, 'INVALID_BODY'],
+    ['', 400, 'INVALID_BODY'],
+  ])('the body %j of a clock change: %d %s', async (text, status, code) => {
+    await withControl({}, async ({ http }) => {
+      const refused = await http('put', '/_mock/clock').set('Content-Type', 'application/json').send(text)
+      expect([refused.status, codeOf(refused)]).toEqual([status, code])
+    })
+  })
+
+  it('refuses a body that is too large', async () => {
+    await withControl({ bodyLimit: 100 }, async ({ call }) => {
+      expect(codeOf(await call('put', '/state', { tables: 'x'.repeat(200) }))).toBe('BODY_TOO_LARGE')
+    })
+  })
+})
