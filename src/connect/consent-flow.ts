@@ -1,7 +1,8 @@
-import type { Account } from '../domain/account.ts'
+import type { Account, AccountStatus } from '../domain/account.ts'
 import { type Issued, issued, withLive, withoutPending, withPending } from '../domain/account-changes.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
+import type { LifecycleEvent } from '../domain/lifecycle.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { Trail } from '../domain/trail.ts'
 import { wireWord } from '../domain/vocabulary.ts'
@@ -84,7 +85,20 @@ export function deny(flow: Flow, linkId: string): string {
 
 /** The account with live credentials; whatever waited for verification is superseded. */
 function connected(trail: Trail, account: Account, fresh: Issued, at: Instant): Account {
-  return trail.moved(withLive(withoutPending(account), fresh), 'consent_approved', at)
+  const ready = STEP_BEFORE[account.status]
+  const waiting = ready ? trail.moved(account, ready, at) : account
+  return trail.moved(withLive(withoutPending(waiting), fresh), 'consent_approved', at)
+}
+
+/**
+ * The table has no move for an approval without verification from these, which would leave live credentials in an account
+ * that no tool runs with. A link that is followed still asks for what it asked when it was made, and a superseded request
+ * is over as an expired one is: both lead to `PENDING_AUTH` first ("States", docs/fidelity.md).
+ */
+const STEP_BEFORE: Readonly<Partial<Record<AccountStatus, LifecycleEvent>>> = {
+  EXPIRED: 'link_requested',
+  DISCONNECTED: 'link_requested',
+  PENDING_VERIFICATION: 'auth_request_expired',
 }
 
 /** The account with credentials that wait; nothing else changes where the table has no move, `ACTIVE` for one. */

@@ -71,15 +71,28 @@ describe('approve with a user_verify_url', () => {
 describe('approve without a user_verify_url', () => {
   const link = { user_verify_url: '' }
 
-  it.each(ACCOUNT_STATUSES)('moves %s by the table and makes the new tokens live', (status) => {
+  it.each(ACCOUNT_STATUSES)('makes an account that was %s ACTIVE with the new tokens', (status) => {
     const { flow, account } = world({ link, account: { status, credentials: token('old') } })
     expect(approve(flow, 'link', consented)).toBe(`${BASE}/connect/success`)
     expect(account()).toMatchObject({
-      status: nextStatus(status, 'consent_approved'),
+      status: 'ACTIVE',
       credentials: token('new'),
       token_expires_at: inAnHour,
       updated_at: '2026-01-01T00:00:00.000Z',
     })
+  })
+
+  it.each([
+    ['EXPIRED', 'link_requested'],
+    ['DISCONNECTED', 'link_requested'],
+    ['PENDING_VERIFICATION', 'auth_request_expired'],
+  ] as const)('takes %s there by moves of the table: %s first', (status, event) => {
+    const { flow, events } = world({ link, account: { status, credentials: token('old') } })
+    approve(flow, 'link', consented)
+    expect(events()).toMatchObject([
+      { event, from: status, to: 'PENDING_AUTH' },
+      { event: 'consent_approved', from: 'PENDING_AUTH', to: 'ACTIVE' },
+    ])
   })
 
   it('drops what waited for verification, and its request', () => {
