@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { manifestOf, ROOT } from '../../.build/project.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { START_FLAGS } from '../../src/cli/flags.ts'
 import { flagTable } from '../../src/cli/help.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
@@ -35,7 +36,7 @@ describe('toolmock', () => {
     [['sart'], 'toolmock: sart is no command. Did you mean start? See toolmock --help.'],
     [
       ['serve-it'],
-      'toolmock: serve-it is no command. Commands are start, validate, init, healthcheck. See toolmock --help.',
+      `toolmock: serve-it is no command. Commands are ${COMMANDS.map(({ name }) => name).join(', ')}. See toolmock --help.`,
     ],
     [['--prot', '1'], 'toolmock: --prot is not known. Did you mean --port? See toolmock start --help.'],
     [
