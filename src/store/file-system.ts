@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /** An open file, written at given positions. */
@@ -47,9 +47,7 @@ export const nodeFileSystem: FileSystem = {
   rename,
   remove: (path) => rm(path, { force: true }),
   list: (directory) => readdir(directory),
-  async makeDirectory(path) {
-    await mkdir(path, { recursive: true })
-  },
+  makeDirectory,
   async realPath(path) {
     try {
       return await realpath(path)
@@ -68,6 +66,30 @@ export const nodeFileSystem: FileSystem = {
       await directory.close()
     }
   },
+}
+
+/**
+ * Makes a directory and those above it that are missing. Node's own `recursive` asks again without end where a parent is
+ * there and nothing can be made in it, as in /proc.
+ */
+export async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    if (await isDirectory(path)) return
+    const above = dirname(path)
+    if (!hasCode(error, 'ENOENT') || above === path || (await isDirectory(above))) throw error
+    await makeDirectory(above)
+    await makeDirectory(path)
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 /** Writes all of the bytes. */
