@@ -5,7 +5,11 @@ import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 /** Where Debian puts it; another one can be named. */
 const EXECUTABLE = process.env.TOOLMOCK_TEST_BROWSER ?? '/usr/bin/chromium'
 
-/** Only loopback: names resolve to nothing, so that a page that asks for something from elsewhere fails. */
+/** A name on the internet whose owner has made it point here (DNS rebinding), and one as containers have it. */
+export const REBOUND = 'rebound.example'
+export const CONTAINER = 'toolmock'
+
+/** Only loopback: other names resolve to nothing, so that a page that asks for something from elsewhere fails. */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -14,7 +18,7 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+  `--host-resolver-rules=MAP ${REBOUND} 127.0.0.1, MAP ${CONTAINER} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost`,
 ]
 
 /** A page in a fresh profile, with what went wrong in it. */

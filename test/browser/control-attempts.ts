@@ -1,0 +1,90 @@
+/*
+ * What a page can try against a server that it does not belong to. Everything here runs in the page, as text: the tests
+ * have no types of the DOM.
+ */
+
+/** One thing that a page tries; each would change something if it were let in. */
+export interface Attempt {
+  readonly method: string
+  readonly path: string
+  readonly body?: string
+}
+
+/** Calls that need no body go through without a preflight; what reads comes first, while there is something to read. */
+export const ATTEMPTS: readonly Attempt[] = [
+  { method: 'GET', path: '/state' },
+  { method: 'GET', path: '/env' },
+  { method: 'GET', path: '/requests' },
+  { method: 'POST', path: '/reset' },
+  { method: 'POST', path: '/environments', body: '{"name":"theirs"}' },
+  { method: 'POST', path: '/seed', body: '{"accounts":[{"connector":"mail","identifier":"eve@example.com"}]}' },
+  { method: 'PUT', path: '/clock', body: '{"advance":"2h"}' },
+  { method: 'PUT', path: '/snapshots/theirs' },
+  { method: 'POST', path: '/scenarios/rate-limited/start' },
+  { method: 'DELETE', path: '/requests' },
+  { method: 'DELETE', path: '/scenarios' },
+]
+
+/** Fetches as a script does it; answers status and body where the page could read them, else what it saw instead. */
+export function fetching(base: string, attempts: readonly Attempt[], options: object = {}): string {
+  return `Promise.all(${JSON.stringify(attempts)}.map(async ({ method, path, body }) => {
+    const options = { method, body, ...${JSON.stringify(options)} }
+    try {
+      const response = await fetch(${JSON.stringify(base)} + path, options)
+      return [response.type, response.status, await response.text()].join(' ').trim()
+    } catch (error) {
+      return error.name
+    }
+  }))`
+}
+
+/** Beacons of each type that a page may name; answers how many were sent. */
+export function beacons(base: string, attempts: readonly Attempt[]): string {
+  return `${JSON.stringify(attempts)}.flatMap(({ path, body = '' }) =>
+    ['text/plain', 'application/x-www-form-urlencoded', 'application/json'].map((type) =>
+      navigator.sendBeacon(${JSON.stringify(base)} + path, new Blob([body], { type })))).filter(Boolean).length`
+}
+
+/**
+ * Forms of each encoding, sent into frames; the name of the only field makes the text/plain form look like JSON. Resolves
+ * when every frame has its answer.
+ */
+export function forms(base: string, attempts: readonly Attempt[]): string {
+  return `Promise.all(${JSON.stringify(attempts)}.flatMap(({ path, body = '{}' }) =>
+    ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'].map((enctype, index) =>
+      new Promise((resolve) => {
+        const frame = document.createElement('iframe')
+        frame.name = path + index
+        const form = document.createElement('form')
+        Object.assign(form, { action: ${JSON.stringify(base)} + path, method: 'post', enctype, target: frame.name })
+        const field = document.createElement('input')
+        field.name = body.slice(0, -1) + ',"x":"'
+        field.value = '"}'
+        form.append(field)
+        document.body.append(frame, form)
+        frame.onload = () => resolve(readable(frame))
+        form.submit()
+      })))).then((texts) => texts.filter((text) => text !== ''))
+  function readable(frame) {
+    try { return frame.contentDocument.body.textContent } catch { return '' }
+  }`
+}
+
+/** Elements that ask by GET; answers which of them got something that the page can use. */
+export function elements(base: string): string {
+  return `Promise.all(['img', 'script', 'link', 'video', 'EventSource'].map((tag) => new Promise((resolve) => {
+    const address = ${JSON.stringify(base)} + (tag === 'EventSource' ? '/events' : '/state')
+    const loaded = () => resolve(tag)
+    const refused = () => resolve('')
+    if (tag === 'EventSource') {
+      const source = new EventSource(address)
+      source.onopen = loaded
+      source.onerror = () => { source.close(); refused() }
+      return
+    }
+    const element = Object.assign(document.createElement(tag), { onload: loaded, onerror: refused, onloadeddata: loaded })
+    if (tag === 'link') Object.assign(element, { rel: 'stylesheet', href: address })
+    else element.src = address
+    document.body.append(element)
+  }))).then((tags) => tags.filter((tag) => tag !== ''))`
+}

@@ -1,0 +1,128 @@
+import type { Page } from 'playwright-core'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type Application, startApplication } from './application.ts'
+import { CONTAINER, describeInBrowser, REBOUND } from './browser.ts'
+import { ATTEMPTS, beacons, elements, fetching, forms } from './control-attempts.ts'
+import { type Mock, startMock } from './mock.ts'
+import { type Rebinding, startRebinding } from './rebinding.ts'
+
+const WRITES = ATTEMPTS.filter(({ method }) => method !== 'GET')
+const POSTS = WRITES.filter(({ method }) => method === 'POST')
+
+describeInBrowser('a page that is not of the mock', (open) => {
+  let mock: Mock
+  let app: Application
+  let address: Rebinding | undefined
+  let before: string
+  beforeEach(async () => {
+    ;[mock, app] = await Promise.all([startMock(), startApplication()])
+    await inhabit(mock)
+    before = await everything(mock)
+  })
+  afterEach(async () => {
+    await Promise.all([mock.close(), app.close(), address?.close()])
+    address = undefined
+  })
+  // To a browser, another name is another site; another port of the same name is the same site, but another origin.
+  const origins = ['localhost', '127.0.0.1'].map((name) => ({ name }))
+  const foreignPage = async (name: string): Promise<Page> => {
+    const { page } = await open()
+    await page.goto(`http://${name}:${new URL(app.verifyUrl).port}/`)
+    return page
+  }
+  /** A page of theirs at an address that has led to the mock since. */
+  const rebound = async (name: string): Promise<Page> => {
+    const { page } = await open()
+    address = await startRebinding(app.verifyUrl)
+    await page.goto(`http://${name}:${address.port}/`)
+    expect(await page.title()).toBe('App')
+    address.leadTo(mock.url)
+    return page
+  }
+
+  it.each(origins)('at another port of $name reads nothing by fetch, and changes nothing', async ({ name }) => {
+    const page = await foreignPage(name)
+    const answers = await page.evaluate(fetching(`${mock.url}/_mock`, ATTEMPTS))
+    expect(answers).toEqual(ATTEMPTS.map(() => 'TypeError'))
+    const typed = { headers: { 'Content-Type': 'application/json' }, credentials: 'include' }
+    expect(await page.evaluate(fetching(`${mock.url}/_mock`, WRITES, typed))).toEqual(WRITES.map(() => 'TypeError'))
+    expect(await everything(mock)).toBe(before)
+  })
+
+  it.each(origins)('at another port of $name gets through blindly, and changes nothing', async ({ name }) => {
+    const page = await foreignPage(name)
+    const blind = ATTEMPTS.filter(({ method }) => ['GET', 'POST'].includes(method))
+    const answers = await page.evaluate(fetching(`${mock.url}/_mock`, blind, { mode: 'no-cors' }))
+    expect(answers).toEqual(blind.map(() => 'opaque 0'))
+    expect(await page.evaluate(beacons(`${mock.url}/_mock`, POSTS))).toBeGreaterThan(0)
+    // Answered after the beacons, which the browser sends in order, but does not wait for.
+    await page.evaluate(fetching(`${mock.url}/_mock`, blind, { mode: 'no-cors' }))
+    expect(await everything(mock)).toBe(before)
+  })
+
+  it.each(origins)('at another port of $name sends forms of every encoding, and changes nothing', async ({ name }) => {
+    const page = await foreignPage(name)
+    expect(await page.evaluate(forms(`${mock.url}/_mock`, POSTS))).toEqual([])
+    expect(await everything(mock)).toBe(before)
+  })
+
+  it.each(origins)('at another port of $name embeds nothing that it could use', async ({ name }) => {
+    const page = await foreignPage(name)
+    expect(await page.evaluate(elements(`${mock.url}/_mock`))).toEqual([])
+    expect(await everything(mock)).toBe(before)
+  })
+
+  it('is refused under a name that was rebound to this machine, though it is of the same origin', async () => {
+    const page = await rebound(REBOUND)
+    const typed = { headers: { 'Content-Type': 'application/json' } }
+    const answers = (await page.evaluate(fetching('/_mock', ATTEMPTS, typed))) as string[]
+    expect(answers.map((answer) => answer.slice(0, 'basic 403'.length))).toEqual(ATTEMPTS.map(() => 'basic 403'))
+    expect(answers.every((answer) => answer.includes('"HOST_REFUSED"') && answer.includes(REBOUND))).toBe(true)
+    expect(await everything(mock)).toBe(before)
+  })
+
+  it('may use the control API when it is of the same origin under a name as containers have it', async () => {
+    const page = await rebound(CONTAINER)
+    const reset = ATTEMPTS.filter(({ path }) => path === '/reset')
+    expect(await page.evaluate(fetching('/_mock', reset))).toEqual(['basic 200 {}'])
+    expect(await everything(mock)).not.toBe(before)
+  })
+
+  it.each(['mail', 'inventory', 'encyclopedia'])('cannot frame what a magic link of %s opens', async (connector) => {
+    const page = await foreignPage('127.0.0.1')
+    const link = await mock.magicLink({ connector, identifier: 'ada@example.com', user_verify_url: app.verifyUrl })
+    await page.evaluate(`new Promise((resolve) => {
+      const frame = Object.assign(document.createElement('iframe'), { src: ${JSON.stringify(link)}, onload: resolve })
+      document.body.append(frame)
+    })`)
+    const [, frame] = page.frames()
+    expect(frame?.url()).toMatch(/^chrome-error:/)
+    expect(await frame?.getByRole('button', { name: /Approve|Connect|Continue/ }).count()).toBe(0)
+    await page.goto(link)
+    expect(await page.getByRole('button', { name: /Approve|Connect|Continue/ }).count()).toBe(1)
+  })
+})
+
+/** So that there is something to read, to change and to destroy. */
+async function inhabit(mock: Mock): Promise<void> {
+  await mock.magicLink({ connector: 'mail', identifier: 'ada@example.com' })
+  await control(mock, 'PUT', '/clock', { frozen: true })
+  await control(mock, 'POST', '/scenarios/token-dies-mid-run/start')
+  await control(mock, 'PUT', '/snapshots/ours')
+}
+
+/** All that the control API can show. */
+async function everything(mock: Mock): Promise<string> {
+  const parts = ['/state', '/clock', '/scenarios', '/requests', '/snapshots', '/links', '/clock?environment=theirs']
+  const texts = await Promise.all(parts.map((part) => control(mock, 'GET', part)))
+  return texts.join('\n')
+}
+
+async function control(mock: Mock, method: string, path: string, body?: object): Promise<string> {
+  const headers = { 'Content-Type': 'application/json' }
+  const response = await fetch(`${mock.url}/_mock${path}`, {
+    method,
+    ...(body && { headers, body: JSON.stringify(body) }),
+  })
+  return response.text()
+}
