@@ -40,7 +40,7 @@ function toMatch({ account, body, headers, ...on }: RuleDocument['on']): RuleMat
 }
 
 /** Nested objects as dotted paths; lists and empty objects are values. */
-export function dottedPaths(object: JsonObject, prefix = ''): [string, JsonValue][] {
+function dottedPaths(object: JsonObject, prefix = ''): [string, JsonValue][] {
   return Object.entries(object).flatMap(([key, value]) =>
     isJsonObject(value) && Object.keys(value).length > 0
       ? dottedPaths(value, `${prefix}${key}.`)

@@ -52,7 +52,7 @@ export interface AccountEventResult {
 }
 
 /** What can happen to an account as it is now. */
-export function allowedEvents(account: Account): AccountEvent[] {
+function allowedEvents(account: Account): AccountEvent[] {
   return ACCOUNT_EVENTS.filter((event) => obstacle(account, event) === undefined)
 }
 

@@ -43,6 +43,6 @@ export function deliveryOf(effects: readonly FaultEffect[]): FaultEffect['delive
   return effects.find((effect) => effect.deliver)?.deliver
 }
 
-export function isOver(response: ServerResponse): boolean {
+function isOver(response: ServerResponse): boolean {
   return response.destroyed || !response.socket || response.socket.destroyed
 }

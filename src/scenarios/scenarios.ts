@@ -8,7 +8,7 @@ import { type Firing, fired, ScenarioRun } from './run.ts'
 import type { ScenarioRequest } from './scenario-request.ts'
 import { type ScenarioView, type UnfiredRule, UnknownScenarioError, viewOf } from './scenario-view.ts'
 
-export { type RuleView, type ScenarioView, type UnfiredRule, UnknownScenarioError } from './scenario-view.ts'
+export { type ScenarioView, type UnfiredRule, UnknownScenarioError } from './scenario-view.ts'
 
 type AccountEvent = Parameters<ModelHands['happen']>[0]
 

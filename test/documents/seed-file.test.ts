@@ -178,8 +178,8 @@ generate: { accounts: 5, connector: notes }
       'generate: [{ accounts: 1, connector: x }]\n',
       's.yaml:1:38: generate[0].connector: found "x"; allowed: a connector that there is (there is none)',
     ],
-    ['a list', '[1]\n', 's.yaml:1:1: found a list; allowed: an object: a seed or a connector'],
-    ['nothing', '# nothing\n', 's.yaml:1:1: found null; allowed: an object: a seed or a connector'],
+    ['a list', '[1]\n', 's.yaml:1:1: found a list; allowed: an object: a seed, a connector or a scenario'],
+    ['nothing', '# nothing\n', 's.yaml:1:1: found null; allowed: an object: a seed, a connector or a scenario'],
   ])('with %s is refused', async (_kind, text, message) => {
     const messages = await messagesOf(seed(text))
     expect(messages.map((each) => each.slice(0, message.length))).toEqual([message])

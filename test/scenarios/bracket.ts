@@ -95,7 +95,7 @@ function benchOf({ url, scenarios, client }: Parts): Omit<ScenarioBench, 'advanc
       const answer = await answerOf(
         await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) }),
       )
-      if (answer.status === 200) token = String(answer.body?.['access_token'])
+      if (answer.status === 200) token = answer.body?.['access_token'] as string
       return answer
     },
     account: async (identifier = 'ada@example.com', connector = 'mail') => {

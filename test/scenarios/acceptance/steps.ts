@@ -42,7 +42,7 @@ export async function newLink(bench: ScenarioBench): Promise<{ account: string; 
   const { body } = await bench.call('POST', '/connected_accounts/magic_link', asked)
   const listed = await bench.call('GET', '/connected_accounts?identifier=ada@example.com')
   const [account] = listed.body?.['connected_accounts'] as { id: string }[]
-  return { account: account?.id ?? '', link: String(body?.['link']) }
+  return { account: account?.id ?? '', link: body?.['link'] as string }
 }
 
 /** Approves as a user would, without a browser; where the browser goes then, or the page it is shown. */

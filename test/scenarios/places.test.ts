@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { checkResponse, ROUTES } from '../../src/contract/contract.ts'
+import type { RespondParameters } from '../../src/domain/scenario.ts'
+import { defaultBody } from '../../src/scenarios/default-answer.ts'
+import { withScenarios } from './bracket.ts'
+
+describe('the default answer of respond at service', () => {
+  const errors = ROUTES.flatMap(({ operation, statuses }) =>
+    statuses.filter((status) => status >= 400).map((status) => [operation, status] as const),
+  )
+
+  it.each(errors)('%s %i is what the spec declares', (operation, status) => {
+    const params: RespondParameters = { status, error_code: null, message: null, headers: {}, body: undefined }
+    const asked = { at: 'service', operation, requestId: 'req_1', executionId: () => 'exec_1' } as const
+    expect(checkResponse(operation, status, defaultBody(params, asked).body)).toEqual([])
+  })
+})
+
+describe('rules at their places', () => {
+  it('token_refresh: tokens that the service obtains itself count as refreshes', () =>
+    withScenarios({ scenarios: [refuseTokens('ledger')] }, async (bench) => {
+      const asked = { connector: 'ledger', identifier: 'acme' }
+      const { body } = await bench.call('POST', '/connected_accounts', asked)
+      expect(bench.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 1, hits: 1 })
+      expect(JSON.stringify(body)).not.toContain('"ACTIVE"')
+    }))
+
+  it('token_refresh: the code of a consent is no refresh', () =>
+    withScenarios({ scenarios: [refuseTokens('mail')] }, async (bench) => {
+      const asked = { connector: 'mail', identifier: 'ada@example.com' }
+      const { body } = await bench.call('POST', '/connected_accounts/magic_link', asked)
+      const redirect = await fetch(`${body?.['link'] as string}?decision=approve`, { redirect: 'manual' })
+      expect(redirect.headers.get('location')).toMatch(/\/connect\/success$/)
+      expect(bench.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 0 })
+    }))
+
+  it('third_party: a tool is known there, and so is the account', () =>
+    withScenarios(
+      {
+        scenarios: [
+          oneRule({
+            at: 'third_party',
+            on: { tool: 'mail_send_message', method: 'POST', path: '/v1/*', account: { identifier: 'ada@*' } },
+            do: [{ disconnect: {} }],
+          }),
+        ],
+      },
+      async (bench) => {
+        const [grace, ada] = [await bench.account('grace@example.com'), await bench.account()]
+        expect((await bench.send(grace)).status).toBe(200)
+        // The third party refuses the very call that found the account disconnected.
+        expect((await bench.send(ada)).status).toBe(500)
+        expect(bench.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 1, hits: 1 })
+      },
+    ))
+
+  it('service: the account is the one of the locator, whichever way it is named', () =>
+    withScenarios(
+      { scenarios: [oneRule({ on: { account: { identifier: 'ada@*' } }, do: [{ latency: 0 }] })] },
+      async (bench) => {
+        const id = await bench.account()
+        const matched = () => bench.scenarios.list()[0]?.rules[0]?.matched
+        expect(matched()).toBe(1)
+        await bench.call('GET', `/connected_accounts/details?id=${id}`)
+        await bench.call('GET', '/connected_accounts/details?connector=mail&identifier=ada@example.com')
+        await bench.send(id)
+        expect(matched()).toBe(4)
+        await bench.call('GET', '/connected_accounts/details?connector=mail&identifier=grace@example.com')
+        await bench.call('GET', '/connections')
+        expect(matched()).toBe(4)
+      },
+    ))
+
+  it('advance_clock at service takes a bearer token along that expires by it', () =>
+    withScenarios(
+      { scenarios: [oneRule({ on: { operation: 'list_connections' }, do: [{ advance_clock: '2d' }] })] },
+      async (bench) => {
+        expect((await bench.call('GET', '/connections')).status).toBe(401)
+      },
+    ))
+})
+
+function oneRule(rule: object): object {
+  return { name: 's', rules: [{ name: 'r', at: 'service', ...rule }] }
+}
+
+function refuseTokens(connector: string): object {
+  return oneRule({
+    at: 'token_refresh',
+    on: { connector },
+    do: [{ respond: { status: 400, body: { error: 'invalid_client' } } }],
+  })
+}
