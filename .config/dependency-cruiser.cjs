@@ -45,7 +45,7 @@ const ROOMS = {
 const EVERY_ROOM = Object.keys(ROOMS)
 
 /** The files beside the rooms that join them, and the version, which is known to whoever shows it. */
-const JOINTS = '^src/(simulator|simulator-options|scenario-joint|reload-joint|document-checks|version)\\.ts$'
+const JOINTS = '^src/(simulator|simulator-options|scenario-joint|reload-joint|state-joint|document-checks|version)\\.ts$'
 
 /** Where a package, which costs start time or ties us to it, may be imported. */
 const PACKAGES = {

@@ -1,4 +1,4 @@
-import { COMMON_FLAGS, HEALTHCHECK_FLAGS, START_FLAGS } from './flags.ts'
+import { COMMON_FLAGS, HEALTHCHECK_FLAGS, START_FLAGS, STATE_FLAGS } from './flags.ts'
 import type { Command } from './command.ts'
 
 /** Every command, in the order of the help text; the first is the one that runs when none is named. */
@@ -24,6 +24,14 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     summary: 'write a commented starter seed, connector and scenario into DIR (toolmock by default)',
     flags: COMMON_FLAGS,
     load: async () => (await import('./init.ts')).init,
+  },
+  {
+    name: 'state',
+    operands: ' ACTION FILE',
+    summary:
+      '`check` says what a start would say to a state file, and touches nothing (exit 1 when it would be refused, 2 when there is nothing to check); `repair` saves what can be saved of it into the file that --out names',
+    flags: STATE_FLAGS,
+    load: async () => (await import('./state.ts')).state,
   },
   {
     name: 'healthcheck',

@@ -175,6 +175,17 @@ export const START_FLAGS = [
   ...COMMON_FLAGS,
 ] as const satisfies readonly Flag[]
 
+export const STATE_FLAGS = [
+  {
+    name: 'out',
+    kind: { type: 'text' },
+    placeholder: 'NEW',
+    variable: false,
+    help: 'where repair writes what it saves; a file that is not there yet',
+  },
+  ...COMMON_FLAGS,
+] as const satisfies readonly Flag[]
+
 export const HEALTHCHECK_FLAGS = [
   {
     name: 'url',

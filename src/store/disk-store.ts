@@ -4,8 +4,11 @@ import { CommitLog, type CommitSink, type Durability } from './commit-log.ts'
 import type { FileSystem } from './file-system.ts'
 import { JournalFile, segmentPath, segmentsOf } from './journal-file.ts'
 import type { Entry, JournalLine } from './journal-record.ts'
+import type { Migration } from './migrations.ts'
 import { readJournal } from './recovery.ts'
 import { StateFile } from './state-file.ts'
+import { migrateState } from './state-migration.ts'
+import { VersionError } from './state-check.ts'
 import type { StateImage } from './state-image.ts'
 import { lockState, type StateLock } from './state-lock.ts'
 import { StateError, StorageError } from './store-errors.ts'
@@ -18,6 +21,7 @@ export interface DiskOptions {
   foldAt: number
   fileSystem: FileSystem
   time: TimeSource
+  migrations: ReadonlyMap<number, Migration>
 }
 
 /** What was on disk at the start: the state file, and the commits after it. */
@@ -135,16 +139,21 @@ export async function openDisk(options: DiskOptions): Promise<{ store: DiskStore
 }
 
 async function openLocked(options: DiskOptions, lock: StateLock): Promise<{ store: DiskStore; stored: Stored }> {
-  const { file, fileSystem } = options
+  const { file, fileSystem, migrations } = options
   if (options.fresh) await removeState(fileSystem, file)
   const stateFile = new StateFile(fileSystem, file)
-  const snapshot = await stateFile.read()
+  const migration: string[] = []
+  const snapshot = await stateFile.read().catch(async (error: unknown) => {
+    if (!(error instanceof VersionError)) throw error
+    migration.push(...(await migrateState(fileSystem, file, migrations)))
+    return stateFile.read()
+  })
   const { commits, end, lastLine, notices } = await readJournal(fileSystem, file, snapshot?.identity ?? null)
   const journal = new JournalFile(fileSystem, file, { follows: snapshot?.identity ?? null, end })
   const log = new CommitLog(journal, lastLine, options.durability)
   const foldAt = Math.max(options.foldAt, snapshot?.identity.size ?? 0)
   const store = new DiskStore({ lock, stateFile, journal, log }, foldAt)
-  return { store, stored: { image: snapshot?.image, commits, notices } }
+  return { store, stored: { image: snapshot?.image, commits, notices: [...migration, ...notices] } }
 }
 
 /** The journal goes first: a journal without its state file would be refused, a state file without its journal not. */

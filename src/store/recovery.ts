@@ -16,7 +16,8 @@ export interface JournalContent {
 
 const CUT_SHORT = 'the last write was cut short and is dropped; it had not been acknowledged'
 
-interface RawLine {
+/** A line of a journal file, whatever it holds. */
+export interface RawLine {
   segment: number
   /** Counted from 1. */
   lineNumber: number
@@ -102,7 +103,9 @@ class JournalReader {
     const foreign = damaged.start === 0 && damaged.content !== undefined
     if (wasDurable || foreign) {
       const what = damaged.start === 0 ? 'this is not a journal of toolmock' : 'the journal is damaged here'
-      throw new StateError(`${place}: ${what}. Nothing was changed; keep the file, or use --fresh to start anew`)
+      throw new StateError(
+        `${place}: ${what}. Nothing was changed; keep the file; toolmock state repair saves what can be saved, --fresh starts anew`,
+      )
     }
     this.#notices.push(`${place}: ${CUT_SHORT}`)
     // A journal file without a whole first line never came to hold anything: it begins anew.
@@ -139,7 +142,7 @@ class JournalReader {
   }
 }
 
-function rawLines(bytes: Buffer, segment: number): RawLine[] {
+export function rawLines(bytes: Buffer, segment: number): RawLine[] {
   const lines: RawLine[] = []
   for (let start = 0; start < bytes.length;) {
     const newline = bytes.indexOf(0x0a, start)
@@ -151,6 +154,6 @@ function rawLines(bytes: Buffer, segment: number): RawLine[] {
   return lines
 }
 
-function sameIdentity(a: Identity | null, b: Identity | null): boolean {
+export function sameIdentity(a: Identity | null, b: Identity | null): boolean {
   return a === null || b === null ? a === b : a.size === b.size && a.crc === b.crc
 }

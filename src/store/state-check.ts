@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { placeOf } from './json-place.ts'
 import { findSyntaxFault } from './json-syntax.ts'
+import { STATE_VERSION } from './migrations.ts'
 import { TABLE_NAMES } from './model.ts'
 import { clockShape, idsShape, rowShape, settingsShape } from './row-shapes.ts'
 import { array, describe, type Fault, fields, pathText, within } from './shape.ts'
@@ -25,32 +27,53 @@ export const recordShape = fields<Omit<EnvironmentImage, 'tables'>>({
 
 /**
  * Reads the bytes of a state file.
- * @throws StateError saying what is wrong and where: line and column, or the path inside the JSON
+ * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
  */
 export function parseState(bytes: Buffer, path: string): StateImage {
-  const state = parseJson(bytes, path)
-  if (!isJsonObject(state) || !Object.hasOwn(state, 'version') || !isJsonObject(state['environments'])) {
-    throw refused(
-      path,
-      'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected',
-    )
-  }
-  if (state['version'] !== 1) {
-    const found = JSON.stringify(state['version']).slice(0, 40)
-    throw refused(path, `its version is ${found}; this toolmock reads version 1`)
-  }
+  const state = readDocument(bytes, path)
+  if (state['version'] !== STATE_VERSION) throw new VersionError(path, state['version'])
   const fault = stateFault(state)
-  if (fault) throw refused(path, `at ${pathText(fault.path)} there is ${fault.found}; allowed is ${fault.allowed}`)
-  return state as unknown as StateImage
+  if (!fault) return state as unknown as StateImage
+  const at = `at ${pathText(fault.path)} there is ${fault.found}; allowed is ${fault.allowed}`
+  throw refusedAt(bytes, path, fault.path, at)
+}
+
+/** A state of whatever version. @throws StateError when the bytes are none */
+export function readDocument(bytes: Buffer, path: string): JsonObject {
+  const state = parseJson(bytes, path)
+  if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
+  throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
 }
 
 export function refused(path: string, what: string): StateError {
   return new StateError(
-    `${path}: ${what}. Nothing was changed; use another --state file, or --fresh to replace this one`,
+    `${path}: ${what}. Nothing was changed; use another --state file, or --fresh to replace this one; toolmock state repair saves what can be saved`,
   )
 }
 
-function stateFault(state: JsonObject): Fault | undefined {
+/** A refusal that names the line and column of what is wrong. */
+export function refusedAt(bytes: Buffer, path: string, inside: readonly (string | number)[], what: string): StateError {
+  const { line, column } = placeOf(decode(bytes), inside)
+  return refused(`${path}:${line}:${column}`, what)
+}
+
+/** A state file of another version. */
+export class VersionError extends StateError {
+  constructor(
+    path: string,
+    readonly version: unknown,
+  ) {
+    super(
+      refused(
+        path,
+        `its version is ${JSON.stringify(version).slice(0, 40)}; this toolmock reads version ${STATE_VERSION}`,
+      ).message,
+    )
+  }
+}
+
+/** What is first wrong with a state of the present version. */
+export function stateFault(state: JsonObject): Fault | undefined {
   const environments = state['environments'] as JsonObject
   for (const [name, environment] of Object.entries(environments)) {
     const fault = environmentFault(name, environment)

@@ -38,6 +38,12 @@ export async function lockState(file: string, time: TimeSource): Promise<StateLo
   throw new StateError(`${address}: the lock of ${file} is left over and cannot be removed; remove it by hand`)
 }
 
+/** Refuses a file that a server has open, without taking its lock. @throws StateError naming the holder */
+export async function refuseIfHeld(file: string): Promise<void> {
+  const holder = await askHolder(socketAddress(resolve(file)))
+  if (holder !== undefined) throw heldBy(file, holder)
+}
+
 function heldBy(file: string, holder: string): StateError {
   const who = /^(?<pid>\d+) (?<since>\S+)$/.exec(holder)?.groups
   const whom = who ? `process ${who['pid']} since ${who['since']}` : 'another process'

@@ -1,24 +1,37 @@
+import type { FileSystem } from './file-system.ts'
 import type { JournalLine } from './journal-record.ts'
 import { type Model, type Rows, TABLE_NAMES, type TableName } from './model.ts'
-import { refused } from './state-check.ts'
+import { pathText } from './shape.ts'
+import { refusedAt } from './state-check.ts'
 import type { EnvironmentRecord, StateImage } from './state-image.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
 import type { Table } from './table.ts'
 
 type Make = (name: string, record: EnvironmentRecord) => StoredEnvironment
 
-/** The environments of a state file. @throws StateError when rows contradict one another */
-export function load(image: StateImage | undefined, file: string, make: Make): Map<string, StoredEnvironment> {
+/** Rows of a state file that contradict one another. */
+export class Contradiction extends Error {
+  override readonly name = 'Contradiction'
+
+  constructor(
+    /** Inside the JSON of the state file. */
+    readonly path: readonly (string | number)[],
+    what: string,
+  ) {
+    super(what)
+  }
+}
+
+/** The environments of a state file. @throws Contradiction */
+export function load(image: StateImage | undefined, make: Make): Map<string, StoredEnvironment> {
   const environments = new Map<string, StoredEnvironment>()
   for (const [name, { tables, ...record }] of Object.entries(image?.environments ?? {})) {
     const environment = make(name, record)
     environments.set(name, environment)
-    for (const table of TABLE_NAMES) {
-      const fault = loadTable(environment.model.tables[table], tables[table])
-      if (fault) throw refused(file, `at environments.${name}.tables.${table}${fault}`)
-    }
+    const inside = ['environments', name, 'tables']
+    for (const table of TABLE_NAMES) loadTable(environment.model.tables[table], tables[table], [...inside, table])
     const fault = sequenceFault(environment.model)
-    if (fault) throw refused(file, `at environments.${name}.tables.counters ${fault}`)
+    if (fault) throw new Contradiction([...inside, 'counters'], fault)
   }
   return environments
 }
@@ -48,16 +61,20 @@ export function replay(
   }
 }
 
-function loadTable<Name extends TableName>(table: Table<Rows[Name]>, rows: readonly Rows[Name][]): string | undefined {
+function loadTable<Name extends TableName>(
+  table: Table<Rows[Name]>,
+  rows: readonly Rows[Name][],
+  inside: readonly (string | number)[],
+): void {
   for (const [at, row] of rows.entries()) {
-    if (table.get(row.id)) return `[${at}].id the id ${JSON.stringify(row.id)} is there twice`
+    if (table.get(row.id))
+      throw new Contradiction([...inside, at, 'id'], `the id ${JSON.stringify(row.id)} is there twice`)
     try {
       table.restore(row.id, row)
     } catch (error) {
-      return `[${at}] ${error instanceof Error ? error.message : String(error)}`
+      throw new Contradiction([...inside, at], error instanceof Error ? error.message : String(error))
     }
   }
-  return undefined
 }
 
 /** A new account must not get the place of one that exists. */
@@ -65,4 +82,11 @@ function sequenceFault(model: Model): string | undefined {
   const given = model.tables.counters.get('account_sequence')?.value ?? 0
   const last = model.accountIndex.lastSequence
   return last <= given ? undefined : `account_sequence is ${given}, yet there is an account with the sequence ${last}`
+}
+
+/** A contradiction with its place in the state file; other errors as they are. */
+export async function placed(error: unknown, file: string, fileSystem: FileSystem): Promise<unknown> {
+  if (!(error instanceof Contradiction)) return error
+  const bytes = (await fileSystem.read(file)) ?? Buffer.alloc(0)
+  return refusedAt(bytes, file, error.path, `at ${pathText(error.path)} ${error.message}`)
 }

@@ -3,6 +3,7 @@ import type { Settings } from '../domain/settings.ts'
 import type { ClockState, TimeSource } from './clock.ts'
 import type { Durability } from './commit-log.ts'
 import type { FileSystem } from './file-system.ts'
+import type { Migration } from './migrations.ts'
 import type { ResolveConnector, StoredEnvironment } from './stored-environment.ts'
 
 export interface WorldOptions {
@@ -14,6 +15,8 @@ export interface WorldOptions {
   durability?: Durability | undefined
   /** Bytes of journal at which it is folded into the state file; 64 MiB, and the size of the state file, at least. */
   foldAt?: number | undefined
+  /** From older versions of the state file to the present one; those of this toolmock when absent. */
+  migrations?: ReadonlyMap<number, Migration> | undefined
   time?: TimeSource | undefined
   fileSystem?: FileSystem | undefined
   resolveConnector: ResolveConnector

@@ -7,12 +7,13 @@ import type { CommitSink } from './commit-log.ts'
 import { Directory } from './directory.ts'
 import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { nodeFileSystem } from './file-system.ts'
+import { MIGRATIONS } from './migrations.ts'
 import { Model } from './model.ts'
 import { ENVIRONMENT_NAME } from './state-check.ts'
 import { byName, type EnvironmentRecord, type StateImage } from './state-image.ts'
 import { type ResolveConnector, StoredEnvironment } from './stored-environment.ts'
 import type { Change } from './table.ts'
-import { load, replay } from './world-loading.ts'
+import { load, placed, replay } from './world-loading.ts'
 import type { NewEnvironment, WorldOptions } from './world-options.ts'
 
 export type { NewEnvironment, WorldOptions } from './world-options.ts'
@@ -25,19 +26,21 @@ const RUNNING: ClockState = { offset_ms: 0, frozen_at: null }
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
 export async function openWorld(options: WorldOptions): Promise<World> {
   if (options.file === undefined) return new World(options, undefined)
+  const { file, fileSystem = nodeFileSystem } = options
   const { store, stored } = await openDisk({
-    file: options.file,
+    file,
     fresh: options.fresh ?? false,
     durability: options.durability ?? 'strict',
     foldAt: options.foldAt ?? DEFAULT_FOLD_AT,
-    fileSystem: options.fileSystem ?? nodeFileSystem,
+    fileSystem,
     time: options.time ?? systemTime,
+    migrations: options.migrations ?? MIGRATIONS,
   })
   try {
     return new World(options, { store, stored })
   } catch (error) {
     await store.abandon()
-    throw error
+    throw await placed(error, file, fileSystem)
   }
 }
 
@@ -54,7 +57,8 @@ export class World {
   /** Environments whose changes are gathered into one commit: they are being made, or changed as a whole. */
   readonly #gathering = new Map<StoredEnvironment, Change[]>()
 
-  constructor(options: WorldOptions, disk: { store: DiskStore; stored: Stored } | undefined) {
+  /** @throws Contradiction */
+  constructor(options: WorldOptions, disk: { store?: DiskStore; stored: Stored } | undefined) {
     this.#resolveConnector = options.resolveConnector
     this.#time = options.time ?? systemTime
     this.#disk = disk?.store
@@ -62,12 +66,12 @@ export class World {
     this.notices = disk?.stored.notices ?? []
     if (!disk) return
     const make = (name: string, record: EnvironmentRecord): StoredEnvironment => this.#make(name, record)
-    this.#environments = load(disk.stored.image, options.file ?? '', make)
+    this.#environments = load(disk.stored.image, make)
     replay(disk.stored.commits, this.#environments, {
       make,
       leave: (environment) => this.#directory.leave(environment),
     })
-    disk.store.capture = () => this.image()
+    if (disk.store) disk.store.capture = () => this.image()
   }
 
   environment(name: string): StoredEnvironment | undefined {
@@ -215,10 +219,7 @@ export class World {
 
   #commit(environment: StoredEnvironment, changes: readonly Change[]): void {
     const gathered = this.#gathering.get(environment)
-    if (gathered) {
-      for (const change of changes) gathered.push(change)
-      return
-    }
+    if (gathered) return changes.forEach((change) => void gathered.push(change))
     const { name, idsPosition, model } = environment
     if (this.#environments.get(name) !== environment) throw removed(name)
     const ids = idsPosition === undefined ? {} : { ids: idsPosition }

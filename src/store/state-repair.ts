@@ -1,0 +1,142 @@
+import { open } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { JsonObject } from '../domain/json.ts'
+import { type FileSystem, hasCode, nodeFileSystem } from './file-system.ts'
+import { segmentPath, segmentsOf } from './journal-file.ts'
+import { type Identity, identityOf, type JournalLine } from './journal-record.ts'
+import { replayRaw } from './raw-replay.ts'
+import { rawLines, type RawLine, sameIdentity } from './recovery.ts'
+import { salvageRows } from './salvage-rows.ts'
+import { type LeaveOut, salvageText } from './salvage-text.ts'
+import { snapshotText } from './snapshot-text.ts'
+import { parseState, readDocument } from './state-check.ts'
+import type { StateImage } from './state-image.ts'
+import { refuseIfHeld } from './state-lock.ts'
+import { counted } from './state-report.ts'
+import { StateError } from './store-errors.ts'
+
+/** What a repair wrote and what it could not save. */
+export interface Repaired {
+  readonly saved: string
+  /** One line each. */
+  readonly leftOut: readonly string[]
+}
+
+/**
+ * Saves what can be saved of a state file and its journal into another file. The former are only read.
+ * @throws StateError when there is nothing to read, nothing in it to save, or something at the other path already
+ */
+export async function repairState(
+  path: string,
+  out: string,
+  fileSystem: FileSystem = nodeFileSystem,
+): Promise<Repaired> {
+  try {
+    const file = await fileSystem.realPath(path)
+    await refuseIfHeld(file)
+    await refuseTaken(fileSystem, out, file)
+    const leftOut: string[] = []
+    const image = await salvage(fileSystem, file, (what) => leftOut.push(what))
+    const saved = savedOf(image)
+    if (Object.keys(image.environments).length === 0)
+      throw new StateError(`${path}: there is nothing in it that can be saved; nothing was written`)
+    await write(out, image)
+    return { saved, leftOut }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error)
+      throw new StateError(`${path}: ${error.message}; nothing was written`)
+    throw error
+  }
+}
+
+async function refuseTaken(fileSystem: FileSystem, out: string, file: string): Promise<void> {
+  const target = resolve(out)
+  const segments = await segmentsOf(fileSystem, target).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT'))
+      throw new StateError(`${out}: there is no folder ${dirname(target)}; nothing was written`)
+    throw error
+  })
+  const there = (await fileSystem.read(target)) !== undefined || segments.length > 0 || target === file
+  if (there)
+    throw new StateError(`${out}: it is there already, or its journal is, and stays as it is; name another file`)
+}
+
+async function salvage(fileSystem: FileSystem, file: string, leaveOut: LeaveOut): Promise<StateImage> {
+  const bytes = await fileSystem.read(file)
+  const { state, isSound } = bytes ? readLeniently(bytes, file, leaveOut) : { state: EMPTY, isSound: true }
+  const lines = await journalLines(fileSystem, file, {
+    // A damaged file is not the one its journal names any more, and yet that journal is its own.
+    identity: isSound ? (bytes ? identityOf(bytes) : null) : undefined,
+    leaveOut,
+  })
+  if (!bytes && lines.length === 0) throw new StateError(`${file}: there is no such file`)
+  return salvageRows(replayRaw(state, lines), leaveOut)
+}
+
+const EMPTY: JsonObject = { version: 1, environments: {} }
+
+function readLeniently(bytes: Buffer, file: string, leaveOut: LeaveOut): { state: JsonObject; isSound: boolean } {
+  try {
+    return { state: parseState(bytes, file) as unknown as JsonObject, isSound: true }
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error
+  }
+  try {
+    return { state: readDocument(bytes, file), isSound: false }
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error
+    return { state: salvageText(bytes, leaveOut), isSound: false }
+  }
+}
+
+/** Every line of the journal that can be read, but for those of a last commit that is not whole. */
+async function journalLines(
+  fileSystem: FileSystem,
+  file: string,
+  { identity, leaveOut }: { identity: Identity | null | undefined; leaveOut: LeaveOut },
+): Promise<JournalLine[]> {
+  const raw: (RawLine & { place: string })[] = []
+  for (const segment of await segmentsOf(fileSystem, file)) {
+    const place = segmentPath(file, segment)
+    for (const line of rawLines((await fileSystem.read(place)) ?? Buffer.alloc(0), segment))
+      raw.push({ ...line, place })
+  }
+  if (identity !== undefined && raw.length > 0 && !belongs(raw, identity)) {
+    leaveOut(`${file}.journal: all of it, because it follows another state file`)
+    return []
+  }
+  const lines: JournalLine[] = []
+  for (const { content, place, lineNumber } of raw) {
+    if (!content) leaveOut(`${place}:${lineNumber}: a line that cannot be read`)
+    else if (content.n !== undefined && content.environment !== undefined) lines.push(content as JournalLine)
+  }
+  const whole = lines.findLastIndex(({ more }) => !more) + 1
+  if (whole < lines.length) leaveOut(`${file}.journal: the last commit, whose write was cut short`)
+  return lines.slice(0, whole)
+}
+
+/** Whether a journal says that it follows a file, or was folded into it; where lines cannot be read, they may have said so. */
+function belongs(raw: readonly RawLine[], identity: Identity | null): boolean {
+  return raw.some(({ content }) => {
+    if (!content) return true
+    if (content.folded) return sameIdentity(content.folded, identity)
+    return content.toolmock_journal === 1 && sameIdentity(content.follows ?? null, identity)
+  })
+}
+
+async function write(out: string, image: StateImage): Promise<void> {
+  const file = await open(out, 'wx', 0o600)
+  try {
+    for (const part of snapshotText(image)) await file.write(part)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await nodeFileSystem.syncDirectory(dirname(resolve(out)))
+}
+
+function savedOf({ environments }: StateImage): string {
+  const images = Object.values(environments)
+  const rows = images.flatMap(({ tables }) => Object.values(tables)).reduce((sum, table) => sum + table.length, 0)
+  return `${counted(images.length, 'environment')}, ${counted(rows, 'row')}`
+}

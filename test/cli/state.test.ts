@@ -1,0 +1,74 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { program } from '../../src/cli/program.ts'
+import { addAccount, openTestWorld } from '../support/worlds.ts'
+
+let folder = ''
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'toolmock-state-'))))
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  const [out, err]: [string[], string[]] = [[], []]
+  const surroundings = { variables: {}, out: (line: string) => out.push(line), err: (line: string) => err.push(line) }
+  const code = await program(['state', ...argv], surroundings)
+  return { code, out: out.join('\n'), err: err.join('\n') }
+}
+
+async function sound(): Promise<string> {
+  const file = join(folder, 'state.json')
+  const world = await openTestWorld({ file })
+  world.create('default')
+  addAccount(world)
+  addAccount(world)
+  await world.close()
+  return file
+}
+
+describe('toolmock state', () => {
+  it('check exits 0 for a sound file, 1 for one that a start would refuse, 2 where there is none', async () => {
+    const file = await sound()
+    expect(await run('check', file)).toEqual({
+      code: 0,
+      out: `${file}: a sound state file (1 environment, 2 accounts)`,
+      err: '',
+    })
+    writeFileSync(file, '{}')
+    const refused = await run('check', file)
+    expect(refused).toMatchObject({ code: 1, err: '' })
+    expect(refused.out).toContain('it is not a state file of toolmock')
+    expect(await run('check', join(folder, 'none.json'))).toMatchObject({ code: 2, out: '' })
+  })
+
+  it('repair exits 0 when all was saved, 1 when something was left out, 2 when nothing was written', async () => {
+    const file = await sound()
+    expect(await run('repair', file, '--out', join(folder, 'a.json'))).toMatchObject({ code: 0 })
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"identifier"', 'identifier'))
+    const repaired = await run('repair', file, '--out', join(folder, 'b.json'))
+    expect(repaired.code).toBe(1)
+    expect(repaired.out).toMatch(
+      /^left out: line \d+: a row that cannot be read\n.*b\.json: saved 1 environment, 2 rows; 1 /,
+    )
+    expect(await run('check', join(folder, 'b.json'))).toMatchObject({ code: 0 })
+    const again = await run('repair', file, '--out', join(folder, 'b.json'))
+    expect(again).toMatchObject({ code: 2, out: '' })
+    expect(again.err).toContain('it is there already')
+  })
+
+  it.each([
+    [[], 'state needs an action'],
+    [['chek', 'f'], 'Did you mean check?'],
+    [['check'], 'takes one FILE'],
+    [['check', 'a', 'b'], 'takes one FILE'],
+    [['check', 'a', '--out', 'b'], '--out belongs to state repair'],
+    [['repair', 'a'], 'needs --out NEW'],
+  ])('refuses %j and points at its help', async (argv, message) => {
+    const { code, err } = await run(...argv)
+    expect(code).toBe(2)
+    expect(err).toContain(message)
+    expect(err).toContain('toolmock state --help')
+  })
+})
