@@ -22,10 +22,13 @@ describe('a directory is made', () => {
       await expect(makeDirectory(join(file, 'below'))).rejects.toThrow('ENOTDIR')
     }))
 
-  it.runIf(process.platform === 'linux')('unless it would be in /proc, where a state file is refused at once', async () => {
-    const file = '/proc/nope/deeper/state.json'
-    const refused = await openTestWorld({ file }).catch((error: unknown) => error)
-    expect(refused).toBeInstanceOf(StateError)
-    expect(String(refused)).toContain(`${file}: it cannot be used as state file: ENOENT`)
-  })
+  it.runIf(process.platform === 'linux')(
+    'unless it would be in /proc, where a state file is refused at once',
+    async () => {
+      const file = '/proc/nope/deeper/state.json'
+      const refused = await openTestWorld({ file }).catch((error: unknown) => error)
+      expect(refused).toBeInstanceOf(StateError)
+      expect(String(refused)).toContain(`${file}: it cannot be used as state file: ENOENT`)
+    },
+  )
 })
