@@ -86,6 +86,8 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     clock: { now: options.clock, frozen: options.freeze },
     idSeed: options.idSeed,
     time: options.time,
+    // The scenarios of the start begin with the environment, not with its first request.
+    created: (environment) => void scenarios.directory.of(environment),
   })
   try {
     const notices = [...world.notices, ...(await seedDefault(world, environments, options))]

@@ -29,6 +29,8 @@ export interface EnvironmentsOptions {
   /** Ids of new environments repeat between runs; random when absent. */
   readonly idSeed?: number | undefined
   readonly time?: TimeSource | undefined
+  /** Told of every environment but the first as soon as it is there. */
+  readonly created?: ((environment: StoredEnvironment) => void) | undefined
 }
 
 /** What a new environment may be given. */
@@ -79,9 +81,11 @@ export class Environments {
   async create(request: EnvironmentRequest = {}): Promise<CreatedEnvironment> {
     const ofServer = await this.serverSeed()
     const { seed } = request
-    return seed
+    const created = await (seed
       ? this.#make(request, withConnectors(seed, ofServer), false)
-      : this.#make(request, withoutClients(ofServer), true)
+      : this.#make(request, withoutClients(ofServer), true))
+    this.#options.created?.(created.environment)
+    return created
   }
 
   /** Makes the environment that has the server's seed together with its clients. */

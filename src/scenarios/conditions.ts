@@ -3,9 +3,8 @@ import type { RuleConditions, ScenarioTime } from '../domain/scenario.ts'
 
 /** What conditions are held against. */
 export interface Circumstances {
-  /** Which request this is, of all that fit the rule's place and match since the scenario started; the first is 1. */
+  /** Which request this is, of all that fit the rule's place, match and state since the scenario started; the first is 1. */
   readonly number: number
-  readonly state: string
   /** Milliseconds of the environment's clock. */
   readonly now: number
   readonly startedAt: number
@@ -13,11 +12,10 @@ export interface Circumstances {
   readonly chance: () => number
 }
 
-/** Whether all the conditions of a rule hold. */
-export function hold(when: RuleConditions, { number, state, now, startedAt, chance }: Circumstances): boolean {
+/** Whether the conditions of a rule hold, but for its state, which decides what is counted at all. */
+export function hold(when: RuleConditions, { number, now, startedAt, chance }: Circumstances): boolean {
   const { nth, first, every, after, times = Infinity, from, until, probability } = when
   return (
-    (when.state === undefined || when.state === state) &&
     (nth === undefined || number === nth) &&
     (first === undefined || number <= first) &&
     (every === undefined || number % every === 0) &&

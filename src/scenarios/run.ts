@@ -9,7 +9,7 @@ import type { ScenarioRequest } from './scenario-request.ts'
 export interface RuleCount {
   readonly rule: ScenarioRule
   readonly effects: readonly FaultEffect[]
-  /** Requests that fit its place and match, in whatever state the scenario was. */
+  /** Requests that fit its place and match, in the state that it asks for. */
   matched: number
   hits: number
 }
@@ -45,15 +45,20 @@ export class ScenarioRun {
   consider(request: ScenarioRequest, world: { now: () => number; chance: () => number }, fire: Fire): void {
     for (const count of this.counts) {
       const { rule, effects } = count
-      if (!fits(rule, request)) continue
+      if (!fits(rule, request) || !this.#isIn(rule.when.state)) continue
       count.matched += 1
       const number = count.matched
-      const { state, startedAt } = this
-      if (!hold(rule.when, { number, state, startedAt, now: world.now(), chance: world.chance })) continue
+      const { startedAt } = this
+      if (!hold(rule.when, { number, startedAt, now: world.now(), chance: world.chance })) continue
       if (!fire({ rule, effects, number })) continue
       count.hits += 1
       if (rule.then !== null) this.state = rule.then
     }
+  }
+
+  /** A rule without a state is for all of them. */
+  #isIn(state: string | undefined): boolean {
+    return state === undefined || state === this.state
   }
 }
 
