@@ -1,0 +1,64 @@
+/** What is promised (`bar`) and what is hoped for (`moonshot`), in the unit of the row. */
+export interface Bar {
+  title: string
+  unit: '× bare' | '× of 100' | 'MB' | 'ms' | 'packages'
+  better: 'lower' | 'higher'
+  bar: number
+  moonshot: number
+}
+
+/** One entry for each figure that is judged; the names are those of the hand-written reasons in `docs/benchmarks.md`. */
+export const BARS = {
+  start: {
+    title: 'process start to the first 200 of `/_mock/ready`',
+    unit: '× bare',
+    better: 'lower',
+    bar: 2,
+    moonshot: 1.3,
+  },
+  'start-100000': {
+    title: 'process start, 100,000 accounts in the file',
+    unit: '× bare',
+    better: 'lower',
+    bar: 12,
+    moonshot: 5,
+  },
+  memory: { title: 'resident memory, idle', unit: 'MB', better: 'lower', bar: 75, moonshot: 60 },
+  'memory-100000': {
+    title: 'resident memory, 100,000 accounts',
+    unit: 'MB',
+    better: 'lower',
+    bar: 280,
+    moonshot: 200,
+  },
+  'get-details': { title: 'GET get-details', unit: '× bare', better: 'higher', bar: 0.6, moonshot: 0.85 },
+  create: { title: 'durable create, 32 connections', unit: '× bare', better: 'higher', bar: 0.25, moonshot: 0.4 },
+  'create-flat': {
+    title: 'durable create, at 100,000 accounts against at 100',
+    unit: '× of 100',
+    better: 'higher',
+    bar: 0.8,
+    moonshot: 0.95,
+  },
+  pages: { title: 'the most expensive page of list and search', unit: 'ms', better: 'lower', bar: 2, moonshot: 0.3 },
+  'execute-tool': {
+    title: 'execute_tool with its third-party hop',
+    unit: '× bare',
+    better: 'higher',
+    bar: 0.4,
+    moonshot: 0.7,
+  },
+  pause: { title: 'longest pause of the event loop under load', unit: 'ms', better: 'lower', bar: 25, moonshot: 10 },
+  packages: { title: 'packages that are installed', unit: 'packages', better: 'lower', bar: 10, moonshot: 5 },
+  size: { title: 'size of what is installed', unit: 'MB', better: 'lower', bar: 15, moonshot: 5 },
+} as const satisfies Record<string, Bar>
+
+export type BarName = keyof typeof BARS
+export type Verdict = 'moonshot' | 'bar' | 'missed'
+
+export function judge(name: BarName, value: number): Verdict {
+  const { better, bar, moonshot }: Bar = BARS[name]
+  const holds = (bound: number): boolean => (better === 'lower' ? value <= bound : value >= bound)
+  if (holds(moonshot)) return 'moonshot'
+  return holds(bar) ? 'bar' : 'missed'
+}

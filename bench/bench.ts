@@ -1,0 +1,53 @@
+import type { LoadGenerator } from './load.ts'
+import type { InstalledPackage } from './package-install.ts'
+import type { Peers } from './peers/peers.ts'
+import type { StateFiles } from './state-files.ts'
+
+/** How much is measured. */
+export interface Scale {
+  /** Rounds of load on each side, and how long one takes. */
+  rounds: number
+  milliseconds: number
+  /** How long each side is asked before the first round. */
+  warmUp: number
+  /** Starts of each process. */
+  starts: number
+  /** Numbers of accounts, beside those that a bar names. */
+  sizes: readonly number[]
+  /** How long the loop's pauses are looked for, beside the folding of the state file. */
+  pauseMilliseconds: number
+  /** How long creates go on until the state file has been written anew under load; 0: not at all. */
+  foldWithin: number
+}
+
+export const FULL: Scale = {
+  rounds: 9,
+  milliseconds: 2000,
+  warmUp: 4000,
+  starts: 21,
+  sizes: [100, 10_000, 100_000],
+  pauseMilliseconds: 20_000,
+  foldWithin: 120_000,
+}
+
+export const QUICK: Scale = {
+  rounds: 3,
+  milliseconds: 500,
+  warmUp: 1200,
+  starts: 5,
+  sizes: [100, 100_000],
+  pauseMilliseconds: 3000,
+  foldWithin: 0,
+}
+
+/** What every row of the bench works with. */
+export interface Bench {
+  scale: Scale
+  product: InstalledPackage
+  /** The command line of the installed product. */
+  cli: string
+  states: StateFiles
+  generator: LoadGenerator
+  /** Absent when they are not asked for or could not be installed. */
+  peers: Peers | undefined
+}

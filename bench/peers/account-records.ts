@@ -1,0 +1,17 @@
+/** Accounts as a server that knows no contract keeps them. */
+export function accountRecords(accounts: number): object[] {
+  return Array.from({ length: accounts }, (_, index) => ({
+    id: `ca_${index + 1}`,
+    connection_id: 'conn_1',
+    connector: 'mail',
+    provider: 'MAIL',
+    identifier: `person.${index + 1}@example.com`,
+    user_id: 'user_1',
+    authorization_type: 'OAUTH',
+    status: 'ACTIVE',
+    token_expires_at: '2026-01-01T01:00:00.000Z',
+    updated_at: '2026-01-01T00:00:00.000Z',
+    api_config: {},
+    authorization_details: { oauth_token: { scopes: ['mail.read', 'mail.send'], domain: '' } },
+  }))
+}

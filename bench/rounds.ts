@@ -1,0 +1,93 @@
+import type { LoadGenerator } from './load.ts'
+import type { LoadPlan } from './load/plan.ts'
+import { cpuSeconds } from './process-usage.ts'
+import type { ServerProcess } from './server-process.ts'
+
+/** A server and what it is asked. */
+export interface Target {
+  process: ServerProcess
+  url: string
+  requests: readonly string[]
+  /** What may be answered. */
+  statuses: readonly number[]
+  /** Puts the server back to what it was, outside of what is measured. */
+  after?: () => Promise<void>
+}
+
+/** What one round on one target gave. */
+export interface Sample {
+  /** Answers a second. */
+  rate: number
+  /** CPU of the server, in milliseconds an answer. */
+  cpu: number
+  /** The share of the time in which the generator was busy. */
+  generatorLoad: number
+  slowest: number
+}
+
+export interface RoundOptions {
+  rounds: number
+  milliseconds: number
+  connections: number
+  /** How long each target is asked before the first round: until its code is compiled. */
+  warmUp: number
+}
+
+/** Numbers that no round comes to. */
+const WARM_UP_NUMBERS = 50_000_000
+
+/** All targets in turn, round by round, after a warm-up that does not count; every other round runs backwards. */
+export async function measureRounds<Name extends string>(
+  generator: LoadGenerator,
+  targets: Readonly<Record<Name, Target>>,
+  options: RoundOptions,
+): Promise<Record<Name, Sample[]>> {
+  const names = Object.keys(targets) as Name[]
+  const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Sample[]>
+  const asker = new Asker(generator, options)
+  const warmer = new Asker(generator, { ...options, milliseconds: options.warmUp }, WARM_UP_NUMBERS)
+  for (const name of names) await warmer.sample(targets[name])
+  for (let round = 0; round < options.rounds; round++) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      samples[name].push(await asker.sample(targets[name]))
+    }
+  }
+  return samples
+}
+
+/** Asks targets with numbers in their requests that never come twice. */
+export class Asker {
+  readonly #generator: LoadGenerator
+  readonly #options: Pick<LoadPlan, 'connections' | 'milliseconds'>
+  #nextNumber: number
+
+  constructor(
+    generator: LoadGenerator,
+    { connections, milliseconds }: Pick<LoadPlan, 'connections' | 'milliseconds'>,
+    firstNumber = 0,
+  ) {
+    this.#nextNumber = firstNumber
+    this.#generator = generator
+    this.#options = { connections, milliseconds }
+  }
+
+  async sample({ process, url, requests, statuses, after }: Target): Promise<Sample> {
+    const before = cpuSeconds(process.pid)
+    const result = await this.#generator.run({
+      ...this.#options,
+      port: Number(new URL(url).port),
+      requests,
+      statuses,
+      firstNumber: this.#nextNumber,
+    })
+    const cpu = cpuSeconds(process.pid) - before
+    this.#nextNumber = result.nextNumber
+    await after?.()
+    return {
+      rate: result.answers / result.seconds,
+      cpu: (cpu * 1000) / result.answers,
+      generatorLoad: result.generatorSeconds / result.seconds,
+      slowest: result.slowestMilliseconds,
+    }
+  }
+}

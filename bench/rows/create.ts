@@ -1,0 +1,104 @@
+import { startBare } from '../bare.ts'
+import type { Bench } from '../bench.ts'
+import type { Figure, PeerFigure, Results } from '../figure.ts'
+import { NUMBER } from '../load/plan.ts'
+import { measureRounds, type Sample, type Target } from '../rounds.ts'
+import { quotients, spreadOf } from '../statistics.ts'
+import { bearer, type Served, startToolmock } from '../toolmock.ts'
+import { ask, type Question, requestText } from '../wire.ts'
+import { cell } from './get-details.ts'
+import { rateFigure, rateText } from './throughput.ts'
+
+const PATH = '/api/v1/connected_accounts'
+const CONNECTIONS = 32
+/** Short, so that a round does not turn a server with few accounts into one with many. */
+const MILLISECONDS = 600
+
+/** Creates that are answered after they are on disk, by 32 connections at once, all sizes in the same rounds. */
+export async function createRow(bench: Bench): Promise<Results> {
+  const sizes = await Promise.all(
+    bench.scale.sizes.map(async (accounts) => ({ accounts, state: await bench.states.copy(accounts) })),
+  )
+  const servers: Served[] = []
+  try {
+    const targets: Record<string, Target> = {}
+    for (const { accounts, state } of sizes) {
+      const server = await startToolmock({ cli: bench.cli, state })
+      servers.push(server)
+      const target = { ...server, requests: [await createRequest(server.url)], statuses: [201] }
+      targets[String(accounts)] = { ...target, ...(await goingBack(server.url, accounts)) }
+    }
+    const [first] = servers
+    if (!first) throw new Error('the scale names no size')
+    const bare = await startBare(await ask(`${first.url}${PATH}`, await createQuestion(first.url, 'probe')))
+    servers.push(bare)
+    targets.bare = { ...bare, requests: [await createRequest(first.url)], statuses: [201] }
+    await using peers = await bench.peers?.creates()
+    const options = { ...bench.scale, milliseconds: MILLISECONDS, connections: CONNECTIONS }
+    const samples = await measureRounds(bench.generator, { ...targets, ...peers?.targets }, options)
+    return resultsOf(samples, bench.scale.sizes)
+  } finally {
+    for (const server of servers) await server[Symbol.asyncDispose]()
+    for (const { state } of sizes) bench.states.remove(state)
+  }
+}
+
+/** A server with few accounts gets back to them after each round; among 100,000 those of a round are few. */
+async function goingBack(url: string, accounts: number): Promise<Pick<Target, 'after'>> {
+  if (accounts >= 100_000) return {}
+  const snapshot = `${url}/_mock/snapshots/start`
+  await ask(snapshot, { method: 'PUT' })
+  return {
+    after: async () => {
+      const { status, body } = await ask(`${snapshot}/restore`, { method: 'POST' })
+      if (status !== 200) throw new Error(`the snapshot was not restored: ${status} ${body}`)
+    },
+  }
+}
+
+async function createRequest(url: string): Promise<string> {
+  return requestText(`${url}${PATH}`, await createQuestion(url, NUMBER))
+}
+
+export async function createQuestion(url: string, name: string): Promise<Question> {
+  const body = {
+    connector: 'mail',
+    identifier: `${name}@load.example`,
+    user_id: 'user_2',
+    connected_account: {
+      api_config: { timeout: 30 },
+      authorization_details: {
+        oauth_token: { access_token: `at_${name}`, refresh_token: `rt_${name}`, scopes: ['mail.read'] },
+      },
+    },
+  }
+  const headers = { ...(await bearer(url)), 'Content-Type': 'application/json' }
+  return { method: 'POST', headers, body: JSON.stringify(body) }
+}
+
+function resultsOf(samples: Record<string, Sample[]>, sizes: readonly number[]): Results {
+  const { bare = [] } = samples
+  const figures = sizes.map((accounts) =>
+    rateFigure({
+      what: 'durable create, 32 connections',
+      accounts,
+      ...(accounts === 100 && { bar: 'create' as const }),
+      ours: samples[String(accounts)] ?? [],
+      bare,
+    }),
+  )
+  const shown = Object.entries(samples).filter(([name]) => !sizes.map(String).includes(name) || name === '100')
+  const peers: PeerFigure[] = shown.map(([name, of]) => cell('create', name === '100' ? 'toolmock' : name, of))
+  return { figures: [...figures, flatness(samples['100000'] ?? [], samples['100'] ?? [])], peers }
+}
+
+function flatness(many: readonly Sample[], few: readonly Sample[]): Figure {
+  const rates = (samples: readonly Sample[]): number[] => samples.map(({ rate }) => rate)
+  return {
+    bar: 'create-flat',
+    what: 'durable create: rate at 100,000 accounts against at 100',
+    value: spreadOf(quotients(rates(many), rates(few))),
+    unit: '× of 100',
+    detail: `${rateText(many)} and ${rateText(few)}`,
+  }
+}

@@ -1,0 +1,66 @@
+import { startBare } from '../bare.ts'
+import type { Bench } from '../bench.ts'
+import type { Results } from '../figure.ts'
+import { measureRounds, type Sample, type Target } from '../rounds.ts'
+import { bearer, startToolmock } from '../toolmock.ts'
+import { ask, requestText } from '../wire.ts'
+import { costFigure, costText, rateText } from './throughput.ts'
+
+interface Account {
+  identifier: string
+}
+
+/** GET get-details: bearer, contract check, locating by scope, connector and identifier, journal entry. */
+export async function getDetailsRow(bench: Bench): Promise<Results> {
+  const results: Results = { figures: [], peers: [] }
+  for (const accounts of bench.scale.sizes) {
+    const { figures, peers } = await measure(bench, accounts)
+    results.figures.push(...figures)
+    results.peers.push(...peers)
+  }
+  return results
+}
+
+async function measure(bench: Bench, accounts: number): Promise<Results> {
+  const state = await bench.states.copy(accounts)
+  await using ours = await startToolmock({ cli: bench.cli, state })
+  const headers = await bearer(ours.url)
+  const urls = await detailUrls(ours.url, headers)
+  const [url = ''] = urls
+  const answer = await ask(url, { headers })
+  await using bare = await startBare(answer)
+  const requests = urls.map((each) => requestText(each, { headers }))
+  const withPeers = accounts === 100 ? bench.peers : undefined
+  await using details = await withPeers?.details(headers)
+  const targets: Record<string, Target> = {
+    toolmock: { ...ours, requests, statuses: [200] },
+    bare: { ...bare, requests, statuses: [200] },
+    ...details?.targets,
+  }
+  const samples = await measureRounds(bench.generator, targets, { ...bench.scale, connections: 16 })
+  bench.states.remove(state)
+  const sides = { ours: samples.toolmock ?? [], bare: samples.bare ?? [] }
+  const bar = accounts === 100 ? ({ bar: 'get-details' } as const) : {}
+  return {
+    figures: [costFigure({ what: 'GET get-details', accounts, ...bar, ...sides })],
+    peers: withPeers ? Object.entries(samples).map(([subject, of]) => cell('GET get-details', subject, of)) : [],
+  }
+}
+
+/** Ten accounts, so that none is asked for twice in a row. */
+export async function detailUrls(url: string, headers: Record<string, string>): Promise<string[]> {
+  const listed = await ask(`${url}/api/v1/connected_accounts?connector=mail&user_id=user_1&page_size=10`, { headers })
+  const { connected_accounts } = JSON.parse(listed.body) as { connected_accounts: Account[] }
+  return connected_accounts.map(
+    ({ identifier }) =>
+      `${url}/api/v1/connected_accounts/details?connector=mail&user_id=user_1&identifier=${encodeURIComponent(identifier)}`,
+  )
+}
+
+export function cell(
+  work: string,
+  subject: string,
+  samples: readonly Sample[],
+): { work: string; subject: string; text: string } {
+  return { work, subject, text: `${rateText(samples)}, ${costText(samples)}` }
+}

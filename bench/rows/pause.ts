@@ -1,0 +1,133 @@
+import { readFileSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { PAUSE_PROBE, startBare } from '../bare.ts'
+import type { Bench } from '../bench.ts'
+import type { Figure, Results } from '../figure.ts'
+import { NUMBER } from '../load/plan.ts'
+import { Asker, type Target } from '../rounds.ts'
+import { spreadOf } from '../statistics.ts'
+import { bearer, type Served, startToolmock } from '../toolmock.ts'
+import { requestText } from '../wire.ts'
+import { createQuestion } from './create.ts'
+import { detailUrls } from './get-details.ts'
+
+interface Pauses {
+  /** As the clock saw it. */
+  pause: number
+  /** What of it the process itself computed. */
+  busy: number
+}
+
+const ACCOUNTS = 100_000
+const LIST = '/api/v1/connected_accounts'
+/** One look at the probe. */
+const SLICE = 1000
+
+/** How long the event loop stands still at most, under mixed load and while the state file is written anew. */
+export async function pauseRow(bench: Bench): Promise<Results> {
+  const state = await bench.states.copy(ACCOUNTS)
+  const probe = { nodeFlags: ['--import', pathToFileURL(PAUSE_PROBE).href] }
+  const [oursFile, bareFile] = [join(dirname(state), 'pauses'), join(dirname(state), 'bare-pauses')]
+  await using ours = await startToolmock({ cli: bench.cli, state, ...probe, env: { PAUSE_PROBE_FILE: oursFile } })
+  await using bare = await startBare({ status: 200 }, { ...probe, env: { PAUSE_PROBE_FILE: bareFile } })
+  const mixed: Target = { ...ours, requests: await mixedRequests(ours.url), statuses: [200, 201] }
+  const slices = Math.max(3, Math.round(bench.scale.pauseMilliseconds / SLICE))
+  const asker = new Asker(bench.generator, { connections: 32, milliseconds: SLICE })
+  const seen: Record<'ours' | 'bare' | 'folding', Pauses[]> = { ours: [], bare: [], folding: [] }
+  for (let slice = 0; slice <= slices; slice++) {
+    const [own, machine] = [
+      await slicePauses(asker, mixed, oursFile),
+      await slicePauses(asker, { ...mixed, ...bare }, bareFile),
+    ]
+    if (slice > 0) seen.ours.push(own)
+    if (slice > 0) seen.bare.push(machine)
+  }
+  seen.folding.push(...(await whileFolding(bench, { ours, asker, state, file: oursFile })))
+  bench.states.remove(state)
+  return { figures: figuresOf(seen, slices), peers: [] }
+}
+
+async function mixedRequests(url: string): Promise<string[]> {
+  const headers = await bearer(url)
+  const create = requestText(`${url}${LIST}`, await createQuestion(url, NUMBER))
+  const get = (path: string): string => requestText(`${url}${path}`, { headers })
+  return [
+    create,
+    get(LIST),
+    get(`${LIST}?page_size=100`),
+    get(`${LIST}:search?query=example`),
+    get(`${LIST}:search?query=smith`),
+    create,
+    ...(await detailUrls(url, headers)).slice(0, 3).map((each) => requestText(each, { headers })),
+  ]
+}
+
+async function slicePauses(asker: Asker, target: Target, file: string): Promise<Pauses> {
+  await readProbe(target, file)
+  await asker.sample(target)
+  return readProbe(target, file)
+}
+
+/** Asks the probe for what it saw since it was asked before. */
+async function readProbe({ process: { pid } }: Pick<Served, 'process'>, file: string): Promise<Pauses> {
+  rmSync(file, { force: true })
+  process.kill(pid, 'SIGUSR2')
+  for (;;) {
+    await wait(5)
+    const text = statSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'utf8') : ''
+    if (text.endsWith('}')) return JSON.parse(text) as Pauses
+  }
+}
+
+interface Folding {
+  ours: Served
+  asker: Asker
+  state: string
+  file: string
+}
+
+/** Creates until the journal has grown past its bound and the state file is another one; the slice in which that was. */
+async function whileFolding(bench: Bench, { ours, asker, state, file }: Folding): Promise<Pauses[]> {
+  const target = {
+    ...ours,
+    requests: [requestText(`${ours.url}${LIST}`, await createQuestion(ours.url, NUMBER))],
+    statuses: [201],
+  }
+  const before = statSync(state).ino
+  const until = performance.now() + bench.scale.foldWithin
+  const seen: Pauses[] = []
+  while (performance.now() < until) {
+    seen.push(await slicePauses(asker, target, file))
+    if (statSync(state).ino === before) continue
+    // The file is written over several slices; those before its end belong to it.
+    return seen.slice(-10)
+  }
+  return []
+}
+
+function figuresOf(seen: Record<'ours' | 'bare' | 'folding', Pauses[]>, slices: number): Figure[] {
+  const longest = (pauses: readonly Pauses[]): number => Math.max(...pauses.map(({ pause }) => pause))
+  const detail = (pauses: readonly Pauses[]): string => {
+    const busy = Math.max(...pauses.map((each) => each.busy))
+    return `${busy.toFixed(1)} ms of it computing; a bare server pauses for ${longest(seen.bare).toFixed(1)} ms on this machine`
+  }
+  const of = (pauses: readonly Pauses[]): Pick<Figure, 'value' | 'detail' | 'unit' | 'accounts'> => {
+    const { min, rounds } = spreadOf(pauses.map(({ pause }) => pause))
+    // A pause is as bad as the longest one.
+    return {
+      value: { median: longest(pauses), min, max: longest(pauses), rounds },
+      unit: 'ms',
+      detail: detail(pauses),
+      accounts: ACCOUNTS,
+    }
+  }
+  const folding: Figure[] =
+    seen.folding.length === 0
+      ? []
+      : [{ what: 'longest pause while the state file is written anew', ...of(seen.folding) }]
+  const all = [...seen.ours, ...seen.folding]
+  const what = `longest pause, ${slices} s of mixed load${seen.folding.length === 0 ? '; the state file was not written anew' : ''}`
+  return [{ bar: 'pause', what, ...of(all) }, ...folding]
+}

@@ -1,0 +1,50 @@
+import type { BarName } from '../bars.ts'
+import type { Figure } from '../figure.ts'
+import type { Sample } from '../rounds.ts'
+import { medianOf, quotients, spreadOf } from '../statistics.ts'
+
+const rates = (samples: readonly Sample[]): number[] => samples.map(({ rate }) => rate)
+const costs = (samples: readonly Sample[]): number[] => samples.map(({ cpu }) => cpu)
+
+interface Sides {
+  what: string
+  accounts?: number
+  bar?: BarName
+  ours: readonly Sample[]
+  bare: readonly Sample[]
+}
+
+/**
+ * What is bound by the processor is judged by the CPU that the servers use for an answer: on a core of its own that is
+ * the quotient of the rates, and it stays right when the generator or a neighbour is the limit.
+ */
+export function costFigure(sides: Sides): Figure {
+  return figure(sides, quotients(costs(sides.bare), costs(sides.ours)))
+}
+
+/** What waits for the disk is judged by answers a second. */
+export function rateFigure(sides: Sides): Figure {
+  return figure(sides, quotients(rates(sides.ours), rates(sides.bare)))
+}
+
+export const rateText = (samples: readonly Sample[]): string => `${Math.round(medianOf(rates(samples)))}/s`
+export const costText = (samples: readonly Sample[]): string => `${(medianOf(costs(samples)) * 1000).toFixed(0)} µs`
+
+function figure({ what, accounts, bar, ours, bare }: Sides, ratios: number[]): Figure {
+  const byRate = medianOf(quotients(rates(ours), rates(bare)))
+  const byCost = medianOf(quotients(costs(bare), costs(ours)))
+  const limit = Math.max(...[...ours, ...bare].map(({ generatorLoad }) => generatorLoad))
+  return {
+    what,
+    ...(accounts !== undefined && { accounts }),
+    ...(bar && { bar }),
+    value: spreadOf(ratios),
+    unit: '× bare',
+    detail: [
+      `${rateText(ours)}, ${costText(ours)} of CPU`,
+      `bare ${rateText(bare)}, ${costText(bare)}`,
+      `by rate ${byRate.toFixed(2)}, by CPU ${byCost.toFixed(2)}`,
+      ...(limit > 0.95 ? ['the generator was at its limit'] : []),
+    ].join('; '),
+  }
+}

@@ -1,0 +1,27 @@
+import { startBare } from '../bare.ts'
+import type { Bench } from '../bench.ts'
+import type { Results } from '../figure.ts'
+import { measureRounds, type Target } from '../rounds.ts'
+import { startToolmock, TOKEN_QUESTION } from '../toolmock.ts'
+import { ask, requestText } from '../wire.ts'
+import { cell } from './get-details.ts'
+import { costFigure } from './throughput.ts'
+
+/** The token endpoint; no bar, but a peer does nothing else. */
+export async function tokenRow(bench: Bench): Promise<Results> {
+  await using ours = await startToolmock({ cli: bench.cli })
+  const answer = await ask(`${ours.url}/oauth/token`, TOKEN_QUESTION)
+  await using bare = await startBare(answer)
+  const requests = [requestText(`${ours.url}/oauth/token`, TOKEN_QUESTION)]
+  await using peers = await bench.peers?.tokens()
+  const targets: Record<string, Target> = {
+    toolmock: { ...ours, requests, statuses: [200] },
+    bare: { ...bare, requests, statuses: [200] },
+    ...peers?.targets,
+  }
+  const samples = await measureRounds(bench.generator, targets, { ...bench.scale, connections: 16 })
+  return {
+    figures: [costFigure({ what: 'POST token, in memory', ours: samples.toolmock ?? [], bare: samples.bare ?? [] })],
+    peers: peers ? Object.entries(samples).map(([subject, of]) => cell('POST token', subject, of)) : [],
+  }
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { get } from 'node:http'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import { pinned } from './pinning.ts'
+
+export interface Launch {
+  args: readonly string[]
+  env?: Readonly<Record<string, string>>
+  cwd?: string
+  /** Throws away what it says on stderr. */
+  quiet?: boolean
+}
+
+/** A Node process that serves. */
+export class ServerProcess {
+  readonly #child: ChildProcess
+  readonly #exit: Promise<unknown>
+  /** When it was started, on the clock of `performance.now()`. */
+  readonly from = performance.now()
+
+  constructor({ args, env, cwd, quiet = false }: Launch) {
+    const [command, pinnedArgs] = pinned.server(process.execPath, args)
+    this.#child = spawn(command, pinnedArgs, {
+      stdio: ['ignore', 'pipe', quiet ? 'ignore' : 'inherit'],
+      env: { ...process.env, ...env },
+      ...(cwd !== undefined && { cwd }),
+    })
+    const orphaned = (): void => void this.#child.kill('SIGKILL')
+    process.once('exit', orphaned)
+    this.#exit = once(this.#child, 'exit').then(() => process.off('exit', orphaned))
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error('the server could not be started')
+    return this.#child.pid
+  }
+
+  /** The first line of its output; the rest is thrown away. */
+  async firstLine(): Promise<string> {
+    if (!this.#child.stdout) throw new Error('the server has no output')
+    const lines = createInterface(this.#child.stdout)
+    const first = await Promise.race([once(lines, 'line') as Promise<[string]>, this.#exit.then(() => undefined)])
+    if (!first) throw new Error(`the server ended before it said anything: ${this.#child.spawnargs.join(' ')}`)
+    return first[0]
+  }
+
+  /** Waits until a URL answers with this status, and throws the output away meanwhile. */
+  async answers(url: string, status = 200): Promise<void> {
+    this.#child.stdout?.resume()
+    while (this.#child.exitCode === null) {
+      if ((await statusOf(url)) === status) return
+      await pause(2)
+    }
+    throw new Error(`the server ended before it served ${url}`)
+  }
+
+  /** Ends it at once: what it would still write belongs to a copy that is thrown away. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(signal)
+    await this.#exit
+  }
+}
+
+/** A port that nobody uses, for servers that cannot choose one themselves. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('the system gives no port')
+  return address.port
+}
+
+function statusOf(url: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    request.on('error', () => resolve(undefined))
+  })
+}

@@ -1,0 +1,67 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startToolmock } from './toolmock.ts'
+
+/** State files with many accounts, made by the product itself from a seed with `generate`, and kept for the next run. */
+export class StateFiles {
+  readonly #cli: string
+  readonly #cache: string
+  readonly #work: string
+  #copies = 0
+
+  /** `cache` has to be another folder whenever the product is another one. */
+  constructor(options: { cli: string; cache: string; work: string }) {
+    this.#cli = options.cli
+    this.#cache = options.cache
+    this.#work = options.work
+  }
+
+  /** A copy of the file with so many accounts, to be changed at will. */
+  async copy(accounts: number): Promise<string> {
+    const kept = join(this.#cache, `state-${accounts}.json`)
+    if (!existsSync(kept)) await this.#make(accounts, kept)
+    const folder = join(this.#work, `state-${this.#copies++}`)
+    mkdirSync(folder, { recursive: true })
+    const path = join(folder, 'state.json')
+    copyFileSync(kept, path)
+    return path
+  }
+
+  remove(path: string): void {
+    rmSync(join(path, '..'), { recursive: true, force: true })
+  }
+
+  async #make(accounts: number, kept: string): Promise<void> {
+    mkdirSync(this.#cache, { recursive: true })
+    const seed = join(this.#cache, `seed-${accounts}.yaml`)
+    const making = join(this.#cache, 'making.json')
+    writeFileSync(seed, seedText(accounts))
+    // The clock stands still, so that no token is over when the file is used on another day.
+    const flags = [
+      '--fresh',
+      '--seed',
+      'bundled',
+      '--seed',
+      seed,
+      '--id-seed',
+      '1',
+      '--clock',
+      '2026-01-01T00:00:00Z',
+      '--freeze',
+    ]
+    const { process } = await startToolmock({ cli: this.#cli, state: making, flags })
+    await process.kill('SIGTERM')
+    renameSync(making, kept)
+  }
+}
+
+/** Half of the accounts are those of one user, the rest belong to nobody and to an organization. */
+function seedText(accounts: number): string {
+  const quarter = Math.floor(accounts / 4)
+  const generate = [
+    { accounts: accounts - 2 * quarter, connector: 'mail', user_id: 'user_1' },
+    { accounts: quarter, connector: 'weather' },
+    { accounts: quarter, connector: 'ledger', organization_id: 'org_1' },
+  ]
+  return JSON.stringify({ generate })
+}
