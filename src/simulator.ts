@@ -17,7 +17,7 @@ import { Journals } from './journal/journals.ts'
 import { baseUrlOf } from './http/request-identity.ts'
 import { type Serving, servingOf } from './http/serving.ts'
 import { answerUnreadable } from './http/unreadable-request.ts'
-import { requestIds, serviceRoutes, unexpectedError, unknownPath } from './http/routes.ts'
+import { requestIds, mountOperations, unexpectedError, unknownPath } from './http/routes.ts'
 import { settleDue } from './operations/due.ts'
 import { ScenarioJoint } from './scenario-joint.ts'
 import { watchFiles } from './reload-joint.ts'
@@ -202,7 +202,7 @@ function mount(app: App, corridor: Corridor, control: ControlParts): void {
   const ids = serverIds('requests of pages', idSeed)
   const controlIds = new RandomIds()
   const pages = new PageJournal(corridor, ids)
-  app.use(serviceRoutes(corridor, serverIds('requests of operations', idSeed)))
+  mountOperations(app, corridor, serverIds('requests of operations', idSeed))
   const context = controlContext({ corridor, authorizations, ids: controlIds, ...control })
   app.use('/_mock', requestIds(controlIds), controlRoutes(context))
   app.use(requestIds(ids))

@@ -1,12 +1,15 @@
 import type { Account } from './account.ts'
 import type { Connector, Tool } from './connector.ts'
 import type { Credentials } from './credentials.ts'
+import type { Instant } from './instant.ts'
 import type { JsonObject } from './json.ts'
 
 /** The one source of time of an environment. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, in the environment's own time. */
   now(): number
+  /** The same as it is stored and returned (G54). */
+  instant(): Instant
 }
 
 /** The one source of identifiers and chance of an environment; seeded, so that runs can repeat. */

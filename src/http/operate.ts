@@ -6,12 +6,14 @@ import { environmentOf, type Exchange } from './exchange.ts'
 import { baseUrlOf } from './request-identity.ts'
 
 /** Hands the request to its operation, unless a scenario has answered it. */
-export async function operate(exchange: Exchange, corridor: Corridor): Promise<void> {
-  if (exchange.fault && (exchange.fault.injected || exchange.fault.cut)) return
+export function operate(exchange: Exchange, corridor: Corridor): Promise<void> | undefined {
+  if (exchange.fault && (exchange.fault.injected || exchange.fault.cut)) return undefined
   // The table pairs each operation with its own handler; the compiler cannot see that a route's name picks both.
   const handler = OPERATIONS[exchange.route.operation] as Handler<Operation>
   const reply = handler(callOf(exchange, corridor))
-  exchange.reply = reply instanceof Promise ? await reply : reply
+  if (reply instanceof Promise) return reply.then((given) => void (exchange.reply = given))
+  exchange.reply = reply
+  return undefined
 }
 
 function callOf(exchange: Exchange, corridor: Corridor): Call<Operation> {

@@ -4,14 +4,15 @@ import type { Exchange } from './exchange.ts'
 import { TokenError } from '../domain/errors.ts'
 
 /** Reads the body that the operation takes (G7); operations that take none leave it unread. */
-export async function readBody(exchange: Exchange, { readBody }: Corridor): Promise<void> {
-  const { request, response, route } = exchange
-  if (route.bodyMediaType === null || !hasBody(request)) return
-  if (!route.bearer) {
-    await readForm(exchange, readBody)
-    return
-  }
-  checkContentType(request, route.bodyMediaType)
+export function readBody(exchange: Exchange, { readBody }: Corridor): Promise<void> | undefined {
+  const { request, route } = exchange
+  if (route.bodyMediaType === null || !hasBody(request)) return undefined
+  return route.bearer ? readJson(exchange, route.bodyMediaType, readBody) : readForm(exchange, readBody)
+}
+
+async function readJson(exchange: Exchange, mediaType: string, readBody: Corridor['readBody']): Promise<void> {
+  const { request, response } = exchange
+  checkContentType(request, mediaType)
   exchange.rawBody = await readBody(request, response)
   exchange.body = parseJsonObject(exchange.rawBody)
 }

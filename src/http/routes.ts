@@ -1,9 +1,10 @@
-import express, { type ErrorRequestHandler, type NextFunction, type Request, type Response, type Router } from 'express'
+import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express'
 import { type Route, ROUTES } from '../contract/contract.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { Trail } from '../domain/trail.ts'
 import { walk } from './corridor.ts'
+import type { App } from './fast-express.ts'
 import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 import { errorReply } from './error-body.ts'
@@ -11,15 +12,17 @@ import { requestIdOf } from './request-identity.ts'
 import { recordRefusal } from './record.ts'
 import { sendAnswer, wireAnswer } from './wire-answer.ts'
 
-/** The operations of the service, each on its method and path; 405 with `Allow` for other methods (G8). */
-export function serviceRoutes(corridor: Corridor, ids: Ids): Router {
-  const router = express.Router({ strict: true, caseSensitive: true })
+/**
+ * The operations of the service, each on its method and path; 405 with `Allow` for other methods (G8). They stand at the
+ * application itself: a router in between would cost every request a second walk through Express.
+ */
+export function mountOperations(app: App, corridor: Corridor, ids: Ids): void {
   const served = ROUTES.filter((route) => !(corridor.strict && route.discovery))
   for (const path of new Set(served.map((route) => route.path))) {
     const byMethod = new Map(
       served.filter((route) => route.path === path).map((route) => [route.method as string, route]),
     )
-    router.all(expressPath(path), async (request, response) => {
+    app.route(expressPath(path)).all(async (request, response) => {
       const route = byMethod.get(request.method)
       const requestId = requestIdOf(request, ids)
       if (route) await walk(exchangeOf({ request, response, route, requestId }, corridor), corridor)
@@ -27,7 +30,6 @@ export function serviceRoutes(corridor: Corridor, ids: Ids): Router {
         refuse({ request, response, requestId }, methodNotAllowed(request, [...byMethod.keys()].join(', ')), corridor)
     })
   }
-  return router
 }
 
 /** Everything beside the operations, pages and control API, carries its `X-Request-Id` too (G18). */

@@ -24,6 +24,7 @@ export class EnvironmentClock implements Clock {
   readonly #changed: (before: ClockState) => void
   #offset = 0
   #frozenAt: number | null = null
+  #told: { readonly at: number; readonly instant: Instant } = { at: Number.NaN, instant: '' }
 
   /** `changed` is told what the clock was before each change, once the change is made. */
   constructor(
@@ -38,6 +39,13 @@ export class EnvironmentClock implements Clock {
 
   now(): number {
     return this.#frozenAt ?? this.#source() + this.#offset
+  }
+
+  instant(): Instant {
+    const now = this.now()
+    // Every request asks several times, and many fall into one millisecond.
+    if (now !== this.#told.at) this.#told = { at: now, instant: instant(now) }
+    return this.#told.instant
   }
 
   get frozen(): boolean {

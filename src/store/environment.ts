@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
-import { type Instant, instant } from '../domain/instant.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { Model } from './model.ts'
 
@@ -28,5 +28,5 @@ export interface Environment {
 
 /** The environment's present time as it is stored and returned (G54). */
 export function now(environment: Environment): Instant {
-  return instant(environment.clock.now())
+  return environment.clock.instant()
 }
