@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkState } from '../../src/store/state-report.ts'
+import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { accountOf, type Caller, signIn, SMALL_SEED } from './client.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+const disk = toolmock.path('disk')
+
+function mount(): string | undefined {
+  if (process.platform !== 'linux') return 'a tmpfs needs Linux'
+  mkdirSync(disk, { recursive: true })
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'toolmock', disk], { encoding: 'utf8' })
+  if (mounted.error) return 'mount is not installed'
+  return mounted.status === 0 ? undefined : `a tmpfs may not be mounted: ${mounted.stderr.trim().slice(0, 200)}`
+}
+
+const REASON = mount()
+afterAll(() => {
+  if (REASON === undefined) spawnSync('umount', [disk])
+})
+
+/** Creates accounts until one is refused; answers those that were made, and the refusal. */
+async function fill(caller: Caller) {
+  const made: string[] = []
+  for (;;) {
+    const answer = await caller.send('POST', '/connected_accounts', {
+      connector: 'plain',
+      identifier: `user${made.length}@example.com`,
+      connected_account: { api_config: { note: 'x'.repeat(500) } },
+    })
+    if (answer.status !== 201) return { made, refused: answer }
+    made.push(accountOf(answer).id)
+  }
+}
+
+describe.skipIf(REASON !== undefined)(`a disk of 64 kB${REASON === undefined ? '' : ` (skipped: ${REASON})`}`, () => {
+  const file = `${disk}/state.json`
+  const seed = toolmock.path('small.json')
+  beforeAll(() => {
+    writeFileSync(seed, JSON.stringify(SMALL_SEED))
+  })
+
+  it('that is full answers 503, loses nothing that was answered, and is used again when there is space', async () => {
+    writeFileSync(`${disk}/ballast`, Buffer.alloc(24 * 1024))
+    const server = await toolmock.start(['--state', file, '--seed', seed])
+    const caller = await signIn(server.url)
+    const { made, refused } = await fill(caller)
+    expect(made.length).toBeGreaterThan(5)
+    expect(refused).toMatchObject({ status: 503, body: { code: 14, details: [{ error_code: 'STORAGE_UNAVAILABLE' }] } })
+    expect(JSON.stringify(refused.body)).toMatch(/ENOSPC|no space/)
+    for (const id of made) expect((await caller.send('GET', `/connected_accounts/details?id=${id}`)).status).toBe(200)
+    expect(await caller.send('GET', '/connected_accounts')).toMatchObject({ body: { total_size: made.length } })
+
+    rmSync(`${disk}/ballast`)
+    const body = { connector: 'plain', identifier: `user${made.length}@example.com` }
+    expect((await caller.send('POST', '/connected_accounts', body)).status).toBe(201)
+    await server.stop('SIGKILL')
+
+    expect(await checkState(file)).toMatchObject({ kind: 'sound' })
+    const again = await toolmock.start(['--state', file, '--seed', seed])
+    const after = await signIn(again.url)
+    for (const id of made) expect((await after.send('GET', `/connected_accounts/details?id=${id}`)).status).toBe(200)
+    expect(await after.send('GET', '/connected_accounts')).toMatchObject({ body: { total_size: made.length + 1 } })
+    await again.stop('SIGKILL')
+  }, 60_000)
+
+  it('that has no space for the state file at the stop keeps the journal and says so', async () => {
+    const server = await toolmock.start(['--state', file, '--seed', seed])
+    const caller = await signIn(server.url)
+    await caller.send('GET', '/connected_accounts')
+    const before = await caller.send('GET', '/connected_accounts?page_size=100')
+    writeFileSync(`${disk}/ballast`, Buffer.alloc(1024))
+    await fill(caller).catch(() => undefined)
+    const { code, stderr } = await server.stop()
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('is kept beside it')
+    expect(await checkState(file)).toMatchObject({ kind: 'sound' })
+    spawnSync('mount', ['-o', 'remount,size=1m', disk])
+    const again = await toolmock.start(['--state', file, '--seed', seed])
+    const after = await (await signIn(again.url)).send('GET', '/connected_accounts?page_size=100')
+    const total = (answer: { body: unknown }) => (answer.body as { total_size: number }).total_size
+    expect(total(after)).toBeGreaterThanOrEqual(total(before))
+    expect((await again.stop()).code).toBe(0)
+    expect(await checkState(file)).toMatchObject({ kind: 'sound', notices: [] })
+  }, 60_000)
+})
