@@ -1,6 +1,7 @@
 import type { ObservedExchange } from './contract/observed-exchange.ts'
 import type { Instant } from './domain/instant.ts'
 import type { Log } from './http/log.ts'
+import type { ServerLimits } from './http/server-limits.ts'
 import type { TimeSource } from './store/clock.ts'
 import type { Durability } from './store/commit-log.ts'
 import type { TlsOptions } from './tls/options.ts'
@@ -39,6 +40,8 @@ export interface SimulatorOptions {
   baseUrl?: string | undefined
   /** Largest body that is taken, in bytes; 1 MiB when absent (G7). */
   bodyLimit?: number | undefined
+  /** How long the server waits for its clients; each has a default that suits tests and people alike. */
+  limits?: Partial<ServerLimits> | undefined
   /** How many requests the journal of an environment keeps; 10,000 when absent. */
   journalCapacity?: number | undefined
   /** Journal entries are appended to it as JSON lines too. */

@@ -15,7 +15,9 @@ import { SILENT } from './http/log.ts'
 import { type JournalFile, openJournalFile } from './journal/journal-file.ts'
 import { Journals } from './journal/journals.ts'
 import { baseUrlOf } from './http/request-identity.ts'
+import { limitsOf } from './http/server-limits.ts'
 import { type Serving, servingOf } from './http/serving.ts'
+import { refuseExpectation } from './http/unmet-expectation.ts'
 import { answerUnreadable } from './http/unreadable-request.ts'
 import { requestIds, mountOperations, unexpectedError, unknownPath } from './http/routes.ts'
 import { settleDue } from './operations/due.ts'
@@ -126,7 +128,7 @@ async function assemble({ world, thirdParties, environments, scenarios, notices,
   const journalFile = journalFileOf(options, corridor)
   const closing = new AbortController()
   mount(app, corridor, { environments, scenarios, options, closing: closing.signal })
-  const { serving, tls } = await transport(createFastServer, options)
+  const { serving, tls } = await transport(createFastServer, corridor, options)
   const reloadable = { world, environments, directory: scenarios.directory, defaultEnvironment: DEFAULT_ENVIRONMENT }
   const reloading = options.watch ? await watchFiles(options, reloadable, corridor.log) : undefined
   const [client] = world.environment(DEFAULT_ENVIRONMENT)?.model.tables.clients.values() ?? []
@@ -162,12 +164,16 @@ function journalFileOf({ journalFile: path }: SimulatorOptions, { journals, log 
 }
 
 /** The server, with its certificate when it has one. Certificates are for clients, who live in real time. */
-async function transport(createFastServer: CreateFastServer, { tls: asked }: SimulatorOptions) {
+async function transport(createFastServer: CreateFastServer, corridor: Corridor, options: SimulatorOptions) {
+  const { tls: asked } = options
+  const limits = limitsOf(options.limits)
   const certificates = asked && (await import('./tls/server-credentials.ts'))
   const tls = certificates && (await certificates.serverCredentials(asked, systemTime()))
-  const server = await createFastServer(tls)
-  server.on('clientError', answerUnreadable(new RandomIds()))
-  return { serving: servingOf(server, tls ? 'https' : 'http'), tls }
+  const server = await createFastServer(limits, tls)
+  const ids = new RandomIds()
+  server.on('clientError', answerUnreadable(ids))
+  server.on('checkExpectation', refuseExpectation(corridor, ids))
+  return { serving: servingOf(server, tls ? 'https' : 'http', limits.closeTimeout), tls }
 }
 type CreateFastServer = ReturnType<typeof createFastExpress>['createFastServer']
 

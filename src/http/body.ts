@@ -1,4 +1,6 @@
-import express, { type Request, type RequestHandler, type Response } from 'express'
+import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import type { Request, Response } from 'express'
 import { ServiceError } from '../domain/errors.ts'
 
 /** How deep a body may nest: deeper ones would break whoever serializes them later. */
@@ -9,20 +11,66 @@ export interface BodyReader {
   (request: Request, response: Response): Promise<Buffer>
 }
 
-/** @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400): cut short, or in an unknown encoding (G7) */
+/**
+ * A body that is too large is refused as soon as that is known: one that says so before any of it is read, one that never
+ * ends once it has gone over.
+ * @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400): cut short, or in an unknown encoding (G7)
+ */
 export function createBodyReader(limit: number): BodyReader {
-  const parse: RequestHandler = express.raw({ type: () => true, limit })
-  return (request, response) =>
+  return (request) =>
     new Promise((resolve, reject) => {
-      void parse(request, response, (error?: unknown) => {
-        if (!error) {
-          resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0))
-          return
-        }
-        drain(request)
-        reject(refusal(error, limit))
-      })
+      const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase()
+      const decoder = DECODERS.get(encoding)?.()
+      if (!decoder && encoding !== 'identity') {
+        reject(malformed(`has the encoding ${JSON.stringify(encoding.slice(0, 60))}; allowed are ${ENCODINGS}`))
+        return
+      }
+      if (!decoder && Number(request.headers['content-length'] ?? 0) > limit) {
+        reject(tooLarge(limit))
+        return
+      }
+      collect(request, decoder, { limit, resolve, reject })
     })
+}
+
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+])
+const ENCODINGS = ['identity', ...DECODERS.keys()].join(', ')
+
+interface Collecting {
+  limit: number
+  resolve: (body: Buffer) => void
+  reject: (error: ServiceError) => void
+}
+
+function collect(request: Request, decoder: Transform | undefined, { limit, resolve, reject }: Collecting): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  const refuse = (error: ServiceError): void => {
+    if (decoder) {
+      request.unpipe(decoder)
+      decoder.destroy()
+    }
+    size = Infinity
+    reject(error)
+  }
+  const unreadable = (error: Error): void => {
+    refuse(malformed(`cannot be read: ${error.message}`))
+  }
+  const source = decoder ? request.pipe(decoder) : request
+  source.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= limit) chunks.push(chunk)
+    else if (size < Infinity) refuse(tooLarge(limit))
+  })
+  source.on('end', () => {
+    resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+  })
+  request.on('error', unreadable)
+  decoder?.on('error', unreadable)
 }
 
 /** Whether the request announces a body at all. */
@@ -97,21 +145,6 @@ function malformed(found: string): ServiceError {
   })
 }
 
-function refusal(error: unknown, limit: number): ServiceError {
-  const type = typeof error === 'object' && error !== null && 'type' in error ? error.type : ''
-  if (type === 'entity.too.large') {
-    return new ServiceError('BODY_TOO_LARGE', `the body is larger than ${limit} bytes, which is the most that is taken`)
-  }
-  return malformed(error instanceof Error ? `cannot be read: ${error.message}` : 'cannot be read')
-}
-
-/** What is left of a refused body is read and thrown away, within bounds, so that the client gets to read the answer. */
-function drain(request: Request): void {
-  let left = 64 * 1024 * 1024
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length
-    if (left < 0) request.destroy()
-  })
-  request.on('error', () => undefined)
-  request.resume()
+function tooLarge(limit: number): ServiceError {
+  return new ServiceError('BODY_TOO_LARGE', `the body is larger than ${limit} bytes, which is the most that is taken`)
 }

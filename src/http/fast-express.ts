@@ -1,5 +1,7 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import express, { type Express } from 'express'
+import { continueWhenRead } from './expectation.ts'
+import { limitServer, type ServerLimits, serverOptions } from './server-limits.ts'
 
 export type App = Express
 
@@ -12,7 +14,7 @@ export type App = Express
  */
 export function createFastExpress(): {
   app: Express
-  createFastServer: (tls?: { cert: string; key: string }) => Promise<Server>
+  createFastServer: (limits: ServerLimits, tls?: { cert: string; key: string }) => Promise<Server>
 } {
   const app = express()
   app.disable('x-powered-by')
@@ -28,14 +30,19 @@ export function createFastExpress(): {
   app.request = FastRequest.prototype as unknown as typeof app.request
   app.response = FastResponse.prototype as unknown as typeof app.response
 
-  const options = { IncomingMessage: FastRequest, ServerResponse: FastResponse }
+  const classes = { IncomingMessage: FastRequest, ServerResponse: FastResponse }
   const listener = app as unknown as RequestListener<typeof FastRequest>
   return {
     app,
-    createFastServer: async (tls) => {
-      if (!tls) return createServer(options, listener)
-      const https = await import('node:https')
-      return https.createServer({ ...options, ...tls }, listener)
+    createFastServer: async (limits, tls) => {
+      const https = tls && (await import('node:https'))
+      const options = { ...classes, ...serverOptions(limits) }
+      const server = https ? https.createServer({ ...options, ...tls }, listener) : createServer(options, listener)
+      limitServer(server, limits)
+      return server.on('checkContinue', (request, response) => {
+        continueWhenRead(request, response)
+        app(request, response)
+      })
     },
   }
 }

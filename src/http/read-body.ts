@@ -24,10 +24,17 @@ async function readForm(exchange: Exchange, read: Corridor['readBody']): Promise
     throw new TokenError('invalid_request', 'the body is no form; send Content-Type: application/x-www-form-urlencoded')
   }
   exchange.rawBody = await read(exchange.request, exchange.response)
-  const form = new URLSearchParams(decode(exchange.rawBody))
-  const fields = [...new Set(form.keys())].map((name): [string, string | string[]] => {
-    const [first = '', ...more] = form.getAll(name)
-    return [name, more.length > 0 ? [first, ...more] : first]
-  })
-  exchange.body = Object.fromEntries(fields)
+  exchange.body = fieldsOf(new URLSearchParams(decode(exchange.rawBody)))
+}
+
+/** Each field once; one that is repeated has all its values. */
+function fieldsOf(form: URLSearchParams): Record<string, string | string[]> {
+  const fields = new Map<string, string | string[]>()
+  for (const [name, value] of form) {
+    const known = fields.get(name)
+    if (known === undefined) fields.set(name, value)
+    else if (typeof known === 'string') fields.set(name, [known, value])
+    else known.push(value)
+  }
+  return Object.fromEntries(fields)
 }

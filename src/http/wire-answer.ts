@@ -1,5 +1,6 @@
 import type { Response } from 'express'
 import type { Reply } from '../operations/operation.ts'
+import { isUnread, takeRest } from './unread-body.ts'
 
 /** A reply as it goes over the wire. */
 export interface WireAnswer {
@@ -30,6 +31,10 @@ export function textAnswer({ status, headers }: Reply, text: string, requestId: 
 /** Writes an answer; a client that has gone away in the meantime is no error. */
 export function sendAnswer(response: Response, { status, headers, text }: WireAnswer): void {
   if (response.headersSent || response.destroyed) return
+  if (isUnread(response)) {
+    takeRest(response, () => response.writeHead(status, headers), text)
+    return
+  }
   response.writeHead(status, headers)
   response.end(text)
 }
