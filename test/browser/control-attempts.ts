@@ -46,21 +46,21 @@ export function beacons(base: string, attempts: readonly Attempt[]): string {
 }
 
 /**
- * Forms of each encoding, sent into frames; the name of the only field makes the text/plain form look like JSON. Resolves
- * when every frame has its answer.
+ * Forms of each encoding, sent into frames: empty ones where no body is needed, else with a field whose name makes the
+ * text/plain form JSON. Resolves when every frame has its answer.
  */
 export function forms(base: string, attempts: readonly Attempt[]): string {
-  return `Promise.all(${JSON.stringify(attempts)}.flatMap(({ path, body = '{}' }) =>
+  return `Promise.all(${JSON.stringify(attempts)}.flatMap(({ path, body }) =>
     ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'].map((enctype, index) =>
       new Promise((resolve) => {
         const frame = document.createElement('iframe')
         frame.name = path + index
         const form = document.createElement('form')
         Object.assign(form, { action: ${JSON.stringify(base)} + path, method: 'post', enctype, target: frame.name })
-        const field = document.createElement('input')
-        field.name = body.slice(0, -1) + ',"x":"'
-        field.value = '"}'
-        form.append(field)
+        if (body) {
+          const [name, value] = [body.slice(0, -1) + ',"x":"', '"}']
+          form.append(Object.assign(document.createElement('input'), { name, value }))
+        }
         document.body.append(frame, form)
         frame.onload = () => resolve(readable(frame))
         form.submit()

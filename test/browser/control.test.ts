@@ -75,7 +75,7 @@ describeInBrowser('a page that is not of the mock', (open) => {
   it('is refused under a name that was rebound to this machine, though it is of the same origin', async () => {
     const page = await rebound(REBOUND)
     const typed = { headers: { 'Content-Type': 'application/json' } }
-    const answers = (await page.evaluate(fetching('/_mock', ATTEMPTS, typed))) as string[]
+    const answers = await page.evaluate<string[]>(fetching('/_mock', ATTEMPTS, typed))
     expect(answers.map((answer) => answer.slice(0, 'basic 403'.length))).toEqual(ATTEMPTS.map(() => 'basic 403'))
     expect(answers.every((answer) => answer.includes('"HOST_REFUSED"') && answer.includes(REBOUND))).toBe(true)
     expect(await everything(mock)).toBe(before)

@@ -1,19 +1,18 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createToolmock } from '../../src/index.ts'
+import { codeBlocks } from '../recipes/markdown.ts'
 
 const run = promisify(execFile)
 const absent = ['bash', 'curl', 'sed'].filter((tool) => spawnSync(tool, ['--version']).error !== undefined)
 const title = absent.length === 0 ? 'works when it is pasted' : `is not tried here: ${absent.join(' and ')} missing`
 
-/** The one block of shell in the README that uses curl. */
+/** The one block of shell in the README's walk. */
 function walk(): string {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-  const blocks = [...readme.matchAll(/```sh\n(?<code>.*?)```/gs)].map((match) => match.groups?.['code'] ?? '')
-  const [only, ...others] = blocks.filter((block) => block.includes('curl'))
-  if (only === undefined || others.length > 0) throw new Error('README.md has not exactly one block with curl')
+  const [only, ...others] = codeBlocks('README.md', 'A walk through the whole flow')
+  if (only === undefined || others.length > 0)
+    throw new Error('the walk of README.md has not exactly one block of shell')
   return only
 }
 

@@ -64,7 +64,7 @@ async function connectByLink({ tenant, number, random }: Step): Promise<void> {
 async function completed(tenant: Tenant, id: string): Promise<URLSearchParams> {
   const choice = { decision: 'approve', as: `${tenant.name}@example.com` }
   const { redirect_url } = await tenant.control(200, 'POST', `/links/${id}/complete`, choice)
-  return new URL(String(redirect_url)).searchParams
+  return new URL(redirect_url as string).searchParams
 }
 
 async function execute({ tenant, random }: Step): Promise<void> {
@@ -132,7 +132,10 @@ async function readOfNeighbour({ tenant, random }: Step): Promise<void> {
 }
 
 async function added(tenant: Tenant, { connector, identifier }: Omit<KnownAccount, 'id'>): Promise<void> {
-  const oauth_token = { access_token: `at ${tenant.name} ${identifier}`, refresh_token: `rt ${tenant.name} ${identifier}` }
+  const oauth_token = {
+    access_token: `at ${tenant.name} ${identifier}`,
+    refresh_token: `rt ${tenant.name} ${identifier}`,
+  }
   const connected_account = connector === 'mail' ? { authorization_details: { oauth_token } } : {}
   const body = { connector, identifier, connected_account }
   remember(tenant, (await tenant.api(201, 'POST', '/connected_accounts', body))['connected_account'] as JsonObject)

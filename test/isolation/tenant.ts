@@ -54,7 +54,7 @@ export class Tenant {
     const { client_id, client_secret } = made.body as { client_id: string; client_secret: string }
     const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
     const signedIn = await client.send('POST', '/oauth/token', { body: form })
-    return new Tenant(neighbours, number, { id: client_id, token: String(signedIn.body['access_token']) })
+    return new Tenant(neighbours, number, { id: client_id, token: signedIn.body['access_token'] as string })
   }
 
   /** A call of the API; its id tells whose it is. */

@@ -15,12 +15,17 @@ const WAY_OUT: Readonly<Record<AccountStatus, string>> = {
 }
 
 export function accountNotActive(of: Case): Finding {
-  const status = of.entry.trail.account?.status ?? 'ACTIVE'
+  const { account, transitions } = of.entry.trail
+  const found = account?.status ?? 'ACTIVE'
+  // What fell due, and a refresh that is refused, move it while the request is under way.
+  const moved = transitions.findLast(({ account_id }) => account_id === account?.id)
+  const left = moved && moved.to !== 'none' ? moved.to : found
+  const state = found !== 'ACTIVE' ? `was ${found}` : left === 'ACTIVE' ? 'was no longer ACTIVE' : `became ${left}`
   return {
-    because: `Tools run with ACTIVE accounts only; this one was ${status === 'ACTIVE' ? 'no longer ACTIVE' : status}.`,
+    because: `Tools run with ACTIVE accounts only; this one ${state}.`,
     basis: '3.1, G44, G46',
     facts: [...accountFacts(of), ...upstreamFacts(of)],
-    advice: [WAY_OUT[status]],
+    advice: [WAY_OUT[left]],
   }
 }
 

@@ -1,0 +1,142 @@
+import { createServer, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { codeBlocks } from './markdown.ts'
+import { type Connection, describeInShell, pasted } from './shell.ts'
+
+interface Service {
+  environment: Record<string, string>
+  entrypoint: string[]
+  command: string[]
+}
+
+const run = promisify(execFile)
+const toolmock = ToolmockProcess.forThisFile()
+/** What the image sets (`Dockerfile`), as far as it is not about the image's own files. */
+const IMAGE = { TOOLMOCK_HOST: '0.0.0.0' }
+
+/** Where a container maps its port to: with a base URL, the mock tells that one and no other. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** One call to where a name leads, by the name that the caller knows. */
+async function call(
+  port: number,
+  as: string,
+  path: string,
+  method = 'GET',
+): Promise<IncomingMessage & { text: string }> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, path, method, headers: { Host: as } }
+    const sent = request(options, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      response.on('end', () => {
+        resolve(Object.assign(response, { text }))
+      })
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+describe('compose.yaml', () => {
+  const composed = async (): Promise<Record<'toolmock' | 'app', Service>> => {
+    const text = await readFile(new URL('../../compose.yaml', import.meta.url), 'utf8')
+    return (parse(text) as { services: Record<'toolmock' | 'app', Service> }).services
+  }
+
+  it('has an application that reaches the mock by its service name, and prints a link for a browser on the host', async () => {
+    const { toolmock: service, app } = await composed()
+    const port = await freePort()
+    const serving = await toolmock.start(['--port', `${port}`], { ...IMAGE, ...service.environment })
+    try {
+      const [, ...options] = app.entrypoint
+      const variables = { ...app.environment, TOOLMOCK_URL: `http://toolmock:${port}` }
+      // Names are resolved as on the network of the containers.
+      const names = `import dns from 'node:dns'
+        const { lookup } = dns
+        dns.lookup = (name, ...rest) => lookup(name === 'toolmock' ? '127.0.0.1' : name, ...rest)`
+      const loaded = `--import=data:text/javascript,${encodeURIComponent(names)}`
+      const { stdout } = await run(process.execPath, [loaded, ...options, ...app.command], { env: variables })
+      expect(app.environment['TOOLMOCK_URL']).toBe('http://toolmock:8665')
+      expect(stdout).toMatch(/^open http:\/\/localhost:8665\/magic\/[\w-]+\n$/)
+
+      const consent = await follow(port, stdout.slice('open '.length).trim())
+      expect(consent.statusCode).toBe(200)
+      expect(consent.text).toContain('Approve')
+    } finally {
+      await serving.stop()
+    }
+  })
+
+  /** A browser on the host: every address has to be one that it can reach. */
+  async function follow(port: number, address: string): Promise<IncomingMessage & { text: string }> {
+    const { origin, host, pathname, search } = new URL(address)
+    expect(origin).toBe('http://localhost:8665')
+    const answer = await call(port, host, `${pathname}${search}`)
+    return answer.statusCode === 302 ? follow(port, answer.headers.location ?? '') : answer
+  }
+
+  it('has a mock whose control API answers to both names, and to no other', async () => {
+    const { toolmock: service } = await composed()
+    const port = await freePort()
+    const serving = await toolmock.start(['--port', `${port}`], { ...IMAGE, ...service.environment })
+    try {
+      const status = async (host: string) => (await call(port, host, '/_mock/reset', 'POST')).statusCode
+      expect(await status('toolmock:8665')).toBe(200)
+      expect(await status('localhost:8665')).toBe(200)
+      expect(await status('toolmock.example:8665')).toBe(403)
+    } finally {
+      await serving.stop()
+    }
+  })
+})
+
+describeInShell('the CI job of README.md', () => {
+  it('sends what toolmock init writes to a mock that has been running before it was there', async () => {
+    const [yaml = ''] = codeBlocks('README.md', 'As a service of a CI job', 'yaml')
+    const job = parse(yaml) as { services: { toolmock: { env: Record<string, string> } }; steps: { run?: string }[] }
+    const script = job.steps.find((step) => step.run?.includes('/_mock/'))?.run ?? ''
+    const checkout = await mkdtemp(join(tmpdir(), 'toolmock-checkout-'))
+    const serving = await toolmock.start([], { ...IMAGE, ...job.services.toolmock.env })
+    try {
+      await toolmock.run(['init', join(checkout, 'toolmock')])
+      const mock = {
+        url: `http://127.0.0.1:${new URL(serving.url).port}`,
+        clientId: 'test_client',
+        clientSecret: 'test_secret',
+      }
+      await pasted(script, mock, checkout)
+
+      const scenarios = await (await fetch(`${mock.url}/_mock/scenarios`)).json()
+      expect(scenarios).toMatchObject({ scenarios: [{ name: 'bookings-busy', running: true }] })
+      const book = { connector: 'bookings', identifier: 'ada@example.com', tool_name: 'bookings_create' }
+      expect(await executeTwice(mock, { ...book, tool_input: { room: 'blue', day: '2026-01-01' } })).toEqual([200, 429])
+    } finally {
+      await serving.stop()
+      await rm(checkout, { recursive: true })
+    }
+  })
+})
+
+async function executeTwice(mock: Connection, body: object): Promise<number[]> {
+  const form = { grant_type: 'client_credentials', client_id: mock.clientId, client_secret: mock.clientSecret }
+  const token = await fetch(`${mock.url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+  const { access_token } = (await token.json()) as { access_token: string }
+  const headers = { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' }
+  const execute = async () =>
+    (await fetch(`${mock.url}/api/v1/execute_tool`, { method: 'POST', headers, body: JSON.stringify(body) })).status
+  return [await execute(), await execute()]
+}

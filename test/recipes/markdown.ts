@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs'
+
+/** The code blocks of one section of a document in this repository, as they are printed, subsections left out. */
+export function codeBlocks(file: string, heading: string, language = 'sh'): string[] {
+  const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+  const sections = text.split(/^(?=#{2,3} )/m)
+  const section = sections.find((each) => each.slice(0, each.indexOf('\n')).replace(/^#+ /, '') === heading)
+  if (section === undefined) throw new Error(`${file} has no section "${heading}"`)
+  const blocks = section.matchAll(/^```(?<language>\w+)\n(?<code>.*?)^```$/gms)
+  return [...blocks].flatMap(({ groups }) => (groups?.['language'] === language ? [groups['code'] ?? ''] : []))
+}
+
+/** The headings below one, in order. */
+export function subsections(file: string, heading: string): string[] {
+  const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+  const section = text.split(/^(?=## )/m).find((each) => each.startsWith(`## ${heading}\n`)) ?? ''
+  return [...section.matchAll(/^### (.*)$/gm)].map(([, title = '']) => title)
+}
