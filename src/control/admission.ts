@@ -56,14 +56,18 @@ function isOwnName(name: string, { socket }: IncomingMessage, { allowHosts = [],
   )
 }
 
-/** Browsers send it with everything that could change something, and scripts cannot set it. */
+/**
+ * Browsers send it with everything that could change something, and scripts cannot set it. What a page embeds comes without,
+ * but says how near the page is; another port of the same name is the same site, and still another origin.
+ */
 function checkOrigin({ headers }: IncomingMessage, { baseUrl }: AdmissionRules): void {
   const { origin, host } = headers
-  const embedded = headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate'
+  const foreign = headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site'
+  const embedded = foreign && headers['sec-fetch-mode'] !== 'navigate'
   if (origin === undefined && !embedded) return
   const own = [host, baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).host : undefined]
   if (origin !== undefined && URL.canParse(origin) && own.some((each) => sameHost(new URL(origin), each))) return
-  const found = origin === undefined ? 'a page of another site' : JSON.stringify(origin.slice(0, 100))
+  const found = origin === undefined ? 'a page of another origin' : JSON.stringify(origin.slice(0, 100))
   throw new ControlError('ORIGIN_REFUSED', `the control API is not for web pages of other origins; this is ${found}`)
 }
 

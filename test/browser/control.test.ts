@@ -25,8 +25,13 @@ describeInBrowser('a page that is not of the mock', (open) => {
   })
   // To a browser, another name is another site; another port of the same name is the same site, but another origin.
   const origins = ['localhost', '127.0.0.1'].map((name) => ({ name }))
+  let statuses: number[]
   const foreignPage = async (name: string): Promise<Page> => {
     const { page } = await open()
+    statuses = []
+    page.on('response', (response) => {
+      if (response.url().startsWith(`${mock.url}/_mock/`)) statuses.push(response.status())
+    })
     await page.goto(`http://${name}:${new URL(app.verifyUrl).port}/`)
     return page
   }
@@ -55,14 +60,16 @@ describeInBrowser('a page that is not of the mock', (open) => {
     const answers = await page.evaluate(fetching(`${mock.url}/_mock`, blind, { mode: 'no-cors' }))
     expect(answers).toEqual(blind.map(() => 'opaque 0'))
     expect(await page.evaluate(beacons(`${mock.url}/_mock`, POSTS))).toBeGreaterThan(0)
-    // Answered after the beacons, which the browser sends in order, but does not wait for.
+    // The browser does not wait for the answers to its beacons; these come after them.
     await page.evaluate(fetching(`${mock.url}/_mock`, blind, { mode: 'no-cors' }))
+    expect(new Set(statuses)).toEqual(new Set([403]))
     expect(await everything(mock)).toBe(before)
   })
 
   it.each(origins)('at another port of $name sends forms of every encoding, and changes nothing', async ({ name }) => {
     const page = await foreignPage(name)
     expect(await page.evaluate(forms(`${mock.url}/_mock`, POSTS))).toEqual([])
+    expect(new Set(statuses)).toEqual(new Set([403]))
     expect(await everything(mock)).toBe(before)
   })
 
