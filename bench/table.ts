@@ -48,7 +48,7 @@ const count = (accounts: number | undefined): string => accounts?.toLocaleString
 
 /** Three digits that mean something. */
 export function short(value: number): string {
-  if (value >= 100) return value.toFixed(0)
+  if (Number.isInteger(value) || value >= 100) return value.toFixed(0)
   return value >= 10 ? value.toFixed(1) : value.toFixed(2)
 }
 

@@ -6,8 +6,7 @@ import { measureRounds, type Sample, type Target } from '../rounds.ts'
 import { quotients, spreadOf } from '../statistics.ts'
 import { bearer, type Served, startToolmock } from '../toolmock.ts'
 import { ask, type Question, requestText } from '../wire.ts'
-import { cell } from './get-details.ts'
-import { rateFigure, rateText } from './throughput.ts'
+import { cell, rateFigure, rateText } from './throughput.ts'
 
 const PATH = '/api/v1/connected_accounts'
 const CONNECTIONS = 32

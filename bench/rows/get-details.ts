@@ -1,10 +1,10 @@
 import { startBare } from '../bare.ts'
 import type { Bench } from '../bench.ts'
 import type { Results } from '../figure.ts'
-import { measureRounds, type Sample, type Target } from '../rounds.ts'
+import { measureRounds, type Target } from '../rounds.ts'
 import { bearer, startToolmock } from '../toolmock.ts'
 import { ask, requestText } from '../wire.ts'
-import { costFigure, costText, rateText } from './throughput.ts'
+import { cell, costFigure } from './throughput.ts'
 
 interface Account {
   identifier: string
@@ -55,12 +55,4 @@ export async function detailUrls(url: string, headers: Record<string, string>): 
     ({ identifier }) =>
       `${url}/api/v1/connected_accounts/details?connector=mail&user_id=user_1&identifier=${encodeURIComponent(identifier)}`,
   )
-}
-
-export function cell(
-  work: string,
-  subject: string,
-  samples: readonly Sample[],
-): { work: string; subject: string; text: string } {
-  return { work, subject, text: `${rateText(samples)}, ${costText(samples)}` }
 }

@@ -4,8 +4,7 @@ import { measureRounds, type Target } from '../rounds.ts'
 import { spreadOf } from '../statistics.ts'
 import { bearer, startToolmock } from '../toolmock.ts'
 import { ask, requestText } from '../wire.ts'
-import { cell } from './get-details.ts'
-import { rateText } from './throughput.ts'
+import { cell, rateText } from './throughput.ts'
 
 const ACCOUNTS = 100_000
 const LIST = '/api/v1/connected_accounts'

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { PAUSE_PROBE, startBare } from '../bare.ts'
+import { BARS } from '../bars.ts'
 import type { Bench } from '../bench.ts'
 import type { Figure, Results } from '../figure.ts'
 import { NUMBER } from '../load/plan.ts'
@@ -108,26 +109,31 @@ async function whileFolding(bench: Bench, { ours, asker, state, file }: Folding)
 }
 
 function figuresOf(seen: Record<'ours' | 'bare' | 'folding', Pauses[]>, slices: number): Figure[] {
-  const longest = (pauses: readonly Pauses[]): number => Math.max(...pauses.map(({ pause }) => pause))
-  const detail = (pauses: readonly Pauses[]): string => {
-    const busy = Math.max(...pauses.map((each) => each.busy))
-    return `${busy.toFixed(1)} ms of it computing; a bare server pauses for ${longest(seen.bare).toFixed(1)} ms on this machine`
+  const machine = Math.max(...seen.bare.map(({ pause }) => pause))
+  const folded = seen.folding.length > 0
+  const figure = (what: string, pauses: readonly Pauses[]): Figure => pauseFigure(what, pauses, machine)
+  const what = `longest pause, ${slices} s of mixed load${folded ? ' and a folding' : ', no folding of the journal'}`
+  return [
+    { bar: 'pause', ...figure(what, [...seen.ours, ...seen.folding]) },
+    ...(folded ? [figure('longest pause while the journal is folded into the file', seen.folding)] : []),
+  ]
+}
+
+/** A pause is as bad as the longest one. Where the machine itself stands still for longer than the bar, only computing counts. */
+function pauseFigure(what: string, pauses: readonly Pauses[], machine: number): Figure {
+  const crowded = machine > BARS.pause.bar
+  const values = pauses.map(({ pause, busy }) => (crowded ? busy : pause))
+  const spread = spreadOf(values)
+  const busy = Math.max(...pauses.map((each) => each.busy))
+  return {
+    what,
+    accounts: ACCOUNTS,
+    value: { ...spread, median: spread.max },
+    unit: 'ms',
+    detail: [
+      `${busy.toFixed(1)} ms of it computing`,
+      `a bare server pauses for ${machine.toFixed(1)} ms on this machine`,
+      ...(crowded ? ['so only what was computed is judged'] : []),
+    ].join('; '),
   }
-  const of = (pauses: readonly Pauses[]): Pick<Figure, 'value' | 'detail' | 'unit' | 'accounts'> => {
-    const { min, rounds } = spreadOf(pauses.map(({ pause }) => pause))
-    // A pause is as bad as the longest one.
-    return {
-      value: { median: longest(pauses), min, max: longest(pauses), rounds },
-      unit: 'ms',
-      detail: detail(pauses),
-      accounts: ACCOUNTS,
-    }
-  }
-  const folding: Figure[] =
-    seen.folding.length === 0
-      ? []
-      : [{ what: 'longest pause while the state file is written anew', ...of(seen.folding) }]
-  const all = [...seen.ours, ...seen.folding]
-  const what = `longest pause, ${slices} s of mixed load${seen.folding.length === 0 ? '; the state file was not written anew' : ''}`
-  return [{ bar: 'pause', what, ...of(all) }, ...folding]
 }

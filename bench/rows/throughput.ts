@@ -1,5 +1,5 @@
 import type { BarName } from '../bars.ts'
-import type { Figure } from '../figure.ts'
+import type { Figure, PeerFigure } from '../figure.ts'
 import type { Sample } from '../rounds.ts'
 import { medianOf, quotients, spreadOf } from '../statistics.ts'
 
@@ -28,7 +28,12 @@ export function rateFigure(sides: Sides): Figure {
 }
 
 export const rateText = (samples: readonly Sample[]): string => `${Math.round(medianOf(rates(samples)))}/s`
-export const costText = (samples: readonly Sample[]): string => `${(medianOf(costs(samples)) * 1000).toFixed(0)} µs`
+const costText = (samples: readonly Sample[]): string => `${(medianOf(costs(samples)) * 1000).toFixed(0)} µs`
+
+/** What a server does of some work, for the table of peers. */
+export function cell(work: string, subject: string, samples: readonly Sample[]): PeerFigure {
+  return { work, subject, text: `${rateText(samples)}, ${costText(samples)}` }
+}
 
 function figure({ what, accounts, bar, ours, bare }: Sides, ratios: number[]): Figure {
   const byRate = medianOf(quotients(rates(ours), rates(bare)))

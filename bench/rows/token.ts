@@ -4,8 +4,7 @@ import type { Results } from '../figure.ts'
 import { measureRounds, type Target } from '../rounds.ts'
 import { startToolmock, TOKEN_QUESTION } from '../toolmock.ts'
 import { ask, requestText } from '../wire.ts'
-import { cell } from './get-details.ts'
-import { costFigure } from './throughput.ts'
+import { cell, costFigure } from './throughput.ts'
 
 /** The token endpoint; no bar, but a peer does nothing else. */
 export async function tokenRow(bench: Bench): Promise<Results> {
