@@ -43,6 +43,7 @@ export function controlContext(surroundings: Surroundings): ControlContext {
     documents: documentChecks(options.allowOutbound),
     admission: options,
     baseUrl: (request) => baseUrlOf(request, options.baseUrl),
+    address: (request) => addressOf(baseUrlOf(request, undefined), options.baseUrl),
     readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),
     ids,
     realTime,
@@ -53,4 +54,10 @@ export function controlContext(surroundings: Surroundings): ControlContext {
         error: error instanceof Error ? (error.stack ?? error.message) : String(error),
       }),
   }
+}
+
+/** The configured base URL knows more (a path, the scheme of a proxy), when it is of the host that the caller used. */
+function addressOf(used: string, baseUrl: string | undefined): string {
+  const configured = baseUrl !== undefined && URL.canParse(baseUrl) ? baseUrl.replace(/\/+$/, '') : used
+  return URL.canParse(used) && new URL(configured).host === new URL(used).host ? configured : used
 }

@@ -26,7 +26,10 @@ export interface ControlContext {
   readonly authorizations: Authorizations
   readonly documents: DocumentChecks
   readonly admission: AdmissionRules
+  /** What links are built on: where a browser reaches the mock. */
   baseUrl(request: Request): string
+  /** Where the caller reaches the mock; in another container, that is no address for a browser. */
+  address(request: Request): string
   readBody(request: Request, response: Response): Promise<Buffer>
   /** For entries of the journal, which are no entities of an environment. */
   readonly ids: Ids

@@ -41,7 +41,7 @@ async function create({ context, request, body }: ServerCall): Promise<ControlRe
     name: environment.name,
     client_id: client.id,
     client_secret: client.client_secret,
-    base_url: context.baseUrl(request),
+    base_url: context.address(request),
   }
   return { status: 201, body: answer }
 }

@@ -32,7 +32,7 @@ async function openapi(): Promise<ControlReply> {
 function env({ context, environment, request }: ControlCall): ControlReply {
   const [client] = environment.model.tables.clients.values()
   const variables = {
-    TOOLMOCK_URL: context.baseUrl(request),
+    TOOLMOCK_URL: context.address(request),
     TOOLMOCK_CLIENT_ID: client?.id ?? '',
     TOOLMOCK_CLIENT_SECRET: client?.client_secret ?? '',
   }

@@ -89,6 +89,20 @@ describe('compose.yaml', () => {
     return answer.statusCode === 302 ? follow(port, answer.headers.location ?? '') : answer
   }
 
+  it('has a mock that tells a program in another container the address that works there', async () => {
+    const { toolmock: service } = await composed()
+    const port = await freePort()
+    const serving = await toolmock.start(['--port', `${port}`], { ...IMAGE, ...service.environment })
+    try {
+      const made = await call(port, 'toolmock:8665', '/_mock/environments', 'POST')
+      expect(JSON.parse(made.text)).toMatchObject({ base_url: 'http://toolmock:8665' })
+      const variables = await call(port, 'toolmock:8665', '/_mock/env')
+      expect(variables.text).toContain('export TOOLMOCK_URL=http://toolmock:8665\n')
+    } finally {
+      await serving.stop()
+    }
+  })
+
   it('has a mock whose control API answers to both names, and to no other', async () => {
     const { toolmock: service } = await composed()
     const port = await freePort()
