@@ -7,6 +7,7 @@ import type { AuthRequest, MagicLink } from '../domain/magic-link.ts'
 import type { Provider } from '../domain/provider.ts'
 import { AccountIndex } from './account-index.ts'
 import { DueIndex } from './due-index.ts'
+import { ForgetIndex } from './forget-index.ts'
 import { GrantIndex } from './grant-index.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
@@ -59,7 +60,10 @@ export class Model {
   readonly accountIndex = new AccountIndex()
   readonly grantIndex = new GrantIndex()
   readonly due = new DueIndex()
+  readonly #forget = new ForgetIndex()
   readonly tables: { readonly [Name in TableName]: Table<Rows[Name]> }
+  /** The time of its environment, in milliseconds; until it has one, nothing is forgotten. */
+  present: () => number = () => 0
   #open: Change[] | undefined
   readonly #sink: CommitSink
 
@@ -70,9 +74,12 @@ export class Model {
       this.#open.push(change)
     }
     const own: ExtraIndexes = {
+      bearer_tokens: [this.#forget.bearerTokens],
       accounts: [this.accountIndex, this.due.accounts],
-      auth_requests: [this.due.authRequests],
-      grants: [this.grantIndex],
+      magic_links: [this.#forget.magicLinks],
+      auth_requests: [this.due.authRequests, this.#forget.authRequests],
+      grants: [this.grantIndex, this.#forget.grants],
+      authorization_codes: [this.#forget.authorizationCodes],
     }
     const table = <Name extends TableName>(name: Name): Table<Rows[Name]> =>
       new Table(name, record, [...(own[name] ?? []), ...(extra[name] ?? [])] as Index<Rows[Name]>[])
@@ -97,6 +104,7 @@ export class Model {
     const changes: Change[] = (this.#open = [])
     try {
       const result = work()
+      if (changes.length > 0) this.#forgetDue()
       this.#open = undefined
       if (changes.length > 0) this.#sink(changes)
       this.due.keepTaken()
@@ -124,6 +132,11 @@ export class Model {
     const value = (this.tables.counters.get(id)?.value ?? 0) + 1
     this.tables.counters.put({ id, value })
     return value
+  }
+
+  /** Every commit takes some of what has had its time along. */
+  #forgetDue(): void {
+    for (const { table, id } of this.#forget.due(this.present())) this.tables[table].remove(id)
   }
 
   /** Rows of a change belong to its table: whoever recorded or read it has seen to that. */

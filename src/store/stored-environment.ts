@@ -43,6 +43,7 @@ export class StoredEnvironment implements Environment {
     this.clock = new EnvironmentClock(time, record.clock, (before) => {
       changed(this, () => this.clock.restore(before))
     })
+    model.present = () => this.clock.now()
   }
 
   get settings(): Settings {

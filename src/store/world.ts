@@ -219,11 +219,13 @@ export class World {
 
   #commit(environment: StoredEnvironment, changes: readonly Change[]): void {
     const gathered = this.#gathering.get(environment)
-    if (gathered) return changes.forEach((change) => void gathered.push(change))
-    const { name, idsPosition, model } = environment
+    if (gathered) {
+      for (const change of changes) gathered.push(change)
+      return
+    }
+    const { name, idsPosition: ids, model } = environment
     if (this.#environments.get(name) !== environment) throw removed(name)
-    const ids = idsPosition === undefined ? {} : { ids: idsPosition }
-    this.#sink.append({ environment: name, ...ids, changes }, () => model.undo(changes))
+    this.#sink.append({ environment: name, ...(ids !== undefined && { ids }), changes }, () => model.undo(changes))
   }
 
   /** One commit: the environment and everything in it. */
@@ -236,10 +238,9 @@ export class World {
   }
 
   #append(environment: StoredEnvironment, changes: readonly Change[], undo: () => void): void {
-    const { name, record, idsPosition } = environment
+    const { name, record, idsPosition: ids } = environment
     if (this.#environments.get(name) !== environment) throw removed(name)
-    const ids = idsPosition === undefined ? {} : { ids: idsPosition }
-    this.#sink.append({ environment: name, record, ...ids, changes }, undo)
+    this.#sink.append({ environment: name, record, ...(ids !== undefined && { ids }), changes }, undo)
   }
 }
 

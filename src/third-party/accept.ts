@@ -2,10 +2,9 @@ import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import { matchesGlob } from '../domain/glob.ts'
-import type { Grant } from '../domain/grant.ts'
 import type { JsonValue } from '../domain/json.ts'
 import type { Environment } from '../store/environment.ts'
-import { expiry } from './issue.ts'
+import { expiry, revoked } from './issue.ts'
 import type { SchemeContext } from './schemes/scheme.ts'
 import { SCHEMES } from './schemes/table.ts'
 
@@ -21,7 +20,7 @@ export function acceptCredentials(context: SchemeContext, account: Account, cred
   const former = environment.model.grantIndex.ofAccount(account.id)
   const same = former.find((grant) => grant.connector === connector.connector && grant.access === known?.access)
   for (const grant of former) {
-    if (grant !== same && grant.access !== waiting) environment.model.tables.grants.put(revoked(grant))
+    if (grant !== same && grant.access !== waiting) environment.model.tables.grants.put(revoked(environment, grant))
   }
   if (!known) return
   const expires_at = known.access === '' ? undefined : expiry(environment, connector)
@@ -40,11 +39,7 @@ export function acceptCredentials(context: SchemeContext, account: Account, cred
 /** Refuses everything that the third party knows of the account from now on. Only inside a transaction. */
 export function revokeCredentials(environment: Environment, account: Account): void {
   for (const grant of environment.model.grantIndex.ofAccount(account.id))
-    environment.model.tables.grants.put(revoked(grant))
-}
-
-function revoked(grant: Grant): Grant {
-  return { ...grant, revoked: true, refresh_revoked: true }
+    environment.model.tables.grants.put(revoked(environment, grant))
 }
 
 function isRejected({ reject }: Connector, credentials: Credentials): boolean {

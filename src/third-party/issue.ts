@@ -48,6 +48,11 @@ export function expiry(environment: Environment, connector: Connector): Instant 
   return instant(environment.clock.now() + connector.oauth.access_token_lifetime)
 }
 
+/** The grant as it is once nothing of it works any more; from then on it has an end, after which it can be forgotten. */
+export function revoked(environment: Environment, grant: Grant): Grant {
+  return { ...grant, expires_at: grant.expires_at ?? now(environment), revoked: true, refresh_revoked: true }
+}
+
 /** A grant is spent when its access token has expired and its refresh token brings nothing more. */
 function forgetSpent(environment: Environment, accountId: string): void {
   if (accountId === '') return

@@ -1,6 +1,6 @@
 import type { Grant } from '../../domain/grant.ts'
 import type { Environment } from '../../store/environment.ts'
-import { issueGrant, newRefreshToken } from '../issue.ts'
+import { issueGrant, newRefreshToken, revoked } from '../issue.ts'
 import { type GrantType, refused, tokenBody } from './grant-type.ts'
 
 /**
@@ -28,7 +28,7 @@ export const refreshToken: GrantType = ({ environment, connector, form, accountI
 function replayed(environment: Environment, spent: Grant) {
   for (const grant of environment.model.grantIndex.ofAccount(spent.account_id)) {
     if (grant.connector !== spent.connector || grant.person !== spent.person) continue
-    environment.model.tables.grants.put({ ...grant, revoked: true, refresh_revoked: true })
+    environment.model.tables.grants.put(revoked(environment, grant))
   }
   return refused('invalid_grant', 'the refresh token was used before; everything issued from it is revoked')
 }

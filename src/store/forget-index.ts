@@ -1,0 +1,103 @@
+import type { BearerToken } from '../domain/client.ts'
+import type { AuthorizationCode, Grant } from '../domain/grant.ts'
+import { type Instant, instant } from '../domain/instant.ts'
+import type { AuthRequest, MagicLink } from '../domain/magic-link.ts'
+import { Heap } from './heap.ts'
+import type { Index, Row } from './table.ts'
+
+type ForgettableTable = 'bearer_tokens' | 'magic_links' | 'auth_requests' | 'authorization_codes' | 'grants'
+
+/** A row that nobody needs once enough time has passed since it ended. */
+interface Forgettable {
+  /** When it ended, or will. */
+  at: Instant
+  table: ForgettableTable
+  id: string
+}
+
+/** Ended rows answer for so long what became of them: that a link is used up, that a token has expired. */
+const REMEMBERED_MS = 24 * 60 * 60_000
+/** As many stay in any case, so that a clock that is moved forth and back finds a small model as it was. */
+const REMEMBERED_ROWS = 1000
+/** Rows that one commit removes at most: more than it can make, and few enough not to be noticed. */
+const PER_COMMIT = 16
+/** Outdated items are swept out once they outnumber the others by this many. */
+const SWEEP_AT = 1024
+
+/**
+ * Rows that come with use and end by themselves, the earliest end first. Commits remove them in passing, so that neither
+ * memory nor file grow without bound, and reading never pays for it.
+ */
+export class ForgetIndex {
+  #heap = new Heap<Forgettable>(earlier)
+  readonly #ends = new Map<string, Forgettable>()
+
+  readonly bearerTokens = this.#index<BearerToken>('bearer_tokens', ({ expires_at }) => expires_at)
+  readonly magicLinks = this.#index<MagicLink>('magic_links', ({ expires_at }) => expires_at)
+  readonly authorizationCodes = this.#index<AuthorizationCode>('authorization_codes', ({ expires_at }) => expires_at)
+  /** A pending one has its end still to come ("States"). */
+  readonly authRequests = this.#index<AuthRequest>('auth_requests', ({ outcome, expires_at }) =>
+    outcome === 'pending' ? undefined : expires_at,
+  )
+  readonly grants = this.#index<Grant>('grants', grantEnd)
+
+  /** Rows that can be forgotten now, `now` being milliseconds; they count as present until they are removed. */
+  due(now: number): Pick<Forgettable, 'table' | 'id'>[] {
+    const surplus = Math.min(this.#ends.size - REMEMBERED_ROWS, PER_COMMIT)
+    if (surplus <= 0) return []
+    const upto = instant(Math.max(0, now - REMEMBERED_MS))
+    const due: Forgettable[] = []
+    for (let first = this.#heap.first; first && first.at <= upto; first = this.#heap.first) {
+      if (this.#isPresent(first)) {
+        if (due.length === surplus) break
+        due.push(first)
+      }
+      this.#heap.pop()
+    }
+    return due
+  }
+
+  #index<T extends Row>(table: ForgettableTable, endOf: (row: T) => Instant | undefined): Index<T> {
+    return {
+      update: (before, after) => {
+        const row = after ?? before
+        if (row) this.#expect(table, row.id, after && endOf(after))
+      },
+    }
+  }
+
+  #expect(table: ForgettableTable, id: string, at: Instant | undefined): void {
+    const key = `${table} ${id}`
+    if (at === undefined) {
+      this.#ends.delete(key)
+      return
+    }
+    if (this.#ends.get(key)?.at === at) return
+    const item = { at, table, id }
+    this.#ends.set(key, item)
+    this.#heap.push(item)
+    if (this.#heap.size > 2 * this.#ends.size + SWEEP_AT) this.#sweep()
+  }
+
+  #sweep(): void {
+    this.#heap = new Heap<Forgettable>(earlier)
+    for (const item of this.#ends.values()) this.#heap.push(item)
+  }
+
+  #isPresent(item: Forgettable): boolean {
+    return this.#ends.get(`${item.table} ${item.id}`) === item
+  }
+}
+
+/** Only what can do nothing any more: revoked as a whole, or expired without an account that would be renewed with it. */
+function grantEnd({ revoked, refresh_revoked, refresh_token, account_id, expires_at }: Grant): Instant | undefined {
+  const isRevoked = revoked && refresh_revoked
+  const isAlone = account_id === '' && (refresh_token === '' || refresh_revoked)
+  return isRevoked || isAlone ? expires_at : undefined
+}
+
+/** In the order of time; at the same time by table and id, so that two runs do the same (1.3). */
+function earlier(a: Forgettable, b: Forgettable): boolean {
+  if (a.at !== b.at) return a.at < b.at
+  return a.table === b.table ? a.id < b.id : a.table < b.table
+}
