@@ -80,6 +80,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     environment: (name) => world.environment(name),
     intercept: scenarios.intercept,
     allowOutbound: options.allowOutbound,
+    settled: () => world.settled(),
   })
   const environments = new Environments({
     world,
@@ -219,8 +220,11 @@ function mount(app: App, corridor: Corridor, control: ControlParts): void {
       environment: (name) => world.environment(name),
       visited: (request, environment, form) => void pages.visited(request, environment, form),
       failed: (request, message) => pages.failed(request, 'AUTHORIZATION_REFUSED', message),
-      decide: (request, { environment, connector }, answer) =>
-        scenarios.decide(environment, connector, answer, pages.visited(request, environment)),
+      decide: async (request, { environment, connector }, answer) => {
+        const decided = await scenarios.decide(environment, connector, answer, pages.visited(request, environment))
+        await world.settled()
+        return decided
+      },
       baseUrl: (request) => baseUrlOf(request, corridor.baseUrl),
     }),
   )

@@ -4,6 +4,7 @@ import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Trail } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
+import { StorageError } from '../store/store-errors.ts'
 import { answerApi } from './api.ts'
 import { type CallsUnderWay, TRAIL_HEADER } from './calls-under-way.ts'
 import type { Templates } from './template.ts'
@@ -46,7 +47,12 @@ export interface ListenerOptions {
   templates: Templates
   intercept?: Interceptor | undefined
   underWay: CallsUnderWay
+  /** Awaited before tokens leave: nobody is given one that the disk may yet refuse. */
+  settled?: (() => Promise<void>) | undefined
 }
+
+/** The only client sends a request in one piece; whoever else on this machine calls is not waited for longer. */
+const LONGEST_REQUEST_MS = 30_000
 
 export interface Listener {
   /** `http://127.0.0.1:4711`. */
@@ -60,7 +66,8 @@ export interface Listener {
  */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
   // No time limit on idle connections: the only client keeps its own, and would otherwise reuse one as it is closed.
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+  const limits = { keepAliveTimeout: 0, headersTimeout: LONGEST_REQUEST_MS, requestTimeout: LONGEST_REQUEST_MS }
+  const server = createServer(limits, (request, response) => {
     void answer(options, request, response)
   })
   server.on('clientError', (_error, socket) => {
@@ -95,21 +102,23 @@ async function answer(options: ListenerOptions, request: IncomingMessage, respon
     else await carryOut(options, target, response)
   } catch (error) {
     if (response.headersSent || response.destroyed) response.destroy()
-    else
-      sendAnswer(
-        response,
-        jsonAnswer(500, { error: 'internal', message: error instanceof Error ? error.message : 'unknown' }),
-      )
+    else {
+      const message = error instanceof Error ? error.message : 'unknown'
+      const refused = error instanceof StorageError
+      sendAnswer(response, jsonAnswer(refused ? 503 : 500, { error: refused ? 'unavailable' : 'internal', message }))
+    }
   }
 }
 
 async function carryOut(options: ListenerOptions, exchange: Exchange, response: ServerResponse): Promise<void> {
   const { environment, connector, kind, request } = exchange
   const fault = options.intercept && (await options.intercept(exchange))
-  const plain = async (): Promise<WireAnswer> =>
-    kind === 'token'
-      ? answerToken(environment, connector, request)
-      : answerApi({ environment, connector, templates: options.templates }, request)
+  const plain = async (): Promise<WireAnswer> => {
+    if (kind === 'api') return answerApi({ environment, connector, templates: options.templates }, request)
+    const answered = answerToken(environment, connector, request)
+    await options.settled?.()
+    return answered
+  }
   if (fault) await fault(response, plain)
   else sendAnswer(response, await plain())
 }

@@ -15,6 +15,8 @@ export interface ThirdPartiesOptions {
   onCall?: ((call: UpstreamCall) => void) | undefined
   /** Whether a connector's `base_url` may leave loopback. */
   allowOutbound?: boolean | undefined
+  /** Resolves when everything that was changed so far is on disk. */
+  settled?: (() => Promise<void>) | undefined
 }
 
 /** The fake third-party applications of a simulator, listening, and the way to them. */
@@ -27,11 +29,11 @@ export interface ThirdParties {
 }
 
 export async function startThirdParties(options: ThirdPartiesOptions): Promise<ThirdParties> {
-  const { environment, intercept, onCall, allowOutbound } = options
+  const { environment, intercept, onCall, allowOutbound, settled } = options
   const templates = new Templates()
   const http = new HttpExchange()
   const underWay = new CallsUnderWay()
-  const listener = await startListener({ environment, templates, intercept, underWay })
+  const listener = await startListener({ environment, templates, intercept, underWay, settled })
   const shared = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound, underWay }
   return {
     origin: listener.origin,
