@@ -9,6 +9,7 @@ const ROOMS = {
   documents: ['domain'],
   tls: ['domain'],
   watch: ['domain', 'documents'],
+  conform: ['domain'],
   contract: ['domain'],
   'third-party': ['domain', 'store', 'web'],
   journal: ['domain', 'store', 'contract'],
@@ -45,7 +46,8 @@ const ROOMS = {
 const EVERY_ROOM = Object.keys(ROOMS)
 
 /** The files beside the rooms that join them, and the version, which is known to whoever shows it. */
-const JOINTS = '^src/(simulator|simulator-options|scenario-joint|reload-joint|state-joint|document-checks|version)\\.ts$'
+const JOINTS =
+  '^src/(simulator|simulator-options|scenario-joint|reload-joint|state-joint|conform-joint|document-checks|version)\\.ts$'
 
 /** Where a package, which costs start time or ties us to it, may be imported. */
 const PACKAGES = {

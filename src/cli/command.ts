@@ -7,6 +7,8 @@ export interface Surroundings {
   /** Each writes one line. */
   readonly out: (line: string) => void
   readonly err: (line: string) => void
+  /** Shows one line in place of the last one, empty for none; undefined where nobody watches. */
+  readonly progress?: ((line: string) => void) | undefined
 }
 
 /** Runs a command; the promise is its exit code. */

@@ -1,5 +1,6 @@
 import { COMMON_FLAGS, HEALTHCHECK_FLAGS, START_FLAGS, STATE_FLAGS } from './flags.ts'
 import type { Command } from './command.ts'
+import { CONFORM_FLAGS } from './conform-flags.ts'
 
 /** Every command, in the order of the help text; the first is the one that runs when none is named. */
 export const COMMANDS: readonly [Command, ...Command[]] = [
@@ -32,6 +33,14 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
       '`check` says what a start would say to a state file, and touches nothing (exit 1 when it would be refused, 2 when there is nothing to check); `repair` saves what can be saved of it into the file that --out names',
     flags: STATE_FLAGS,
     load: async () => (await import('./state.ts')).state,
+  },
+  {
+    name: 'conform',
+    operands: '',
+    summary:
+      'hold an implementation of the service against its contract, by accounts of its own that it removes again; exit 1 when something is broken, 2 when it cannot be asked',
+    flags: CONFORM_FLAGS,
+    load: async () => (await import('./conform.ts')).conform,
   },
   {
     name: 'healthcheck',

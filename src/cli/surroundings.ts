@@ -3,7 +3,17 @@ import { systemCode } from './failure.ts'
 
 /** The real process. A reader that goes away (`toolmock | head -1`) ends the printing, not the server. */
 export function processSurroundings(): Surroundings {
-  return { variables: process.env, out: lineWriter(process.stdout), err: lineWriter(process.stderr) }
+  return {
+    variables: process.env,
+    out: lineWriter(process.stdout),
+    err: lineWriter(process.stderr),
+    progress: process.stderr.isTTY ? showProgress : undefined,
+  }
+}
+
+/** Over the line that is there; cut, since one that wraps could not be taken back. */
+function showProgress(line: string): void {
+  process.stderr.write(`\r\x1b[K${line.slice(0, process.stderr.columns - 1)}`)
 }
 
 function lineWriter(stream: NodeJS.WriteStream): (line: string) => void {

@@ -1,0 +1,125 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { Broken } from './verdict.ts'
+
+/** What the target answered to one request, with the assertions that checks are made of. */
+export class Answer {
+  #json: JsonValue | undefined
+
+  constructor(
+    /** Method and path, for messages. */
+    readonly asked: string,
+    readonly status: number,
+    readonly headers: IncomingHttpHeaders,
+    readonly text: string,
+  ) {}
+
+  /** @throws Broken when the answer has another status */
+  is(...statuses: number[]): this {
+    if (statuses.includes(this.status)) return this
+    throw new Broken(`${this.asked} to answer ${statuses.join(' or ')}`, `${this.status} ${excerpt(this.text)}`)
+  }
+
+  /** @throws Broken when the body is no JSON */
+  get json(): JsonValue {
+    if (this.#json !== undefined) return this.#json
+    try {
+      return (this.#json = JSON.parse(this.text) as JsonValue)
+    } catch {
+      throw new Broken(`${this.asked} to answer JSON`, excerpt(this.text))
+    }
+  }
+
+  /** The value at `a.b.0.c`; undefined when something on the way is absent. */
+  at(path: string): JsonValue | undefined {
+    let value: JsonValue | undefined = this.json
+    for (const part of path.split('.')) {
+      if (Array.isArray(value)) value = value[Number(part)]
+      else value = isJsonObject(value) ? own(value, part) : undefined
+    }
+    return value
+  }
+
+  /** @throws Broken when there is no text at `path`, or an empty one */
+  string(path: string): string {
+    const value = this.at(path)
+    if (typeof value === 'string' && value !== '') return value
+    throw new Broken(`${this.asked} to answer a text in ${path}`, shown(value))
+  }
+
+  /** @throws Broken */
+  list(path: string): JsonValue[] {
+    const value = this.at(path)
+    if (Array.isArray(value)) return value
+    throw new Broken(`${this.asked} to answer an array in ${path}`, shown(value))
+  }
+
+  /** @throws Broken */
+  objects(path: string): JsonObject[] {
+    return this.list(path).map((item) => {
+      if (isJsonObject(item)) return item
+      throw new Broken(`${this.asked} to answer objects in ${path}`, shown(item))
+    })
+  }
+
+  /** @throws Broken */
+  object(path: string): JsonObject {
+    const value = this.at(path)
+    if (isJsonObject(value)) return value
+    throw new Broken(`${this.asked} to answer an object in ${path}`, shown(value))
+  }
+
+  /** @throws Broken unless the value at `path` equals `expected` */
+  has(path: string, expected: JsonValue | undefined): this {
+    same(this.at(path), expected, `${path} of ${this.asked}`)
+    return this
+  }
+
+  /** @throws Broken unless nothing is at `path` */
+  lacks(path: string): this {
+    return this.has(path, undefined)
+  }
+
+  /** @throws Broken unless the header is there and fits */
+  header(name: string, pattern: RegExp): this {
+    const value = this.headers[name.toLowerCase()]
+    const text = Array.isArray(value) ? value.join(', ') : value
+    if (text !== undefined && pattern.test(text)) return this
+    throw new Broken(`${this.asked} to answer the header ${name} like ${pattern.source}`, shown(text))
+  }
+}
+
+/** @throws Broken unless both are equal */
+export function same(found: unknown, expected: unknown, what: string): void {
+  if (isDeepStrictEqual(plain(found), plain(expected))) return
+  throw new Broken(`${what} to be ${shown(expected)}`, shown(found))
+}
+
+/** @throws Broken unless `holds` */
+export function must(holds: boolean, expected: string, found: unknown): void {
+  if (!holds) throw new Broken(expected, shown(found))
+}
+
+/** @throws Broken unless both have the same members, in any order */
+export function sameMembers(found: readonly string[], expected: readonly string[], what: string): void {
+  same([...found].sort(), [...expected].sort(), what)
+}
+
+/** JSON without prototypes, so that only values are compared. */
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)
+}
+
+/** A value that is a text; empty when it is none. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+export function shown(value: unknown): string {
+  return value === undefined ? 'nothing' : excerpt(JSON.stringify(value))
+}
+
+function excerpt(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text
+}

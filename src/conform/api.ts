@@ -1,0 +1,84 @@
+import type { JsonValue } from '../domain/json.ts'
+import type { Answer } from './answer.ts'
+import type { Wire } from './wire.ts'
+
+export interface Client {
+  readonly id: string
+  readonly secret: string
+}
+
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>
+
+/** The service as a client uses it: JSON under `/api/v1`, with a bearer token that is fetched once. */
+export class Api {
+  readonly wire: Wire
+  readonly client: Client
+  #token: Promise<string> | undefined
+
+  constructor(wire: Wire, client: Client) {
+    this.wire = wire
+    this.client = client
+  }
+
+  /** The bearer token. @throws Broken */
+  token(): Promise<string> {
+    return (this.#token ??= this.requestToken().then((answer) => answer.is(200).string('access_token')))
+  }
+
+  /** Gives up the token, which may have expired. */
+  signOut(): void {
+    this.#token = undefined
+  }
+
+  /** A token request; `undefined` leaves a field out. */
+  requestToken(changes: Readonly<Record<string, string | undefined>> = {}, headers = FORM): Promise<Answer> {
+    const { id, secret } = this.client
+    const standard = { client_id: id, client_secret: secret, grant_type: 'client_credentials' }
+    const form: Readonly<Record<string, string | undefined>> = { ...standard, ...changes }
+    const given = Object.entries(form).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+    return this.wire.send({
+      method: 'POST',
+      path: '/oauth/token',
+      headers,
+      body: new URLSearchParams(given).toString(),
+    })
+  }
+
+  get(path: string, query: Query = {}): Promise<Answer> {
+    return this.send('GET', path + queryText(query))
+  }
+
+  post(path: string, body: JsonValue): Promise<Answer> {
+    return this.send('POST', path, JSON.stringify(body))
+  }
+
+  put(path: string, body: JsonValue): Promise<Answer> {
+    return this.send('PUT', path, JSON.stringify(body))
+  }
+
+  delete(path: string): Promise<Answer> {
+    return this.send('DELETE', path)
+  }
+
+  /** Any text as a body; `headers` win over those of JSON and bearer, and an empty one removes it. */
+  async send(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer> {
+    const all = {
+      Authorization: `Bearer ${await this.token()}`,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    }
+    const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
+    const ask = { method, path: `/api/v1${path}`, headers: sent }
+    return this.wire.send(body === undefined ? ask : { ...ask, body })
+  }
+}
+
+export const FORM: Readonly<Record<string, string>> = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+/** Repeats a parameter for each item of a list. */
+function queryText(query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((each): [string, string] => [name, String(each)]),
+  )
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`
+}

@@ -1,0 +1,199 @@
+import type { JsonValue } from '../../domain/json.ts'
+import { must, same } from '../answer.ts'
+import type { Check } from '../check.ts'
+import type { CheckContext } from '../context.ts'
+import { credentialsOf } from '../offer.ts'
+
+const DETAILS = 'connected_account.authorization_details'
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** POST /connected_accounts (4.3). */
+export const CREATE_CHECKS: readonly Check[] = [
+  {
+    id: 'create/created',
+    title: 'create answers 201 with the account',
+    basis: 'document:4.3',
+    run: async (context) => void (await context.create()).is(201).object('connected_account'),
+  },
+  {
+    id: 'create/id',
+    title: 'the generated id starts with ca_',
+    basis: 'document:2.1',
+    run: async (context) => {
+      const { id } = await context.shared('account', (fresh) => fresh.active())
+      must(/^ca_./.test(id), 'an id that starts with ca_', id)
+    },
+  },
+  {
+    id: 'create/echo',
+    title: 'connector and identifier come back as they were sent',
+    basis: 'document:2.1',
+    run: async (context) => {
+      const account = await context.account()
+      account.created.has('connected_account.connector', account.connector)
+      account.created.has('connected_account.identifier', account.identifier)
+    },
+  },
+  {
+    id: 'create/fields',
+    title: 'the account has connection, provider, type and status',
+    basis: 'document:2.1',
+    run: async (context) => {
+      const { created } = await context.account()
+      for (const field of ['connection_id', 'provider', 'authorization_type', 'status'])
+        created.string(`connected_account.${field}`)
+    },
+  },
+  {
+    id: 'create/updated-at',
+    title: 'updated_at is an instant in UTC with milliseconds',
+    basis: 'choice:G54',
+    run: async (context) => {
+      const at = (await context.account()).created.string('connected_account.updated_at')
+      must(INSTANT.test(at), 'an instant such as 2026-01-31T09:00:00.000Z', at)
+    },
+  },
+  {
+    id: 'create/zero-values',
+    title: 'fields without a value have their zero value, instants that were never set are absent',
+    basis: 'choice:G53',
+    run: async (context) => {
+      const { created } = await context.account()
+      created.has('connected_account.api_config', {}).lacks('connected_account.last_used_at')
+      created.lacks('connected_account.token_expires_at')
+    },
+  },
+  {
+    id: 'create/pending',
+    title: 'without credentials the account is PENDING_AUTH',
+    basis: 'choice:G24',
+    run: async (context) => void (await context.account()).created.has('connected_account.status', 'PENDING_AUTH'),
+  },
+  {
+    id: 'create/active',
+    title: 'with credentials the account is ACTIVE',
+    basis: 'choice:G24',
+    run: async (context) => void (await context.active()).created.has('connected_account.status', 'ACTIVE'),
+  },
+  {
+    id: 'create/credentials',
+    title: 'the credentials come back in the response of create',
+    basis: 'document:2.2',
+    run: async (context) => {
+      const { kind } = await context.offer.main()
+      const details = credentialsOf(kind, context.ledger.name('cred'))
+      const { created } = await context.account({ connected_account: { authorization_details: details } })
+      created.has(DETAILS, details)
+    },
+  },
+  {
+    id: 'create/one-sub-object',
+    title: 'no sub-object of another type comes back',
+    basis: 'document:2.2',
+    run: async (context) => {
+      const { kind } = await context.offer.main()
+      const found = Object.keys((await context.active()).created.object(DETAILS))
+      same(found, kind === null ? [] : [kind], 'the sub-objects of authorization_details')
+    },
+  },
+  {
+    id: 'create/api-config',
+    title: 'api_config is stored as it was sent',
+    basis: 'document:2.1',
+    run: async (context) => {
+      const config = { timeout: 30, nested: { flags: ['a', null, 1.5] }, __proto: 'x' }
+      const { created } = await context.account({ connected_account: { api_config: config } })
+      created.has('connected_account.api_config', config)
+    },
+  },
+  {
+    id: 'create/token-expires',
+    title: 'a stored access token has an expiry after its update',
+    basis: 'choice:G25',
+    run: async (context) => {
+      const { created } = await context.active()
+      const [expires, updated] = ['token_expires_at', 'updated_at'].map((field) =>
+        created.string(`connected_account.${field}`),
+      )
+      must(Date.parse(expires ?? '') > Date.parse(updated ?? ''), 'token_expires_at after updated_at', expires)
+    },
+  },
+  {
+    id: 'create/duplicate',
+    title: 'the same identifier again is a 409',
+    basis: 'document:4.3',
+    run: async (context) => void (await duplicate(context)).is(409),
+  },
+  {
+    id: 'create/duplicate-names',
+    title: 'the 409 names the existing account',
+    basis: 'choice:G55',
+    run: async (context) => {
+      const account = await context.account()
+      const again = await context.create({ ...sameName(account), organization_id: account.organization_id })
+      again.is(409).has('details.0.resource_info.resource_name', account.id)
+    },
+  },
+  {
+    id: 'create/other-organization',
+    title: 'the same identifier in another organization is another account',
+    basis: 'choice:G20',
+    run: async (context) => {
+      const account = await context.account()
+      const other = await context.create(sameName(account))
+      const id = other.is(201).string('connected_account.id')
+      must(id !== account.id, 'another id', id)
+    },
+  },
+  {
+    id: 'create/other-user',
+    title: 'the same identifier for a user beside an organization is another account',
+    basis: 'choice:G20',
+    run: async (context) => {
+      const account = await context.account()
+      const scope = { organization_id: account.organization_id, user_id: context.ledger.name('user') }
+      const other = await context.create({ ...sameName(account), ...scope })
+      other.is(201)
+    },
+  },
+  {
+    id: 'create/unscoped',
+    title: 'an account needs neither organization nor user',
+    basis: 'choice:G20',
+    run: async (context) => {
+      const other = await context.create({ organization_id: '' })
+      other.is(201)
+    },
+  },
+  {
+    id: 'create/concurrent',
+    title: 'of equal creates at the same time exactly one is a 201',
+    basis: 'choice:G55',
+    run: async (context) => {
+      const body = await context.newAccount()
+      const answers = await Promise.all(Array.from({ length: 5 }, () => context.create(body)))
+      same(answers.map(({ status }) => status).sort(), [201, 409, 409, 409, 409], 'the statuses of five equal creates')
+    },
+  },
+  {
+    id: 'create/hostile-keys',
+    title: '__proto__ and constructor are keys like any other',
+    basis: 'document:2.1',
+    run: async (context) => {
+      const config = JSON.parse('{"__proto__": {"polluted": true}, "constructor": "x"}') as { [key: string]: JsonValue }
+      const account = await context.account({ connected_account: { api_config: config } })
+      account.created.has('connected_account.api_config', config)
+      const plain = await context.account()
+      plain.created.has('connected_account.api_config', {})
+    },
+  },
+]
+
+async function duplicate(context: CheckContext) {
+  const account = await context.account()
+  return context.create({ ...sameName(account), organization_id: account.organization_id })
+}
+
+function sameName({ connector, identifier }: { connector: string; identifier: string }) {
+  return { connector, identifier }
+}

@@ -1,0 +1,182 @@
+import { must, same } from '../answer.ts'
+import type { Check, CheckBasis } from '../check.ts'
+import type { CheckContext, MadeAccount } from '../context.ts'
+import type { OfferedTool } from '../offer.ts'
+
+const PATH = '/execute_tool'
+
+/** POST /execute_tool (4.14). What reaches a third party needs credentials that it takes: those of a toolmock. */
+export const EXECUTE_CHECKS: readonly Check[] = [
+  check('result', 'a tool answers data and an execution id', 'convention:G43', async (context) => {
+    const answer = (await succeed(context)).is(200)
+    answer.object('data')
+    const id = answer.string('execution_id')
+    must(id.startsWith('exec_'), 'an execution id that starts with exec_', id)
+  }),
+  check('execution-ids', 'every execution has an id of its own', 'document:4.14', async (context) => {
+    const [one, other] = [await succeed(context), await succeed(context)]
+    must(one.string('execution_id') !== other.string('execution_id'), 'two execution ids', 'one')
+  }),
+  check(
+    'by-name',
+    'the account may be named by organization, connector and identifier',
+    'document:4.14',
+    async (context) => {
+      const { account, tool } = await runnable(context)
+      const { organization_id, connector, identifier } = account
+      const body = { organization_id, connector, identifier, tool_name: tool.name, tool_input: {} }
+      ;(await context.api.post(PATH, body)).is(200)
+    },
+  ),
+  check('params', 'params is another name for tool_input', 'convention:G11', async (context) => {
+    const { account, tool } = await runnable(context)
+    const body = { connected_account_id: account.id, tool_name: tool.name, params: {} }
+    ;(await context.api.post(PATH, body)).is(200)
+    ;(await context.api.post(PATH, { ...body, params: { a: 1 }, tool_input: { a: 2 } })).is(400)
+  }),
+  check('agent-run-id', 'agent_run_id is taken', 'convention:G12', async (context) => {
+    const { account, tool } = await runnable(context)
+    const body = { connected_account_id: account.id, tool_name: tool.name, tool_input: {}, agent_run_id: 'run-1' }
+    ;(await context.api.post(PATH, body)).is(200)
+  }),
+  check('last-used', 'an execution sets last_used_at', 'document:2.1', async (context) => {
+    const { tool } = await runnable(context)
+    const account = await context.active()
+    ;(await context.details(account.id)).lacks('connected_account.last_used_at')
+    ;(await run(context, account, tool.name)).is(200)
+    ;(await context.details(account.id)).string('connected_account.last_used_at')
+  }),
+  check('after-consent', 'an account that was verified executes tools', 'document:1', async (context) => {
+    const { tool } = await runnable(context)
+    const account = await context.account()
+    ;(await context.verify(await context.pendingRequest(account), account.identifier)).is(200)
+    ;(await run(context, account, tool.name)).is(200)
+  }),
+  check('pending', 'an account that is PENDING_AUTH is a 400 with code 9', 'convention:G44', async (context) => {
+    const account = await context.account()
+    ;(await run(context, account, (await anyTool(context)).name)).is(400).has('code', 9)
+  }),
+  check('unverified', 'an account that is PENDING_VERIFICATION executes nothing', 'document:3.1', async (context) => {
+    const account = await context.account()
+    await context.consent(account)
+    ;(await run(context, account, (await anyTool(context)).name)).is(400)
+  }),
+  check('no-tool-name', 'no tool_name is a 400', 'convention:G44', async (context) => {
+    const { id } = await shared(context)
+    ;(await context.api.post(PATH, { connected_account_id: id, tool_input: {} })).is(400)
+  }),
+  check('no-locator', 'no account is a 400', 'convention:G44', async ({ api }) => {
+    ;(await api.post(PATH, { tool_name: 'any_tool', tool_input: {} })).is(400)
+  }),
+  check('input-type', 'tool_input that is no object is a 400', 'document:4.14', async (context) => {
+    const { id } = await shared(context)
+    ;(await context.api.post(PATH, { connected_account_id: id, tool_name: 'any_tool', tool_input: [] })).is(400)
+  }),
+  check('unknown-account', 'an unknown account is a 404', 'convention:G44', async ({ api }) => {
+    const body = { connected_account_id: 'ca_nobody_has_this', tool_name: 'any_tool', tool_input: {} }
+    ;(await api.post(PATH, body)).is(404)
+  }),
+  check('unknown-tool', 'an unknown tool is a 404', 'convention:G44', async (context) => {
+    ;(await run(context, await shared(context), 'nobody_has_this_tool')).is(404)
+  }),
+  check('hostile-tool', 'constructor and __proto__ are no tools', 'convention:G44', async (context) => {
+    for (const name of ['constructor', '__proto__', 'toString'])
+      (await run(context, await shared(context), name)).is(404)
+  }),
+  check('tool-of-other-connector', 'a tool of another connector is a 404', 'convention:G44', async (context) => {
+    const { name } = await context.offer.ofType('API_KEY')
+    const tool = await context.offer.tool(name, () => true, 'at all')
+    ;(await run(context, await shared(context), tool.name)).is(404)
+  }),
+  check('invalid-input', 'input that lacks what the tool requires is a 400', 'convention:G44', async (context) => {
+    const account = await shared(context)
+    const tool = await context.offer.tool(
+      account.connector,
+      ({ required }) => required.length > 0,
+      'with required input',
+    )
+    ;(await run(context, account, tool.name)).is(400).has('code', 3)
+  }),
+  check(
+    'tool-before-state',
+    'an unknown tool is told before the state of the account',
+    'convention:G17',
+    async (context) => {
+      ;(await run(context, await context.account(), 'nobody_has_this_tool')).is(404)
+    },
+  ),
+  check(
+    'state-before-input',
+    'the state of the account is told before invalid input',
+    'convention:G17',
+    async (context) => {
+      const account = await context.account()
+      const tool = await context.offer.tool(
+        account.connector,
+        ({ required }) => required.length > 0,
+        'with required input',
+      )
+      ;(await run(context, account, tool.name)).is(400).has('code', 9)
+    },
+  ),
+  check(
+    'shape-before-account',
+    'a malformed request is told before an unknown account',
+    'convention:G17',
+    async ({ api }) => {
+      ;(await api.post(PATH, { connected_account_id: 'ca_nobody_has_this', tool_name: 5 })).is(400)
+    },
+  ),
+  check('refusal-keeps-last-used', 'a refused execution leaves last_used_at unset', 'document:2.1', async (context) => {
+    const account = await context.active()
+    ;(await run(context, account, 'nobody_has_this_tool')).is(404)
+    ;(await context.details(account.id)).lacks('connected_account.last_used_at')
+  }),
+  failing('rate-limited', 429, 8, 'a rate limit of the third party is a 429 with Retry-After'),
+  failing('third-party-fails', 500, 13, 'a failure of the third party is a 500 with tool_error_info'),
+]
+
+function shared(context: CheckContext): Promise<MadeAccount> {
+  return context.shared('account', (fresh) => fresh.active())
+}
+
+async function anyTool(context: CheckContext): Promise<OfferedTool> {
+  return context.offer.tool((await context.offer.main()).name, () => true, 'at all')
+}
+
+function run({ api }: CheckContext, { id }: { id: string }, tool_name: string) {
+  return api.post(PATH, { connected_account_id: id, tool_name, tool_input: {} })
+}
+
+/** An account whose credentials the third party takes, and a tool that needs no input. @throws Skipped */
+async function runnable(context: CheckContext): Promise<{ account: MadeAccount; tool: OfferedTool }> {
+  context.control()
+  const account = await shared(context)
+  const tool = await context.offer.tool(
+    account.connector,
+    ({ required }) => required.length === 0,
+    'without required input',
+  )
+  return { account, tool }
+}
+
+async function succeed(context: CheckContext) {
+  const { account, tool } = await runnable(context)
+  return run(context, account, tool.name)
+}
+
+/** One of toolmock's bundled scenarios, in an environment of its own. */
+function failing(scenario: string, status: number, code: number, title: string): Check {
+  return check(scenario, title, 'convention:G44', async (context) => {
+    const { world, own } = await context.ownWorld()
+    const { account, tool } = await runnable(own)
+    await world.start(scenario)
+    const answer = (await run(own, account, tool.name)).is(status).has('code', code)
+    if (status === 429) answer.header('Retry-After', /^\d+$/)
+    same(answer.string('details.0.tool_error_info.execution_id').startsWith('exec_'), true, 'an execution id')
+  })
+}
+
+function check(name: string, title: string, basis: CheckBasis, run: Check['run']): Check {
+  return { id: `execute/${name}`, title, basis, run }
+}

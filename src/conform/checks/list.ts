@@ -1,0 +1,192 @@
+import { own } from '../../domain/json.ts'
+import { type Answer, must, same, textOf } from '../answer.ts'
+import type { Query } from '../api.ts'
+import type { Check } from '../check.ts'
+import type { CheckContext } from '../context.ts'
+
+export const PATH = '/connected_accounts'
+
+/** Seven accounts of one organization, in the order of their creation. */
+export interface Shelf {
+  readonly organization_id: string
+  readonly ids: readonly string[]
+  readonly identifiers: readonly string[]
+}
+
+/** GET /connected_accounts (4.1). */
+export const LIST_CHECKS: readonly Check[] = [
+  {
+    id: 'list/shape',
+    title: 'list answers accounts, both tokens and the total',
+    basis: 'document:4.1',
+    run: async (context) => {
+      const { organization_id, ids } = await shelf(context)
+      const answer = await page(context, { organization_id })
+      same(idsOf(answer).length, ids.length, 'the number of accounts')
+      answer.has('next_page_token', '').has('prev_page_token', '').has('total_size', ids.length)
+    },
+  },
+  {
+    id: 'list/order',
+    title: 'accounts come in the order of their creation',
+    basis: 'convention:G4',
+    run: async (context) => {
+      const { organization_id, ids } = await shelf(context)
+      same(idsOf(await page(context, { organization_id })), ids, 'the listed ids')
+    },
+  },
+  {
+    id: 'list/no-credentials',
+    title: 'listed accounts carry neither api_config nor authorization_details',
+    basis: 'document:2.1',
+    run: async (context) => {
+      const account = await context.active()
+      const answer = await page(context, { organization_id: account.organization_id })
+      answer.lacks('connected_accounts.0.api_config').lacks('connected_accounts.0.authorization_details')
+    },
+  },
+  {
+    id: 'list/same-object',
+    title: 'listed accounts have the other fields of get-details',
+    basis: 'document:2.1',
+    run: async (context) => {
+      const account = await context.active()
+      const listed = (await page(context, { organization_id: account.organization_id })).object('connected_accounts.0')
+      const details = (await context.details(account.id)).object('connected_account')
+      const { api_config: _config, authorization_details: _details, ...rest } = details
+      same(listed, rest, 'the listed account')
+    },
+  },
+  {
+    id: 'list/pages',
+    title: 'next_page_token leads through every account once',
+    basis: 'document:4.1',
+    run: async (context) => {
+      const { organization_id, ids } = await shelf(context)
+      same(await walk(context, { organization_id, page_size: 2 }), ids, 'the ids of all pages')
+    },
+  },
+  {
+    id: 'list/total',
+    title: 'total_size counts all matches across pages',
+    basis: 'document:4.1',
+    run: async (context) => {
+      const { organization_id, ids } = await shelf(context)
+      const answer = await page(context, { organization_id, page_size: 2 })
+      answer.has('total_size', ids.length)
+    },
+  },
+  {
+    id: 'list/first-page',
+    title: 'the first page has no prev_page_token and a next_page_token',
+    basis: 'document:4.1',
+    run: async (context) => {
+      const { organization_id } = await shelf(context)
+      const answer = await page(context, { organization_id, page_size: 2 })
+      answer.has('prev_page_token', '').string('next_page_token')
+    },
+  },
+  {
+    id: 'list/last-page',
+    title: 'the last page has no next_page_token and a prev_page_token',
+    basis: 'document:4.1',
+    run: async (context) => {
+      const { organization_id, ids } = await shelf(context)
+      const first = await page(context, { organization_id, page_size: ids.length - 1 })
+      const last = await page(context, { organization_id, page_token: first.string('next_page_token') })
+      last.has('next_page_token', '').string('prev_page_token')
+    },
+  },
+  {
+    id: 'list/full-last-page',
+    title: 'a last page that is full has no next_page_token either',
+    basis: 'document:4.1',
+    run: async (context) => {
+      const { organization_id, ids } = await shelf(context)
+      const answer = await page(context, { organization_id, page_size: ids.length })
+      answer.has('next_page_token', '')
+    },
+  },
+  {
+    id: 'list/back',
+    title: 'prev_page_token leads back to the page before',
+    basis: 'document:4.1',
+    run: async (context) => {
+      const { organization_id, ids } = await shelf(context)
+      const filter = { organization_id, page_size: 2 }
+      const first = await page(context, filter)
+      const second = await page(context, { ...filter, page_token: first.string('next_page_token') })
+      const back = await page(context, { ...filter, page_token: second.string('prev_page_token') })
+      same(idsOf(back), ids.slice(0, 2), 'the ids of the page before')
+      back.has('prev_page_token', '')
+    },
+  },
+  {
+    id: 'list/delete-between-pages',
+    title: 'a delete between two pages neither skips nor repeats an account',
+    basis: 'convention:G4',
+    run: async (context) => {
+      const { organization_id, ids } = await stocked(context, 5)
+      const filter = { organization_id, page_size: 2 }
+      const first = await page(context, filter)
+      ;(await context.api.post(`${PATH}:delete`, { id: ids[0] ?? '' })).is(200)
+      const second = await page(context, { ...filter, page_token: first.string('next_page_token') })
+      same(idsOf(second), ids.slice(2, 4), 'the ids of the second page')
+    },
+  },
+  {
+    id: 'list/page-size-may-change',
+    title: 'page_size may change between pages',
+    basis: 'convention:G4',
+    run: async (context) => {
+      const { organization_id, ids } = await shelf(context)
+      const first = await page(context, { organization_id, page_size: 2 })
+      const rest = await page(context, { organization_id, page_size: 3, page_token: first.string('next_page_token') })
+      same(idsOf(rest), ids.slice(2, 5), 'the ids of the second page')
+    },
+  },
+  {
+    id: 'list/default-page-size',
+    title: 'a page has ten accounts when page_size is absent or 0',
+    basis: 'convention:G1',
+    run: async (context) => {
+      const { organization_id } = await context.shared('long shelf', (fresh) => stocked(fresh, 11))
+      same(idsOf(await page(context, { organization_id })).length, 10, 'the size of a page')
+      same(idsOf(await page(context, { organization_id, page_size: 0 })).length, 10, 'the size of a page')
+    },
+  },
+]
+
+export function shelf(context: CheckContext): Promise<Shelf> {
+  return context.shared('shelf', (fresh) => stocked(fresh, 7))
+}
+
+async function stocked(context: CheckContext, size: number): Promise<Shelf> {
+  const organization_id = context.ledger.name('org')
+  const accounts = []
+  for (let made = 0; made < size; made += 1) accounts.push(await context.account({ organization_id }))
+  return { organization_id, ids: accounts.map(({ id }) => id), identifiers: accounts.map((each) => each.identifier) }
+}
+
+export async function page({ api }: CheckContext, query: Query): Promise<Answer> {
+  return (await api.get(PATH, query)).is(200)
+}
+
+export function idsOf(answer: Answer): string[] {
+  return answer.objects('connected_accounts').map((account) => textOf(own(account, 'id')))
+}
+
+/** The ids of every page, first to last. */
+async function walk(context: CheckContext, query: Query): Promise<string[]> {
+  const ids: string[] = []
+  let token: string | undefined
+  for (let pages = 0; pages < 20; pages += 1) {
+    const answer = await page(context, { ...query, page_token: token })
+    ids.push(...idsOf(answer))
+    const next = answer.at('next_page_token')
+    if (next === '') return ids
+    token = answer.string('next_page_token')
+  }
+  must(false, 'a last page', 'twenty pages and no end')
+  return ids
+}

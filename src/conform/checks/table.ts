@@ -1,0 +1,41 @@
+import type { Check } from '../check.ts'
+import { BEARER_CHECKS } from './bearer.ts'
+import { CONNECTION_CHECKS } from './connections.ts'
+import { CREATE_REFUSAL_CHECKS } from './create-refusals.ts'
+import { CREATE_CHECKS } from './create.ts'
+import { DELETE_CHECKS } from './delete.ts'
+import { DISCOVERY_CHECKS } from './discovery.ts'
+import { ERROR_CHECKS } from './errors.ts'
+import { EXECUTE_CHECKS } from './execute.ts'
+import { LIST_FILTER_CHECKS } from './list-filters.ts'
+import { LIST_CHECKS } from './list.ts'
+import { MAGIC_LINK_CHECKS } from './magic-link.ts'
+import { PROVIDER_CHECKS } from './providers.ts'
+import { READ_CHECKS } from './read.ts'
+import { SEARCH_CHECKS } from './search.ts'
+import { TIME_CHECKS } from './time.ts'
+import { TOKEN_CHECKS } from './token.ts'
+import { UPDATE_CHECKS } from './update.ts'
+import { VERIFY_CHECKS } from './verify.ts'
+
+/** Every check, in the order in which they run. */
+export const CHECKS: readonly Check[] = [
+  ...TOKEN_CHECKS,
+  ...BEARER_CHECKS,
+  ...ERROR_CHECKS,
+  ...CREATE_CHECKS,
+  ...CREATE_REFUSAL_CHECKS,
+  ...READ_CHECKS,
+  ...LIST_CHECKS,
+  ...LIST_FILTER_CHECKS,
+  ...SEARCH_CHECKS,
+  ...UPDATE_CHECKS,
+  ...DELETE_CHECKS,
+  ...MAGIC_LINK_CHECKS,
+  ...VERIFY_CHECKS,
+  ...CONNECTION_CHECKS,
+  ...PROVIDER_CHECKS,
+  ...EXECUTE_CHECKS,
+  ...DISCOVERY_CHECKS,
+  ...TIME_CHECKS,
+]

@@ -1,0 +1,167 @@
+import { must } from '../answer.ts'
+import type { Check, CheckBasis } from '../check.ts'
+import { type CheckContext, VERIFY_URL } from '../context.ts'
+import { credentialsOf } from '../offer.ts'
+import type { OwnWorld } from '../own-world.ts'
+
+const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
+
+/** What happens when time passes, in an environment of a toolmock whose clock the check moves. */
+export const TIME_CHECKS: readonly Check[] = [
+  check('bearer', 'an access token ends after expires_in', 'convention:G13', async ({ world, own }) => {
+    const issued = (await own.api.requestToken()).is(200)
+    const headers = { Authorization: `Bearer ${issued.string('access_token')}` }
+    await world.advance(`${Number(issued.at('expires_in')) - 60}s`)
+    ;(await own.api.send('GET', '/connections', undefined, headers)).is(200)
+    await world.advance('61s')
+    ;(await own.api.send('GET', '/connections', undefined, headers)).is(401)
+  }),
+  check('link', 'an expired link answers 410', 'document:2.3', async ({ world, own }) => {
+    const { id } = await own.account()
+    const answer = (await own.link({ id, user_verify_url: VERIFY_URL })).is(200)
+    await world.advance('16m')
+    ;(await own.wire.send({ method: 'GET', path: answer.string('link') })).is(410)
+  }),
+  check('link-before', 'a link works until its expiry', 'document:2.3', async ({ world, own }) => {
+    const { id } = await own.account()
+    const answer = (await own.link({ id, user_verify_url: VERIFY_URL })).is(200)
+    await world.advance('14m')
+    await own.control().decide(answer.string('link'), 'approve')
+  }),
+  check('auth-request', 'an expired auth request is a 404 at verify', 'choice:G32', async ({ world, own }) => {
+    const account = await own.account()
+    const request = await own.pendingRequest(account)
+    await world.advance('11m')
+    ;(await own.verify(request, account.identifier)).is(404)
+    ;(await own.details(account.id)).has('connected_account.status', 'PENDING_AUTH')
+  }),
+  check('token-expires', 'without a refresh token an account expires', 'convention:States', async ({ world, own }) => {
+    const id = await stored(own, { access_token: 'at-short' })
+    await world.advance('25h')
+    own.api.signOut()
+    ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
+  }),
+  check(
+    'expired-executes-nothing',
+    'an EXPIRED account is a 400 with code 9',
+    'convention:G44',
+    async ({ world, own }) => {
+      const id = await stored(own, { access_token: 'at-short' })
+      await world.happen(id, 'expire')
+      const tool = await own.offer.tool((await own.offer.ofType('OAUTH')).name, () => true, 'at all')
+      const body = { connected_account_id: id, tool_name: tool.name, tool_input: {} }
+      ;(await own.api.post('/execute_tool', body)).is(400).has('code', 9)
+    },
+  ),
+  check('token-refreshed', 'get-auth refreshes an expired token first', 'document:2.2', async ({ world, own }) => {
+    const id = await consented(own)
+    const before = (await own.auth(id)).string(TOKEN)
+    await world.advance('2h')
+    const after = (await own.auth(id)).has('connected_account.status', 'ACTIVE')
+    must(after.string(TOKEN) !== before, 'another access token than before', before)
+    const [expires, updated] = ['token_expires_at', 'updated_at'].map((field) =>
+      after.string(`connected_account.${field}`),
+    )
+    must((expires ?? '') > (updated ?? ''), 'an expiry in the future', expires)
+  }),
+  check(
+    'token-refreshed-for-tool',
+    'a tool call refreshes an expired token first',
+    'convention:G46',
+    async ({ world, own }) => {
+      const id = await consented(own)
+      const { name } = await own.offer.ofType('OAUTH')
+      const tool = await own.offer.tool(name, ({ required }) => required.length === 0, 'without required input')
+      await world.advance('2h')
+      ;(await own.api.post('/execute_tool', { connected_account_id: id, tool_name: tool.name, tool_input: {} })).is(200)
+    },
+  ),
+  check(
+    'refresh-refused',
+    'a refused refresh makes the account EXPIRED',
+    'convention:States',
+    async ({ world, own }) => {
+      const id = await consented(own)
+      await world.happen(id, 'revoke_refresh_token')
+      await world.advance('2h')
+      ;(await own.auth(id)).has('connected_account.status', 'EXPIRED')
+    },
+  ),
+  check(
+    'expired-link',
+    'a link for an EXPIRED account makes it PENDING_AUTH',
+    'convention:States',
+    async ({ world, own }) => {
+      const id = await stored(own, { access_token: 'at-short' })
+      await world.happen(id, 'expire')
+      ;(await own.link({ id })).is(200)
+      ;(await own.details(id)).has('connected_account.status', 'PENDING_AUTH')
+    },
+  ),
+  check(
+    'disconnected-executes-nothing',
+    'a DISCONNECTED account is a 400',
+    'convention:G44',
+    async ({ world, own }) => {
+      const account = await own.active()
+      await world.happen(account.id, 'disconnect')
+      ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
+      const tool = await own.offer.tool(account.connector, () => true, 'at all')
+      const body = { connected_account_id: account.id, tool_name: tool.name, tool_input: {} }
+      ;(await own.api.post('/execute_tool', body)).is(400).has('code', 9)
+    },
+  ),
+  check(
+    'update-reactivates',
+    'live credentials make an EXPIRED account ACTIVE',
+    'choice:States',
+    async ({ world, own }) => {
+      const id = await stored(own, { access_token: 'at-short' })
+      await world.happen(id, 'expire')
+      const details = credentialsOf('oauth_token', 'new')
+      const answer = await own.api.put('/connected_accounts', {
+        id,
+        connected_account: { authorization_details: details },
+      })
+      answer.is(200).has('connected_account.status', 'ACTIVE')
+    },
+  ),
+  check(
+    'environments',
+    'what one client makes another client does not see',
+    'choice:environments',
+    async ({ own }, context) => {
+      const account = await own.account()
+      ;(await context.api.get('/connected_accounts/details', { id: account.id })).is(404)
+    },
+  ),
+]
+
+interface Surroundings {
+  readonly world: OwnWorld
+  readonly own: CheckContext
+}
+
+/** An account with these tokens. */
+async function stored(own: CheckContext, oauth_token: Record<string, string>): Promise<string> {
+  const { name } = await own.offer.ofType('OAUTH')
+  const connected_account = { authorization_details: { oauth_token } }
+  return (await own.account({ connector: name, connected_account })).id
+}
+
+/** An account with the tokens of a real consent. */
+async function consented(own: CheckContext): Promise<string> {
+  const { name } = await own.offer.ofType('OAUTH')
+  const account = await own.account({ connector: name })
+  ;(await own.verify(await own.pendingRequest(account), account.identifier)).is(200)
+  return account.id
+}
+
+function check(
+  name: string,
+  title: string,
+  basis: CheckBasis,
+  run: (surroundings: Surroundings, context: CheckContext) => Promise<void>,
+): Check {
+  return { id: `time/${name}`, title, basis, run: async (context) => run(await context.ownWorld(), context) }
+}

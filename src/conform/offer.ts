@@ -1,0 +1,115 @@
+import { AUTHORIZATION_TYPES, type CredentialKind, TRAITS } from '../domain/authorization-type.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import type { Api } from './api.ts'
+import { Skipped } from './verdict.ts'
+
+/** A connector of the target, and the kind of credentials it takes as far as its connection tells. */
+export interface OfferedConnector {
+  readonly name: string
+  readonly kind: CredentialKind | null
+  /** The `type` of its connection; empty when it is not listed. */
+  readonly type: string
+}
+
+/** A tool that Discovery lists. */
+export interface OfferedTool {
+  readonly name: string
+  /** What its input must hold. */
+  readonly required: readonly string[]
+}
+
+/** What the target offers to check with: connectors and tools differ from one deployment to the next. */
+export class Offer {
+  readonly #api: Api
+  readonly #named: string | undefined
+  #connectors: Promise<OfferedConnector[]> | undefined
+  #tools = new Map<string, Promise<OfferedTool[]>>()
+
+  constructor(api: Api, named: string | undefined) {
+    this.#api = api
+    this.#named = named
+  }
+
+  /** The connector that most checks use: the one that was named, else the first whose tokens come from consent. */
+  async main(): Promise<OfferedConnector> {
+    const connectors = await this.#listed()
+    if (this.#named !== undefined) {
+      const name = this.#named
+      return connectors.find((each) => each.name === name) ?? { name, kind: 'oauth_token', type: '' }
+    }
+    return this.ofType('OAUTH')
+  }
+
+  /** @throws Skipped when no enabled connection is of that type */
+  async ofType(type: string): Promise<OfferedConnector> {
+    const found = (await this.#listed()).find((each) => each.type === type)
+    if (found) return found
+    throw new Skipped(`the target lists no enabled connection of type ${type}; --connector names one`)
+  }
+
+  /** The tools of a connector. @throws Skipped when the target has no Discovery, or no such tool */
+  async tool(connector: string, fits: (tool: OfferedTool) => boolean, what: string): Promise<OfferedTool> {
+    const known = this.#tools.get(connector) ?? this.#listTools(connector)
+    this.#tools.set(connector, known)
+    const found = (await known).find(fits)
+    if (found) return found
+    throw new Skipped(`the target lists no tool of ${connector} ${what}`)
+  }
+
+  #listed(): Promise<OfferedConnector[]> {
+    return (this.#connectors ??= this.#list())
+  }
+
+  async #list(): Promise<OfferedConnector[]> {
+    const answer = await this.#api.get('/connections')
+    if (answer.status !== 200) return []
+    return answer.objects('connections').flatMap((connection) => {
+      const [name, type] = [own(connection, 'key_id'), own(connection, 'type')]
+      if (typeof name !== 'string' || typeof type !== 'string' || own(connection, 'enabled') === false) return []
+      return [{ name, type, kind: kindOf(type) }]
+    })
+  }
+
+  async #listTools(connector: string): Promise<OfferedTool[]> {
+    const answer = await this.#api.get('/tools', { 'filter.connector': connector, page_size: 100 })
+    if (answer.status !== 200) throw new Skipped('the target serves no list of tools')
+    return answer.objects('tools').flatMap((tool) => offered(own(tool, 'definition')))
+  }
+}
+
+function offered(definition: JsonValue | undefined): OfferedTool[] {
+  if (!isJsonObject(definition)) return []
+  const name = own(definition, 'name')
+  const schema = own(definition, 'input_schema')
+  if (typeof name !== 'string') return []
+  const required = isJsonObject(schema) ? own(schema, 'required') : undefined
+  return [{ name, required: Array.isArray(required) ? required.map(String) : [] }]
+}
+
+function kindOf(connectionType: string): CredentialKind | null {
+  const type = AUTHORIZATION_TYPES.find((each) => TRAITS[each].connectionType === connectionType)
+  return type ? TRAITS[type].kind : null
+}
+
+/** Credentials that a caller can store for a kind; what they hold is invented. */
+export function credentialsOf(kind: CredentialKind | null, suffix = '1'): JsonObject {
+  switch (kind) {
+    case 'oauth_token':
+      return {
+        oauth_token: {
+          access_token: `at-${suffix}`,
+          refresh_token: `rt-${suffix}`,
+          scopes: ['conform.read'],
+          domain: 'conform.example',
+        },
+      }
+    case 'static_auth':
+      return { static_auth: { details: { api_key: `key-${suffix}` } } }
+    case 'workspace_dwd':
+      return { workspace_dwd: { subject: 'conform@example.com' } }
+    case 'trusted_idp':
+      return { trusted_idp: { db_user: 'conform' } }
+    case null:
+      return {}
+  }
+}

@@ -1,0 +1,70 @@
+import type { CheckOutcome } from './check.ts'
+import type { ConformReport } from './run.ts'
+
+export const REPORT_FORMATS = ['text', 'json', 'junit'] as const
+export type ReportFormat = (typeof REPORT_FORMATS)[number]
+
+/** A report as text, without a line break at its end. */
+export function reportText(report: ConformReport, format: ReportFormat): string {
+  switch (format) {
+    case 'text':
+      return readable(report)
+    case 'json':
+      return JSON.stringify({ checks: report.checks, summary: report.summary }, undefined, 2)
+    case 'junit':
+      return junit(report)
+  }
+}
+
+function readable({ checks, summary }: ConformReport): string {
+  const width = Math.max(...checks.map(({ id }) => id.length))
+  const lines = checks.map((check) => {
+    const line = `${check.result.padEnd(8)}${check.id.padEnd(width)}  ${check.title} (${check.basis})`
+    return check.result === 'broken' ? `${line}\n${' '.repeat(10)}${check.reason}` : line
+  })
+  const { total, held, broken, skipped } = summary
+  return [...lines, '', ...skips(checks), `${total} checks: ${held} held, ${broken} broken, ${skipped} skipped`].join(
+    '\n',
+  )
+}
+
+/** Each reason for skipping once, with how many checks it took. */
+function skips(checks: readonly CheckOutcome[]): string[] {
+  const reasons = new Map<string, number>()
+  for (const { result, reason } of checks) {
+    if (result === 'skipped') reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  }
+  return [...reasons].map(([reason, count]) => `${count} skipped: ${reason}`)
+}
+
+function junit({ checks, summary }: ConformReport): string {
+  const { total, broken, skipped } = summary
+  const counts = `tests="${total}" failures="${broken}" skipped="${skipped}" errors="0"`
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="toolmock conform" ${counts}>`,
+    `  <testsuite name="conformance" ${counts}>`,
+    ...checks.map(testCase),
+    '  </testsuite>',
+    '</testsuites>',
+  ].join('\n')
+}
+
+function testCase({ id, title, basis, result, reason }: CheckOutcome): string {
+  const [group = ''] = id.split('/')
+  const head = `    <testcase classname="${xml(group)}" name="${xml(`${id}: ${title} (${basis})`)}"`
+  if (result === 'held') return `${head}/>`
+  const inside = result === 'broken' ? `<failure message="${xml(reason)}"/>` : `<skipped message="${xml(reason)}"/>`
+  return `${head}>${inside}</testcase>`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Attribute text; what XML 1.0 cannot hold at all becomes a replacement character. */
+function xml(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .replace(/[&<>"]/g, (char) => ENTITIES[char] ?? char)
+    .replace(/[\t\n\r]/g, ' ')
+}
