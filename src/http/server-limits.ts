@@ -1,4 +1,5 @@
-import type { Server, ServerOptions, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /**
@@ -46,6 +47,8 @@ export function limitServer(server: Server, { stallTimeout }: ServerLimits): voi
   // Node would drop headers beyond a number in silence; their size is bounded, which is enough.
   server.maxHeadersCount = 0
   server.maxRequestsPerSocket = 0
+  // Each of many requests that are sent ahead on one connection watches for its end.
+  server.on('connection', (socket: Socket) => socket.setMaxListeners(0))
   server.setTimeout(stallTimeout, (socket) => {
     // Nothing has moved on the connection. With an answer to come, and nothing of it left to take, it is the mock that waits.
     const isOurTurn = answerUnderWay(socket) !== undefined && socket.writableLength === 0
@@ -55,7 +58,7 @@ export function limitServer(server: Server, { stallTimeout }: ServerLimits): voi
 
 interface HttpSocket extends Duplex {
   _httpMessage?: ServerResponse | null
-  parser?: { incoming?: object | null } | null
+  parser?: { incoming?: IncomingMessage | null } | null
 }
 
 /** The answer that a connection is to carry next. Node tells it nowhere else; its own time limits look here, too. */
@@ -65,5 +68,5 @@ export function answerUnderWay(socket: Duplex): ServerResponse | undefined {
 
 /** Whether the body of a request is still coming in. */
 export function isInBody(socket: Duplex): boolean {
-  return Boolean((socket as HttpSocket).parser?.incoming)
+  return (socket as HttpSocket).parser?.incoming?.complete === false
 }

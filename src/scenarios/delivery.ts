@@ -19,7 +19,10 @@ export function deliverWhole(response: ServerResponse, { status, headers, body }
 export async function waitBefore(effects: readonly FaultEffect[], wire: Wire): Promise<FaultEffect | undefined> {
   for (const effect of effects) {
     if (effect.delay) await wire.pauses.wait(effect.delay(wire.chance), wire.response)
-    await effect.before?.(wire)
+    if (effect.before) {
+      await turnOf(wire.response)
+      await effect.before(wire)
+    }
     if (isOver(wire.response)) return effect
   }
   return undefined
@@ -40,9 +43,31 @@ export function encoded({ status, headers, body }: InjectedAnswer): WireAnswer {
 
 /** How the answer is delivered otherwise than whole; undefined when it is not. */
 export function deliveryOf(effects: readonly FaultEffect[]): FaultEffect['deliver'] {
-  return effects.find((effect) => effect.deliver)?.deliver
+  const deliver = effects.find((effect) => effect.deliver)?.deliver
+  return (
+    deliver &&
+    (async (wire, answer) => {
+      await turnOf(wire.response)
+      if (!isOver(wire.response)) await deliver(wire, answer)
+    })
+  )
+}
+
+/** Waits for the answers to earlier requests of the same connection: what is done to the connection would be done to them. */
+function turnOf(response: ServerResponse): Promise<void> {
+  const { socket } = response.req
+  if (response.socket || socket.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('socket', end)
+      socket.off('close', end)
+      resolve()
+    }
+    response.on('socket', end)
+    socket.on('close', end)
+  })
 }
 
 function isOver(response: ServerResponse): boolean {
-  return response.destroyed || !response.socket || response.socket.destroyed
+  return response.destroyed || response.req.socket.destroyed
 }

@@ -8,12 +8,12 @@ export class Pauses {
 
   /** Waits so long, or until the client has gone or the server closes. */
   wait(ms: number, response?: ServerResponse): Promise<void> {
-    return this.#pause(response?.socket, ms)
+    return this.#pause(response?.req.socket, ms)
   }
 
   /** Waits until the client has gone or the server closes. */
   hold(response: ServerResponse): Promise<void> {
-    return this.#pause(response.socket, undefined)
+    return this.#pause(response.req.socket, undefined)
   }
 
   /** Ends every pause, those to come too. */
@@ -22,8 +22,8 @@ export class Pauses {
     for (const end of [...this.#waiting]) end()
   }
 
-  #pause(socket: Socket | null | undefined, ms: number | undefined): Promise<void> {
-    if (this.#closed || ms === 0 || socket === null || socket?.destroyed) return Promise.resolve()
+  #pause(socket: Socket | undefined, ms: number | undefined): Promise<void> {
+    if (this.#closed || ms === 0 || socket?.destroyed) return Promise.resolve()
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer)

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import fc from 'fast-check'
+import type { JsonObject } from '../../src/domain/json.ts'
+import { createSimulator, type Simulator } from '../../src/simulator.ts'
+import { RawClient } from './raw-client.ts'
+
+/*
+ * A client that goes away in the middle of an operation leaves the model as it was before, or as it is after; and whether
+ * its answer found nobody or not, what the journal of the mock says of it is true.
+ */
+
+interface Writing {
+  readonly operation: string
+  /** By how much tables grow when it is done. */
+  readonly grows?: Readonly<Record<string, number>>
+  /** What has to be there before; its result goes into the request. */
+  readonly prepare?: (call: Call) => Promise<JsonObject>
+  readonly request: (given: JsonObject, number: number) => [method: string, path: string, body?: object]
+}
+type Call = (method: string, path: string, body?: object) => Promise<JsonObject>
+
+const ACCOUNTS = '/api/v1/connected_accounts'
+const PROVIDERS = '/api/v1/custom-providers'
+let serial = 0
+const fresh = (): string => `abort-${serial++}@example.com`
+
+async function account(call: Call, connector = 'mail'): Promise<JsonObject> {
+  const details = { oauth_token: { access_token: `at_${serial}`, refresh_token: `rt_${serial}` } }
+  const connected_account = connector === 'mail' ? { authorization_details: details } : {}
+  return (await call('POST', ACCOUNTS, { connector, identifier: fresh(), connected_account }))[
+    'connected_account'
+  ] as JsonObject
+}
+
+const provider = async (call: Call): Promise<JsonObject> =>
+  (await call('POST', PROVIDERS, { display_name: fresh() }))['provider'] as JsonObject
+
+/** Sends an identity through consent. */
+async function consented(call: Call): Promise<JsonObject> {
+  const identifier = fresh()
+  const asked = { connector: 'mail', identifier, user_verify_url: 'http://localhost:3000/verify' }
+  const link = String((await call('POST', `${ACCOUNTS}/magic_link`, asked))['link'])
+  const id = link.slice(link.lastIndexOf('/') + 1)
+  const { redirect_url } = await call('POST', `/_mock/links/${id}/complete`, { decision: 'approve', as: identifier })
+  return { identifier, auth_request_id: new URL(String(redirect_url)).searchParams.get('auth_request_id') }
+}
+
+const WRITING: readonly Writing[] = [
+  {
+    operation: 'create_connected_account',
+    grows: { accounts: 1 },
+    request: () => ['POST', ACCOUNTS, { connector: 'encyclopedia', identifier: fresh() }],
+  },
+  {
+    operation: 'update_connected_account',
+    prepare: account,
+    request: ({ id }, number) => ['PUT', ACCOUNTS, { id, connected_account: { api_config: { number } } }],
+  },
+  {
+    operation: 'create_magic_link',
+    grows: { accounts: 1, magic_links: 1 },
+    request: () => ['POST', `${ACCOUNTS}/magic_link`, { connector: 'mail', identifier: fresh() }],
+  },
+  { operation: 'verify_user', prepare: consented, request: (given) => ['POST', `${ACCOUNTS}/user/verify`, given] },
+  {
+    operation: 'delete_connected_account',
+    grows: { accounts: -1 },
+    prepare: account,
+    request: ({ id }) => ['POST', `${ACCOUNTS}:delete`, { id }],
+  },
+  {
+    operation: 'create_custom_provider',
+    grows: { providers: 1, connections: 1 },
+    request: () => ['POST', PROVIDERS, { display_name: fresh() }],
+  },
+  {
+    operation: 'update_custom_provider',
+    prepare: provider,
+    request: ({ identifier }, number) => ['PUT', `${PROVIDERS}/${String(identifier)}`, { description: `n${number}` }],
+  },
+  {
+    operation: 'delete_custom_provider',
+    grows: { providers: -1, connections: -1 },
+    prepare: provider,
+    request: ({ identifier }) => ['DELETE', `${PROVIDERS}/${String(identifier)}`],
+  },
+  {
+    operation: 'execute_tool',
+    prepare: account,
+    request: ({ id }) => [
+      'POST',
+      '/api/v1/execute_tool',
+      { connected_account_id: id, tool_name: 'mail_get_message', tool_input: { message_id: 'msg_1' } },
+    ],
+  },
+]
+
+let simulator: Simulator
+/** The statuses that the mock came to, whether they found a reader or not, by request id. */
+const outcomes = new Map<string, number>()
+let [url, port, authorization] = ['', 0, '']
+
+beforeAll(async () => {
+  simulator = await createSimulator({
+    freeze: true,
+    observe: ({ response }) => outcomes.set(response.headers['x-request-id'] ?? '', response.status),
+  })
+  ;({ url, port } = await simulator.listen({ host: '127.0.0.1', port: 0 }))
+  const { id, secret } = simulator.client
+  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret })
+  const answer = await fetch(`${url}/oauth/token`, { method: 'POST', body: form })
+  authorization = `Bearer ${((await answer.json()) as { access_token: string }).access_token}`
+})
+afterAll(() => simulator.close())
+
+const call: Call = async (method, path, body) => {
+  const headers = { ...(path.startsWith('/api') && { authorization }), 'content-type': 'application/json' }
+  const answer = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  const text = await answer.text()
+  expect(answer.status, text).toBeLessThan(300)
+  return text === '' ? {} : (JSON.parse(text) as JsonObject)
+}
+
+/** The whole model, as a restart would find it. */
+async function model(): Promise<string> {
+  return JSON.stringify(await call('GET', '/_mock/state'))
+}
+
+const TABLES = ['accounts', 'magic_links', 'providers', 'connections'] as const
+
+function sizes(): Record<string, number> {
+  const tables = simulator.world.environment('default')?.model.tables
+  return Object.fromEntries(TABLES.map((name) => [name, tables?.[name].size ?? 0]))
+}
+
+/** What became of a request, once the mock is through with it; undefined when it never became one. */
+async function outcome(id: string): Promise<number | undefined> {
+  const since = performance.now()
+  // Client and server take turns in this very process: what has not begun after so many turns never will.
+  for (let turn = 0; !outcomes.has(id) && (turn < 20 || performance.now() - since < 60); turn++) {
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  return outcomes.get(id)
+}
+
+/** Where the request ends, as a share of what may be missing: all of it there, within the body, within the head. */
+const PLACES = [0, 0, 0.2, 0.5, 0.8, 1]
+
+describe('a client that goes away in the middle of', () => {
+  it.each(WRITING)('$operation leaves the model as it was, or as it is after', ({ prepare, request, grows = {} }) =>
+    fc.assert(
+      fc.asyncProperty(fc.constantFrom(...PLACES), fc.boolean(), async (share, abrupt) => {
+        const given = (await prepare?.(call)) ?? {}
+        const [method, path, body] = request(given, serial)
+        const text = body === undefined ? '' : JSON.stringify(body)
+        const id = `abort-${serial++}`
+        const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nX-Request-Id: ${id}\r\n`
+        const about = text === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n`
+        const whole = `${head}${about}\r\n${text}`
+        // After the head, within the body, or after all of it; at times within the head.
+        const cut = Math.round(whole.length - (text.length + 20) * share)
+        const [before, rows] = [await model(), sizes()]
+        const client = await RawClient.open(port)
+        await new Promise<void>((sent) => void client.socket.write(whole.slice(0, cut), 'latin1', () => sent()))
+        if (abrupt) client.reset()
+        else client.socket.end()
+        await client.all()
+        client.close()
+        const status = await outcome(id)
+
+        // All of it was there, and its client did not take back what had not been read yet.
+        if (cut === whole.length && !abrupt) expect(status).toBeDefined()
+        if (cut < whole.length || status === undefined) expect(await model(), `cut at ${cut}, ${status}`).toBe(before)
+        else {
+          const grown = Object.entries(sizes()).map(([name, size]) => [name, size - (rows[name] ?? 0)])
+          expect(status).toBeLessThan(300)
+          expect(await model()).not.toBe(before)
+          expect(Object.fromEntries(grown.filter(([, by]) => by !== 0))).toEqual(grows)
+        }
+      }),
+      {
+        numRuns: 12,
+        examples: [
+          [0, false],
+          [0.5, true],
+        ],
+      },
+    ),
+  )
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { expectError, withServer } from './server.ts'
+
+const LIST = '/api/v1/connections'
+
+describe('the head of a request', () => {
+  it.each([
+    ['one header of 20 kB', (head: string) => `GET ${LIST} HTTP/1.1\r\n${head}X-A: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['5,000 headers', (head: string) => `GET ${LIST} HTTP/1.1\r\n${head}${'X-A: b\r\n'.repeat(5000)}\r\n`],
+    ['a URL of 20 kB', (head: string) => `GET ${LIST}?a=${'a'.repeat(20_000)} HTTP/1.1\r\n${head}\r\n`],
+    ['headers without an end', (head: string) => `GET ${LIST} HTTP/1.1\r\n${head}${'X-A: b\r\n'.repeat(500_000)}`],
+  ])('with %s is a 431, which its sender gets to read', (_name, text) =>
+    withServer({}, async ({ open, head }) => {
+      const client = await open()
+      client.send(text(head))
+      expectError((await client.all())[0], 431, 'MALFORMED_BODY')
+      expect(client.answers).toHaveLength(1)
+    }),
+  )
+
+  it('loses none of its headers, however many there are', () =>
+    withServer({}, async ({ open, head }) => {
+      const client = await open()
+      client.send(`GET ${LIST} HTTP/1.1\r\n${'a:\r\n'.repeat(3000)}${head}\r\n`)
+      expect((await client.first(1))[0]?.status).toBe(200)
+    }))
+
+  it('may have some thousand parameters', () =>
+    withServer({}, async ({ open, get }) => {
+      const client = await open()
+      const query = Array.from({ length: 3000 }, (_, number) => `${number.toString(36)}=`).join('&')
+      client.send(get(`/api/v1/connected_accounts?${query}`))
+      client.send(get(`/api/v1/connected_accounts?${'query=a&'.repeat(1000)}`))
+      const [ignored, refused] = await client.first(2)
+      expect(ignored?.status).toBe(200)
+      expectError(refused, 400, 'VALIDATION_FAILED')
+    }))
+})
+
+describe('an expectation', () => {
+  const body = JSON.stringify({ connector: 'encyclopedia', identifier: 'patient' })
+  const about = 'Content-Type: application/json\r\nExpect: 100-continue\r\n'
+  const CREATE = '/api/v1/connected_accounts'
+
+  it('of 100-continue is met when the body is wanted, and the connection goes on', () =>
+    withServer({}, async ({ open, head, get }) => {
+      const client = await open()
+      client.send(`POST ${CREATE} HTTP/1.1\r\n${head}${about}Content-Length: ${body.length}\r\n\r\n`)
+      expect((await client.first(1))[0]?.status).toBe(100)
+      client.send(`${body}${get(LIST)}`)
+      expect((await client.first(3)).map(({ status }) => status)).toEqual([100, 201, 200])
+    }))
+
+  it('of 100-continue is met on pages and the control API as well', () =>
+    withServer({}, async ({ open, head }) => {
+      const client = await open()
+      client.send(`PUT /_mock/clock HTTP/1.1\r\n${head}${about}Content-Length: 16\r\n\r\n`)
+      expect((await client.first(1))[0]?.status).toBe(100)
+      client.send('{"advance":"1s"}')
+      expect((await client.first(2))[1]?.status).toBe(200)
+    }))
+
+  it.each([
+    ['without a token', (_head: string) => 'Host: x\r\nContent-Length: 1000000\r\n', 401, 'UNAUTHENTICATED'],
+    ['that says it is too large', (head: string) => `${head}Content-Length: 2000000\r\n`, 413, 'BODY_TOO_LARGE'],
+    [
+      'in an unknown encoding',
+      (head: string) => `${head}Content-Encoding: x\r\nContent-Length: 9\r\n`,
+      400,
+      'MALFORMED_BODY',
+    ],
+  ])('of 100-continue is not met for a request %s, whose body nobody reads', (_name, lines, status, code) =>
+    withServer({}, async ({ open, head }) => {
+      const client = await open()
+      client.send(`POST ${CREATE} HTTP/1.1\r\n${lines(head)}${about}\r\n`)
+      const answers = await client.all()
+      expect(answers).toHaveLength(1)
+      expectError(answers[0], status, code)
+      expect(answers[0]?.headers.get('connection')).toBe('close')
+    }),
+  )
+
+  it('of anything else is a 417 with the error body, and is in the journal', () =>
+    withServer({}, async ({ open, get, control }) => {
+      const client = await open()
+      client.send(get(LIST, 'Expect: a miracle\r\n'))
+      expectError((await client.all())[0], 417, 'VALIDATION_FAILED')
+      expect(await control('GET', '/requests?status=417')).toMatchObject({ requests: [{ path: LIST }] })
+    }))
+})
