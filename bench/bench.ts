@@ -34,7 +34,7 @@ export const QUICK: Scale = {
   rounds: 3,
   milliseconds: 500,
   warmUp: 1200,
-  starts: 5,
+  starts: 3,
   sizes: [100, 100_000],
   pauseMilliseconds: 3000,
   foldWithin: 0,
