@@ -87,6 +87,8 @@ export async function completeMagicLink(
   const { decision, as, baseUrl, trail = new Trail() } = choice
   const thirdParty = context.thirdParty(environment, trail)
   const flow = { environment, thirdParty, authorizations: context.authorizations, baseUrl, trail }
+  const link = environment.model.tables.magic_links.get(id)
+  trail.account = link && environment.model.tables.accounts.get(link.account_id)
   const answer = await completeLink(flow, id, { decision, as })
   const who = as === undefined ? '' : ` as ${as}`
   journalChange(context, environment, {

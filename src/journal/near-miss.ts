@@ -26,15 +26,16 @@ export function nearMisses(match: Match, entries: readonly Recorded[]): NearMiss
   if (Object.keys(match).length === 0) return []
   const judged = entries.flatMap((entry, place) => {
     const found = differences(match, entry)
-    return found.length === 0 ? [] : [{ entry, found, place, distance: distance(found) }]
+    return found.length === 0 ? [] : [{ entry, found, place, distance: distance(entry, found) }]
   })
   judged.sort((a, b) => a.distance - b.distance || b.place - a.place)
   return judged.slice(0, MOST).map(({ entry, found }) => missOf(entry, found))
 }
 
-/** Another operation is further away than another value. */
-function distance(found: readonly Difference[]): number {
-  return found.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), 0)
+/** Another operation is further away than another value, and what is no request of the API further than one that is. */
+function distance({ kind }: Recorded, found: readonly Difference[]): number {
+  const beside = kind === 'request' ? 0 : 5
+  return found.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), beside)
 }
 
 function missOf(entry: Recorded, found: readonly Difference[]): NearMiss {

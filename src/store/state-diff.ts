@@ -31,7 +31,9 @@ export function diffStates(before: EnvironmentImage, after: EnvironmentImage): S
     changed: [],
     settings: changesBetween(before.settings, after.settings),
   }
-  for (const table of TABLE_NAMES) diffTable(diff, table, before.tables[table], after.tables[table])
+  // Counters are the model's own book-keeping, and no entities.
+  const entities = TABLE_NAMES.filter((table) => table !== 'counters')
+  for (const table of entities) diffTable(diff, table, before.tables[table], after.tables[table])
   return diff
 }
 

@@ -53,7 +53,9 @@ export function answerOf(entry: Recorded): JsonObject {
 
 /** `POST /path (req_…) at …`, to name an entry by. */
 export function named({ method, url, id, at }: Recorded): string {
-  return `${method} ${url.split('?', 1).join()} (${id}) at ${instant(at)}`
+  // What was changed from outside has no method, and says so in a sentence.
+  const what = method === '' ? JSON.stringify(url) : `${method} ${url.split('?', 1).join()}`
+  return `${what} (${id}) at ${instant(at)}`
 }
 
 export function quoted(text: string): string {
