@@ -51,9 +51,9 @@ async function call(
   })
 }
 
-describe('compose.yaml', () => {
+describe('docs/compose.yaml', () => {
   const composed = async (): Promise<Record<'toolmock' | 'app', Service>> => {
-    const text = await readFile(new URL('../../compose.yaml', import.meta.url), 'utf8')
+    const text = await readFile(new URL('../../docs/compose.yaml', import.meta.url), 'utf8')
     return (parse(text) as { services: Record<'toolmock' | 'app', Service> }).services
   }
 
