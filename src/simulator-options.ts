@@ -2,6 +2,7 @@ import type { ObservedExchange } from './contract/observed-exchange.ts'
 import type { Instant } from './domain/instant.ts'
 import type { Log } from './http/log.ts'
 import type { ServerLimits } from './http/server-limits.ts'
+import type { OperationTable } from './operations/table.ts'
 import type { TimeSource } from './store/clock.ts'
 import type { Durability } from './store/commit-log.ts'
 import type { TlsOptions } from './tls/options.ts'
@@ -50,6 +51,8 @@ export interface SimulatorOptions {
   /** Sees every exchange of the API once it is over. */
   observe?: ((exchange: ObservedExchange) => void) | undefined
   time?: TimeSource | undefined
+  /** For tests that need a broken mock (`test/mutants`): handlers that answer in place of the mock's own. */
+  operations?: OperationTable | undefined
 }
 
 /** What a notice says of options that only a new environment takes, when the state file holds one already. */

@@ -21,6 +21,7 @@ import { refuseExpectation } from './http/unmet-expectation.ts'
 import { answerUnreadable } from './http/unreadable-request.ts'
 import { requestIds, mountOperations, unexpectedError, unknownPath } from './http/routes.ts'
 import { settleDue } from './operations/due.ts'
+import { OPERATIONS } from './operations/table.ts'
 import { ScenarioJoint } from './scenario-joint.ts'
 import { watchFiles } from './reload-joint.ts'
 import type { EnvironmentScenarios } from './scenarios/scenarios.ts'
@@ -183,6 +184,7 @@ function corridorOf({ world, thirdParties, environments, scenarios, options }: O
     world,
     arrive: (clientId, secret) => environments.arrive(clientId, secret),
     thirdParty: (environment, trail) => thirdParties.client(environment, trail),
+    operations: options.operations ?? OPERATIONS,
     toolSchemas: new ToolSchemas(),
     vocabularies: new Vocabularies(),
     scenarios: (environment) => scenarios.directory.of(environment),

@@ -1,6 +1,5 @@
 import type { Operation } from '../contract/shapes.ts'
 import type { Call, Handler } from '../operations/operation.ts'
-import { OPERATIONS } from '../operations/table.ts'
 import type { Corridor } from './step.ts'
 import { environmentOf, type Exchange } from './exchange.ts'
 import { baseUrlOf } from './request-identity.ts'
@@ -9,7 +8,7 @@ import { baseUrlOf } from './request-identity.ts'
 export function operate(exchange: Exchange, corridor: Corridor): Promise<void> | undefined {
   if (exchange.fault && (exchange.fault.injected || exchange.fault.cut)) return undefined
   // The table pairs each operation with its own handler; the compiler cannot see that a route's name picks both.
-  const handler = OPERATIONS[exchange.route.operation] as Handler<Operation>
+  const handler = corridor.operations[exchange.route.operation] as Handler<Operation>
   const reply = handler(callOf(exchange, corridor))
   if (reply instanceof Promise) return reply.then((given) => void (exchange.reply = given))
   exchange.reply = reply

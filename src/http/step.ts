@@ -5,6 +5,7 @@ import type { ThirdParty } from '../domain/ports.ts'
 import type { Trail } from '../domain/trail.ts'
 import type { Vocabularies } from '../domain/vocabulary.ts'
 import type { Journals } from '../journal/journals.ts'
+import type { OperationTable } from '../operations/table.ts'
 import type { Pauses } from '../scenarios/pauses.ts'
 import type { EnvironmentScenarios } from '../scenarios/scenarios.ts'
 import type { Environment } from '../store/environment.ts'
@@ -23,6 +24,8 @@ export interface Corridor {
   ) => Promise<{ readonly environment: Environment; readonly client: Client } | undefined>
   /** The third parties of an environment; calls are noted in the trail. */
   readonly thirdParty: (environment: Environment, trail: Trail) => ThirdParty
+  /** What answers each operation. */
+  readonly operations: OperationTable
   readonly toolSchemas: ToolSchemas
   readonly journals: Journals
   /** Whose journal takes what belongs to no other environment. */

@@ -16,8 +16,10 @@ import { createCustomProvider, deleteCustomProvider, listConnections, updateCust
 import { updateConnectedAccount } from './update-account.ts'
 import { verifyUser } from './verify-user.ts'
 
+export type OperationTable = { readonly [Id in Operation]: Handler<Id> }
+
 /** Every operation of the service and what answers it. */
-export const OPERATIONS: { readonly [Id in Operation]: Handler<Id> } = {
+export const OPERATIONS: OperationTable = {
   create_token: createToken,
   list_connected_accounts: listConnectedAccounts,
   update_connected_account: updateConnectedAccount,
