@@ -14,8 +14,10 @@ const REQUIRE =
 export async function bundleCode(outdir: string): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { cli: 'src/cli/main.ts', index: 'src/index.ts' },
+    entryPoints: { cli: 'src/cli/main.ts', index: 'src/index.ts', vitest: 'src/vitest.ts' },
     outdir,
+    // Whoever uses the fixture has it, and it has to be the very same one.
+    external: ['vitest'],
     bundle: true,
     splitting: true,
     format: 'esm',

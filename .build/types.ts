@@ -6,8 +6,14 @@ import { ROOT } from './project.ts'
 
 const IMPORTS = /(?<=\bfrom\s*|\bimport\s*\(?\s*)(['"])([^'"]+)\1/g
 
+/** What the package exports, and the packages that its types may name: those that its users have anyway. */
+const ENTRIES = [
+  { entry: 'index.d.ts', packages: [] },
+  { entry: 'vitest.d.ts', packages: ['vitest'] },
+]
+
 /**
- * Writes the declarations that `src/index.ts` needs, and only those: a type of a bundled package would have to be installed
+ * Writes the declarations that the entries need, and only those: a type of a bundled package would have to be installed
  * beside ours.
  * @throws Error naming the file that imports a package
  */
@@ -17,7 +23,8 @@ export function emitTypes(outdir: string): void {
     const tsc = resolve(ROOT, 'node_modules/typescript/bin/tsc')
     const project = resolve(ROOT, '.config/tsconfig.types.json')
     execFileSync(process.execPath, [tsc, '--project', project, '--outDir', all], { stdio: 'inherit' })
-    for (const file of reachable(join(all, 'index.d.ts'))) {
+    const files = ENTRIES.flatMap(({ entry, packages }) => [...reachable(join(all, entry), packages)])
+    for (const file of new Set(files)) {
       const target = join(outdir, relative(all, file))
       mkdirSync(dirname(target), { recursive: true })
       writeFileSync(target, declarationsOf(file))
@@ -28,12 +35,12 @@ export function emitTypes(outdir: string): void {
 }
 
 /** The declaration file and what it imports, directly and further on. */
-function reachable(file: string, seen = new Set<string>()): Set<string> {
+function reachable(file: string, packages: readonly string[], seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen
   seen.add(file)
   for (const [, , name = ''] of readFileSync(file, 'utf8').matchAll(IMPORTS)) {
-    if (name.startsWith('.')) reachable(resolve(dirname(file), name.replace(/\.ts$/, '.d.ts')), seen)
-    else if (!name.startsWith('node:')) throw new Error(`The public types reach ${file}, which imports ${name}`)
+    if (name.startsWith('.')) reachable(resolve(dirname(file), name.replace(/\.ts$/, '.d.ts')), packages, seen)
+    else if (!packages.includes(name)) throw new Error(`The public types reach ${file}, which imports ${name}`)
   }
   return seen
 }

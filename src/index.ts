@@ -1,43 +1,35 @@
-import { createSimulator } from './simulator.ts'
-
-/** How a mock of one's own is started. */
-export interface ToolmockOptions {
-  /** Seed files, folders or `bundled`, one after the other; the bundled seed when absent. */
-  seeds?: readonly string[]
-  /** The file that keeps the model; in memory when absent. */
-  state?: string
-  /** Port on 127.0.0.1; a free one when absent. */
-  port?: number
-  /** Refuse what is otherwise ignored with a warning (G6), and serve no Discovery operations. */
-  strict?: boolean
-  /** What links and redirects are built on; from each request's Host when absent. */
-  baseUrl?: string
-}
-
-/** A mock that serves until it is closed. */
-export interface Toolmock extends AsyncDisposable {
-  /** Where it serves, `http://127.0.0.1:PORT`. */
-  readonly url: string
-  readonly clientId: string
-  readonly clientSecret: string
-  /** Stops serving and writes the state, if it has a file. */
-  close(): Promise<void>
-}
-
-/**
- * Starts a mock in this process.
- * @throws Error with what and where, for a seed or state file that cannot be used, or a port that is taken
- */
-export async function createToolmock(options: ToolmockOptions = {}): Promise<Toolmock> {
-  const { port = 0, ...rest } = options
-  const simulator = await createSimulator(rest)
-  try {
-    const { url } = await simulator.listen({ host: '127.0.0.1', port })
-    const close = () => simulator.close()
-    const { id, secret } = simulator.client
-    return { url, clientId: id, clientSecret: secret, close, [Symbol.asyncDispose]: close }
-  } catch (error) {
-    await simulator.close()
-    throw error
-  }
-}
+export { createToolmock } from './library/start.ts'
+export { connect, type ConnectOptions } from './library/connect.ts'
+export { type ErrorDetail, ToolmockError } from './library/toolmock-error.ts'
+export type { ToolmockOptions } from './library/options.ts'
+export type { Variables } from './library/variables.ts'
+export type {
+  ConnectorDocument,
+  EnvironmentOptions,
+  MockState,
+  Toolmock,
+  ToolmockEnvironment,
+} from './library/toolmock.ts'
+export type { AccountView, ConnectionView, MockAccounts, MockConnections } from './library/accounts.ts'
+export type { ClockView, MockClock } from './library/clock.ts'
+export type { LinkDecision, LinkView, MockLinks } from './library/links.ts'
+export type {
+  Explanation,
+  JournalMatch,
+  JournalQuery,
+  JournalVerdict,
+  MockJournal,
+  NearMiss,
+  WaitOptions,
+  Wanted,
+} from './library/journal.ts'
+export type * from './library/journal-entry.ts'
+export type {
+  MockScenarios,
+  RulePlace,
+  RuleView,
+  ScenarioDocument,
+  ScenarioView,
+  UnfiredRule,
+} from './library/scenarios.ts'
+export type { EntityName, FieldChange, MockSnapshots, SnapshotView, StateDiff } from './library/snapshots.ts'

@@ -1,4 +1,5 @@
 import type { ControlCall, ControlReply, ControlRoute, ServerCall } from './context.ts'
+import { faulty } from './control-error.ts'
 
 /** About the server itself. */
 export const SERVER_ROUTES: readonly ControlRoute[] = [
@@ -6,7 +7,7 @@ export const SERVER_ROUTES: readonly ControlRoute[] = [
   { about: 'server', operation: 'get_ready', method: 'GET', path: '/ready', open: true, handle: ready },
   { about: 'server', operation: 'get_version', method: 'GET', path: '/version', handle: version },
   { about: 'server', operation: 'get_openapi', method: 'GET', path: '/openapi', handle: openapi },
-  { about: 'environment', operation: 'get_env', method: 'GET', path: '/env', handle: env },
+  { about: 'environment', operation: 'get_env', method: 'GET', path: '/env', query: ['format'], handle: env },
 ]
 
 function health(): ControlReply {
@@ -28,13 +29,22 @@ async function openapi(): Promise<ControlReply> {
   return { status: 200, body: readControlDocument() }
 }
 
-/** For `eval "$(curl -s …/_mock/env)"`: the address as the caller sees it, and the environment's first client. */
-function env({ context, environment, request }: ControlCall): ControlReply {
+/**
+ * The address as the caller sees it, and the environment's first client: lines for `eval "$(curl -s …/_mock/env)"`, or JSON
+ * for programs.
+ */
+function env({ context, environment, request, query }: ControlCall): ControlReply {
   const [client] = environment.model.tables.clients.values()
   const variables = {
     TOOLMOCK_URL: context.address(request),
     TOOLMOCK_CLIENT_ID: client?.id ?? '',
     TOOLMOCK_CLIENT_SECRET: client?.client_secret ?? '',
+  }
+  const format = query.get('format') ?? 'shell'
+  if (format === 'json') return { status: 200, body: variables }
+  if (format !== 'shell') {
+    const found = JSON.stringify(format.slice(0, 60))
+    throw faulty('INVALID_QUERY', [{ path: 'format', found, allowed: 'shell, json' }])
   }
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}\n`)
   return { status: 200, text: lines.join(''), type: 'text/plain; charset=utf-8' }

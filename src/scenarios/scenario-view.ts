@@ -18,6 +18,8 @@ export interface ScenarioView {
   name: string
   description: string
   running: boolean
+  /** Whether it was started; one that was stopped keeps its counts. */
+  started: boolean
   /** The named state it is in; null when it has none or was not started. */
   state: string | null
   rules: RuleView[]
@@ -52,5 +54,6 @@ export function viewOf(scenario: Scenario, run: ScenarioRun | undefined): Scenar
     if (rule.then !== null) deeds.push(`goes to state ${rule.then}`)
     return { name: rule.name, at: rule.at, must_fire: rule.must_fire, sentence: deeds.join(', '), matched, hits }
   })
-  return { name: scenario.name, description: scenario.description, running: run?.running ?? false, state, rules }
+  const { name, description } = scenario
+  return { name, description, running: run?.running ?? false, started: run !== undefined, state, rules }
 }

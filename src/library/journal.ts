@@ -1,0 +1,159 @@
+import type { Control } from './control.ts'
+import type { EntryKind, JournalEntry, OperationName } from './journal-entry.ts'
+import { ToolmockError } from './toolmock-error.ts'
+
+/** A value, a text with `*` for any run of characters, or a list of which any will do. */
+export type Wanted<T extends string | number | boolean> = T | Glob | readonly (T | Glob)[]
+type Glob = `${string}*${string}`
+
+/** What a request has to be to count; what is absent does not matter. */
+export interface JournalMatch {
+  readonly operation?: Wanted<OperationName>
+  readonly status?: Wanted<number>
+  /** The id of a connected account. */
+  readonly account?: Wanted<string>
+  readonly connector?: Wanted<string>
+  readonly identifier?: Wanted<string>
+  readonly client?: Wanted<string>
+  readonly tool?: Wanted<string>
+  readonly execution?: Wanted<string>
+  readonly agent_run_id?: Wanted<string>
+  readonly error_code?: Wanted<string>
+  readonly kind?: Wanted<EntryKind>
+  readonly method?: Wanted<string>
+  readonly path?: Wanted<string>
+  /** Whether a scenario answered. */
+  readonly injected?: boolean
+  readonly scenario?: Wanted<string>
+  readonly rule?: Wanted<string>
+  /** By dotted path into the JSON body: `{ 'tool_input.to': '*@example.com' }`. */
+  readonly body?: Readonly<Record<string, unknown>>
+}
+
+/** Which entries are asked for. */
+export interface JournalQuery {
+  readonly operation?: OperationName
+  readonly status?: number
+  readonly account?: string
+  readonly connector?: string
+  readonly identifier?: string
+  readonly client?: string
+  readonly tool?: string
+  readonly execution?: string
+  readonly agent_run_id?: string
+  readonly error_code?: string
+  readonly kind?: EntryKind
+  readonly method?: string
+  readonly path?: string
+  readonly injected?: boolean
+  readonly scenario?: string
+  readonly rule?: string
+  /** From this instant of the environment's clock on, or after the entry with this id. */
+  readonly since?: string
+  /** At most so many; 1,000 when absent. */
+  readonly limit?: number
+}
+
+/** An entry that is nearly what was asked for, and in what it is not. */
+export interface NearMiss {
+  readonly id: string
+  readonly at: string
+  readonly operation: OperationName | null
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly differences: readonly { readonly field: string; readonly wanted: unknown; readonly found: unknown }[]
+}
+
+/** How many entries matched. */
+export interface JournalVerdict {
+  readonly ok: boolean
+  readonly matched: number
+  readonly near_misses: readonly NearMiss[]
+}
+
+/** Why an answer is what it is, in plain words; secrets are masked. */
+export interface Explanation {
+  readonly id: string
+  readonly at: string
+  /** What was asked and what was answered, in one sentence. */
+  readonly summary: string
+  readonly decided_by: 'scenario' | 'contract' | 'service' | 'third_party' | 'mock'
+  readonly error_code: string | null
+  /** Which check or rule decided. */
+  readonly because: string
+  /** The part of the service document, the id of the choice in `docs/fidelity.md`, or both. */
+  readonly basis: string | null
+  /** The clock and the entities behind it, at that moment. */
+  readonly facts: readonly string[]
+  readonly advice: readonly string[]
+  /** All of it as text. */
+  readonly text: string
+}
+
+/** How long to wait, and for how many. */
+export interface WaitOptions {
+  /** 1 when absent. */
+  readonly times?: number
+  /** Real milliseconds; 5,000 when absent, 600,000 at most. */
+  readonly timeoutMs?: number
+}
+
+/** What was asked of an environment, and what it caused. A question that is put wrongly: ToolmockError INVALID_QUERY. */
+export interface MockJournal {
+  /** Oldest first. */
+  requests(query?: JournalQuery): Promise<readonly JournalEntry[]>
+  /** The entry with this `X-Request-Id`. @throws ToolmockError REQUEST_NOT_FOUND */
+  get(id: string): Promise<JournalEntry>
+  count(match?: JournalMatch): Promise<number>
+  /**
+   * Holds when exactly `times` entries match; at least one when it is absent.
+   * @throws ToolmockError NOT_VERIFIED when it does not hold, with the entries that come closest in the message and in `details`
+   */
+  verify(match: JournalMatch, times?: number): Promise<JournalVerdict>
+  /**
+   * Answers as soon as enough entries match, those that are there already included.
+   * @throws ToolmockError TIMED_OUT when the time is over, with the entries that come closest in `details`
+   */
+  wait(match: JournalMatch, options?: WaitOptions): Promise<JournalVerdict>
+  /** Why the request with this `X-Request-Id` was answered as it was. @throws ToolmockError REQUEST_NOT_FOUND */
+  explain(id: string): Promise<Explanation>
+  /** Forgets every entry. */
+  clear(): Promise<void>
+}
+
+/** @internal */
+export function journalOf(control: Control): MockJournal {
+  return {
+    requests: async (query = {}) => (await control.call('GET /requests', { query: { ...query } })).requests,
+    get: async (id) => (await control.call('GET /requests/{id}', { path: { id } })).request,
+    count: async (match = {}) => (await control.call('POST /requests/count', { body: { match } })).count,
+    verify: async (match, times) => {
+      const verdict = await control.call('POST /requests/verify', { body: { match, times } })
+      if (verdict.ok) return verdict
+      throw notVerified(verdict, match, times)
+    },
+    wait: (match, { times, timeoutMs } = {}) =>
+      control.call('POST /requests/wait', { body: { match, times, timeout_ms: timeoutMs } }),
+    explain: (id) => control.call('GET /requests/{id}/explain', { path: { id } }),
+    clear: async () => {
+      await control.call('DELETE /requests')
+    },
+  }
+}
+
+function notVerified({ matched, near_misses }: JournalVerdict, match: JournalMatch, times?: number): ToolmockError {
+  const wanted = times === undefined ? 'at least 1' : `exactly ${times}`
+  const lines = [
+    `${matched} ${matched === 1 ? 'request matches' : 'requests match'} ${JSON.stringify(match)}; wanted: ${wanted}`,
+    ...near_misses.map(missInWords),
+  ]
+  return new ToolmockError('NOT_VERIFIED', lines.join('\n'), { details: [{ matched, near_misses }] })
+}
+
+function missInWords({ id, method, path, status, differences }: NearMiss): string {
+  const words = differences.map(
+    ({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`,
+  )
+  return `- close: ${method} ${path} ${status} (${id}): ${words.join('; ')}`
+}

@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest'
+import { ToolmockError } from '../../src/index.ts'
+import { ADA, clientOf, MESSAGE, TOKENS } from './client.ts'
+import { refusal, WAYS, withMock } from './ways.ts'
+
+const START = '2026-01-01T00:00:00.000Z'
+const STOOD = { clock: START, freeze: true }
+const LINK = { ...ADA, user_verify_url: 'http://localhost:3000/verify', state: 's' }
+
+describe.each(WAYS)('the library, %s', (way) => {
+  it('gives what a client needs: address, credentials, variables', async () => {
+    await withMock(way, {}, async (mock) => {
+      expect([mock.name, mock.clientId, mock.clientSecret]).toEqual(['default', 'test_client', 'test_secret'])
+      expect(mock.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+      const { url: TOOLMOCK_URL, clientId: TOOLMOCK_CLIENT_ID, clientSecret: TOOLMOCK_CLIENT_SECRET } = mock
+      expect(mock.env).toEqual({ TOOLMOCK_URL, TOOLMOCK_CLIENT_ID, TOOLMOCK_CLIENT_SECRET })
+      expect(await (await clientOf(mock)).get('/connections')).toMatchObject({ status: 200 })
+    })
+  })
+
+  it('clock: now, get, advance, set, freeze, run', async () => {
+    await withMock(way, STOOD, async ({ clock }) => {
+      expect(await clock.now()).toBe(START)
+      expect(await clock.advance('2h')).toEqual({ now: '2026-01-01T02:00:00.000Z', frozen: true })
+      expect(await clock.set('2030-06-01T12:00:00+02:00')).toEqual({ now: '2030-06-01T10:00:00.000Z', frozen: true })
+      expect(await clock.set(new Date(START))).toEqual({ now: START, frozen: true })
+      expect(await clock.run()).toMatchObject({ frozen: false })
+      expect(await clock.freeze()).toMatchObject({ frozen: true })
+      expect(await clock.freeze('2031-01-01T00:00:00Z')).toEqual({ now: '2031-01-01T00:00:00.000Z', frozen: true })
+      expect(await clock.get()).toEqual({ now: '2031-01-01T00:00:00.000Z', frozen: true })
+    })
+  })
+
+  it('accounts: each event happens, and an illegal one is refused with what is allowed', async () => {
+    await withMock(way, STOOD, async (mock) => {
+      const client = await clientOf(mock)
+      const id = await client.account({ connected_account: TOKENS })
+      expect(await mock.accounts.expireAccessToken(id)).toMatchObject({ id, status: 'ACTIVE', token_expires_at: START })
+      expect(await mock.accounts.revokeRefreshToken(id)).toMatchObject({ id, connector: 'mail' })
+      expect((await client.post('/execute_tool', MESSAGE)).status).toBe(400)
+      const other = await client.account({ identifier: 'grace@example.com', connected_account: TOKENS })
+      expect(await mock.accounts.expire(other)).toMatchObject({ id: other, status: 'EXPIRED' })
+      expect(await mock.accounts.disconnect(other)).toMatchObject({ status: 'DISCONNECTED' })
+      const illegal = await refusal(mock.accounts.expire(other))
+      expect(illegal).toBeInstanceOf(ToolmockError)
+      expect(illegal).toMatchObject({
+        code: 'ILLEGAL_MOVE',
+        status: 409,
+        message: expect.stringContaining('DISCONNECTED'),
+        details: [{ from: 'DISCONNECTED', event: 'expire', allowed: expect.arrayContaining(['disconnect']) }],
+      })
+    })
+  })
+
+  it.each([['no such account'], ['../../reset'], ['%2e%2e'], ['a/b?c#d'], ['\ud800'], ['__proto__']])(
+    'an id %j is looked for, whatever it holds',
+    async (id) => {
+      await withMock(way, {}, async (mock) => {
+        expect(await refusal(mock.accounts.expire(id))).toMatchObject({ code: 'ACCOUNT_NOT_FOUND', status: 404 })
+      })
+    },
+  )
+
+  it('connections: disable, enable, start, complete', async () => {
+    const seed = { connections: [{ key_id: 'draft', type: 'OIDC', status: 'DRAFT' }] }
+    await withMock(way, {}, async (mock) => {
+      expect(await mock.connections.disable('mail')).toMatchObject({ key_id: 'mail', enabled: false })
+      const refused = await (await clientOf(mock)).post('/execute_tool', MESSAGE)
+      expect(refused.status).toBeGreaterThanOrEqual(400)
+      expect(await mock.connections.enable('mail')).toMatchObject({ key_id: 'mail', enabled: true })
+      await mock.seed(seed)
+      expect(await mock.connections.start('draft')).toMatchObject({ status: 'IN_PROGRESS' })
+      expect(await mock.connections.complete('draft')).toMatchObject({ status: 'COMPLETED' })
+      expect(await refusal(mock.connections.complete('draft'))).toMatchObject({ code: 'ILLEGAL_MOVE', status: 409 })
+    })
+  })
+
+  it('links: wait for one that is still to come, decide it, verify who came back', async () => {
+    await withMock(way, {}, async (mock) => {
+      const client = await clientOf(mock)
+      expect(await mock.links.list()).toEqual([])
+      const [link, asked] = await Promise.all([mock.links.wait(), client.post('/connected_accounts/magic_link', LINK)])
+      expect(asked.body['link']).toBe(link.link)
+      expect(link).toMatchObject({ ...ADA, link: `${mock.url}/magic/${link.id}` })
+      const { redirect_url } = await mock.links.complete(link.id, { decision: 'approve', as: 'grace@example.com' })
+      const back = new URL(redirect_url)
+      expect([back.origin, back.searchParams.get('state')]).toEqual(['http://localhost:3000', 's'])
+      const verify = { auth_request_id: back.searchParams.get('auth_request_id'), identifier: ADA.identifier }
+      expect((await client.post('/connected_accounts/user/verify', verify)).status).toBe(200)
+      expect(await mock.links.list()).toEqual([])
+      expect(await refusal(mock.links.complete(link, { decision: 'deny' }))).toMatchObject({ status: 410 })
+    })
+  })
+
+  it('links: a denied one says so to the caller, and waiting for none ends in time', async () => {
+    await withMock(way, {}, async (mock) => {
+      expect(await refusal(mock.links.wait({ timeoutMs: 1 }))).toMatchObject({ code: 'TIMED_OUT' })
+      await (await clientOf(mock)).post('/connected_accounts/magic_link', LINK)
+      const { redirect_url } = await mock.links.complete(await mock.links.wait(), { decision: 'deny' })
+      expect(redirect_url).toContain('error=access_denied')
+    })
+  })
+
+  it('journal: requests, get, count, verify, wait, explain, clear', async () => {
+    await withMock(way, {}, async ({ journal, env }) => {
+      const client = await clientOf({ env })
+      await client.account({ connected_account: TOKENS })
+      const waiting = journal.wait({ operation: 'execute_tool' }, { times: 2, timeoutMs: 10_000 })
+      const sent = await client.post('/execute_tool', MESSAGE)
+      const refused = await client.post('/execute_tool', { ...MESSAGE, tool_name: 'none' })
+      expect(await waiting).toEqual({ ok: true, matched: 2, near_misses: [] })
+      const [entry, ...others] = await journal.requests({ operation: 'execute_tool', status: 200 })
+      expect([entry?.id, entry?.tool, others]).toEqual([sent.requestId, 'mail_send_message', []])
+      expect(await journal.get(sent.requestId)).toEqual(entry)
+      expect(await journal.requests({ since: sent.requestId })).toMatchObject([{ id: refused.requestId }])
+      expect(await journal.count({ operation: 'execute_tool', body: { 'tool_input.to': '*@example.com' } })).toBe(2)
+      expect(await journal.count({ operation: ['execute_tool', 'create_*'], status: '2*' })).toBe(3)
+      expect(await journal.verify({ tool: 'mail_send_message' }, 1)).toMatchObject({ ok: true, matched: 1 })
+      expect(await journal.explain(refused.requestId)).toMatchObject({
+        decided_by: 'service',
+        text: expect.stringContaining('none'),
+      })
+      await journal.clear()
+      expect(await journal.count()).toBe(0)
+    })
+  })
+
+  it('journal: what does not hold is thrown, with what came close', async () => {
+    await withMock(way, {}, async ({ journal, env }) => {
+      await (await clientOf({ env })).account({})
+      const wanted = { operation: 'create_connected_account', body: { identifier: 'grace@*' } } as const
+      const close = expect.arrayContaining([expect.objectContaining({ operation: 'create_connected_account' })])
+      expect(await refusal(journal.verify(wanted))).toMatchObject({
+        code: 'NOT_VERIFIED',
+        message: expect.stringContaining('body.identifier is "ada@example.com", not "grace@*"'),
+        details: [{ matched: 0, near_misses: close }],
+      })
+      expect(await refusal(journal.verify({ operation: 'create_connected_account' }, 2))).toMatchObject({
+        code: 'NOT_VERIFIED',
+        message: expect.stringContaining('exactly 2'),
+      })
+      expect(await refusal(journal.wait(wanted, { timeoutMs: 1 }))).toMatchObject({
+        code: 'TIMED_OUT',
+        status: 408,
+        details: [{ matched: 0, near_misses: close }],
+      })
+      expect(await refusal(journal.explain('never'))).toMatchObject({ code: 'REQUEST_NOT_FOUND', status: 404 })
+    })
+  })
+
+  it('scenarios: define, start, list, unfired, stop, clear', async () => {
+    const down = {
+      name: 'down',
+      description: 'Nothing works.',
+      rules: [
+        { name: 'all', at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] },
+      ],
+    }
+    await withMock(way, {}, async ({ scenarios, env }) => {
+      const client = await clientOf({ env })
+      expect(await scenarios.define(down)).toMatchObject({ name: 'down', running: false, started: false })
+      expect(await scenarios.unfired()).toEqual([])
+      expect(await scenarios.start('down')).toMatchObject({ running: true, started: true })
+      const unfired = [{ scenario: 'down', rule: 'all', at: 'service', matched: 0 }]
+      expect(await scenarios.unfired()).toEqual(unfired)
+      expect(await scenarios.stop('down')).toMatchObject({ running: false, started: true })
+      expect(await scenarios.unfired()).toEqual(unfired)
+      await scenarios.start('down')
+      expect((await client.get('/connections')).status).toBe(503)
+      expect(await scenarios.unfired()).toEqual([])
+      expect(await scenarios.list()).toMatchObject([{ name: 'down', rules: [{ name: 'all', matched: 1, hits: 1 }] }])
+      await scenarios.clear()
+      expect(await scenarios.list()).toEqual([])
+      expect((await client.get('/connections')).status).toBe(200)
+      expect(await refusal(scenarios.start('none'))).toMatchObject({
+        code: 'SCENARIO_NOT_FOUND',
+        message: expect.stringContaining('token-dies-mid-run'),
+      })
+    })
+  })
+
+  it('scenarios: one of the options runs from the start', async () => {
+    await withMock(way, { scenario: 'token-dies-mid-run' }, async (mock) => {
+      const client = await clientOf(mock)
+      await client.account({ connected_account: TOKENS })
+      const statuses = []
+      for (let nth = 1; nth <= 3; nth++) statuses.push((await client.post('/execute_tool', MESSAGE)).status)
+      expect(statuses).toEqual([200, 200, 400])
+      expect(await mock.scenarios.unfired()).toEqual([])
+    })
+  })
+
+  it('snapshots: take, list, diff, restore, remove', async () => {
+    await withMock(way, STOOD, async ({ snapshots, env }) => {
+      const client = await clientOf({ env })
+      expect(await snapshots.take('before')).toEqual({ name: 'before', taken_at: START })
+      const id = await client.account({})
+      expect(await snapshots.diff('before')).toMatchObject({
+        snapshot: 'before',
+        added: expect.arrayContaining([{ table: 'accounts', id }]),
+        removed: [],
+      })
+      await snapshots.restore('before')
+      expect((await client.get(`/connected_accounts/details?id=${id}`)).status).toBe(404)
+      expect(await snapshots.list()).toEqual([{ name: 'before', taken_at: START }])
+      await snapshots.remove('before')
+      expect(await snapshots.list()).toEqual([])
+      expect(await refusal(snapshots.restore('before'))).toMatchObject({ code: 'SNAPSHOT_NOT_FOUND', status: 404 })
+      expect(await refusal(snapshots.take('a/b'))).toMatchObject({ code: 'INVALID_NAME', status: 400 })
+    })
+  })
+
+  it('reset takes the environment back to its seed, with what was added to it', async () => {
+    await withMock(way, STOOD, async (mock) => {
+      const client = await clientOf(mock)
+      await mock.seed({ accounts: [{ ...ADA, identifier: 'seeded@example.com' }] })
+      await mock.seed('accounts:\n  - { connector: mail, identifier: yaml@example.com }\n')
+      await client.account({})
+      await mock.clock.advance('2h')
+      await mock.reset()
+      expect(await mock.clock.now()).toBe(START)
+      const found = async (query: string) => (await client.get(`/connected_accounts:search?query=${query}`)).body
+      expect(await found('seeded@')).toMatchObject({ total_size: 1 })
+      expect(await found('yaml@')).toMatchObject({ total_size: 1 })
+      expect(await found('ada@')).toMatchObject({ total_size: 0 })
+    })
+  })
+
+  it('connector adds a third party; a bad document changes nothing and is told problem by problem', async () => {
+    const notes = {
+      connector: 'notes',
+      authorization_type: 'API_KEY',
+      tools: [{ name: 'notes_add', description: 'Adds.', call: { method: 'POST', path: '/notes' } }],
+      responders: [{ on: { method: 'POST', path: '/notes' }, respond: { status: 201, body: { id: 'n_1' } } }],
+    }
+    await withMock(way, {}, async (mock) => {
+      const client = await clientOf(mock)
+      const bad = await refusal(mock.connector({ ...notes, authorization_type: 'NONE', toolz: [] }))
+      expect(bad).toMatchObject({ code: 'INVALID_DOCUMENT', status: 400 })
+      expect((bad as ToolmockError).details.length).toBeGreaterThan(1)
+      await mock.connector(notes)
+      const credentials = { authorization_details: { static_auth: { details: { api_key: 'k' } } } }
+      await client.account({ connector: 'notes', connected_account: credentials })
+      const call = { ...ADA, connector: 'notes', tool_name: 'notes_add', tool_input: {} }
+      expect(await client.post('/execute_tool', call)).toMatchObject({ status: 200 })
+    })
+  })
+
+  it('state is the whole model, and replaceState puts one in its place', async () => {
+    await withMock(way, STOOD, async (mock) => {
+      const client = await clientOf(mock)
+      const id = await client.account({})
+      const state = await mock.state()
+      expect(state.tables['accounts']).toMatchObject([{ id }])
+      await mock.replaceState({ ...state, tables: { ...state.tables, accounts: [] } })
+      expect((await client.get(`/connected_accounts/details?id=${id}`)).status).toBe(404)
+      await mock.replaceState(state)
+      expect((await client.get(`/connected_accounts/details?id=${id}`)).status).toBe(200)
+      const broken = { tables: { ...state.tables, accounts: [{ id: 1 }] } }
+      expect(await refusal(mock.replaceState(broken))).toMatchObject({ code: 'INVALID_STATE', status: 400 })
+    })
+  })
+
+  it('brings the admin token, where the server asks for one', async () => {
+    await withMock(way, { adminToken: 's3cret' }, async (mock) => {
+      expect((await fetch(`${mock.url}/_mock/clock`)).status).toBe(401)
+      expect(await mock.clock.get()).toMatchObject({ frozen: false })
+    })
+  })
+})

@@ -1,0 +1,121 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { get } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { connect, createToolmock, ToolmockError } from '../../src/index.ts'
+import { ADA, clientOf } from './client.ts'
+import { refusal } from './ways.ts'
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmock-library-'))
+})
+afterEach(async () => {
+  await rm(folder, { recursive: true })
+})
+
+describe('createToolmock', () => {
+  it('starts as many servers as one likes, each with a world of its own', async () => {
+    await using one = await createToolmock()
+    await using two = await createToolmock()
+    await (await clientOf(one)).account({})
+    expect(one.url).not.toBe(two.url)
+    expect((await (await clientOf(two)).get('/connected_accounts')).body).toMatchObject({ total_size: 0 })
+  })
+
+  it('starts clocks where it is told, and repeats ids', async () => {
+    const ids = async (clock: string | Date) => {
+      await using mock = await createToolmock({ clock, freeze: true, idSeed: 7 })
+      return [await mock.clock.now(), await (await clientOf(mock)).account({})]
+    }
+    const first = await ids('2026-01-01T02:00:00+02:00')
+    expect(first[0]).toBe('2026-01-01T00:00:00.000Z')
+    expect(await ids(new Date('2026-01-01T00:00:00Z'))).toEqual(first)
+  })
+
+  it('keeps its model in a state file, when it is given one', async () => {
+    const state = join(folder, 'state.json')
+    const before = await createToolmock({ state })
+    const id = await (await clientOf(before)).account({})
+    await before.close()
+    await before.close()
+    expect(await refusal(before.clock.now())).toMatchObject({ code: 'CLOSED' })
+    await using after = await createToolmock({ state })
+    expect((await (await clientOf(after)).get(`/connected_accounts/details?id=${id}`)).status).toBe(200)
+  })
+
+  it('takes seed files, several scenarios, strictness and a base URL', async () => {
+    const seed = join(folder, 'seed.yaml')
+    await writeFile(seed, 'accounts:\n  - { connector: mail, identifier: seeded@example.com }\n')
+    const scenarios = ['token-dies-mid-run', 'consent-denied']
+    await using mock = await createToolmock({
+      seeds: ['bundled', seed],
+      scenarios,
+      strict: true,
+      baseUrl: 'https://m.test',
+    })
+    const client = await clientOf(mock)
+    expect((await client.get('/connected_accounts')).body).toMatchObject({ total_size: 1 })
+    expect((await client.get('/tools')).status).toBe(404)
+    expect((await mock.scenarios.list()).map(({ name }) => name)).toEqual(scenarios)
+    const link = { ...ADA, user_id: 'u_1', user_verify_url: 'http://localhost:3000/verify' }
+    expect((await client.post('/connected_accounts/magic_link', link)).body['link']).toMatch(/^https:\/\/m\.test\//)
+  })
+
+  it('serves HTTPS with a throw-away authority, which is among the variables', async () => {
+    await using mock = await createToolmock({ tls: true })
+    expect(mock.url).toMatch(/^https:/)
+    expect(await mock.journal.count()).toBe(0)
+    const ca = await readFile(mock.env.NODE_EXTRA_CA_CERTS ?? '', 'utf8')
+    const [answer] = (await once(get(`${mock.url}/_mock/health`, { ca, agent: false }), 'response')) as [
+      IncomingMessage,
+    ]
+    expect(await text(answer)).toContain('ok')
+    await using other = await connect(mock.url, { ca })
+    expect(await other.clock.get()).toMatchObject({ frozen: false })
+    expect(await refusal(connect(mock.url))).toMatchObject({ code: 'UNREACHABLE' })
+  })
+
+  it.each([
+    ['a scenario that there is not', { scenario: 'nonesuch' }, 'nonesuch'],
+    ['a seed that cannot be read', { seeds: ['/nowhere/seed.yaml'] }, '/nowhere/seed.yaml'],
+    ['a clock without a time zone', { clock: '2026-01-01T00:00:00' }, 'time zone'],
+    ['a clock that is none', { clock: new Date(Number.NaN) }, 'clock'],
+  ])('says what is wrong with %s', async (_, options, words) => {
+    const error = await refusal(createToolmock(options))
+    expect(error).toBeInstanceOf(ToolmockError)
+    expect(error).toMatchObject({ code: 'NOT_STARTED', status: 0, message: expect.stringContaining(words) })
+  })
+
+  it('says that a port is taken, and leaves nothing running', async () => {
+    await using mock = await createToolmock()
+    const port = Number(new URL(mock.url).port)
+    expect(await refusal(createToolmock({ port }))).toMatchObject({
+      code: 'NOT_STARTED',
+      message: expect.stringContaining('EADDRINUSE'),
+    })
+  })
+
+  it('leaves whoever waits for the journal with a refusal when it closes', async () => {
+    const mock = await createToolmock()
+    const waiting = refusal(mock.journal.wait({ operation: 'verify_user' }, { timeoutMs: 60_000 }))
+    await mock.journal.count()
+    await mock.close()
+    expect(await waiting).toBeInstanceOf(ToolmockError)
+  })
+
+  it('is not disturbed by a test that replaces fetch', async () => {
+    await using mock = await createToolmock()
+    const real = globalThis.fetch
+    globalThis.fetch = () => Promise.reject(new Error('replaced'))
+    try {
+      expect(await mock.journal.count()).toBe(0)
+    } finally {
+      globalThis.fetch = real
+    }
+  })
+})
