@@ -10,27 +10,30 @@ import { violationsOf } from './violation.ts'
  * first used, and Ajv itself is loaded then; compiled ones are kept for as long as their tool is.
  */
 export class ToolSchemas {
-  readonly #compiled = new WeakMap<JsonObject, Validator>()
+  /** Promises, so that calls that come together wait for one compilation. */
+  readonly #compiled = new WeakMap<JsonObject, Promise<Validator>>()
 
   /** What is wrong with `input`; the field is the path inside `tool_input`. */
   async check(tool: Tool, input: JsonObject): Promise<FieldViolation[]> {
-    const validator = this.#compiled.get(tool.input_schema) ?? (await this.#compile(tool.input_schema))
+    const schema = tool.input_schema
+    const compiling = this.#compiled.get(schema) ?? compile(schema)
+    this.#compiled.set(schema, compiling)
+    const validator = await compiling
     return violationsOf(validator, input).map((violation) => ({ ...violation, field: underToolInput(violation.field) }))
   }
+}
 
-  async #compile(schema: JsonObject): Promise<Validator> {
-    // Of a CommonJS package that is loaded late the bundle hands on the default export only.
-    const [{ default: ajv2020 }, { default: addFormats }] = await Promise.all([
-      import('ajv/dist/2020.js'),
-      import('ajv-formats'),
-    ])
-    // One instance each: schemas of different tools may use the same $id.
-    const ajv = addFormats.default(new ajv2020.Ajv2020({ strict: false, allErrors: true, logger: false }))
-    const validate: ValidateFunction = ajv.compile(schema)
-    const validator = validate as unknown as Validator
-    this.#compiled.set(schema, validator)
-    return validator
-  }
+async function compile(schema: JsonObject): Promise<Validator> {
+  // Of a CommonJS package that is loaded late the bundle hands on the default export only.
+  const [{ default: ajv2020 }, { default: addFormats }] = await Promise.all([
+    import('ajv/dist/2020.js'),
+    import('ajv-formats'),
+  ])
+  // One instance each: schemas of different tools may use the same $id. That they are schemas was checked when their file
+  // was read; compiling the meta schema again costs more than all the rest.
+  const options = { strict: false, allErrors: true, logger: false, validateSchema: false } as const
+  const validate: ValidateFunction = addFormats.default(new ajv2020.Ajv2020(options)).compile(schema)
+  return validate as unknown as Validator
 }
 
 function underToolInput(field: string): string {

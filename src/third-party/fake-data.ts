@@ -49,6 +49,8 @@ export function fakeNameProblem(name: string): string | undefined {
 /** Generated data: the same seed, clock and name give the same value. */
 export class FakeData {
   readonly #faker: Faker
+  /** The methods of each module that was asked for. */
+  readonly #names = new Map<string, readonly string[]>()
 
   private constructor(faker: Faker) {
     this.#faker = faker
@@ -77,9 +79,11 @@ export class FakeData {
     if (problem !== undefined) throw new Error(problem)
     const [moduleName = '', methodName = ''] = name.split('.')
     const module: object = this.#faker[moduleName as FakeModule]
-    const method: unknown = methodNames(module).includes(methodName) ? Reflect.get(module, methodName) : undefined
+    const names = this.#names.get(moduleName) ?? methodNames(module)
+    this.#names.set(moduleName, names)
+    const method: unknown = names.includes(methodName) ? Reflect.get(module, methodName) : undefined
     if (typeof method !== 'function') {
-      throw new Error(`faker '${name}': unknown method; ${moduleName} has ${methodNames(module).join(', ')}`)
+      throw new Error(`faker '${name}': unknown method; ${moduleName} has ${names.join(', ')}`)
     }
     return (...args) => Reflect.apply(method, module, args) as unknown
   }
