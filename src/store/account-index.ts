@@ -36,7 +36,8 @@ const MANY = 16
 /** Accounts by id, by locator in every scope, by field, by text, and in creation order. */
 export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   readonly order = SequenceList.of([])
-  readonly #byId = new Map<string, Account>()
+  /** Rows by id are the table's own. */
+  readonly #find: (id: string) => Account | undefined
   readonly #bySequence = new Map<number, Account>()
   /** By connector, then by identifier. */
   readonly #named = new Map<string, Postings>()
@@ -44,12 +45,17 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   readonly #fields = new Map<ListedField, Postings>()
   readonly #search = new TextSearch(this)
 
+  constructor(find: (id: string) => Account | undefined) {
+    this.#find = find
+  }
+
   update(before: Account | undefined, after: Account | undefined): void {
     const holder = after && this.#bySequence.get(after.sequence)
     if (holder && holder.id !== after.id) {
       throw new Error(`the sequence ${after.sequence} of account ${after.id} belongs to ${holder.id}`)
     }
-    if (before && this.#byId.get(before.id) === before && (!after || !inSamePlaces(before, after))) this.#remove(before)
+    if (before && this.#bySequence.get(before.sequence)?.id === before.id && (!after || !inSamePlaces(before, after)))
+      this.#remove(before)
     if (after) this.#add(after, before)
     this.#search.update(before, after)
   }
@@ -59,7 +65,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   }
 
   byId(id: string): Account | undefined {
-    return this.#byId.get(id)
+    return this.#find(id)
   }
 
   bySequence(sequence: number): Account | undefined {
@@ -154,8 +160,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   }
 
   #remove(account: Account): void {
-    const { id, sequence, connector, identifier } = account
-    this.#byId.delete(id)
+    const { sequence, connector, identifier } = account
     this.#bySequence.delete(sequence)
     this.order.remove(sequence)
     for (const [field, postings] of this.#fields) postings.remove(account[field], sequence)
@@ -165,8 +170,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   }
 
   #add(account: Account, before: Account | undefined): void {
-    const { id, sequence, connector, identifier } = account
-    this.#byId.set(id, account)
+    const { sequence, connector, identifier } = account
     this.#bySequence.set(sequence, account)
     if (before && inSamePlaces(before, account)) return
     this.order.add(sequence)

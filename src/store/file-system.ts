@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /** An open file, written at given positions. */
@@ -36,7 +36,7 @@ const OWNER_ONLY = 0o600
 export const nodeFileSystem: FileSystem = {
   async read(path) {
     try {
-      return await readFile(path)
+      return await readWhole(path)
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined
       throw error
@@ -90,6 +90,28 @@ async function isDirectory(path: string): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** Into memory that can be given back at once: see {@link release}. */
+async function readWhole(path: string): Promise<Buffer> {
+  const file = await open(path, 'r')
+  try {
+    const { size } = await file.stat()
+    const bytes = Buffer.from(new ArrayBuffer(size, { maxByteLength: size }))
+    for (let at = 0; at < size;) {
+      const { bytesRead } = await file.read(bytes, at, size - at, at)
+      if (bytesRead === 0) return bytes.subarray(0, at)
+      at += bytesRead
+    }
+    return bytes
+  } finally {
+    await file.close()
+  }
+}
+
+/** Gives the memory of what was read back now, and not when the next collection happens to come; the bytes are gone. */
+export function release({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0)
 }
 
 /** Writes all of the bytes. */

@@ -57,7 +57,7 @@ export type CommitSink = (changes: readonly Change[]) => void
  * so that no other request sees half of it, and all or nothing.
  */
 export class Model {
-  readonly accountIndex = new AccountIndex()
+  readonly accountIndex = new AccountIndex((id) => this.tables.accounts.get(id))
   readonly grantIndex = new GrantIndex()
   readonly due = new DueIndex()
   readonly #forget = new ForgetIndex()

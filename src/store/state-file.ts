@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { Low } from 'lowdb'
-import { type FileSystem, type OpenFile, writeFully } from './file-system.ts'
+import { type FileSystem, type OpenFile, release, writeFully } from './file-system.ts'
 import { type Identity, identityOf } from './journal-record.ts'
 import { snapshotText } from './snapshot-text.ts'
 import { parseState } from './state-check.ts'
@@ -69,6 +69,7 @@ class SnapshotAdapter {
     if (!bytes) return null
     const image = parseState(bytes, this.#path)
     this.identity = identityOf(bytes)
+    release(bytes)
     return image
   }
 
