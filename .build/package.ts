@@ -1,7 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ModuleKind, ScriptTarget, transpileModule } from 'typescript'
 import { serveAndStop } from './package-server.ts'
 import { manifestOf, ROOT } from './project.ts'
 
@@ -10,12 +20,43 @@ import { manifestOf, ROOT } from './project.ts'
 /** More than this and `npx toolmock` is no longer quick. */
 const BOUNDS = { packages: 10, megabytes: 15 }
 
-/** Uses the library by its types alone, the strictest way there is. */
-const CONSUMER = `import { createToolmock } from 'toolmock'
-const mock = await createToolmock()
-const parts: string[] = [mock.url, mock.clientId, mock.clientSecret]
+/** What somebody does with the library, in the strictest TypeScript there is; the same without its types runs as an ES module. */
+const CONSUMER = `import { connect, createToolmock, ToolmockError } from 'toolmock'
+import type { JournalEntry, Toolmock, ToolmockEnvironment, ToolmockOptions, Variables } from 'toolmock'
+
+const options: ToolmockOptions = { scenario: 'token-dies-mid-run', clock: '2026-01-01T00:00:00Z', freeze: true }
+const mock: Toolmock = await createToolmock(options)
+const variables: Variables = mock.env
+const form = new URLSearchParams({
+  grant_type: 'client_credentials',
+  client_id: mock.clientId,
+  client_secret: variables.TOOLMOCK_CLIENT_SECRET,
+})
+const token = await fetch(mock.url + '/oauth/token', { method: 'POST', body: form })
+const entries: readonly JournalEntry[] = await mock.journal.requests({ operation: 'create_token' })
+const { now } = await mock.clock.advance('2h')
+const elsewhere = await connect(mock.url)
+const other: ToolmockEnvironment = await elsewhere.environment('worker-2')
+await other.seed({ accounts: [{ connector: 'mail', identifier: 'ada@example.com' }] })
+await other.connections.disable('mail')
+await other.snapshots.take('before')
+const refused: unknown = await other.accounts.expire('ca_none').catch((error: unknown) => error)
+const code: string = refused instanceof ToolmockError ? refused.code : ''
+const unfired = (await mock.scenarios.unfired()).map(({ rule }) => rule)
+await other[Symbol.asyncDispose]()
 await mock.close()
-export { parts }
+const seen: unknown = [token.status, entries[0]?.status, now, code, unfired.length]
+if (JSON.stringify(seen) !== '[200,200,"2026-01-01T02:00:00.000Z","ACCOUNT_NOT_FOUND",2]') {
+  throw new Error('the library does not do what it says: ' + JSON.stringify(seen))
+}
+`
+
+/** The fixture, by its types and its names; only somebody who has vitest imports it. */
+const FIXTURE = `import { test, toolmockTest, type ToolmockFixtures } from 'toolmock/vitest'
+const strict: typeof test = toolmockTest({ strict: true })
+strict('has an environment', async ({ mock, toolmock }: ToolmockFixtures) => {
+  if (mock.url !== toolmock.url || (await mock.journal.count()) !== 0) throw new Error('no environment of its own')
+})
 `
 
 const folder = mkdtempSync(join(tmpdir(), 'toolmock-package-'))
@@ -26,6 +67,7 @@ try {
   checkLibrary(folder)
   checkTypes(folder)
   console.log(measure(folder))
+  checkFixture(folder)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
@@ -45,25 +87,40 @@ function checkCommands(project: string): void {
 }
 
 function checkLibrary(project: string): void {
-  const code = `${CONSUMER}
-if (parts.some((part) => part === '')) throw new Error('the library gives no connection')`
-  writeFileSync(join(project, 'library.mjs'), code.replace(': string[]', ''))
+  const { outputText } = transpileModule(CONSUMER, {
+    compilerOptions: { module: ModuleKind.ESNext, target: ScriptTarget.ES2023 },
+  })
+  writeFileSync(join(project, 'library.mjs'), outputText)
   run(process.execPath, ['library.mjs'], project)
 }
 
+/** Without any types of Node, and with those of the library checked as well. */
 function checkTypes(project: string): void {
-  writeFileSync(join(project, 'consumer.ts'), CONSUMER)
+  checkTypesOf(project, 'consumer.ts', CONSUMER, {})
+}
+
+/** With vitest, as whoever imports the fixture has it; its own types are not ours to check. */
+function checkFixture(project: string): void {
+  symlinkSync(join(ROOT, 'node_modules/vitest'), join(project, 'node_modules/vitest'))
+  checkTypesOf(project, 'fixture.test.ts', FIXTURE, { skipLibCheck: true })
+  run(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--root', project], project)
+  rmSync(join(project, 'node_modules/vitest'))
+}
+
+function checkTypesOf(project: string, file: string, code: string, more: object): void {
+  writeFileSync(join(project, file), code)
   const compilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
     module: 'nodenext',
     target: 'es2023',
-    lib: ['es2023', 'esnext.disposable'],
+    lib: ['es2023', 'dom'],
     types: [],
     noEmit: true,
+    ...more,
   }
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
   run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '--project', project], project)
 }
 
