@@ -50,10 +50,16 @@ export function limitServer(server: Server, { stallTimeout }: ServerLimits): voi
   // Each of many requests that are sent ahead on one connection watches for its end.
   server.on('connection', (socket: Socket) => socket.setMaxListeners(0))
   server.setTimeout(stallTimeout, (socket) => {
-    // Nothing has moved on the connection. With an answer to come, and nothing of it left to take, it is the mock that waits.
-    const isOurTurn = answerUnderWay(socket) !== undefined && socket.writableLength === 0
-    if (!isOurTurn) socket.destroy()
+    if (!isWaitedFor(socket)) socket.destroy()
   })
+}
+
+/** Nothing has moved on a connection. Whether that is as it should be. */
+function isWaitedFor(socket: Socket): boolean {
+  // Its first request has a time limit of its own.
+  if (socket.bytesWritten === 0 && !answerUnderWay(socket)) return true
+  // With an answer to come, and nothing of it left to take, it is the mock that lets its client wait.
+  return answerUnderWay(socket) !== undefined && socket.writableLength === 0
 }
 
 interface HttpSocket extends Duplex {

@@ -11,7 +11,7 @@ async function slowThirdParty({ control }: Target, ms: number): Promise<void> {
   await control('POST', '/scenarios/slow/start')
 }
 
-describe('a server that closes', () => {
+describe('a server that closes', { timeout: 60_000 }, () => {
   it('answers the requests under way, on many connections, and then hangs up', () =>
     withServer({ limits: { ...PATIENT, closeTimeout: 10_000 } }, async (target) => {
       const { open, get, post, simulator } = target
@@ -33,7 +33,7 @@ describe('a server that closes', () => {
       const [environment] = simulator.world.environments()
       const slow = environment && simulator.scenarios(environment)
       await expect
-        .poll(() => slow?.list().find(({ name }) => name === 'slow')?.rules[0]?.hits, { timeout: 10_000 })
+        .poll(() => slow?.list().find(({ name }) => name === 'slow')?.rules[0]?.hits, { timeout: 30_000 })
         .toBe(100)
       await simulator.close()
       const answers = await Promise.all(clients.map((client) => client.all()))
@@ -55,7 +55,7 @@ describe('a server that closes', () => {
       eager.socket.on('data', () => eager.send(get(LIST)))
       eager.send(get(LIST))
       await eager.first(20)
-      await expect.poll(() => deaf.socket.bytesRead, { timeout: 10_000 }).toBeGreaterThan(0)
+      await expect.poll(() => deaf.socket.bytesRead, { timeout: 30_000 }).toBeGreaterThan(0)
       const since = performance.now()
       await simulator.close()
 

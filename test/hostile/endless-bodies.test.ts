@@ -17,7 +17,7 @@ async function pour(client: RawClient, piece: string): Promise<void> {
   await client.all()
 }
 
-describe('a body that never ends', () => {
+describe('a body that never ends', { timeout: 60_000 }, () => {
   it.each([
     ['of a length that is too large', 'Content-Length: 99999999999\r\n', PIECE, 413],
     ['of a length that is no longer a number', 'Content-Length: 9999999999999999999\r\n', PIECE, 413],
@@ -72,7 +72,7 @@ describe('a body that never ends', () => {
     }))
 })
 
-describe('a body of many parts is no work', () => {
+describe('a body of many parts is no work', { timeout: 60_000 }, () => {
   it.each([
     ['form of 150,000 fields', 'application/x-www-form-urlencoded', () => numbers((n) => `${n}=`, 150_000, '&')],
     ['form of one field 300,000 times', 'application/x-www-form-urlencoded', () => 'a=&'.repeat(300_000)],

@@ -3,7 +3,7 @@ import { expectError, withServer } from './server.ts'
 
 const LIST = '/api/v1/connections'
 
-describe('many clients', () => {
+describe('many clients', { timeout: 60_000 }, () => {
   it('1,000 connections at once are each answered, again and again', () =>
     withServer({}, async ({ open, get }) => {
       const clients = await Promise.all(Array.from({ length: 1000 }, () => open()))
@@ -29,8 +29,8 @@ describe('many clients', () => {
     }))
 })
 
-describe('one connection', () => {
-  it('serves 10,000 requests one after the other', { timeout: 60_000 }, () =>
+describe('one connection', { timeout: 60_000 }, () => {
+  it('serves 10,000 requests one after the other', () =>
     withServer({}, async ({ open, get }) => {
       const client = await open()
       for (let number = 1; number <= 10_000; number++) {
@@ -39,8 +39,7 @@ describe('one connection', () => {
       }
       expect(client.answers.filter(({ status }) => status === 200)).toHaveLength(10_000)
       expect(client.ended).toBe(false)
-    }),
-  )
+    }))
 
   it('answers pipelined requests in their order, however long each takes', () =>
     withServer({}, async ({ open, get, post, control }) => {
