@@ -22,6 +22,7 @@ type Call = (method: string, path: string, body?: object) => Promise<JsonObject>
 const ACCOUNTS = '/api/v1/connected_accounts'
 const PROVIDERS = '/api/v1/custom-providers'
 let serial = 0
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 const fresh = (): string => `abort-${serial++}@example.com`
 
 async function account(call: Call, connector = 'mail'): Promise<JsonObject> {
@@ -39,10 +40,10 @@ const provider = async (call: Call): Promise<JsonObject> =>
 async function consented(call: Call): Promise<JsonObject> {
   const identifier = fresh()
   const asked = { connector: 'mail', identifier, user_verify_url: 'http://localhost:3000/verify' }
-  const link = String((await call('POST', `${ACCOUNTS}/magic_link`, asked))['link'])
+  const link = textOf((await call('POST', `${ACCOUNTS}/magic_link`, asked))['link'])
   const id = link.slice(link.lastIndexOf('/') + 1)
   const { redirect_url } = await call('POST', `/_mock/links/${id}/complete`, { decision: 'approve', as: identifier })
-  return { identifier, auth_request_id: new URL(String(redirect_url)).searchParams.get('auth_request_id') }
+  return { identifier, auth_request_id: new URL(textOf(redirect_url)).searchParams.get('auth_request_id') }
 }
 
 const WRITING: readonly Writing[] = [
@@ -76,13 +77,13 @@ const WRITING: readonly Writing[] = [
   {
     operation: 'update_custom_provider',
     prepare: provider,
-    request: ({ identifier }, number) => ['PUT', `${PROVIDERS}/${String(identifier)}`, { description: `n${number}` }],
+    request: ({ identifier }, number) => ['PUT', `${PROVIDERS}/${textOf(identifier)}`, { description: `n${number}` }],
   },
   {
     operation: 'delete_custom_provider',
     grows: { providers: -1, connections: -1 },
     prepare: provider,
-    request: ({ identifier }) => ['DELETE', `${PROVIDERS}/${String(identifier)}`],
+    request: ({ identifier }) => ['DELETE', `${PROVIDERS}/${textOf(identifier)}`],
   },
   {
     operation: 'execute_tool',
