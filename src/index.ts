@@ -3,33 +3,18 @@ export { connect, type ConnectOptions } from './library/connect.ts'
 export { type ErrorDetail, ToolmockError } from './library/toolmock-error.ts'
 export type { ToolmockOptions } from './library/options.ts'
 export type { Variables } from './library/variables.ts'
-export type {
-  ConnectorDocument,
-  EnvironmentOptions,
-  MockState,
-  Toolmock,
-  ToolmockEnvironment,
-} from './library/toolmock.ts'
-export type { AccountView, ConnectionView, MockAccounts, MockConnections } from './library/accounts.ts'
-export type { ClockView, MockClock } from './library/clock.ts'
-export type { LinkDecision, LinkView, MockLinks } from './library/links.ts'
-export type {
-  Explanation,
-  JournalMatch,
-  JournalQuery,
-  JournalVerdict,
-  MockJournal,
-  NearMiss,
-  WaitOptions,
-  Wanted,
-} from './library/journal.ts'
-export type * from './library/journal-entry.ts'
-export type {
-  MockScenarios,
-  RulePlace,
-  RuleView,
-  ScenarioDocument,
-  ScenarioView,
-  UnfiredRule,
-} from './library/scenarios.ts'
-export type { EntityName, FieldChange, MockSnapshots, SnapshotView, StateDiff } from './library/snapshots.ts'
+export type { ConnectorDocument, EnvironmentOptions, Toolmock, ToolmockEnvironment } from './library/toolmock.ts'
+export type { MockAccounts, MockConnections } from './library/accounts.ts'
+export type { MockClock } from './library/clock.ts'
+export type { LinkDecision, MockLinks } from './library/links.ts'
+export type { JournalMatch, JournalQuery, MockJournal, WaitOptions, Wanted } from './library/journal.ts'
+export type { MockScenarios, ScenarioDocument, UnfiredRule } from './library/scenarios.ts'
+export type { MockSnapshots } from './library/snapshots.ts'
+export type * from './library/views/account.ts'
+export type * from './library/views/clock.ts'
+export type * from './library/views/journal.ts'
+export type * from './library/views/journal-entry.ts'
+export type * from './library/views/link.ts'
+export type * from './library/views/scenario.ts'
+export type * from './library/views/snapshot.ts'
+export type * from './library/views/state.ts'

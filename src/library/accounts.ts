@@ -1,20 +1,5 @@
 import type { Control } from './control.ts'
-
-/** A connected account as `GET …/details` of the service shows it: without credentials (4.5, G22). */
-export interface AccountView {
-  readonly id: string
-  readonly connection_id: string
-  readonly connector: string
-  readonly provider: string
-  readonly identifier: string
-  readonly authorization_type: string
-  readonly status: 'ACTIVE' | 'EXPIRED' | 'PENDING_AUTH' | 'PENDING_VERIFICATION' | 'DISCONNECTED'
-  readonly token_expires_at?: string
-  readonly last_used_at?: string
-  readonly updated_at: string
-  readonly api_config: Readonly<Record<string, unknown>>
-  readonly authorization_details: Readonly<Record<string, unknown>>
-}
+import type { AccountView, ConnectionView } from './views/account.ts'
 
 /**
  * What happens to connected accounts behind the client's back (3.1, "States" in `docs/fidelity.md`). Every call takes the
@@ -31,21 +16,6 @@ export interface MockAccounts {
   revokeRefreshToken(id: string): Promise<AccountView>
   /** The access token's time is over; the next use renews it where there is a way to (G46). */
   expireAccessToken(id: string): Promise<AccountView>
-}
-
-/** A connection (2.5). */
-export interface ConnectionView {
-  readonly id: string
-  readonly key_id: string
-  readonly organization_id: string
-  readonly organization_name: string
-  readonly domains: readonly string[]
-  readonly enabled: boolean
-  readonly provider: string
-  readonly provider_key: string
-  readonly status: 'DRAFT' | 'IN_PROGRESS' | 'COMPLETED'
-  readonly type: string
-  readonly mcp_server_url: string
 }
 
 /**

@@ -1,12 +1,5 @@
 import type { Control } from './control.ts'
-
-/** Where a clock stands. */
-export interface ClockView {
-  /** ISO 8601 in UTC with milliseconds. */
-  readonly now: string
-  /** Whether it stands still. */
-  readonly frozen: boolean
-}
+import type { ClockView } from './views/clock.ts'
 
 /**
  * The one clock of an environment: bearer tokens, magic links, auth requests, tokens of accounts, journal and scenarios obey it.

@@ -1,16 +1,6 @@
 import type { Control } from './control.ts'
 import { ToolmockError } from './toolmock-error.ts'
-
-/** A magic link (2.3) that can be followed. */
-export interface LinkView {
-  /** The opaque part of the link. */
-  readonly id: string
-  readonly link: string
-  readonly connector: string
-  readonly identifier: string
-  /** When it stops working, in the environment's own time. */
-  readonly expiry: string
-}
+import type { LinkView } from './views/link.ts'
 
 /** How a user decides a link. */
 export interface LinkDecision {

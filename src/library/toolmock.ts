@@ -6,14 +6,7 @@ import type { MockLinks } from './links.ts'
 import type { MockScenarios } from './scenarios.ts'
 import type { MockSnapshots } from './snapshots.ts'
 import type { Variables } from './variables.ts'
-
-/** The whole model, as the state file holds it, secrets included (`spec/schemas/state.schema.json`). */
-export interface MockState {
-  readonly settings?: Readonly<Record<string, unknown>>
-  readonly clock?: Readonly<Record<string, unknown>>
-  readonly ids?: unknown
-  readonly tables: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
-}
+import type { MockState } from './views/state.ts'
 
 /** A connector as a file holds it (`spec/schemas/connector.schema.json`). */
 export interface ConnectorDocument {
