@@ -7,6 +7,7 @@ export const SERVER_ROUTES: readonly ControlRoute[] = [
   { about: 'server', operation: 'get_ready', method: 'GET', path: '/ready', open: true, handle: ready },
   { about: 'server', operation: 'get_version', method: 'GET', path: '/version', handle: version },
   { about: 'server', operation: 'get_openapi', method: 'GET', path: '/openapi', handle: openapi },
+  { about: 'server', operation: 'fold_state', method: 'POST', path: '/state/fold', handle: fold },
   { about: 'environment', operation: 'get_env', method: 'GET', path: '/env', query: ['format'], handle: env },
 ]
 
@@ -27,6 +28,12 @@ function version({ context }: ServerCall): ControlReply {
 async function openapi(): Promise<ControlReply> {
   const { readControlDocument } = await import('../contract/generated/control-document.js')
   return { status: 200, body: readControlDocument() }
+}
+
+/** From then on the state file alone is the whole model, until something changes; nothing to do in memory. */
+async function fold({ context }: ServerCall): Promise<ControlReply> {
+  await context.world.fold()
+  return { status: 200, body: {} }
 }
 
 /**

@@ -1,3 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
 
@@ -12,6 +16,29 @@ interface State {
 async function stateOf({ call }: ControlBench): Promise<State> {
   return (await call('get', '/state')).body as State
 }
+
+describe('POST /_mock/state/fold', () => {
+  it('leaves a state file that is the whole model by itself', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'toolmock-fold-'))
+    const file = join(folder, 'state.json')
+    try {
+      await withControl({ state: file }, async (bench) => {
+        await bench.call('post', '/seed', { accounts: [ada] })
+        expect((await bench.call('post', '/state/fold')).body).toEqual({})
+        expect(readFileSync(file, 'utf8')).toContain('"ada@example.com"')
+        expect(existsSync(`${file}.journal`) ? readFileSync(`${file}.journal`, 'utf8') : '').not.toContain('ada@')
+      })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('has nothing to do where everything is in memory', async () => {
+    await withControl({}, async ({ call }) => {
+      expect((await call('post', '/state/fold')).status).toBe(200)
+    })
+  })
+})
 
 describe('POST /_mock/reset', () => {
   it('takes model, clock, journal and links back to the seed; clients, tokens and snapshots stay', async () => {
