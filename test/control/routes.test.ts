@@ -67,6 +67,18 @@ describe('every call of the control API', () => {
       ])
     })
   })
+
+  it('tells programs the same as JSON, and refuses another format', async () => {
+    await withControl({}, async ({ call }) => {
+      expect((await call('get', '/env?format=json')).body).toEqual({
+        TOOLMOCK_URL: expect.stringMatching(/^http:/),
+        TOOLMOCK_CLIENT_ID: 'test_client',
+        TOOLMOCK_CLIENT_SECRET: 'test_secret',
+      })
+      const refused = await call('get', '/env?format=dotenv')
+      expect([refused.status, codeOf(refused)]).toEqual([400, 'INVALID_QUERY'])
+    })
+  })
 })
 
 describe('accounts and connections', () => {
