@@ -47,7 +47,7 @@ const EVERY_ROOM = Object.keys(ROOMS)
 
 /** The files beside the rooms that join them, and the version, which is known to whoever shows it. */
 const JOINTS =
-  '^src/(simulator|simulator-options|scenario-joint|reload-joint|state-joint|conform-joint|document-checks|version)\\.ts$'
+  '^src/(simulator|simulator-options|doors-joint|control-joint|scenario-joint|reload-joint|state-joint|conform-joint|document-checks|version)\\.ts$'
 
 /** Where a package, which costs start time or ties us to it, may be imported. */
 const PACKAGES = {

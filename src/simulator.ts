@@ -1,26 +1,19 @@
-import type { Authorizations } from './connect/ports.ts'
-import { connectRoutes } from './connect/routes.ts'
 import { ToolSchemas } from './contract/tool-schemas.ts'
-import { controlContext } from './control-joint.ts'
-import { controlRoutes } from './control/routes.ts'
 import { documentChecks } from './document-checks.ts'
+import { mountDoors } from './doors-joint.ts'
 import { BUNDLED, loadSeeds } from './documents/load-seeds.ts'
 import { Vocabularies } from './domain/vocabulary.ts'
 import { Environments } from './environments/environments.ts'
 import { createBodyReader } from './http/body.ts'
 import type { Corridor } from './http/step.ts'
 import { type App, createFastExpress } from './http/fast-express.ts'
-import { PageJournal } from './http/page-journal.ts'
 import { SILENT } from './http/log.ts'
 import { type JournalFile, openJournalFile } from './journal/journal-file.ts'
 import { Journals } from './journal/journals.ts'
-import { baseUrlOf } from './http/request-identity.ts'
 import { limitsOf } from './http/server-limits.ts'
 import { type Serving, servingOf } from './http/serving.ts'
 import { refuseExpectation } from './http/unmet-expectation.ts'
 import { answerUnreadable } from './http/unreadable-request.ts'
-import { requestIds, mountOperations, unexpectedError, unknownPath } from './http/routes.ts'
-import { settleDue } from './operations/due.ts'
 import { OPERATIONS } from './operations/table.ts'
 import { ScenarioJoint } from './scenario-joint.ts'
 import { watchFiles } from './reload-joint.ts'
@@ -29,11 +22,9 @@ import { notApplied, type SimulatorOptions } from './simulator-options.ts'
 import { systemTime } from './store/clock.ts'
 import { ConnectorDirectory } from './store/connector-directory.ts'
 import type { Environment } from './store/environment.ts'
-import { RandomIds, serverIds } from './store/ids.ts'
+import { RandomIds } from './store/ids.ts'
 import type { Model } from './store/model.ts'
 import { openWorld, type World } from './store/world.ts'
-import { authorizeRouter } from './third-party/authorize.ts'
-import { authorizeUrl } from './third-party/consent.ts'
 import { startThirdParties, type ThirdParties } from './third-party/third-parties.ts'
 
 export type { SimulatorOptions } from './simulator-options.ts'
@@ -129,7 +120,7 @@ async function assemble({ world, thirdParties, environments, scenarios, notices,
   const { journals } = corridor
   const journalFile = journalFileOf(options, corridor)
   const closing = new AbortController()
-  mount(app, corridor, { environments, scenarios, options, closing: closing.signal })
+  mountDoors(app, corridor, { environments, scenarios, options, closing: closing.signal })
   const { serving, tls } = await transport(createFastServer, corridor, options)
   const reloadable = { world, environments, directory: scenarios.directory, defaultEnvironment: DEFAULT_ENVIRONMENT }
   const reloading = options.watch ? await watchFiles(options, reloadable, corridor.log) : undefined
@@ -198,53 +189,6 @@ function corridorOf({ world, thirdParties, environments, scenarios, options }: O
     strict: options.strict ?? false,
     observe: options.observe,
   }
-}
-
-type ControlParts = Pick<Parts, 'environments' | 'scenarios' | 'options'> & { closing: AbortSignal }
-
-/** Every door of the house, in the order in which they are tried. */
-function mount(app: App, corridor: Corridor, control: ControlParts): void {
-  const { world, thirdParty } = corridor
-  const { scenarios } = control
-  const authorizations: Authorizations = { authorizeUrl, decide: (...asked) => scenarios.decide(...asked) }
-  const { idSeed } = control.options
-  const ids = serverIds('requests of pages', idSeed)
-  const controlIds = new RandomIds()
-  const pages = new PageJournal(corridor, ids)
-  mountOperations(app, corridor, serverIds('requests of operations', idSeed))
-  const context = controlContext({ corridor, authorizations, ids: controlIds, ...control })
-  app.use('/_mock', requestIds(controlIds), controlRoutes(context))
-  app.use(requestIds(ids))
-  app.use(['/magic', '/connect', '/third-party'], pages.begin)
-  app.use(
-    '/third-party',
-    authorizeRouter({
-      environment: (name) => world.environment(name),
-      visited: (request, environment, form) => void pages.visited(request, environment, form),
-      failed: (request, message) => pages.failed(request, 'AUTHORIZATION_REFUSED', message),
-      decide: async (request, { environment, connector }, answer) => {
-        const decided = await scenarios.decide(environment, connector, answer, pages.visited(request, environment))
-        await world.settled()
-        return decided
-      },
-      baseUrl: (request) => baseUrlOf(request, corridor.baseUrl),
-    }),
-  )
-  app.use(
-    connectRoutes({
-      findLink: (id) => world.byMagicLink(id),
-      findOauthState: (state) => world.byOauthState(state),
-      thirdParty,
-      authorizations,
-      baseUrl: (request) => baseUrlOf(request, corridor.baseUrl),
-      trail: (request, environment) => pages.visited(request, environment),
-      failed: (request, code, message) => pages.failed(request, code, message),
-      settle: (environment, trail) => void settleDue(environment, trail),
-      settled: () => world.settled(),
-    }),
-  )
-  app.use(unknownPath(corridor, ids))
-  app.use(unexpectedError(corridor, ids))
 }
 
 function memo<Key extends object, Value>(map: WeakMap<Key, Value>, key: Key, make: () => Value): Value {
