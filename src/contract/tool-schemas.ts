@@ -33,7 +33,7 @@ async function compile(schema: JsonObject): Promise<Validator> {
   // was read; compiling the meta schema again costs more than all the rest.
   const options = { strict: false, allErrors: true, logger: false, validateSchema: false } as const
   const validate: ValidateFunction = addFormats.default(new ajv2020.Ajv2020(options)).compile(schema)
-  return validate as unknown as Validator
+  return validate as Validator
 }
 
 function underToolInput(field: string): string {

@@ -28,7 +28,7 @@ export function isSecretName(name: string): boolean {
 }
 
 /** In addresses and forms also the authorization code, whose name means other things in JSON. */
-export function isSecretParameter(name: string): boolean {
+function isSecretParameter(name: string): boolean {
   return isSecretName(name) || name === 'code'
 }
 

@@ -19,7 +19,7 @@ const environmentShape = fields<EnvironmentImage>({
   ids: idsShape,
   tables: fields(Object.fromEntries(TABLE_NAMES.map((name) => [name, array(rowShape(name))]))),
 })
-export const recordShape = fields<Omit<EnvironmentImage, 'tables'>>({
+const recordShape = fields<Omit<EnvironmentImage, 'tables'>>({
   settings: settingsShape,
   clock: clockShape,
   ids: idsShape,
@@ -45,7 +45,7 @@ export function readDocument(bytes: Buffer, path: string): JsonObject {
   throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
 }
 
-export function refused(path: string, what: string): StateError {
+function refused(path: string, what: string): StateError {
   return new StateError(
     `${path}: ${what}. Nothing was changed; use another --state file, or --fresh to replace this one; toolmock state repair saves what can be saved`,
   )

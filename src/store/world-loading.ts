@@ -12,7 +12,7 @@ import type { Table } from './table.ts'
 type Make = (name: string, record: EnvironmentRecord) => StoredEnvironment
 
 /** Rows of a state file that contradict one another. */
-export class Contradiction extends Error {
+class Contradiction extends Error {
   override readonly name = 'Contradiction'
 
   constructor(

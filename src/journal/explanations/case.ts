@@ -33,7 +33,7 @@ export interface Finding {
 export type Explainer = (of: Case) => Finding
 
 /** The fields that the request sent, in its body or its query. */
-export function sentFields({ requestBody, url, ...entry }: Recorded): JsonObject {
+function sentFields({ requestBody, url, ...entry }: Recorded): JsonObject {
   const query = new URLSearchParams(url.split('?').slice(1).join('?'))
   const body = parsedBody(requestText({ requestBody, url, ...entry }))
   return { ...Object.fromEntries(query), ...(isJsonObject(body) ? body : {}) }
