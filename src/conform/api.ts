@@ -35,7 +35,9 @@ export class Api {
     const { id, secret } = this.client
     const standard = { client_id: id, client_secret: secret, grant_type: 'client_credentials' }
     const form: Readonly<Record<string, string | undefined>> = { ...standard, ...changes }
-    const given = Object.entries(form).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+    const given = Object.entries(form).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, value]],
+    )
     return this.wire.send({
       method: 'POST',
       path: '/oauth/token',

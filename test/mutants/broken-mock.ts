@@ -1,0 +1,98 @@
+import { createServer, type IncomingMessage, request as askMock, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { type ConformOptions, type ConformReport, conform } from '../../src/conform/run.ts'
+import type { Operation } from '../../src/contract/shapes.ts'
+import type { Handler } from '../../src/operations/operation.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
+import { createSimulator } from '../../src/simulator.ts'
+import type { Mutant, Parts, WireReply, WireRequest } from './mutant.ts'
+
+type RequestChange = Parameters<Parts['request']>[0]
+type ReplyChange = Parameters<Parts['reply']>[0]
+
+/** Runs the suite against a fresh mock with that mutation. */
+export async function conformOf(
+  mutant: Pick<Mutant, 'mutate'>,
+  options: Pick<ConformOptions, 'only'> = {},
+): Promise<ConformReport> {
+  const operations: Record<string, unknown> = { ...OPERATIONS }
+  const requests: RequestChange[] = []
+  const replies: ReplyChange[] = []
+  mutant.mutate({
+    around: (operation, wrapped) => {
+      const handler = operations[operation] as Handler<typeof operation>
+      operations[operation] = (call: Parameters<typeof handler>[0]) => wrapped(call, handler)
+    },
+    request: (change) => void requests.push(change),
+    reply: (change) => void replies.push(change),
+  })
+  const simulator = await createSimulator({ operations: operations as { [Id in Operation]: Handler<Id> } })
+  const behind = await simulator.listen({ host: '127.0.0.1', port: 0 })
+  const front = createServer(
+    (request, response) => void forward(request, response, { port: behind.port, requests, replies }),
+  )
+  try {
+    front.listen(0, '127.0.0.1')
+    await once(front, 'listening')
+    const baseUrl = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
+    const standard = { baseUrl, client: simulator.client, prefix: 'conform-mutant', allowProviderChanges: true }
+    return await conform({ ...standard, controlApi: true, ...options })
+  } finally {
+    front.closeAllConnections()
+    front.close()
+    await simulator.close()
+  }
+}
+
+interface Changes {
+  readonly port: number
+  readonly requests: readonly RequestChange[]
+  readonly replies: readonly ReplyChange[]
+}
+
+/** Hands a request on to the mock, and its answer back, as the mutant changes them. */
+async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { port, requests, replies }: Changes,
+): Promise<void> {
+  const seen = wireRequest(request)
+  for (const change of requests) change(seen)
+  const { method, headers } = seen
+  const onward = askMock({ host: '127.0.0.1', port, method, path: urlOf(seen), headers, agent: false })
+  // The rest of a body that the mock has refused may find nobody.
+  onward.on('error', () => undefined)
+  request.pipe(onward)
+  const [answer] = (await once(onward, 'response')) as [IncomingMessage]
+  const chunks: Buffer[] = await answer.toArray()
+  const reply = replyOf(answer, Buffer.concat(chunks).toString())
+  if (/^\/(api|oauth)\//.test(seen.path)) for (const change of replies) change(reply, seen)
+  response.writeHead(reply.status, reply.headers)
+  response.end(typeof reply.body === 'object' ? JSON.stringify(reply.body) : reply.body)
+}
+
+function replyOf({ statusCode = 0, headers }: IncomingMessage, text: string): WireReply {
+  const { 'content-length': _length, connection: _connection, ...rest } = headers
+  const isJson = text !== '' && headers['content-type']?.startsWith('application/json')
+  return {
+    status: statusCode,
+    headers: Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, String(value)])),
+    body: isJson ? JSON.parse(text) : text || undefined,
+  }
+}
+
+function wireRequest(request: IncomingMessage): WireRequest {
+  const [path = '', query = ''] = (request.url ?? '').split('?', 2)
+  return {
+    method: request.method ?? '',
+    path,
+    query: new URLSearchParams(query),
+    headers: { ...request.headers, connection: 'close' },
+  }
+}
+
+function urlOf({ path, query }: WireRequest): string {
+  const text = query.toString()
+  return text === '' ? path : `${path}?${text}`
+}

@@ -1,0 +1,94 @@
+import type { Operation } from '../../src/contract/shapes.ts'
+import { ServiceError, type ErrorCode } from '../../src/domain/errors.ts'
+import type { Call, Handler, Reply } from '../../src/operations/operation.ts'
+
+/** The mock with one small change in behaviour, which the conformance suite has to notice. */
+export interface Mutant {
+  readonly name: string
+  /** What is wrong with it. */
+  readonly what: string
+  /** The check that is meant to notice; others may notice as well. */
+  readonly caughtBy: string
+  readonly mutate: (parts: Parts) => void
+}
+
+/** What a mutant may change. */
+export interface Parts {
+  /** Puts something between an operation and its handler. */
+  readonly around: <Id extends Operation>(operation: Id, wrapped: Around<Id>) => void
+  /** Changes a request before the mock sees it. */
+  readonly request: (change: (request: WireRequest) => void) => void
+  /** Changes an answer before it leaves. */
+  readonly reply: (change: (reply: WireReply, request: WireRequest) => void) => void
+}
+
+export type Around<Id extends Operation> = (call: Call<Id>, handler: Handler<Id>) => Reply | Promise<Reply>
+
+export interface WireRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: Record<string, string | string[] | undefined>
+}
+
+export interface WireReply {
+  status: number
+  headers: Record<string, string>
+  /** The parsed body; undefined when there is none. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a mutant reaches into any answer
+  body: any
+}
+
+/** A mutant that changes what an operation answers when it succeeds. */
+export function answering<Id extends Operation>(
+  operation: Id,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a mutant reaches into any answer
+  change: (body: any, call: Call<Id>) => void,
+): Mutant['mutate'] {
+  return ({ around }) => {
+    around(operation, async (call, handler) => {
+      const reply = await handler(call)
+      const body: unknown = structuredClone(reply.body)
+      change(body, call)
+      return { ...reply, body }
+    })
+  }
+}
+
+/** A mutant that answers in place of an error. */
+export function forgiving<Id extends Operation>(
+  operation: Id,
+  code: ErrorCode,
+  answer: (call: Call<Id>) => Reply,
+): Mutant['mutate'] {
+  return ({ around }) => {
+    around(operation, async (call, handler) => {
+      try {
+        return await handler(call)
+      } catch (error) {
+        if (error instanceof ServiceError && error.errorCode === code) return answer(call)
+        throw error
+      }
+    })
+  }
+}
+
+/** A mutant that answers one error where it should answer another. */
+export function confusing(operation: Operation, code: ErrorCode, instead: ErrorCode): Mutant['mutate'] {
+  return forgiving(operation, code, () => {
+    throw new ServiceError(instead, 'something else')
+  })
+}
+
+/** A mutant that answers another status for errors about a field. */
+export function overlooking(path: string, field: string | RegExp, status: number, body: unknown): Mutant['mutate'] {
+  return ({ reply }) => {
+    reply((answer, request) => {
+      if (request.path !== path || answer.status !== 400) return
+      const violations: { field: string }[] = answer.body?.details?.[0]?.validation_error_info?.field_violations ?? []
+      if (!violations.some((each) => each.field.match(field))) return
+      answer.status = status
+      answer.body = body
+    })
+  }
+}

@@ -1,0 +1,30 @@
+import { conformOf } from './broken-mock.ts'
+import { MUTANTS } from './table.ts'
+
+/**
+ * `npm run test:mutants`: the whole suite against every mutant, and a table of which check caught it. Fails when a mutant
+ * survives, when the check that is meant for it did not notice, or when the mock itself does not hold.
+ */
+const sound = await conformOf({ mutate: () => undefined })
+if (sound.summary.broken > 0) {
+  process.stderr.write(`the mock itself breaks ${sound.summary.broken} checks: toolmock conform says which\n`)
+  process.exit(1)
+}
+process.stdout.write(`| mutant | what is wrong | caught by | checks that notice |\n|---|---|---|---|\n`)
+let missed = 0
+for (const { name, what, caughtBy, mutate } of MUTANTS) {
+  const { checks } = await conformOf({ mutate })
+  const broken = checks.filter(({ result }) => result === 'broken').map(({ id }) => id)
+  const noticed = broken.includes(caughtBy)
+  if (!noticed) missed += 1
+  const verdict = noticed
+    ? caughtBy
+    : broken.length === 0
+      ? '**survives**'
+      : `**not ${caughtBy}** but ${broken[0] ?? ''}`
+  process.stdout.write(`| ${name} | ${what} | ${verdict} | ${broken.length} |\n`)
+}
+process.stdout.write(
+  `\n${MUTANTS.length} mutants, ${MUTANTS.length - missed} caught by the check that is meant for them\n`,
+)
+process.exitCode = missed > 0 ? 1 : 0

@@ -1,0 +1,15 @@
+import type { Mutant } from './mutant.ts'
+import { ACCOUNT_MUTANTS } from './table/accounts.ts'
+import { LINK_MUTANTS } from './table/links.ts'
+import { LISTING_MUTANTS } from './table/listing.ts'
+import { PROVIDER_AND_TOOL_MUTANTS } from './table/providers-and-tools.ts'
+import { TOKEN_AND_ERROR_MUTANTS } from './table/tokens-and-errors.ts'
+
+/** Every deliberately broken variant of the mock. */
+export const MUTANTS: readonly Mutant[] = [
+  ...TOKEN_AND_ERROR_MUTANTS,
+  ...ACCOUNT_MUTANTS,
+  ...LISTING_MUTANTS,
+  ...LINK_MUTANTS,
+  ...PROVIDER_AND_TOOL_MUTANTS,
+]

@@ -1,0 +1,344 @@
+import { ServiceError } from '../../../src/domain/errors.ts'
+import { answering, confusing, forgiving, type Mutant, overlooking } from '../mutant.ts'
+
+const DETAILS = 'get_connected_account_details'
+
+/** Create, get-auth, get-details, update and delete. */
+export const ACCOUNT_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'create-200',
+    what: 'create answers 200',
+    caughtBy: 'create/created',
+    mutate: ({ around }) =>
+      around('create_connected_account', async (call, handler) => ({ ...(await handler(call)), status: 200 })),
+  },
+  {
+    name: 'create-across-scopes',
+    what: 'a 409 across scopes',
+    caughtBy: 'create/other-organization',
+    mutate: ({ around }) =>
+      around('create_connected_account', (call, handler) => {
+        const { connector, identifier } = call.body
+        if (call.environment.model.accountIndex.named(connector, identifier).length > 0)
+          throw new ServiceError('ACCOUNT_ALREADY_EXISTS', 'exists somewhere')
+        return handler(call)
+      }),
+  },
+  {
+    name: 'create-ignores-user',
+    what: 'the scope is the organization alone',
+    caughtBy: 'create/other-user',
+    mutate: ({ around }) =>
+      around('create_connected_account', (call, handler) => {
+        const { user_id: _user, ...body } = call.body
+        return handler(call.body.organization_id ? { ...call, body } : call)
+      }),
+  },
+  {
+    name: 'create-twice',
+    what: 'the same identifier again is a 200 with the account that is there',
+    caughtBy: 'create/duplicate',
+    mutate: forgiving('create_connected_account', 'ACCOUNT_ALREADY_EXISTS', () => ({
+      status: 200,
+      body: { connected_account: {} },
+    })),
+  },
+  {
+    name: 'create-conflict-nameless',
+    what: 'the 409 does not name the existing account',
+    caughtBy: 'create/duplicate-names',
+    mutate: confusing('create_connected_account', 'ACCOUNT_ALREADY_EXISTS', 'ACCOUNT_ALREADY_EXISTS'),
+  },
+  {
+    name: 'create-needs-scope',
+    what: 'an account needs an organization or a user',
+    caughtBy: 'create/unscoped',
+    mutate: ({ around }) =>
+      around('create_connected_account', (call, handler) => {
+        if (!call.body.organization_id && !call.body.user_id) throw new ServiceError('MISSING_LOCATOR', 'no scope')
+        return handler(call)
+      }),
+  },
+  {
+    name: 'create-id-prefix',
+    what: 'ids start with acc_',
+    caughtBy: 'create/id',
+    mutate: ({ reply }) =>
+      reply(({ body }, { method, path }) => {
+        if (method === 'POST' && path === '/api/v1/connected_accounts' && body.connected_account)
+          body.connected_account.id = body.connected_account.id.replace('ca_', 'acc_')
+      }),
+  },
+  {
+    name: 'create-lower-case-identifier',
+    what: 'identifiers are stored in lower case',
+    caughtBy: 'create/echo',
+    mutate: answering('create_connected_account', ({ connected_account: account }) => {
+      account.identifier = account.identifier.replace('conform', 'CONFORM')
+    }),
+  },
+  {
+    name: 'create-always-pending',
+    what: 'create answers PENDING_AUTH whatever was stored',
+    caughtBy: 'create/active',
+    mutate: answering('create_connected_account', ({ connected_account: account }) => {
+      account.status = 'PENDING_AUTH'
+    }),
+  },
+  {
+    name: 'create-hides-credentials',
+    what: 'create answers no credentials',
+    caughtBy: 'create/credentials',
+    mutate: answering('create_connected_account', ({ connected_account: account }) => {
+      account.authorization_details = {}
+    }),
+  },
+  {
+    name: 'create-all-sub-objects',
+    what: 'sub-objects that do not apply are there and empty',
+    caughtBy: 'create/one-sub-object',
+    mutate: answering('create_connected_account', ({ connected_account: account }) => {
+      account.authorization_details = { static_auth: {}, ...account.authorization_details }
+    }),
+  },
+  {
+    name: 'create-null-instants',
+    what: 'instants that were never set are null',
+    caughtBy: 'create/zero-values',
+    mutate: answering('create_connected_account', ({ connected_account: account }) => {
+      account.last_used_at ??= null
+    }),
+  },
+  {
+    name: 'create-instant-without-milliseconds',
+    what: 'instants have no milliseconds',
+    caughtBy: 'create/updated-at',
+    mutate: answering('create_connected_account', ({ connected_account: account }) => {
+      account.updated_at = account.updated_at.replace(/\.\d+Z/, 'Z')
+    }),
+  },
+  {
+    name: 'create-unknown-connector-404',
+    what: 'create at an unknown connector is a 404',
+    caughtBy: 'create/unknown-connector',
+    mutate: confusing('create_connected_account', 'INVALID_CONNECTOR', 'PROVIDER_NOT_FOUND'),
+  },
+  {
+    name: 'create-takes-two-kinds',
+    what: 'credentials of another type are ignored',
+    caughtBy: 'create/other-kind',
+    mutate: forgiving('create_connected_account', 'INVALID_AUTHORIZATION_DETAILS', () => ({
+      status: 201,
+      body: { connected_account: {} },
+    })),
+  },
+  {
+    name: 'create-without-identifier',
+    what: 'an identifier may be empty',
+    caughtBy: 'create/no-identifier',
+    mutate: overlooking('/api/v1/connected_accounts', 'identifier', 201, { connected_account: {} }),
+  },
+  {
+    name: 'details-show-token',
+    what: 'details shows the access token',
+    caughtBy: 'details/no-credentials',
+    mutate: answering(DETAILS, ({ connected_account: account }, { environment }) => {
+      const stored = environment.model.tables.accounts.get(account.id)?.credentials.oauth_token
+      if (stored) account.authorization_details.oauth_token.access_token = stored.access_token
+    }),
+  },
+  {
+    name: 'details-show-key',
+    what: 'details shows an API key',
+    caughtBy: 'details/no-static-credentials',
+    mutate: answering(DETAILS, ({ connected_account: account }, { environment }) => {
+      const stored = environment.model.tables.accounts.get(account.id)?.credentials.static_auth
+      if (stored) account.authorization_details.static_auth = stored
+    }),
+  },
+  {
+    name: 'details-hide-scopes',
+    what: 'details lacks scopes and domain',
+    caughtBy: 'details/what-is-no-credential',
+    mutate: answering(DETAILS, ({ connected_account: account }) => (account.authorization_details = {})),
+  },
+  {
+    name: 'auth-without-refresh-token',
+    what: 'get-auth leaves out the refresh token',
+    caughtBy: 'auth/credentials',
+    mutate: answering('get_connected_account_auth', ({ connected_account: account }) => {
+      delete account.authorization_details.oauth_token?.refresh_token
+    }),
+  },
+  {
+    name: 'auth-shows-session-token',
+    what: 'get-auth answers the session token of a TRUSTED_IDP account',
+    caughtBy: 'auth/trusted-idp',
+    mutate: answering('get_connected_account_auth', ({ connected_account: account }) => {
+      const { trusted_idp } = account.authorization_details
+      if (trusted_idp) trusted_idp.session_token = 'session'
+    }),
+  },
+  {
+    name: 'auth-does-not-refresh',
+    what: 'get-auth answers an expired token',
+    caughtBy: 'time/token-refreshed',
+    mutate: ({ around }) =>
+      around('get_connected_account_auth', async (call, handler) => {
+        const { accounts } = call.environment.model.tables
+        const before = call.query.id === undefined ? undefined : accounts.get(call.query.id)
+        const reply = await handler(call)
+        const body = structuredClone(reply.body) as { connected_account: { authorization_details: object } }
+        const stale = before?.credentials.oauth_token
+        if (stale) body.connected_account.authorization_details = { oauth_token: stale }
+        return { ...reply, body }
+      }),
+  },
+  {
+    name: 'locate-by-first',
+    what: 'of several accounts with a name the first is taken',
+    caughtBy: 'details/ambiguous',
+    mutate: forgiving(DETAILS, 'AMBIGUOUS_LOCATOR', () => ({ status: 200, body: { connected_account: {} } })),
+  },
+  {
+    name: 'locate-in-any-scope',
+    what: 'another organization finds the account',
+    caughtBy: 'details/other-scope',
+    mutate: ({ around }) =>
+      around(DETAILS, (call, handler) => {
+        const { connector, identifier } = call.query
+        return handler(connector && identifier ? { ...call, query: { connector, identifier } } : call)
+      }),
+  },
+  {
+    name: 'locate-ignores-contradiction',
+    what: 'an id wins over fields that contradict it',
+    caughtBy: 'auth/contradiction',
+    mutate: ({ around }) =>
+      around('get_connected_account_auth', (call, handler) =>
+        handler(call.query.id ? { ...call, query: { id: call.query.id } } : call),
+      ),
+  },
+  {
+    name: 'details-404-as-400',
+    what: 'an unknown id is a 400',
+    caughtBy: 'details/unknown',
+    mutate: confusing(DETAILS, 'ACCOUNT_NOT_FOUND', 'MISSING_LOCATOR'),
+  },
+  {
+    name: 'update-replaces-config',
+    what: 'update replaces api_config',
+    caughtBy: 'update/config-merges',
+    mutate: ({ around }) =>
+      around('update_connected_account', async (call, handler) => {
+        const { model } = call.environment
+        const account = call.body.id === undefined ? undefined : model.tables.accounts.get(call.body.id)
+        if (account && call.body.connected_account.api_config)
+          model.transact(() => model.tables.accounts.put({ ...account, api_config: {} }))
+        return handler(call)
+      }),
+  },
+  {
+    name: 'update-keeps-null',
+    what: 'null is stored in api_config',
+    caughtBy: 'update/config-null',
+    mutate: answering('update_connected_account', ({ connected_account: account }, { body }) => {
+      Object.assign(account.api_config, body.connected_account.api_config)
+    }),
+  },
+  {
+    name: 'update-forgets',
+    what: 'update answers the change and does not store it',
+    caughtBy: 'update/stored',
+    mutate: ({ around }) =>
+      around('update_connected_account', async (call, handler) => {
+        const { model } = call.environment
+        const before = call.body.id === undefined ? undefined : model.tables.accounts.get(call.body.id)
+        const reply = await handler(call)
+        if (before) model.transact(() => model.tables.accounts.put(before))
+        return reply
+      }),
+  },
+  {
+    name: 'update-does-not-activate',
+    what: 'new credentials leave PENDING_AUTH',
+    caughtBy: 'update/activates',
+    mutate: answering('update_connected_account', ({ connected_account: account }) => {
+      account.status = 'PENDING_AUTH'
+    }),
+  },
+  {
+    name: 'update-activates-always',
+    what: 'any update makes an account ACTIVE',
+    caughtBy: 'update/config-does-not-activate',
+    mutate: answering('update_connected_account', ({ connected_account: account }) => {
+      account.status = 'ACTIVE'
+    }),
+  },
+  {
+    name: 'update-clears-refresh-token',
+    what: 'fields of the credentials that are not included are cleared',
+    caughtBy: 'update/credentials-merge',
+    mutate: answering('update_connected_account', ({ connected_account: account }, { body }) => {
+      const sent = body.connected_account.authorization_details?.oauth_token
+      if (sent && !sent.refresh_token) account.authorization_details.oauth_token.refresh_token = ''
+    }),
+  },
+  {
+    name: 'update-stops-time',
+    what: 'updated_at stays that of create',
+    caughtBy: 'update/updated-at',
+    mutate: answering('update_connected_account', ({ connected_account: account }) => {
+      account.updated_at = '2000-01-01T00:00:00.000Z'
+    }),
+  },
+  {
+    name: 'update-creates',
+    what: 'update of an unknown account creates one',
+    caughtBy: 'update/unknown-name',
+    mutate: forgiving('update_connected_account', 'ACCOUNT_NOT_FOUND', () => ({
+      status: 200,
+      body: { connected_account: {} },
+    })),
+  },
+  {
+    name: 'delete-with-body',
+    what: 'delete answers an empty object',
+    caughtBy: 'delete/empty-answer',
+    mutate: ({ around }) =>
+      around('delete_connected_account', async (call, handler) => ({ ...(await handler(call)), body: {} })),
+  },
+  {
+    name: 'delete-twice',
+    what: 'a second delete is a 200',
+    caughtBy: 'delete/twice',
+    mutate: forgiving('delete_connected_account', 'ACCOUNT_NOT_FOUND', () => ({ status: 200 })),
+  },
+  {
+    name: 'delete-softly',
+    what: 'delete answers 200 and removes nothing',
+    caughtBy: 'delete/details',
+    mutate: ({ around }) =>
+      around('delete_connected_account', (call, handler) => {
+        const account = call.environment.model.tables.accounts.get(call.body.id ?? '')
+        return account ? { status: 200 } : handler(call)
+      }),
+  },
+  {
+    name: 'delete-every-scope',
+    what: 'delete removes the accounts of that name in every organization',
+    caughtBy: 'delete/others-stay',
+    mutate: ({ around }) =>
+      around('delete_connected_account', async (call, handler) => {
+        const { model } = call.environment
+        const account = model.tables.accounts.get(call.body.id ?? '')
+        const reply = await handler(call)
+        if (account)
+          model.transact(() => {
+            for (const { id } of model.accountIndex.named(account.connector, account.identifier))
+              model.tables.accounts.remove(id)
+          })
+        return reply
+      }),
+  },
+]

@@ -1,0 +1,223 @@
+import { ServiceError } from '../../../src/domain/errors.ts'
+import { answering, confusing, forgiving, type Mutant, overlooking } from '../mutant.ts'
+
+const CREATE = 'create_custom_provider'
+const UPDATE = 'update_custom_provider'
+const EXECUTE = 'execute_tool'
+const PATH = '/api/v1/custom-providers'
+const DONE = { status: 200, body: { data: {}, execution_id: 'exec_nothing' } }
+
+/** Custom providers and tool execution. */
+export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'provider-200',
+    what: 'create of a provider answers 200',
+    caughtBy: 'providers/created',
+    mutate: ({ around }) => around(CREATE, async (call, handler) => ({ ...(await handler(call)), status: 200 })),
+  },
+  {
+    name: 'provider-metadata-null',
+    what: 'metadata is null when none was set',
+    caughtBy: 'providers/defaults',
+    mutate: answering(CREATE, ({ provider }, { body }) => (provider.metadata = body.metadata ?? null)),
+  },
+  {
+    name: 'provider-not-custom',
+    what: 'is_custom is false',
+    caughtBy: 'providers/custom',
+    mutate: answering(CREATE, ({ provider }) => (provider.is_custom = false)),
+  },
+  {
+    name: 'provider-without-priority',
+    what: 'display_priority is missing',
+    caughtBy: 'providers/fields',
+    mutate: answering(CREATE, ({ provider }) => delete provider.display_priority),
+  },
+  {
+    name: 'provider-http-proxy',
+    what: 'proxy_url may be http',
+    caughtBy: 'providers/http-proxy',
+    mutate: overlooking(PATH, 'proxy_url', 201, { provider: {} }),
+  },
+  {
+    name: 'provider-metadata-unbounded',
+    what: 'metadata has no bounds',
+    caughtBy: 'providers/long-value',
+    mutate: overlooking(PATH, /^metadata/, 201, { provider: {} }),
+  },
+  {
+    name: 'provider-metadata-tight',
+    what: 'metadata values end at 255 characters',
+    caughtBy: 'providers/bounds',
+    mutate: ({ around }) =>
+      around(CREATE, (call, handler) => {
+        if (Object.values(call.body.metadata ?? {}).some(({ length }) => length > 255))
+          throw new ServiceError('VALIDATION_FAILED', 'metadata: too long')
+        return handler(call)
+      }),
+  },
+  {
+    name: 'provider-update-resets',
+    what: 'fields that update does not name are reset',
+    caughtBy: 'providers/update',
+    mutate: answering(UPDATE, ({ provider }, { body }) => (provider.icon_src = body.icon_src ?? '')),
+  },
+  {
+    name: 'provider-update-merges-metadata',
+    what: 'update merges metadata',
+    caughtBy: 'providers/update-metadata',
+    mutate: answering(UPDATE, ({ provider }, { body }) => {
+      if (body.metadata) provider.metadata = { one: '1', ...provider.metadata }
+    }),
+  },
+  {
+    name: 'provider-update-creates',
+    what: 'update of an unknown provider is a 200',
+    caughtBy: 'providers/update-unknown',
+    mutate: forgiving(UPDATE, 'PROVIDER_NOT_FOUND', () => ({ status: 200, body: { provider: {} } })),
+  },
+  {
+    name: 'provider-delete-204',
+    what: 'delete of a provider is a 204',
+    caughtBy: 'providers/delete',
+    mutate: ({ around }) =>
+      around('delete_custom_provider', async (call, handler) => {
+        await handler(call)
+        return { status: 204 }
+      }),
+  },
+  {
+    name: 'provider-delete-twice',
+    what: 'a second delete of a provider is a 200',
+    caughtBy: 'providers/delete-twice',
+    mutate: forgiving('delete_custom_provider', 'PROVIDER_NOT_FOUND', () => ({ status: 200, body: {} })),
+  },
+  {
+    name: 'provider-delete-leaves-accounts',
+    what: 'the accounts of a deleted provider keep their status',
+    caughtBy: 'providers/delete-accounts',
+    mutate: ({ around }) =>
+      around('delete_custom_provider', async (call, handler) => {
+        const { model } = call.environment
+        const accounts = model.accountIndex.ofConnector(call.path['identifier'] ?? '')
+        const reply = await handler(call)
+        model.transact(() => {
+          for (const account of accounts) model.tables.accounts.put(account)
+        })
+        return reply
+      }),
+  },
+  {
+    name: 'execute-deleted',
+    what: 'a deleted account still executes',
+    caughtBy: 'delete/execute',
+    mutate: forgiving(EXECUTE, 'ACCOUNT_NOT_FOUND', () => DONE),
+  },
+  {
+    name: 'execute-pending',
+    what: 'an account that is not ACTIVE executes',
+    caughtBy: 'execute/pending',
+    mutate: forgiving(EXECUTE, 'ACCOUNT_NOT_ACTIVE', () => DONE),
+  },
+  {
+    name: 'execute-inactive-code',
+    what: 'an account that is not ACTIVE has code 3',
+    caughtBy: 'execute/pending',
+    mutate: confusing(EXECUTE, 'ACCOUNT_NOT_ACTIVE', 'VALIDATION_FAILED'),
+  },
+  {
+    name: 'execute-unknown-tool-400',
+    what: 'an unknown tool is a 400',
+    caughtBy: 'execute/unknown-tool',
+    mutate: confusing(EXECUTE, 'TOOL_NOT_FOUND', 'VALIDATION_FAILED'),
+  },
+  {
+    name: 'execute-any-input',
+    what: 'input is not checked against the schema of the tool',
+    caughtBy: 'execute/invalid-input',
+    mutate: ({ around }) =>
+      around(EXECUTE, (call, handler) => handler({ ...call, checkToolInput: () => Promise.resolve([]) })),
+  },
+  {
+    name: 'execute-state-first',
+    what: 'the state of the account is checked before the tool',
+    caughtBy: 'execute/tool-before-state',
+    mutate: ({ around }) =>
+      around(EXECUTE, (call, handler) => {
+        const account = call.environment.model.tables.accounts.get(call.body.connected_account_id ?? '')
+        if (account && account.status !== 'ACTIVE') throw new ServiceError('ACCOUNT_NOT_ACTIVE', 'not active')
+        return handler(call)
+      }),
+  },
+  {
+    name: 'execute-input-first',
+    what: 'the input is checked before the state of the account',
+    caughtBy: 'execute/state-before-input',
+    mutate: ({ around }) =>
+      around(EXECUTE, async (call, handler) => {
+        try {
+          return await handler(call)
+        } catch (error) {
+          if (!(error instanceof ServiceError) || error.errorCode !== 'ACCOUNT_NOT_ACTIVE') throw error
+          throw Object.keys(call.body.tool_input ?? {}).length > 0
+            ? error
+            : new ServiceError('INVALID_TOOL_INPUT', 'input first')
+        }
+      }),
+  },
+  {
+    name: 'execute-result-wrapped',
+    what: 'the result is in result',
+    caughtBy: 'execute/result',
+    mutate: answering(EXECUTE, (body) => {
+      body.result = body.data
+      delete body.data
+    }),
+  },
+  {
+    name: 'execute-same-id',
+    what: 'executions share an id',
+    caughtBy: 'execute/execution-ids',
+    mutate: answering(EXECUTE, (body) => (body.execution_id = 'exec_always_the_same')),
+  },
+  {
+    name: 'execute-unnoticed',
+    what: 'an execution leaves last_used_at unset',
+    caughtBy: 'execute/last-used',
+    mutate: answering('get_connected_account_details', ({ connected_account: account }) => delete account.last_used_at),
+  },
+  {
+    name: 'execute-no-alias',
+    what: 'params is not read, and so two inputs do not differ',
+    caughtBy: 'execute/params',
+    mutate: ({ around }) =>
+      around(EXECUTE, (call, handler) => {
+        const { params: _params, ...body } = call.body
+        return handler({ ...call, body })
+      }),
+  },
+  {
+    name: 'execute-rate-limit-500',
+    what: 'a rate limit of the third party is a 500',
+    caughtBy: 'execute/rate-limited',
+    mutate: confusing(EXECUTE, 'THIRD_PARTY_RATE_LIMITED', 'TOOL_EXECUTION_FAILED'),
+  },
+  {
+    name: 'execute-failure-502',
+    what: 'a failure of the third party lacks tool_error_info',
+    caughtBy: 'execute/third-party-fails',
+    mutate: confusing(EXECUTE, 'TOOL_EXECUTION_FAILED', 'TOOL_EXECUTION_FAILED'),
+  },
+  {
+    name: 'execute-without-refresh',
+    what: 'an expired token is not refreshed for a tool',
+    caughtBy: 'time/token-refreshed-for-tool',
+    mutate: ({ around }) =>
+      around(EXECUTE, (call, handler) => {
+        const account = call.environment.model.tables.accounts.get(call.body.connected_account_id ?? '')
+        const over = account?.token_expires_at && Date.parse(account.token_expires_at) <= call.environment.clock.now()
+        if (over) throw new ServiceError('ACCOUNT_NOT_ACTIVE', 'its token has expired')
+        return handler(call)
+      }),
+  },
+]
