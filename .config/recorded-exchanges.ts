@@ -3,11 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject, Vitest } from 'vitest/node'
 
-/** Makes the folder in which the workers note what their tests produced, for `test/coverage.test.ts` (test/support). */
-export default function provideRecordedExchanges(project: TestProject): () => void {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmock-exchanges-'))
+/**
+ * Makes the folder in which the workers note what their tests produced, for `test/coverage.test.ts` (test/support). Vitest
+ * runs this for each project of the run, and all of them share one folder: the first one makes it, and removes it.
+ */
+export default function provideRecordedExchanges(project: TestProject): (() => void) | undefined {
+  // The environment, because each project loads this file anew.
+  const made = process.env['RECORDED_EXCHANGES']
+  const folder = made ?? mkdtempSync(join(tmpdir(), 'toolmock-exchanges-'))
+  process.env['RECORDED_EXCHANGES'] = folder
   project.provide('recordedExchanges', folder)
   project.provide('wholeRun', !isSelection(project.vitest))
+  if (made !== undefined) return undefined
   return () => {
     rmSync(folder, { recursive: true })
   }
