@@ -66,6 +66,8 @@ async function forward(
   request.pipe(onward)
   const [answer] = (await once(onward, 'response')) as [IncomingMessage]
   const chunks: Buffer[] = await answer.toArray()
+  request.unpipe(onward).resume()
+  onward.destroy()
   const reply = replyOf(answer, Buffer.concat(chunks).toString())
   if (/^\/(api|oauth)\//.test(seen.path)) for (const change of replies) change(reply, seen)
   response.writeHead(reply.status, reply.headers)

@@ -78,7 +78,10 @@ export const TOKEN_AND_ERROR_MUTANTS: readonly Mutant[] = [
     name: 'bearer-without-challenge',
     what: 'a 401 lacks WWW-Authenticate',
     caughtBy: 'bearer/challenge',
-    mutate: ({ reply }) => reply(({ headers }) => void delete headers['www-authenticate']),
+    mutate: ({ reply }) =>
+      reply(({ headers }) => {
+        delete headers['www-authenticate']
+      }),
   },
   {
     name: 'bearer-case-sensitive',
@@ -129,7 +132,10 @@ export const TOKEN_AND_ERROR_MUTANTS: readonly Mutant[] = [
     name: 'request-id-lost',
     what: 'X-Request-Id of the request is not taken over',
     caughtBy: 'errors/request-id-kept',
-    mutate: ({ request }) => request(({ headers }) => void delete headers['x-request-id']),
+    mutate: ({ request }) =>
+      request(({ headers }) => {
+        delete headers['x-request-id']
+      }),
   },
   status('method-404', 'a method that is not served is a 404', 'errors/method', 405, 404),
   status('too-large-400', 'a large body is a 400', 'errors/too-large', 413, 400),
@@ -137,7 +143,10 @@ export const TOKEN_AND_ERROR_MUTANTS: readonly Mutant[] = [
     name: 'method-without-allow',
     what: 'a 405 lacks Allow',
     caughtBy: 'errors/method',
-    mutate: ({ reply }) => reply(({ headers }) => void delete headers['allow']),
+    mutate: ({ reply }) =>
+      reply(({ headers }) => {
+        delete headers['allow']
+      }),
   },
   {
     name: 'prefix-match',
