@@ -1,4 +1,5 @@
 import { type BASES, type REPORT_FORMATS, reportText, runConformance } from '../conform-joint.ts'
+import { StartError } from '../domain/start-error.ts'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { Surroundings } from './command.ts'
 import { CONFORM_FLAGS } from './conform-flags.ts'
@@ -29,7 +30,7 @@ export async function conform(argv: readonly string[], surroundings: Surrounding
     progress?.('')
     out(reportText(report, values.format satisfies (typeof REPORT_FORMATS)[number]))
     if (report.leftBehind > 0) err('toolmock: something that the run made could not be removed from the target again')
-    if (interrupted.signal.aborted) throw new UsageError('the run was interrupted; what it had made was removed.')
+    if (interrupted.signal.aborted) throw new StartError('the run was interrupted; what it had made was removed')
     return report.summary.broken > 0 ? 1 : 0
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop)

@@ -116,10 +116,12 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-export function shown(value: unknown): string {
+function shown(value: unknown): string {
   return value === undefined ? 'nothing' : excerpt(JSON.stringify(value))
 }
 
+/** Reports end up where many can read them: the tokens of a live service do not. */
 function excerpt(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 300)}…` : text
+  const masked = text.replace(/("(?:access|refresh)_token":\s*")[^"]+/g, '$1…')
+  return masked.length > 300 ? `${masked.slice(0, 300)}…` : masked
 }

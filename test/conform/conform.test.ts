@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { Answer } from '../../src/conform/answer.ts'
 import { CHECKS } from '../../src/conform/checks/table.ts'
 import { reportText } from '../../src/conform/report-formats.ts'
 import { conform, type ConformOptions, type ConformReport } from '../../src/conform/run.ts'
@@ -120,6 +121,13 @@ describe('the conformance suite against something else', () => {
     expect(report.summary.broken).toBeGreaterThan(150)
     for (const { result, reason } of report.checks)
       if (result === 'broken') expect(reason).toMatch(/^expected .*found/s)
+  })
+})
+
+describe('a broken check', () => {
+  it('does not tell a token of the service', () => {
+    const answer = new Answer('POST /oauth/token', 200, {}, '{"access_token":"secret","expires_in":5}')
+    expect(() => answer.is(401)).toThrow('found 200 {"access_token":"…","expires_in":5}')
   })
 })
 
