@@ -19,12 +19,6 @@ const environmentShape = fields<EnvironmentImage>({
   ids: idsShape,
   tables: fields(Object.fromEntries(TABLE_NAMES.map((name) => [name, array(rowShape(name))]))),
 })
-const recordShape = fields<Omit<EnvironmentImage, 'tables'>>({
-  settings: settingsShape,
-  clock: clockShape,
-  ids: idsShape,
-})
-
 /**
  * Reads the bytes of a state file.
  * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
