@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { connectorsTable } from './generate/connectors-table.ts'
 import { controlDocument } from './generate/control-document.ts'
 import { embeddedDocument } from './generate/embedded-document.ts'
+import { fidelityTables } from './generate/fidelity-tables.ts'
 import { fieldTables } from './generate/field-tables.ts'
 import { jsonSchemas } from './generate/json-schemas.ts'
 import { lifecyclePages } from './generate/lifecycle-pages.ts'
-import { operationsTable } from './generate/operations-table.ts'
 import { optionsTables } from './generate/options-tables.ts'
 import { routes } from './generate/routes.ts'
 import { types } from './generate/types.ts'
@@ -29,7 +29,7 @@ const STEPS: readonly Step[] = [
   controlDocument,
   jsonSchemas,
   lifecyclePages,
-  operationsTable,
+  fidelityTables,
   optionsTables,
   connectorsTable,
 ]

@@ -29,7 +29,8 @@ export interface Parameter {
 }
 
 interface Content {
-  content?: Record<string, { schema?: Schema }>
+  content?: Record<string, { schema?: Schema; examples?: Record<string, { value?: unknown } | { $ref: string }> }>
+  'x-basis'?: string
 }
 
 interface OperationObject {
@@ -62,6 +63,10 @@ export interface SpecOperation {
   body: { mediaType: string; required: boolean; schema: Schema } | null
   /** Status → the schema of its JSON body, null when it has none. */
   responses: ReadonlyMap<string, Schema | null>
+  /** Status → the error codes of its examples: the spec has one example for each code. */
+  codes: ReadonlyMap<string, readonly string[]>
+  /** Status → where it comes from. */
+  statusBasis: ReadonlyMap<string, string>
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch']
@@ -87,6 +92,9 @@ function readOperation(
 ): SpecOperation {
   const operation = (item as Record<string, unknown>)[at.method] as OperationObject
   const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])]
+  const responses = Object.entries(operation.responses).map(
+    ([status, response]) => [declaredStatus(operation.operationId, status), follow<Content>(spec, response)] as const,
+  )
   return {
     id: operation.operationId,
     ...at,
@@ -96,13 +104,19 @@ function readOperation(
     bearer: needsBearer(operation.security ?? spec.security ?? []),
     parameters: parameters.map((parameter) => follow<Parameter>(spec, parameter)),
     body: operation.requestBody ? readBody(spec, operation.operationId, operation.requestBody) : null,
-    responses: new Map(
-      Object.entries(operation.responses).map(([status, response]) => [
-        declaredStatus(operation.operationId, status),
-        jsonSchemaOf(follow<Content>(spec, response)),
-      ]),
-    ),
+    responses: new Map(responses.map(([status, response]) => [status, jsonSchemaOf(response)])),
+    codes: new Map(responses.map(([status, response]) => [status, codesOf(spec, response)])),
+    statusBasis: new Map(responses.map(([status, response]) => [status, response['x-basis'] ?? ''])),
   }
+}
+
+function codesOf(spec: SpecDocument, { content }: Content): string[] {
+  const examples = Object.values(content?.['application/json']?.examples ?? {})
+  return examples.flatMap((example) => {
+    const { value } = follow<{ value?: unknown }>(spec, example)
+    const { error, details } = (value ?? {}) as { error?: string; details?: { error_code?: string }[] }
+    return error ?? details?.[0]?.error_code ?? []
+  })
 }
 
 function needsBearer(security: Record<string, string[]>[]): boolean {

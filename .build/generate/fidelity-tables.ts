@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Check } from '../../src/conform/check.ts'
+import type { Mutant } from '../../test/mutants/mutant.ts'
+import { ANY_OPERATION, subjectOf } from './check-subjects.ts'
+import { markedSection } from './marked-section.ts'
+import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
+import type { Step } from './step.ts'
+
+const README = 'README.md'
+const CONFORMANCE = 'docs/conformance.md'
+const MUTANTS = 'test/mutants/table.ts'
+const BASES = ['document', 'convention', 'choice'] as const
+
+/** One line of the README's table, and one part of `docs/conformance.md`. */
+interface Row {
+  readonly name: string
+  readonly operation: SpecOperation | null
+  readonly checks: readonly Check[]
+  readonly mutants: readonly Mutant[]
+}
+
+/**
+ * What is served, where it comes from and how it is proven: in the README an operation a line, in `docs/conformance.md` every
+ * check with the mutants that it catches.
+ */
+export const fidelityTables: Step = {
+  name: 'fidelity tables',
+  inputs: [SPEC, 'src/conform/checks', 'test/mutants', 'test/mutants/table'],
+  outputs: [README, CONFORMANCE],
+  make: async (root) => {
+    // The image is built without the tests, and has no use for either file.
+    if (!existsSync(join(root, MUTANTS))) return new Map()
+    const rows = await rowsOf(root)
+    return new Map([
+      ...(await markedSection(root, README, 'fidelity', readmeTable(rows))),
+      ...(await markedSection(root, CONFORMANCE, 'checks', rows.map(partOf).join('\n\n'))),
+    ])
+  },
+}
+
+async function rowsOf(root: string): Promise<Row[]> {
+  const { CHECKS } = await import('../../src/conform/checks/table.ts')
+  const { MUTANTS } = await import('../../test/mutants/table.ts')
+  const operations = operationsOf(await readSpec(root))
+  const ids = new Set(operations.map(({ id }) => id))
+  const subjects = new Map(CHECKS.map(({ id }) => [id, subjectOf(id, ids)]))
+  const row = (name: string, operation: SpecOperation | null): Row => ({
+    name,
+    operation,
+    checks: CHECKS.filter(({ id }) => subjects.get(id) === name),
+    mutants: MUTANTS.filter(({ caughtBy }) => subjects.get(caughtBy) === name),
+  })
+  return [...operations.map((operation) => row(operation.id, operation)), row(ANY_OPERATION, null)]
+}
+
+function readmeTable(rows: readonly Row[]): string {
+  const statuses = BASES.map((basis) =>
+    rows.reduce((sum, { operation }) => sum + statusesOf(operation, basis).length, 0),
+  )
+  const checks = rows.flatMap((row) => row.checks)
+  const mutants = rows.flatMap((row) => row.mutants)
+  return [
+    '| operation | method and path | `document` | `convention` | `choice` | checks | mutants |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...rows.map(lineOf),
+    `| **in all** | ${rows.length - 1} operations | ${statuses.join(' | ')} | ${countsOf(checks)} = **${checks.length}** | **${mutants.length}** |`,
+  ].join('\n')
+}
+
+function lineOf({ name, operation, checks, mutants }: Row): string {
+  const statuses = BASES.map((basis) => statusesOf(operation, basis).join(', '))
+  const [first, path] = operation
+    ? [`\`${name}\``, `\`${operation.method.toUpperCase()} ${operation.path}\``]
+    : [name, 'bearer, errors, bodies, ids']
+  return `| ${first} | ${path} | ${statuses.join(' | ')} | ${countsOf(checks)} | ${mutants.length} |`
+}
+
+function statusesOf(operation: SpecOperation | null, basis: string): string[] {
+  return [...(operation?.statusBasis ?? [])].filter(([, from]) => kindOf(from) === basis).map(([status]) => status)
+}
+
+function countsOf(checks: readonly Check[]): string {
+  return BASES.map((basis) => checks.filter((check) => kindOf(check.basis) === basis).length).join(' + ')
+}
+
+function kindOf(basis: string): string {
+  return basis.split(':')[0] ?? ''
+}
+
+function partOf({ name, operation, checks, mutants }: Row): string {
+  const caught = (id: string): string =>
+    mutants
+      .filter(({ caughtBy }) => caughtBy === id)
+      .map((mutant) => `${mutant.what} (\`${mutant.name}\`)`)
+      .join('; ')
+  return [
+    ...(operation ? [`### \`${name}\``, '', originOf(operation)] : ['### Any operation']),
+    '',
+    '| check | what holds | basis | the mutants that it has to catch |',
+    '| --- | --- | --- | --- |',
+    ...checks.map(({ id, title, basis }) => `| \`${id}\` | ${cell(title)} | ${basis} | ${cell(caught(id))} |`),
+  ].join('\n')
+}
+
+function originOf({ method, path, basis, statusBasis }: SpecOperation): string {
+  const statuses = [...statusBasis].map(([status, from]) => `${status} (${from})`).join(', ')
+  return `\`${method.toUpperCase()} ${path}\` (${basis.join(', ')}) answers ${statuses}.`
+}
+
+function cell(text: string): string {
+  return text
+    .replaceAll('|', '\\|')
+    .replaceAll('<', '&lt;')
+    .replace(/__\w+__/g, '`$&`')
+    .replaceAll('{}', '`{}`')
+}
