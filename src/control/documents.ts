@@ -2,7 +2,7 @@ import { DocumentError } from '../documents/problem.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import type { SeedBundle } from '../domain/seed.ts'
-import { connectorsOf } from '../operations/connectors.ts'
+import { knownConnectors } from '../scenarios/known-connectors.ts'
 import type { Environment } from '../store/environment.ts'
 import type { SentBody } from './body.ts'
 import type { ControlContext } from './context.ts'
@@ -16,7 +16,7 @@ import { ControlError, faulty } from './control-error.ts'
 /** The seed in a body; its accounts may stand at connectors that the environment has. @throws DocumentError */
 export async function seedIn(body: SentBody, context: ControlContext, environment?: Environment): Promise<SeedBundle> {
   const { parseSeed } = await import('../documents/seed-files.ts')
-  return parseSeed({ file: 'body', text: body.text }, context.documents, environment ? knownIn(environment) : new Map())
+  return parseSeed({ file: 'body', text: body.text }, context.documents, environment ? knownConnectors(environment) : new Map())
 }
 
 /**
@@ -54,13 +54,9 @@ export async function scenarioIn(
   { environment, name }: { environment: Environment; name: string },
 ): Promise<Scenario> {
   const { parseScenario } = await import('../documents/scenario-files.ts')
-  const scenario = await parseScenario({ file: 'body', text: body.text }, context.documents, knownIn(environment))
+  const scenario = await parseScenario({ file: 'body', text: body.text }, context.documents, knownConnectors(environment))
   checkName('name', scenario.name, name)
   return scenario
-}
-
-function knownIn(environment: Environment): ReadonlyMap<string, Connector> {
-  return new Map(connectorsOf(environment).map((connector) => [connector.connector, connector]))
 }
 
 function checkName(path: string, found: string, wanted: string): void {

@@ -15,6 +15,8 @@ export function controlRoutes(context: ControlContext): Router {
   const router = express.Router({ strict: true, caseSensitive: true })
   const table = controlTable()
   router.use(async (request, response) => {
+    // What an answer quotes from a request must not be taken for a page, however it is opened.
+    response.setHeader('X-Content-Type-Options', 'nosniff')
     try {
       const reply = await answer(context, table, request, response)
       send(response, reply)

@@ -1,14 +1,9 @@
 import type { Connector } from '../domain/connector.ts'
 import type { Environment } from '../store/environment.ts'
 
-/** The connectors that an environment has by name, which scenarios may be about (G19). */
+/** The connectors of an environment by name, which accounts of a seed may stand at and scenarios be about (G19). */
 export function knownConnectors(environment: Environment): ReadonlyMap<string, Connector> {
-  const { connections, connectors, providers } = environment.model.tables
-  const names = [
-    ...[...connections.values()].map(({ key_id }) => key_id),
-    ...[...connectors.values()].map(({ connector }) => connector),
-    ...[...providers.values()].map(({ identifier }) => identifier),
-  ]
+  const names = [...environment.model.tables.connections.values()].map(({ key_id }) => key_id)
   return new Map(
     names.flatMap((name) => {
       const connector = environment.connector(name)

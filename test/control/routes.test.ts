@@ -46,6 +46,13 @@ describe('every call of the control API', () => {
     })
   })
 
+  it.each(['/clock', '/ui', '/env', '/openapi'])('is not to be taken for a page by a browser: GET %s', async (path) => {
+    await withControl({}, async ({ http }) => {
+      const { headers } = await http('get', `/_mock${path}`)
+      expect(headers['x-content-type-options']).toBe('nosniff')
+    })
+  })
+
   it('says what it allows instead of an unknown method, and takes no body where it needs none', async () => {
     await withControl({}, async ({ http, call }) => {
       expect((await http('delete', '/_mock/clock')).headers['allow']).toBe('GET, PUT, HEAD')
