@@ -1,10 +1,11 @@
 import type { Account, Scope } from '../domain/account.ts'
 import type { AccountFinder } from '../domain/locator.ts'
 import type { Position } from '../domain/page-token.ts'
+import { KeptMatches } from './kept-matches.ts'
 import { Postings } from './postings.ts'
 import { DisjointLists, SequenceList, type Sequences, union } from './sequence-list.ts'
 import type { Index } from './table.ts'
-import { type Searched, TextSearch } from './text-search.ts'
+import { contains, type Searched, TextSearch } from './text-search.ts'
 
 /** Exact matches, but for `query`, which is a case-insensitive substring of identifier, connector or provider (G1, G3). */
 export interface AccountFilter {
@@ -32,21 +33,29 @@ type ListedField = (typeof LISTED)[number]
 
 /** Of more accounts with the same name than this, the one in a scope is found by its scope. */
 const MANY = 16
+/** What so few accounts have in common with others is found as quickly as remembered. */
+const FEW = 256
+/** Answers to several filters at once that are kept up to date for the next page. */
+const KEPT_LISTS = 8
 
 /** Accounts by id, by locator in every scope, by field, by text, and in creation order. */
 export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   readonly order = SequenceList.of([])
   /** Rows by id are the table's own. */
   readonly #find: (id: string) => Account | undefined
+  readonly #few: number
   readonly #bySequence = new Map<number, Account>()
   /** By connector, then by identifier. */
   readonly #named = new Map<string, Postings>()
   /** Made when a field is first asked for: a start need not wait for what may never be used. */
   readonly #fields = new Map<ListedField, Postings>()
   readonly #search = new TextSearch(this)
+  readonly #kept = new KeptMatches(KEPT_LISTS)
 
-  constructor(find: (id: string) => Account | undefined) {
+  /** `few` is given by tests alone: the size up to which an answer to several filters is not kept. */
+  constructor(find: (id: string) => Account | undefined, few = FEW) {
     this.#find = find
+    this.#few = few
   }
 
   update(before: Account | undefined, after: Account | undefined): void {
@@ -58,6 +67,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
       this.#remove(before)
     if (after) this.#add(after, before)
     this.#search.update(before, after)
+    if (!before || !after || !inSamePlaces(before, after)) this.#kept.update(before, after)
   }
 
   get lastSequence(): number {
@@ -125,17 +135,25 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     }
   }
 
-  #matches({ identifier, connectors, query, ...exact }: AccountFilter): Sequences {
+  #matches(filter: AccountFilter): Sequences {
+    const lists = this.#lists(filter).sort(bySize)
+    const [fewest, ...others] = lists
+    if (!fewest) return this.order
+    if (others.length === 0) return fewest
+    const common = (): number[] => others.reduce((found, list) => list.common(found), fewest.toArray())
+    if (fewest.size <= this.#few) return SequenceList.of(common())
+    return this.#kept.of(question(filter), (account) => isMatch(account, filter), common)
+  }
+
+  /** One list for each condition; what matches is in all of them. */
+  #lists({ identifier, connectors, query, ...exact }: AccountFilter): Sequences[] {
     const lists: Sequences[] = LISTED.flatMap((field) =>
       exact[field] === undefined ? [] : [this.#in(field, exact[field])],
     )
     if (identifier !== undefined) lists.push(this.#identified(identifier))
     if (connectors) lists.push(this.#ofAny(connectors))
     if (query !== undefined) lists.push(this.#search.matches(query))
-    const [fewest, ...others] = lists.sort(bySize)
-    if (!fewest) return this.order
-    if (others.length === 0) return fewest
-    return SequenceList.of(others.reduce((common, list) => list.common(common), fewest.toArray()))
+    return lists
   }
 
   #in(field: ListedField, value: string): SequenceList {
@@ -183,6 +201,25 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
 
 function inSamePlaces(a: Account, b: Account): boolean {
   return a.sequence === b.sequence && a.identifier === b.identifier && LISTED.every((field) => a[field] === b[field])
+}
+
+/** The same text for the same conditions, and for no others. */
+function question({ identifier, connectors, query, ...exact }: AccountFilter): string {
+  return JSON.stringify([
+    LISTED.map((field) => exact[field] ?? null),
+    identifier ?? null,
+    connectors ?? null,
+    query?.toLowerCase() ?? null,
+  ])
+}
+
+function isMatch(account: Account, { identifier, connectors, query, ...exact }: AccountFilter): boolean {
+  return (
+    LISTED.every((field) => exact[field] === undefined || account[field] === exact[field]) &&
+    (identifier === undefined || account.identifier === identifier) &&
+    (!connectors || connectors.includes(account.connector)) &&
+    (query === undefined || contains(account, query.toLowerCase()))
+  )
 }
 
 function bySize(a: Sequences, b: Sequences): number {

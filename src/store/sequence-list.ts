@@ -109,12 +109,14 @@ export class SequenceList implements Sequences {
 
   common(ascending: readonly number[]): number[] {
     if (ascending.length * 8 < this.#size) return ascending.filter((value) => this.has(value))
-    const own = this.toArray()
     const found: number[] = []
-    let at = 0
+    let [index, at] = [0, 0]
+    let part = this.#parts[0]
     for (const value of ascending) {
-      while (at < own.length && (own[at] ?? 0) < value) at++
-      if (own[at] === value) found.push(value)
+      while (part && (part[part.length - 1] ?? 0) < value) [part, at] = [this.#parts[++index], 0]
+      if (!part) break
+      while ((part[at] ?? Infinity) < value) at++
+      if (part[at] === value) found.push(value)
     }
     return found
   }

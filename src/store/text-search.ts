@@ -1,6 +1,7 @@
 import type { Account } from '../domain/account.ts'
+import { KeptMatches } from './kept-matches.ts'
 import type { Postings } from './postings.ts'
-import { SequenceList, union } from './sequence-list.ts'
+import { type SequenceList, union } from './sequence-list.ts'
 import { TrigramIndex } from './trigram-index.ts'
 
 /** The accounts that are searched. */
@@ -24,8 +25,7 @@ export class TextSearch {
   #trigrams = new TrigramIndex()
   /** Accounts up to this sequence are in the trigram index. */
   #indexedUpTo = 0
-  /** By text, the least recently used first. */
-  readonly #kept = new Map<string, SequenceList>()
+  readonly #kept = new KeptMatches(KEPT_SEARCHES)
 
   constructor(accounts: Searched) {
     this.#accounts = accounts
@@ -34,21 +34,17 @@ export class TextSearch {
   /** The accounts that contain a text; not to be changed. */
   matches(query: string): SequenceList {
     const text = query.toLowerCase()
-    const matches = this.#kept.get(text) ?? SequenceList.of(this.#search(text))
-    this.#kept.delete(text)
-    this.#kept.set(text, matches)
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > KEPT_SEARCHES && oldest !== undefined) this.#kept.delete(oldest)
-    return matches
+    return this.#kept.of(
+      text,
+      (account) => contains(account, text),
+      () => this.#search(text),
+    )
   }
 
   update(before: Account | undefined, after: Account | undefined): void {
     if (before && after && sameTexts(before, after)) return
     if (after && after.sequence <= this.#indexedUpTo) this.#trigrams.add(after.sequence, after.identifier.toLowerCase())
-    for (const [text, matches] of this.#kept) {
-      if (before) matches.remove(before.sequence)
-      if (after && contains(after, text)) matches.add(after.sequence)
-    }
+    this.#kept.update(before, after)
   }
 
   #search(text: string): number[] {
@@ -96,7 +92,8 @@ export class TextSearch {
   }
 }
 
-function contains({ identifier, connector, provider }: Account, text: string): boolean {
+/** `text` being in lower case. */
+export function contains({ identifier, connector, provider }: Account, text: string): boolean {
   return [identifier, connector, provider].some((value) => value.toLowerCase().includes(text))
 }
 

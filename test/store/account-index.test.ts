@@ -92,11 +92,14 @@ function apply(index: AccountIndex, naive: NaiveAccounts, each: Step): void {
 }
 
 describe('AccountIndex', () => {
-  it('answers pages, totals and look-ups as a look at every account would, after any history', () => {
+  it.each([
+    ['keeping answers to several filters', 0],
+    ['finding them anew each time', Infinity],
+  ])('answers pages, totals and look-ups as a look at every account would, after any history, %s', (_, few) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const naive = new NaiveAccounts()
-        const index = new AccountIndex((id) => naive.rows.get(id))
+        const index = new AccountIndex((id) => naive.rows.get(id), few)
         for (const each of steps) apply(index, naive, each)
         for (const each of naive.rows.values()) {
           expect(index.byId(each.id)).toBe(each)
@@ -146,6 +149,25 @@ describe('AccountIndex', () => {
         `use${text.toLowerCase()}example.com`,
       ])
     }
+  })
+
+  it('keeps the answer to two filters true while accounts come, change and go', () => {
+    const index = new AccountIndex(() => undefined)
+    const row = (at: number): Account =>
+      account(at, { user_id: at % 2 === 0 ? 'even' : 'odd', connector: at % 3 === 0 ? 'mail' : 'chat' })
+    for (let at = 1; at <= 3000; at++) index.update(undefined, row(at))
+    const total = (): number => index.page({ user_id: 'even', connector: 'mail' }, { after: 0 }, 10).total
+    expect(total()).toBe(500)
+    index.update(row(6), undefined)
+    index.update(row(12), { ...row(12), connector: 'chat' })
+    index.update(row(1), { ...row(1), user_id: 'even', connector: 'mail' })
+    index.update(row(18), { ...row(18), status: 'EXPIRED' })
+    expect(total()).toBe(499)
+    expect(index.page({ user_id: 'even', connector: 'mail' }, { after: 0 }, 3).rows).toMatchObject([
+      { sequence: 1 },
+      { sequence: 18, status: 'EXPIRED' },
+      { sequence: 24 },
+    ])
   })
 
   it('refuses a second account in the same place and keeps the first', () => {
