@@ -16,7 +16,11 @@ import { ControlError, faulty } from './control-error.ts'
 /** The seed in a body; its accounts may stand at connectors that the environment has. @throws DocumentError */
 export async function seedIn(body: SentBody, context: ControlContext, environment?: Environment): Promise<SeedBundle> {
   const { parseSeed } = await import('../documents/seed-files.ts')
-  return parseSeed({ file: 'body', text: body.text }, context.documents, environment ? knownConnectors(environment) : new Map())
+  return parseSeed(
+    { file: 'body', text: body.text },
+    context.documents,
+    environment ? knownConnectors(environment) : new Map(),
+  )
 }
 
 /**
@@ -54,7 +58,11 @@ export async function scenarioIn(
   { environment, name }: { environment: Environment; name: string },
 ): Promise<Scenario> {
   const { parseScenario } = await import('../documents/scenario-files.ts')
-  const scenario = await parseScenario({ file: 'body', text: body.text }, context.documents, knownConnectors(environment))
+  const scenario = await parseScenario(
+    { file: 'body', text: body.text },
+    context.documents,
+    knownConnectors(environment),
+  )
   checkName('name', scenario.name, name)
   return scenario
 }

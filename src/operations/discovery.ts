@@ -2,14 +2,16 @@ import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import { type Binding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
 import type { AccountFilter } from '../store/account-index.ts'
-import { type Environment, now } from '../store/environment.ts'
+import { instant } from '../domain/instant.ts'
+import type { Environment } from '../store/environment.ts'
 import { connectorsOf } from './connectors.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** GET /tools: the tools of every connector, or of those that a filter on accounts leaves. */
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
   const filter = new Map(Object.entries(query))
-  const offered = connectorsFor(environment, query).flatMap(toolsOf).filter(matching(query))
+  const matches = matching(query)
+  const offered = placedTools(environment, connectorsFor(environment, query)).filter(({ item }) => matches(item))
   filter.delete('page_size')
   filter.delete('page_token')
   const binding: Binding = [
@@ -53,7 +55,7 @@ export function listAvailableTools({ environment, query }: Call<'list_available_
 
 /** GET /providers: custom ones and those of the connectors, in the order in which they came to be. */
 export function listProviders({ environment, query }: Call<'list_providers'>): Reply {
-  const providers = [...environment.model.tables.providers.values()]
+  const providers = [...environment.model.tables.providers.placed()].map(([place, item]) => ({ place, item }))
   const { items, ...rest } = slice(providers, [['listing', 'providers']], {
     size: query.page_size,
     token: query.page_token,
@@ -83,7 +85,7 @@ function toolView(environment: Environment, { connector, tool }: Offer) {
     is_default: tool.is_default,
     tags: tool.tags,
     metadata: {},
-    updated_at: now(environment),
+    updated_at: instant(environment.model.definitions.of(connector.connector)),
   }
 }
 
@@ -134,22 +136,42 @@ function accountsWhere(environment: Environment, filter: AccountFilter): readonl
   return environment.model.accountIndex.page(filter, { after: 0 }, Number.MAX_SAFE_INTEGER).rows
 }
 
-/** One page of a list that is short enough to be counted through; positions are those in the list, from 1. */
+/** An item of a list with what its page tokens name: it grows from item to item and stays when others come and go. */
+interface Placed<T> {
+  readonly place: number
+  readonly item: T
+}
+
+/** Tools come in the order of their connectors' connections; no connector has so many that they reach into the next one's. */
+const TOOLS_OF_ONE = 100_000
+
+function placedTools(environment: Environment, connectors: readonly Connector[]): Placed<Offer>[] {
+  const chosen = new Map(connectors.map((connector) => [connector.connector, connector]))
+  return [...environment.model.tables.connections.placed()].flatMap(([place, { key_id }]) => {
+    const connector = chosen.get(key_id)
+    return connector ? toolsOf(connector).map((item, at) => ({ place: place * TOOLS_OF_ONE + at, item })) : []
+  })
+}
+
+/** One page of a list that is short enough to be counted through. Positions in tokens are places, from 1 (G4). */
 function slice<T>(
-  list: readonly T[],
+  list: readonly Placed<T>[],
   binding: Binding,
   { size, token }: { size: number | undefined; token: string | undefined },
 ) {
   const position: Position = token ? decodePageToken(token, binding) : { after: 0 }
   const length = size || 10
-  const first = 'after' in position ? position.after : Math.max(0, position.before - 1 - length)
-  // Deletes may have made the list end before the position of a token.
-  const start = Math.min(list.length, first)
-  const end = Math.min(list.length, 'after' in position ? start + length : position.before - 1)
+  const isForth = 'after' in position
+  const border = isForth ? position.after : position.before - 1
+  const passed = list.filter(({ place }) => place < border).length
+  const start = isForth ? passed : Math.max(0, passed - length)
+  const end = isForth ? Math.min(list.length, passed + length) : passed
+  // Deletes may have left nothing on this side of the position: then its page is empty, and both ways lead on from there.
+  const [first = border, last = border - 1] = [list[start]?.place, list[end - 1]?.place]
   return {
-    items: list.slice(start, end),
-    next_page_token: end < list.length ? encodePageToken({ after: end }, binding) : '',
-    prev_page_token: start > 0 ? encodePageToken({ before: start + 1 }, binding) : '',
+    items: list.slice(start, end).map(({ item }) => item),
+    next_page_token: end < list.length ? encodePageToken({ after: last + 1 }, binding) : '',
+    prev_page_token: start > 0 ? encodePageToken({ before: first + 1 }, binding) : '',
     total_size: list.length,
   }
 }

@@ -6,6 +6,7 @@ import type { AuthorizationCode, Grant } from '../domain/grant.ts'
 import type { AuthRequest, MagicLink } from '../domain/magic-link.ts'
 import type { Provider } from '../domain/provider.ts'
 import { AccountIndex } from './account-index.ts'
+import { DefinitionTimes } from './definition-times.ts'
 import { DueIndex } from './due-index.ts'
 import { ForgetIndex } from './forget-index.ts'
 import { GrantIndex } from './grant-index.ts'
@@ -60,6 +61,7 @@ export class Model {
   readonly accountIndex = new AccountIndex((id) => this.tables.accounts.get(id))
   readonly grantIndex = new GrantIndex()
   readonly due = new DueIndex()
+  readonly definitions = new DefinitionTimes(() => this.present())
   readonly #forget = new ForgetIndex()
   readonly tables: { readonly [Name in TableName]: Table<Rows[Name]> }
   /** The time of its environment, in milliseconds; until it has one, nothing is forgotten. */
@@ -75,6 +77,9 @@ export class Model {
     }
     const own: ExtraIndexes = {
       bearer_tokens: [this.#forget.bearerTokens],
+      connections: [this.definitions.connections],
+      providers: [this.definitions.providers],
+      connectors: [this.definitions.connectors],
       accounts: [this.accountIndex, this.due.accounts],
       magic_links: [this.#forget.magicLinks],
       auth_requests: [this.due.authRequests, this.#forget.authRequests],

@@ -57,6 +57,12 @@ export class Table<T extends Row> {
     for (const slot of this.#slots.values()) yield slot.row
   }
 
+  /** Each row with its place in the order, which no other row has had before it since the table was read. */
+  *placed(): IterableIterator<readonly [place: number, row: T]> {
+    if (this.#shuffled) this.#sort()
+    for (const { place, row } of this.#slots.values()) yield [place, row]
+  }
+
   put(row: T): void {
     const slot = this.#slots.get(row.id)
     this.#record({ table: this.name, id: row.id, before: slot?.row, after: row, place: slot?.place })

@@ -242,6 +242,101 @@ describe('GET /providers', () => {
     }))
 })
 
+describe('pages of providers, while some come and go', () => {
+  interface ProviderPage {
+    providers: { identifier: string }[]
+    next_page_token: string
+    prev_page_token: string
+  }
+  const identifiers = ({ providers }: ProviderPage): string[] => providers.map(({ identifier }) => identifier)
+
+  type Change = (made: string, create: () => Promise<string>, drop: (identifier: string) => Promise<unknown>) => unknown
+
+  /** Fifteen providers, three of them custom: the first `size`, then a change, and from there on and back again. */
+  async function around(size: number, change: Change) {
+    const pages = { made: [] as string[], shown: [] as string[], next: [] as string[], back: [] as string[] }
+    await withToolmock({}, async ({ api }) => {
+      const list = async (page_size: number, token = ''): Promise<ProviderPage> =>
+        (await api.get('/providers', { page_size, page_token: token })).body as ProviderPage
+      const create = async (): Promise<string> =>
+        ((await api.post('/custom-providers', { display_name: 'Acme' })).body as { provider: { identifier: string } })
+          .provider.identifier
+      pages.made = [await create(), await create(), await create()]
+      const first = await list(size)
+      await change(pages.made[0] ?? '', create, (identifier) => api.delete(`/custom-providers/${identifier}`))
+      const next = await list(50, first.next_page_token)
+      const back = await list(50, next.prev_page_token)
+      Object.assign(pages, { shown: identifiers(first), next: identifiers(next), back: identifiers(back) })
+    })
+    return pages
+  }
+
+  it('skips none when one of the page before is deleted', async () => {
+    const { made, next, back, shown } = await around(14, (first, _create, drop) => drop(first))
+    expect(next).toEqual(made.slice(2))
+    expect(back).toEqual(shown.filter((identifier) => identifier !== made[0]))
+  })
+
+  it('skips and repeats none when the last of the page before is deleted', async () => {
+    const { made, next, back, shown } = await around(13, (first, _create, drop) => drop(first))
+    expect(next).toEqual(made.slice(1))
+    expect(back).toEqual(shown.slice(0, 12))
+  })
+
+  it('repeats none when one is created, and shows it at the end', async () => {
+    const created: string[] = []
+    const { made, next, back, shown } = await around(13, async (_first, create) => created.push(await create()))
+    expect(next).toEqual([...made.slice(1), ...created])
+    expect(back).toEqual(shown)
+  })
+
+  it('does so for the tools of providers too', () =>
+    withToolmock(
+      {
+        seed: {
+          connectors: [
+            {
+              connector: 'notes',
+              custom_provider: 'Notes',
+              tools: ['add', 'drop'].map((name) => ({ name: `notes_${name}`, call: { method: 'GET', path: '/' } })),
+            },
+          ],
+        },
+      },
+      async ({ api }) => {
+        const made: string[] = []
+        for (const display_name of ['Notes', 'Notes']) {
+          const { body } = await api.post('/custom-providers', { display_name })
+          made.push((body as { provider: { identifier: string } }).provider.identifier)
+        }
+        const all = ((await api.get('/tools')).body as ToolPage).total_size
+        const page = (await api.get('/tools', { page_size: all - 2 })).body as ToolPage
+        await api.delete(`/custom-providers/${made[0] ?? ''}`)
+        const next = (await api.get('/tools', { page_size: 50, page_token: page.next_page_token })).body as ToolPage
+
+        expect(next.tools.map(({ id }) => id)).toEqual([`${made[1] ?? ''}:notes_add`, `${made[1] ?? ''}:notes_drop`])
+      },
+    ))
+})
+
+describe('updated_at of a tool', () => {
+  it('is when its connector was defined or changed, whenever one asks', () =>
+    withToolmock({ now: '2030-01-01T00:00:00.000Z' }, async ({ api, environment, time }) => {
+      const updated = async (name: string) =>
+        ((await api.get('/tools', { 'filter.tool_name': name })).body as { tools: { updated_at: string }[] }).tools[0]
+          ?.updated_at
+      time.advance('60s')
+      expect(await updated('mail_get_message')).toBe('2030-01-01T00:00:00.000Z')
+      const mail = environment.model.tables.connectors.get('mail')!
+      environment.model.transact(() => {
+        environment.model.tables.connectors.put({ ...mail, description: 'another' })
+      })
+      time.advance('60s')
+      expect(await updated('mail_get_message')).toBe('2030-01-01T00:01:00.000Z')
+      expect(await updated('weather_get_current')).toBe('2030-01-01T00:00:00.000Z')
+    }))
+})
+
 describe('paging of Discovery', () => {
   it.each(['/tools', '/providers'])(
     '%s refuses page sizes out of range and tokens that are not its own (G4, G5)',
