@@ -1,7 +1,10 @@
 import { VERSION } from '../version.ts'
 
 export interface Ready {
+  /** What programs are to call: the base URL where one was given. */
   readonly url: string
+  /** The address that it listens at. */
+  readonly listening: string
   readonly client: { readonly id: string; readonly secret: string }
   /** The certificate of a throw-away authority. */
   readonly authorityFile?: string | undefined
@@ -12,7 +15,7 @@ export interface Ready {
  * read, ready to be pasted into a shell; as JSON all of it is one line.
  */
 export function readyLines(ready: Ready, json: boolean): string {
-  const { url, client, authorityFile } = ready
+  const { url, listening, client, authorityFile } = ready
   const variables = {
     TOOLMOCK_URL: url,
     TOOLMOCK_CLIENT_ID: client.id,
@@ -25,6 +28,7 @@ export function readyLines(ready: Ready, json: boolean): string {
       message: 'ready',
       version: VERSION,
       url,
+      listening,
       client_id: client.id,
       client_secret: client.secret,
       ...(authorityFile === undefined ? {} : { authority_file: authorityFile }),
@@ -32,7 +36,8 @@ export function readyLines(ready: Ready, json: boolean): string {
     })
   }
   const block = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`)
-  const first = `toolmock serves ${url} (client id ${client.id}, client secret ${client.secret})`
+  const where = listening === url ? url : `${url} at ${listening}`
+  const first = `toolmock serves ${where} (client id ${client.id}, client secret ${client.secret})`
   const trust = authorityFile === undefined ? [] : [`clients trust it by the authority in ${authorityFile}`]
   return [first, ...trust, '', ...block].join('\n')
 }

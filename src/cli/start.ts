@@ -31,7 +31,7 @@ export async function serve(
   const simulator = await create(simulatorOptions(given, log))
   try {
     const { url } = await simulator.listen({ host: values.host, port: values.port })
-    surroundings.out(readyLines(readyOf(simulator, values['base-url'] ?? url), values.json))
+    surroundings.out(readyLines(readyOf(simulator, { url: values['base-url'] ?? url, listening: url }), values.json))
   } catch (error) {
     await simulator.close()
     throw listenFailure(error, values.host, values.port)
@@ -41,6 +41,6 @@ export async function serve(
   return simulator
 }
 
-function readyOf({ client, authorityFile }: Simulator, url: string): Ready {
-  return { url, client, authorityFile }
+function readyOf({ client, authorityFile }: Simulator, at: Pick<Ready, 'url' | 'listening'>): Ready {
+  return { ...at, client, authorityFile }
 }

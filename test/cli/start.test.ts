@@ -59,9 +59,16 @@ describe('toolmock start', () => {
     })
   })
 
-  it('prints the base URL that it was given', async () => {
-    const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_BASE_URL: 'http://mock.internal/' })
-    expect(serving.firstLine).toContain('toolmock serves http://mock.internal (')
+  it.each([
+    ['text', []],
+    ['JSON', ['--json']],
+  ])('tells the base URL that it was given, and where it listens: %s', async (_as, flags) => {
+    const serving = await toolmock.start(['--in-memory', ...flags], { TOOLMOCK_BASE_URL: 'http://mock.internal/' })
+    const [, listening = ''] = /(http:\/\/127\.0\.0\.1:\d+)/.exec(serving.firstLine) ?? []
+    expect(await health(listening)).toBe(200)
+    if (flags.length === 0)
+      expect(serving.firstLine).toContain(`toolmock serves http://mock.internal at ${listening} (`)
+    else expect(JSON.parse(serving.firstLine)).toMatchObject({ url: 'http://mock.internal', listening })
     expect((await serving.stop()).code).toBe(0)
   })
 
