@@ -25,6 +25,12 @@ async function authenticate(exchange: Exchange, { world, arrive }: Corridor): Pr
       `grant_type ${quote(grantType)} is not served; allowed is client_credentials`,
     )
   }
+  if (basic && form.get('client_secret')) {
+    // RFC 6749 2.3: a client must not use more than one method of authentication in a request.
+    const message =
+      'the client authenticates twice, by HTTP Basic and by client_secret; send its credentials in one place'
+    throw new TokenError('invalid_request', message)
+  }
   const { id, secret } = basic ?? bodyCredentials(form)
   const found = world.byClient(id) ?? (await arrive(id, secret))
   if (!found || !sameSecret(found.client.client_secret, secret)) {

@@ -51,6 +51,12 @@ describe('POST /oauth/token (5.1, G13)', () => {
       const answer = await ask(mock, { grant_type: 'client_credentials' }, encoded)
       expect(answer.status).toBe(200)
     }))
+
+  it('takes a client_id beside HTTP Basic, which is no second way to authenticate', () =>
+    withToolmock({}, async (mock) => {
+      const { client_id, grant_type } = GOOD
+      expect((await ask(mock, { client_id, grant_type }, basic('test_client', 'test_secret'))).status).toBe(200)
+    }))
 })
 
 describe('a token request that is refused (G14)', () => {
@@ -91,6 +97,18 @@ describe('a token request that is refused (G14)', () => {
       expect(answer.body).toEqual({ error, error_description: expect.stringMatching(/\w/) })
       expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
       expect(answer.headers).not.toHaveProperty('www-authenticate')
+    }),
+  )
+
+  it.each([
+    ['the same', GOOD],
+    ['a wrong one', { ...GOOD, client_secret: 'wrong' }],
+  ])('has its secret in the header and in the form, %s (RFC 6749 2.3)', (_name, form) =>
+    withToolmock({}, async (mock) => {
+      const answer = await ask(mock, form, basic('test_client', 'test_secret'))
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toEqual({ error: 'invalid_request', error_description: expect.stringContaining('twice') })
     }),
   )
 

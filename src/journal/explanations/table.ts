@@ -109,7 +109,7 @@ const BESIDE: readonly (readonly [string, Explainer])[] = [
     'invalid_request',
     formCheck(
       '5.1, G14',
-      'The token request lacks a field, repeats one, or is no form.',
+      'The token request lacks a field, repeats one, has the secret in two places, or is no form.',
       'Send client_id, client_secret and grant_type as a form.',
     ),
   ],
