@@ -1,6 +1,7 @@
 import type { Authorizations } from './connect/ports.ts'
 import { connectRoutes } from './connect/routes.ts'
 import { controlContext } from './control-joint.ts'
+import type { Reports } from './control/context.ts'
 import { controlRoutes } from './control/routes.ts'
 import type { Environments } from './environments/environments.ts'
 import type { App } from './http/fast-express.ts'
@@ -19,6 +20,7 @@ import { authorizeUrl } from './third-party/consent.ts'
 export interface BehindTheDoors {
   readonly environments: Environments
   readonly scenarios: ScenarioJoint
+  readonly reports: Reports
   readonly options: SimulatorOptions
   /** Aborted when the server closes: whoever waits or watches goes. */
   readonly closing: AbortSignal
@@ -47,7 +49,7 @@ function thirdPartyDoor({ world, baseUrl }: Corridor, scenarios: ScenarioJoint, 
   return authorizeRouter({
     environment: (name) => world.environment(name),
     visited: (request, environment, form) => void pages.visited(request, environment, form),
-    failed: (request, message) => pages.failed(request, 'AUTHORIZATION_REFUSED', message),
+    failed: (request, { code, message }) => pages.failed(request, code, message),
     decide: async (request, { environment, connector }, answer) => {
       const decided = await scenarios.decide(environment, connector, answer, pages.visited(request, environment))
       await world.settled()

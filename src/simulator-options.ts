@@ -5,6 +5,7 @@ import type { ServerLimits } from './http/server-limits.ts'
 import type { OperationTable } from './operations/table.ts'
 import type { TimeSource } from './store/clock.ts'
 import type { Durability } from './store/commit-log.ts'
+import type { FileSystem } from './store/file-system.ts'
 import type { TlsOptions } from './tls/options.ts'
 
 /** What a simulator is to be like; everything may be left out. */
@@ -51,6 +52,8 @@ export interface SimulatorOptions {
   /** Sees every exchange of the API once it is over. */
   observe?: ((exchange: ObservedExchange) => void) | undefined
   time?: TimeSource | undefined
+  /** For tests that need a disk that fails. */
+  fileSystem?: FileSystem | undefined
   /** For tests that need a broken mock (`test/mutants`): handlers that answer in place of the mock's own. */
   operations?: OperationTable | undefined
 }

@@ -4,6 +4,7 @@ import { TRAITS } from '../domain/authorization-type.ts'
 import type { Trail } from '../domain/trail.ts'
 import { Vocabulary } from '../domain/vocabulary.ts'
 import type { Environment } from '../store/environment.ts'
+import { Footing } from '../store/footing.ts'
 import type { Html } from '../web/html.ts'
 import { sendPage, sendRedirect } from '../web/page-headers.ts'
 import { approve, usableLink } from './consent-flow.ts'
@@ -134,20 +135,22 @@ function visit(
     const found = find(request)
     if (!found) throw new LinkProblem('unknown')
     const trail = context.trail(request, found.environment)
+    const footing = new Footing(found.environment)
     context.settle(found.environment, trail)
     trail.account = found.environment.model.tables.accounts.get(found.link.account_id)
     const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
     const flow = flowOf(context, request, { ...found, trail })
-    const answer = await handle({ flow, linkId: found.link.id, query: queryOf(request), form })
-    await stored(context, trail)
-    send(response, answer)
+    const handled = handle({ flow, linkId: found.link.id, query: queryOf(request), form })
+    // Also when something went wrong: that rests on what was read, as every answer does.
+    send(response, await handled.finally(() => stored(context, trail, footing)))
   }
 }
 
 /** @throws LinkProblem when what the answer rests on could not be written; then it has been undone */
-async function stored(context: ConnectContext, trail: Trail): Promise<void> {
+async function stored(context: ConnectContext, trail: Trail, footing: Footing): Promise<void> {
   try {
     await context.settled()
+    footing.hold()
   } catch (error) {
     trail.takeBack()
     throw new LinkProblem('not_stored', error instanceof Error ? error.message : String(error))

@@ -5,6 +5,7 @@ import type { Connection } from '../domain/connection.ts'
 import { Trail } from '../domain/trail.ts'
 import { type AccountEvent, applyAccountEvent } from '../operations/account-events.ts'
 import { applyConnectionEvent, type ConnectionEvent, findConnection } from '../operations/connection-events.ts'
+import { Footing } from '../store/footing.ts'
 import type { StoredEnvironment } from '../store/stored-environment.ts'
 import type { ControlContext } from './context.ts'
 import { ControlError } from './control-error.ts'
@@ -29,6 +30,7 @@ export function removeEnvironment(context: ControlContext, name: string): void {
   const environment = environmentNamed(context, name)
   context.environments.remove(name)
   context.journals.remove(environment)
+  context.reports.removed(environment)
 }
 
 /** Takes model, settings, clock, scenarios, journal and links back to the seed; clients, bearer tokens and snapshots stay. */
@@ -85,11 +87,13 @@ export async function completeMagicLink(
   choice: LinkChoice,
 ): Promise<{ redirect_url: string }> {
   const { decision, as, baseUrl, trail = new Trail() } = choice
+  const footing = new Footing(environment)
   const thirdParty = context.thirdParty(environment, trail)
   const flow = { environment, thirdParty, authorizations: context.authorizations, baseUrl, trail }
   const link = environment.model.tables.magic_links.get(id)
   trail.account = link && environment.model.tables.accounts.get(link.account_id)
   const answer = await completeLink(flow, id, { decision, as })
+  footing.hold()
   const who = as === undefined ? '' : ` as ${as}`
   journalChange(context, environment, {
     kind: 'control',

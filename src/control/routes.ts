@@ -45,9 +45,12 @@ async function answer(
   if (route.about === 'environment') environmentNamed(context, named)
   const body = await bodyOf(context, route, request, response)
   const call: ServerCall = { context, request, response, path: parts, query, body }
-  const reply = await (route.about === 'server' ? route.handle(call) : inEnvironment(route, call, named))
-  await context.world.settled()
-  return reply
+  try {
+    return await (route.about === 'server' ? route.handle(call) : inEnvironment(route, call, named))
+  } finally {
+    // Also when something went wrong: that rests on what was read, as every answer does.
+    await context.world.settled()
+  }
 }
 
 function isOpen(route: ControlRoute | undefined): boolean {

@@ -3,12 +3,31 @@ import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The answer leaves once everything it rests on is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */
-export async function commit({ trail }: Exchange, { world }: Corridor): Promise<void> {
+export async function commit({ trail, footing }: Exchange, { world }: Corridor): Promise<void> {
   try {
     await world.settled()
+    footing?.hold()
   } catch (error) {
     trail.takeBack()
+    if (isRefusal(error)) throw error
     const cause = error instanceof Error ? error.message : String(error)
     throw new ServiceError('STORAGE_UNAVAILABLE', `the state could not be written and nothing was changed: ${cause}`)
   }
+}
+
+/** An error rests on what was read, as every answer does: that an account is there already, or is not there. */
+export async function errorAfterCommit(error: unknown, exchange: Exchange, corridor: Corridor): Promise<unknown> {
+  if (isRefusal(error)) exchange.trail.takeBack()
+  else {
+    try {
+      await commit(exchange, corridor)
+    } catch (refusal) {
+      return refusal
+    }
+  }
+  return error
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && error.errorCode === 'STORAGE_UNAVAILABLE'
 }

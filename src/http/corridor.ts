@@ -1,6 +1,6 @@
 import { checkAnswer } from './check-answer.ts'
 import { checkBearer } from './bearer.ts'
-import { commit } from './commit.ts'
+import { commit, errorAfterCommit } from './commit.ts'
 import { errorReply } from './error-body.ts'
 import type { Exchange } from './exchange.ts'
 import { operate } from './operate.ts'
@@ -38,7 +38,8 @@ export async function walk(exchange: Exchange, corridor: Corridor): Promise<void
       const pending = step(exchange, corridor)
       if (pending) await pending
     }
-  } catch (error) {
+  } catch (thrown) {
+    const error = await errorAfterCommit(thrown, exchange, corridor)
     exchange.error = exchange.route.bearer ? error : inTokenWords(error)
     exchange.reply = errorReply(exchange.error, exchange.requestId)
   }

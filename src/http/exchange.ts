@@ -8,6 +8,7 @@ import type { Trail } from '../domain/trail.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { Environment } from '../store/environment.ts'
+import type { Footing } from '../store/footing.ts'
 import type { WireAnswer } from './wire-answer.ts'
 
 /** One request of the API on its way through the corridor; each step fills in what it finds. */
@@ -23,6 +24,8 @@ export interface Exchange {
   /** Known once the client's credentials or bearer token have been checked. */
   environment?: Environment
   client?: Client
+  /** What everything that it reads of the environment stands on. */
+  footing?: Footing
   /** As it was sent; empty when there was none or it was not read. */
   rawBody: Buffer
   /** The parsed body, undefined when there is none. */

@@ -7,6 +7,8 @@ import { baseUrlOf } from './request-identity.ts'
 /** Hands the request to its operation, unless a scenario has answered it. */
 export function operate(exchange: Exchange, corridor: Corridor): Promise<void> | undefined {
   if (exchange.fault && (exchange.fault.injected || exchange.fault.cut)) return undefined
+  // A fault may have waited since the request was looked at.
+  exchange.footing?.hold()
   // The table pairs each operation with its own handler; the compiler cannot see that a route's name picks both.
   const handler = corridor.operations[exchange.route.operation] as Handler<Operation>
   const reply = handler(callOf(exchange, corridor))

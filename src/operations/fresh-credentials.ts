@@ -27,11 +27,13 @@ export function isRenewable(account: Account): boolean {
  * A renewal moves `updated_at`, not `last_used_at` (G56). Renewals of one account never run side by side.
  */
 export async function renew(context: Context, account: Account): Promise<Renewal> {
-  const { renewals } = context.environment
-  const running = renewals.get(account.id)
-  const renewal = await (running ?? begun(context, account))
+  const running = context.environment.renewals.get(account.id)
+  const shared = await running?.catch(() => undefined)
+  // What another request stood on may be gone, and with it its renewal; that is no reason why this one fails.
+  if (running && !shared) return renew(context, account)
+  const renewal = shared ?? (await begun(context, account))
   const { outcome, reason } = renewal
-  context.trail.refreshed({ account_id: account.id, outcome, reason, shared: running !== undefined })
+  context.trail.refreshed({ account_id: account.id, outcome, reason, shared: shared !== undefined })
   return renewal
 }
 

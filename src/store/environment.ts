@@ -20,6 +20,8 @@ export interface Environment {
   readonly clock: Clock
   readonly ids: Ids
   readonly model: Model
+  /** How many of its commits the disk has refused, so that they were undone. */
+  readonly takenBack: number
   /** Credential renewals under way, by account id; never persisted. */
   readonly renewals: Map<string, Promise<Renewal>>
   /** The connector that `key_id` names (G19), with its tools: a connector file's, a custom provider's, a bare connection's. */

@@ -28,6 +28,7 @@ export class StoredEnvironment implements Environment {
   readonly clock: EnvironmentClock
   readonly ids: Ids
   readonly renewals = new Map<string, Promise<Renewal>>()
+  takenBack = 0
   readonly #resolveConnector: ResolveConnector
   readonly #changed: EnvironmentParts['changed']
   #settings: Settings

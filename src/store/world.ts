@@ -7,6 +7,7 @@ import type { CommitSink } from './commit-log.ts'
 import { Directory } from './directory.ts'
 import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { nodeFileSystem } from './file-system.ts'
+import type { Entry } from './journal-record.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { Model } from './model.ts'
 import { ENVIRONMENT_NAME } from './state-check.ts'
@@ -128,7 +129,7 @@ export class World {
     }
     try {
       const result = environment.model.transact(work)
-      this.#append(environment, changes, undo)
+      this.#append(environment, { record: environment.record, changes }, undo)
       return result
     } catch (error) {
       undo()
@@ -143,7 +144,7 @@ export class World {
     const environment = this.#environments.get(name)
     if (!environment) return false
     const before = this.#environments
-    this.#sink.append({ environment: name, record: null }, () => {
+    this.#append(environment, { record: null }, () => {
       this.#environments = before
       this.#directory.rejoin(environment)
     })
@@ -211,7 +212,7 @@ export class World {
       resolveConnector: this.#resolveConnector,
       changed: (environment, undo) => {
         if (this.#environments.get(name) !== environment || this.#gathering.has(environment)) return
-        this.#sink.append({ environment: name, record: environment.record }, undo)
+        this.#append(environment, { record: environment.record }, undo)
       },
     })
     return known.environment
@@ -219,28 +220,27 @@ export class World {
 
   #commit(environment: StoredEnvironment, changes: readonly Change[]): void {
     const gathered = this.#gathering.get(environment)
-    if (gathered) {
-      for (const change of changes) gathered.push(change)
-      return
-    }
-    const { name, idsPosition: ids, model } = environment
-    if (this.#environments.get(name) !== environment) throw removed(name)
-    this.#sink.append({ environment: name, ...(ids !== undefined && { ids }), changes }, () => model.undo(changes))
+    if (gathered) for (const change of changes) gathered.push(change)
+    else this.#append(environment, { changes }, () => environment.model.undo(changes))
   }
 
   /** One commit: the environment and everything in it. */
   #bear(environment: StoredEnvironment): void {
     const changes = this.#gathering.get(environment) ?? []
-    this.#append(environment, changes, () => {
+    this.#append(environment, { record: environment.record, changes }, () => {
       environment.model.undo(changes)
       this.#environments.delete(environment.name)
     })
   }
 
-  #append(environment: StoredEnvironment, changes: readonly Change[], undo: () => void): void {
-    const { name, record, idsPosition: ids } = environment
+  /** `undo` takes the commit back should the disk refuse it; whoever has read it meanwhile finds out by the count. */
+  #append(environment: StoredEnvironment, commit: Pick<Entry, 'record' | 'changes'>, undo: () => void): void {
+    const { name, idsPosition: ids } = environment
     if (this.#environments.get(name) !== environment) throw removed(name)
-    this.#sink.append({ environment: name, record, ...(ids !== undefined && { ids }), changes }, undo)
+    this.#sink.append({ environment: name, ...commit, ...(ids !== undefined && { ids }) }, () => {
+      undo()
+      environment.takenBack++
+    })
   }
 }
 

@@ -2,6 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Environment } from '../store/environment.ts'
+import { StorageError } from '../store/store-errors.ts'
 import { consentAnswer, consentPage } from '../web/consent-page.ts'
 import { noticePage } from '../web/notice-page.ts'
 import { PAGE_HEADERS, sendPage } from '../web/page-headers.ts'
@@ -20,7 +21,7 @@ export interface AuthorizeOptions {
     | ((request: Request, asked: DecidedAuthorization, answer: AuthorizationAnswer) => string | Promise<string>)
     | undefined
   /** The request got a page that says what is wrong with it. */
-  failed?: ((request: Request, message: string) => void) | undefined
+  failed?: ((request: Request, problem: { code: string; message: string }) => void) | undefined
 }
 
 /** What an authorization is decided about. */
@@ -152,12 +153,11 @@ async function page(
   try {
     await show()
   } catch (error) {
-    if (!(error instanceof RefusedAuthorization)) throw error
-    options.failed?.(request, error.message)
-    sendPage(
-      response,
-      error.status,
-      noticePage({ title: 'This request cannot be authorized', text: error.message, tone: 'error' }),
-    )
+    const refused = error instanceof RefusedAuthorization
+    if (!refused && !(error instanceof StorageError)) throw error
+    const { status, message } = error
+    options.failed?.(request, { code: refused ? 'AUTHORIZATION_REFUSED' : 'LINK_NOT_STORED', message })
+    const title = refused ? 'This request cannot be authorized' : 'The state could not be written'
+    sendPage(response, status, noticePage({ title, text: message, tone: 'error' }))
   }
 }

@@ -1,9 +1,11 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
+import { ServiceError } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { Trail, UpstreamCall } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
+import type { Footing } from '../store/footing.ts'
 import { acceptCredentials, revokeCredentials } from './accept.ts'
 import { applicationOf } from './application.ts'
 import { type CallsUnderWay, TRAIL_HEADER } from './calls-under-way.ts'
@@ -18,6 +20,8 @@ import { ACCOUNT_HEADER, type OutgoingRequest, TOOL_HEADER } from './wire.ts'
 
 export interface ThirdPartyClientOptions {
   environment: Environment
+  /** Of whoever asks: once it is gone nothing is sent, and no answer given. */
+  footing: Footing
   /** Where the in-process third parties listen. */
   listenerOrigin: string
   templates: Templates
@@ -85,6 +89,7 @@ async function callTool(options: ThirdPartyClientOptions, context: SchemeContext
     const data = environment.model.transact(() => templates.render(tool.result, scope))
     return { kind: 'result', data: data as JsonObject }
   } catch (error) {
+    if (error instanceof ServiceError) throw error
     if (error instanceof UnsendablePath) return { kind: 'unsendable', message: error.message }
     const message = `the call of ${tool.name} could not be made: ${error instanceof Error ? error.message : 'unknown'}`
     return { kind: 'failed', status: null, code: 'CALL_NOT_POSSIBLE', message }
@@ -126,13 +131,15 @@ interface Sending {
   timeout: number
 }
 
+/** @throws StorageError when what the call rests on was taken back, before it or meanwhile */
 async function send(
   options: ThirdPartyClientOptions,
   connector: Connector,
   account: Account,
   sending: Sending,
 ): Promise<Received> {
-  const { http, trail, underWay } = options
+  const { http, trail, underWay, footing } = options
+  footing.hold()
   const { request, tool, timeout } = sending
   const isOurs = request.origin === options.listenerOrigin
   const ticket = isOurs && trail ? underWay.open(trail) : undefined
@@ -143,6 +150,7 @@ async function send(
   const received = await http.send(request, timeout, isOurs)
   if (ticket !== undefined) underWay.close(ticket)
   note(options, connector, account, { ...sending, received, ms: performance.now() - start })
+  footing.hold()
   return received
 }
 

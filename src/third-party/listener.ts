@@ -47,7 +47,7 @@ export interface ListenerOptions {
   templates: Templates
   intercept?: Interceptor | undefined
   underWay: CallsUnderWay
-  /** Awaited before tokens leave: nobody is given one that the disk may yet refuse. */
+  /** Awaited before an answer leaves that the disk may yet refuse. */
   settled?: (() => Promise<void>) | undefined
 }
 
@@ -114,7 +114,12 @@ async function carryOut(options: ListenerOptions, exchange: Exchange, response: 
   const { environment, connector, kind, request } = exchange
   const fault = options.intercept && (await options.intercept(exchange))
   const plain = async (): Promise<WireAnswer> => {
-    if (kind === 'api') return answerApi({ environment, connector, templates: options.templates }, request)
+    if (kind === 'api') {
+      const answered = await answerApi({ environment, connector, templates: options.templates }, request)
+      // The request behind a call of the service waits by itself, once for everything that it has caused.
+      if (!exchange.trail) await options.settled?.()
+      return answered
+    }
     const answered = answerToken(environment, connector, request)
     await options.settled?.()
     return answered

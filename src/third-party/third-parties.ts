@@ -1,6 +1,7 @@
 import type { ThirdParty } from '../domain/ports.ts'
 import type { Trail, UpstreamCall } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
+import { Footing } from '../store/footing.ts'
 import { CallsUnderWay } from './calls-under-way.ts'
 import { createThirdPartyClient } from './client.ts'
 import { HttpExchange } from './exchange.ts'
@@ -37,7 +38,7 @@ export async function startThirdParties(options: ThirdPartiesOptions): Promise<T
   const shared = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound, underWay }
   return {
     origin: listener.origin,
-    client: (of, trail) => createThirdPartyClient({ environment: of, trail, ...shared }),
+    client: (of, trail) => createThirdPartyClient({ environment: of, footing: new Footing(of), trail, ...shared }),
     close: async () => {
       http.close()
       await listener.close()

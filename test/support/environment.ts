@@ -34,6 +34,7 @@ export function testEnvironment(options: TestEnvironmentOptions = {}): TestEnvir
     clock: new EnvironmentClock(() => milliseconds(now), { offset_ms: 0, frozen_at: now }),
     ids: new SeededIds(name, { seed, position: 0 }),
     model,
+    takenBack: 0,
     renewals: new Map(),
     connector: (keyId) => resolve(model, keyId),
   }

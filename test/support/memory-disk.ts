@@ -21,6 +21,8 @@ export class MemoryDisk implements FileSystem {
   operations = 0
   /** Names of the operations, in order. */
   readonly log: string[] = []
+  /** What every operation waits for: a slow disk. */
+  gate: Promise<void> = Promise.resolve()
   /** Decides by number and name whether an operation fails, and with what. */
   fails: (operation: number, name: string) => Error | undefined = () => undefined
 
@@ -126,7 +128,7 @@ export class MemoryDisk implements FileSystem {
   }
 
   async #operation(name: string, onFailure: () => void = () => undefined): Promise<void> {
-    await Promise.resolve()
+    await this.gate
     this.operations++
     this.log.push(name)
     const error = this.fails(this.operations, name)

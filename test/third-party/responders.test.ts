@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Connector, ResponderMatch } from '../../src/domain/connector.ts'
 import type { ThirdPartyFault } from '../../src/third-party/listener.ts'
+import { StorageError } from '../../src/store/store-errors.ts'
 import { World, connectorOf, responder, tool } from './fixture.ts'
 
 const OPEN = 'NO_AUTH'
@@ -181,5 +182,36 @@ describe('the listener', () => {
     })
     expect(await world.call(world.place({}))).toMatchObject({ kind: 'failed', status: 503 })
     expect(seen).toEqual([['api', 'ca_1', '/v1/things']])
+  })
+})
+
+describe('an answer that the disk has yet to keep', () => {
+  const steps = connectorOf(OPEN, { responders: [responder({}, [{ body: 1 }, { body: 2 }])] })
+
+  it('leaves once its step in a sequence is on disk', async () => {
+    let written = (): void => undefined
+    const order: string[] = []
+    const disk = new Promise<void>((resolve) => (written = resolve))
+    const settled = (): Promise<void> => {
+      order.push('waits')
+      setImmediate(() => {
+        order.push('written')
+        written()
+      })
+      return disk
+    }
+    await using world = await World.start(steps, { settled })
+    expect((await world.api('/')).body).toBe(1)
+    order.push('answered')
+    expect(order).toEqual(['waits', 'written', 'answered'])
+  })
+
+  it.each([
+    ['the API', (world: World) => world.api('/')],
+    ['the token endpoint', (world: World) => world.token({ grant_type: 'refresh_token', refresh_token: 'none' })],
+  ])('is 503 at %s when the disk refuses', async (_place, ask) => {
+    const settled = () => Promise.reject(new StorageError('the state could not be written', new Error('ENOSPC')))
+    await using world = await World.start(steps, { settled })
+    expect(await ask(world)).toMatchObject({ status: 503, body: { error: 'unavailable' } })
   })
 })

@@ -1,0 +1,204 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ada, appSeed, credentialsOf, run } from '../operations/app-seed.ts'
+import { MemoryDisk } from '../support/memory-disk.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { withDirectory } from '../support/worlds.ts'
+
+const REFUSED = { status: 503, body: { code: 14, details: [{ error_code: 'STORAGE_UNAVAILABLE' }] } }
+
+/** A service whose disk the test slows down and makes refuse. */
+function withDisk(seed: object, work: (mock: TestToolmock, disk: MemoryDisk) => Promise<void>): Promise<void> {
+  return withDirectory((directory) => {
+    const disk = new MemoryDisk()
+    const options = { seed, state: join(directory, 'state.json'), fileSystem: disk }
+    return withToolmock(options, (mock) => work(mock, disk))
+  })
+}
+
+/** From now on every operation of the disk waits; the answer makes them go on, and all or none of them refuse. */
+function held(disk: MemoryDisk): (outcome: 'refused' | 'written') => void {
+  let open = (): void => undefined
+  disk.gate = new Promise((resolve) => (open = resolve))
+  return (outcome) => {
+    disk.fails = () => (outcome === 'refused' ? new Error('ENOSPC: no space left') : undefined)
+    open()
+  }
+}
+
+function refusing(disk: MemoryDisk, refuses: boolean): void {
+  disk.fails = () => (refuses ? new Error('ENOSPC: no space left') : undefined)
+}
+
+/** A third party that answers when the test says so. */
+async function withSlowServer(
+  work: (server: { origin: string; asked: () => Promise<ServerResponse> }) => Promise<void>,
+): Promise<void> {
+  const waiting: ServerResponse[] = []
+  const wanted: ((response: ServerResponse) => void)[] = []
+  const server = createServer((request, response) => {
+    request.resume()
+    const taker = wanted.shift()
+    if (taker) taker(response)
+    else waiting.push(response)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const asked = (): Promise<ServerResponse> =>
+    new Promise((resolve) => {
+      const first = waiting.shift()
+      if (first) resolve(first)
+      else wanted.push(resolve)
+    })
+  try {
+    await work({ origin, asked })
+  } finally {
+    server.closeAllConnections()
+    await new Promise((closed) => server.close(closed))
+  }
+}
+
+function answered(response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}')
+}
+
+const created = { connector: 'app', identifier: 'grace' }
+const changed = { connector: 'app', identifier: 'ada', connected_account: { api_config: { seen: true } } }
+const LIVE = { authorization_details: { static_auth: { details: { api_key: 'k' } } } }
+
+describe('an answer that rests on a commit which the disk then refuses', () => {
+  it('is 503 for a tool call that waited for its third party meanwhile, and the call leaves nothing behind', () =>
+    withSlowServer(({ origin, asked }) =>
+      withDisk(appSeed([{ name: 'do' }], { base_url: origin }, LIVE), async (mock, disk) => {
+        const running = run(mock, 'do')
+        const response = await asked()
+        refusing(disk, true)
+        expect(await mock.api.put('/connected_accounts', changed)).toMatchObject(REFUSED)
+        refusing(disk, false)
+        answered(response)
+        expect(await running).toMatchObject(REFUSED)
+        expect(await ada(mock)).toMatchObject({ status: 'ACTIVE', api_config: {} })
+        expect(await ada(mock)).not.toHaveProperty('last_used_at')
+
+        const again = run(mock, 'do')
+        answered(await asked())
+        expect((await again).status).toBe(200)
+        expect(await ada(mock)).toHaveProperty('last_used_at')
+      }),
+    ))
+
+  it('is 503 for a tool call of an account whose creation was refused meanwhile', () =>
+    withSlowServer(({ origin, asked }) =>
+      withDisk(appSeed([{ name: 'do' }], { base_url: origin }, LIVE), async (mock, disk) => {
+        const end = held(disk)
+        const creating = mock.api.post('/connected_accounts', { ...created, connected_account: LIVE })
+        const running = until(() => mock.environment.model.accountIndex.named('app', 'grace').length === 1).then(() =>
+          mock.api.post('/execute_tool', { ...created, tool_name: 'do' }),
+        )
+        const response = await asked()
+        end('refused')
+        expect(await creating).toMatchObject(REFUSED)
+        answered(response)
+        expect(await running).toMatchObject(REFUSED)
+        refusing(disk, false)
+        expect((await mock.api.post('/execute_tool', { ...created, tool_name: 'do' })).status).toBe(404)
+      }),
+    ))
+
+  it('is 503 where it would have been 409: the account that was in the way is not there', () =>
+    withDisk(appSeed([]), async (mock, disk) => {
+      const end = held(disk)
+      const first = mock.api.post('/connected_accounts', created)
+      const second = mock.api.post('/connected_accounts', created)
+      const answers = Promise.all([first, second])
+      await until(() => mock.environment.model.accountIndex.named('app', 'grace').length === 1)
+      end('refused')
+      for (const answer of await answers) expect(answer).toMatchObject(REFUSED)
+      refusing(disk, false)
+      expect((await mock.api.post('/connected_accounts', created)).status).toBe(201)
+      expect((await mock.api.post('/connected_accounts', created)).status).toBe(409)
+    }))
+
+  it('is 503 for a renewal that the third party could not keep, and the account is as it was', () =>
+    withDisk(oauthSeed(), async (mock, disk) => {
+      mock.time.advance('61m')
+      const before = credentialsOf(mock)
+      refusing(disk, true)
+      const query = { connector: 'app', identifier: 'ada' }
+      expect(await mock.api.get('/connected_accounts/auth', query)).toMatchObject(REFUSED)
+      expect(await run(mock, 'do')).toMatchObject(REFUSED)
+      expect(credentialsOf(mock)).toEqual(before)
+      refusing(disk, false)
+      expect(await mock.api.get('/connected_accounts/auth', query)).toMatchObject({
+        status: 200,
+        body: { connected_account: { status: 'ACTIVE' } },
+      })
+      expect(credentialsOf(mock)).not.toEqual(before)
+    }))
+
+  it('is 503 for a tool call whose step in a sequence of answers was refused, and the step is taken by the next call', () =>
+    withDisk(
+      appSeed([{ name: 'do', answers: [{ body: { at: 1 } }, { body: { at: 2 } }] }], {}, LIVE),
+      async (mock, disk) => {
+        refusing(disk, true)
+        expect(await run(mock, 'do')).toMatchObject(REFUSED)
+        refusing(disk, false)
+        expect(await run(mock, 'do')).toMatchObject({ status: 200, body: { data: { at: 1 } } })
+        expect(await run(mock, 'do')).toMatchObject({ status: 200, body: { data: { at: 2 } } })
+      },
+    ))
+
+  it('is a page that says so for a consent, whose link can be followed again', () =>
+    withDisk(oauthSeed(), async (mock, disk) => {
+      const asked = { connector: 'app', identifier: 'grace' }
+      const { body } = await mock.api.post('/connected_accounts/magic_link', asked)
+      refusing(disk, true)
+      const refused = await mock.follow(String(body.link), { decision: 'approve' })
+      expect(refused.status).toBe(503)
+      expect(refused.text).toContain('The state could not be written')
+      refusing(disk, false)
+      expect((await mock.follow(String(body.link), { decision: 'approve' })).status).toBe(302)
+    }))
+
+  it('is a page that says so where the third party could not keep the code', () =>
+    withDisk(oauthSeed(), async (mock, disk) => {
+      const { body } = await mock.api.post('/connected_accounts/magic_link', { connector: 'app', identifier: 'grace' })
+      const consent = new URL(String((await mock.follow(String(body.link))).headers['location']))
+      const send = () =>
+        mock
+          .http('post', consent.pathname)
+          .type('form')
+          .send(`${consent.search.slice(1)}&decision=approve&person=ada`)
+      refusing(disk, true)
+      const refused = await send()
+      expect(refused.status).toBe(503)
+      expect(refused.text).toContain('The state could not be written')
+      refusing(disk, false)
+      expect((await send()).status).toBe(303)
+    }))
+
+  it('leaves everybody alone who came later', () =>
+    withDisk(appSeed([{ name: 'do', answers: { body: { ok: true } } }], {}, LIVE), async (mock, disk) => {
+      refusing(disk, true)
+      expect(await mock.api.put('/connected_accounts', changed)).toMatchObject(REFUSED)
+      expect((await mock.api.get('/connected_accounts')).status).toBe(200)
+      expect((await mock.api.get('/connected_accounts/details', { id: 'ca_none' })).status).toBe(404)
+      refusing(disk, false)
+      expect((await run(mock, 'do')).status).toBe(200)
+    }))
+})
+
+function oauthSeed(): object {
+  const oauth_token = { access_token: 'at_1', refresh_token: 'rt_1', scopes: ['a'] }
+  const connector = { authorization_type: 'OAUTH', people: ['ada'], oauth: { refresh_token: 'rotate' } }
+  return appSeed([{ name: 'do', answers: { body: { ok: true } } }], connector, {
+    authorization_details: { oauth_token },
+  })
+}
+
+/** Waits, a turn of the event loop at a time, for what is bound to come. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((turn) => setImmediate(turn))
+}
