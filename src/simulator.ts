@@ -1,5 +1,4 @@
 import { ToolSchemas } from './contract/tool-schemas.ts'
-import type { Reports } from './control/context.ts'
 import { documentChecks } from './document-checks.ts'
 import { mountDoors } from './doors-joint.ts'
 import { BUNDLED, loadSeeds } from './documents/load-seeds.ts'
@@ -26,9 +25,6 @@ import type { Environment } from './store/environment.ts'
 import { RandomIds } from './store/ids.ts'
 import type { Model } from './store/model.ts'
 import { openWorld, type World } from './store/world.ts'
-import { reportsOf } from './verdict-joint.ts'
-import { ContractRecords } from './verdict/records.ts'
-import { noteEntry } from './verdict/served.ts'
 import { startThirdParties, type ThirdParties } from './third-party/third-parties.ts'
 
 export type { SimulatorOptions } from './simulator-options.ts'
@@ -47,8 +43,6 @@ export interface Simulator {
   readonly notices: readonly string[]
   /** The certificate that clients of an HTTPS server with a throw-away certificate have to trust. */
   readonly authorityFile: string | undefined
-  /** What clients did wrong and what they never exercised. */
-  readonly reports: Reports
   listen: Serving['listen']
   /** Stops serving, then writes the state. */
   close(): Promise<void>
@@ -124,17 +118,10 @@ interface Parts {
 async function assemble({ world, thirdParties, environments, scenarios, notices, options }: Parts): Promise<Simulator> {
   const { app, createFastServer } = createFastExpress()
   const corridor = corridorOf({ world, thirdParties, environments, scenarios, options })
-  const { journals, records } = corridor
-  journals.observe((entry) => noteEntry(records, entry))
-  const reports = reportsOf({
-    records,
-    environments: () => world.environments(),
-    scenarios: (environment) => scenarios.directory.of(environment).history(),
-    realTime: corridor.realTime,
-  })
+  const { journals } = corridor
   const journalFile = journalFileOf(options, corridor)
   const closing = new AbortController()
-  mountDoors(app, corridor, { environments, scenarios, reports, options, closing: closing.signal })
+  mountDoors(app, corridor, { environments, scenarios, options, closing: closing.signal })
   const { serving, tls } = await transport(createFastServer, corridor, options)
   const reloadable = { world, environments, directory: scenarios.directory, defaultEnvironment: DEFAULT_ENVIRONMENT }
   const reloading = options.watch ? await watchFiles(options, reloadable, corridor.log) : undefined
@@ -147,7 +134,6 @@ async function assemble({ world, thirdParties, environments, scenarios, notices,
     notices,
     client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
     authorityFile: tls?.authorityFile,
-    reports,
     listen: (address) => serving.listen(address),
     close: async () => {
       // Whoever waits or watches would keep the server open.
@@ -196,7 +182,6 @@ function corridorOf({ world, thirdParties, environments, scenarios, options }: O
     scenarios: (environment) => scenarios.directory.of(environment),
     pauses: scenarios.pauses,
     journals: new Journals({ capacity: options.journalCapacity ?? JOURNAL_CAPACITY, maxBytes: JOURNAL_BYTES }),
-    records: new ContractRecords(),
     defaultEnvironment: () => world.environment(DEFAULT_ENVIRONMENT),
     readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),
     log: options.log ?? SILENT,
