@@ -41,10 +41,23 @@ export function answerInWireWords(
   { status, body }: { status: number; body: JsonValue },
   vocabulary: Vocabulary,
 ): JsonValue {
-  const words = wordsOf(operation)
-  if (!words) return body
-  const node = words.answers[status] ?? (status >= 400 ? ERROR_WORDS : undefined)
+  const node = answerNode(operation, status)
   return node ? said(node, body, outward(vocabulary)) : body
+}
+
+/** An answer's body, as it is on the wire, in the document's words. */
+export function answerInDocumentWords(
+  operation: Operation,
+  { status, body }: { status: number; body: JsonValue },
+  vocabulary: Vocabulary,
+): JsonValue {
+  const node = answerNode(operation, status)
+  return node ? said(node, body, inward(vocabulary)) : body
+}
+
+function answerNode(operation: Operation, status: number): WordNode | undefined {
+  const words = wordsOf(operation)
+  return words && (words.answers[status] ?? (status >= 400 ? ERROR_WORDS : undefined))
 }
 
 /** `filter.provider` word by word, where that or what was given is a parameter of the operation. */

@@ -72,6 +72,32 @@ describe('explaining an answer', () => {
       )
     }))
 
+  it('reads requests and answers in the words of the environment (G48)', () => {
+    const vocabulary = { identifier: 'user_name', auth_request_id: 'flow', link: 'href', resource_name: 'what' }
+    return withToolmock({ seed: { settings: { vocabulary } } }, async (mock) => {
+      const made = await mock.api.post('/connected_accounts', { connector: 'mail', user_name: 'ada@example.com' })
+      expect(made.status).toBe(201)
+      await mock.api.get('/connected_accounts/details', { connector: 'mail', user_name: 'adda@example.com' })
+      expect(explainLast(mock).text).toContain('There is an account with the identifier "ada@example.com".')
+      await mock.api.post('/connected_accounts', { connector: 'mail', user_name: 'ada@example.com' })
+      expect(explainLast(mock).text).toContain(`was made by POST /api/v1/connected_accounts (`)
+
+      const asked = { connector: 'mail', user_name: 'ada@example.com', user_verify_url: 'https://app.example/back' }
+      const { href } = (await mock.api.post('/connected_accounts/magic_link', asked)).body as { href: string }
+      const back = await mock.follow(href, { decision: 'approve' })
+      const flow = new URL(back.headers['location'] ?? '').searchParams.get('flow') ?? ''
+      await mock.api.post('/connected_accounts/user/verify', { flow, user_name: 'eve@example.com' })
+      expect(explainLast(mock).text).toContain(
+        'Asserted: "eve@example.com"; stored with the auth request: "ada@example.com".',
+      )
+      const right = { flow, user_name: 'ada@example.com' }
+      await mock.api.post('/connected_accounts/user/verify', right)
+      await mock.api.post('/connected_accounts/user/verify', right)
+      expect(explainLast(mock).text).toContain('It was consumed by POST /api/v1/connected_accounts/user/verify (')
+      expect(explainLast(mock).text).toContain('The application was told of it by the redirect of GET /magic/')
+    })
+  })
+
   it('names who got a bearer token and when it ended', () =>
     withToolmock({}, async (mock) => {
       mock.time.advance('25h')

@@ -1,3 +1,4 @@
+import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../../contract/vocabulary.ts'
 import type { Account } from '../../domain/account.ts'
 import { type Instant, instant } from '../../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
@@ -32,23 +33,29 @@ export interface Finding {
 
 export type Explainer = (of: Case) => Finding
 
-/** The fields that the request sent, in its body or its query. */
-function sentFields({ requestBody, url, ...entry }: Recorded): JsonObject {
-  const query = new URLSearchParams(url.split('?').slice(1).join('?'))
-  const body = parsedBody(requestText({ requestBody, url, ...entry }))
-  return { ...Object.fromEntries(query), ...(isJsonObject(body) ? body : {}) }
+/** The fields that the request sent, in its body or its query, by the document's names whatever the wire calls them (G48). */
+function sentFields(entry: Recorded): JsonObject {
+  const { url, operation, vocabulary } = entry
+  const query = url.split('?').slice(1).join('?')
+  const body = parsedBody(requestText(entry)) ?? null
+  const [known, said] =
+    vocabulary && operation
+      ? [queryInDocumentWords(operation, query, vocabulary), bodyInDocumentWords(operation, body, vocabulary)]
+      : [query, body]
+  return { ...Object.fromEntries(new URLSearchParams(known)), ...(isJsonObject(said) ? said : {}) }
 }
 
-/** A field that the request sent, when it is text. */
+/** A field that the request sent, by its name in the document, when it is text. */
 export function sentText(entry: Recorded, field: string): string | undefined {
   const value = own(sentFields(entry), field)
   return typeof value === 'string' ? value : undefined
 }
 
-/** The body of an entry's answer. */
-export function answerOf(entry: Recorded): JsonObject {
-  const body: JsonValue | undefined = parsedBody(entry.responseBody)
-  return isJsonObject(body) ? body : {}
+/** The body of an entry's answer, in the document's words. */
+export function answerOf({ responseBody, status, operation, vocabulary }: Recorded): JsonObject {
+  const body: JsonValue = parsedBody(responseBody) ?? null
+  const said = vocabulary && operation ? answerInDocumentWords(operation, { status, body }, vocabulary) : body
+  return isJsonObject(said) ? said : {}
 }
 
 /** `POST /path (req_…) at …`, to name an entry by. */

@@ -53,10 +53,11 @@ function approved(transitions: Recorded['trail']['transitions'], account: string
 }
 
 /** The redirect that told the application of the request. */
-function redirectFact({ earlier }: Case, id: string): string[] {
+function redirectFact({ entry, earlier }: Case, id: string): string[] {
   if (id === '') return []
+  const name = entry.vocabulary?.wire('auth_request_id') ?? 'auth_request_id'
   const told = earlier.findLast(({ responseHeaders }) =>
-    (responseHeaders['Location'] ?? '').includes(`auth_request_id=${encodeURIComponent(id)}`),
+    (responseHeaders['Location'] ?? '').includes(`${name}=${encodeURIComponent(id)}`),
   )
   return told ? [`The application was told of it by the redirect of ${named(told)}.`] : []
 }
