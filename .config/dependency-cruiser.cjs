@@ -4,16 +4,18 @@
  */
 const ROOMS = {
   domain: [],
+  disk: [],
   web: ['domain'],
-  store: ['domain'],
+  store: ['domain', 'disk'],
   documents: ['domain'],
-  tls: ['domain'],
+  tls: ['domain', 'disk'],
   watch: ['domain', 'documents'],
   conform: ['domain'],
   contract: ['domain'],
   'third-party': ['domain', 'store', 'web'],
   journal: ['domain', 'store', 'contract'],
   environments: ['domain', 'store'],
+  verdict: ['domain', 'documents', 'contract', 'journal', 'scenarios'],
   operations: ['domain', 'store', 'contract'],
   connect: ['domain', 'store', 'web', 'operations'],
   scenarios: ['domain', 'store', 'documents', 'contract'],
@@ -28,6 +30,7 @@ const ROOMS = {
     'operations',
     'connect',
     'scenarios',
+    'verdict',
   ],
   control: [
     'domain',
@@ -41,13 +44,14 @@ const ROOMS = {
     'connect',
     'journal',
     'scenarios',
+    'verdict',
   ],
 }
 const EVERY_ROOM = Object.keys(ROOMS)
 
 /** The files beside the rooms that join them, and the version, which is known to whoever shows it. */
 const JOINTS =
-  '^src/(simulator|simulator-options|doors-joint|control-joint|scenario-joint|reload-joint|state-joint|conform-joint|document-checks|version)\\.ts$'
+  '^src/(simulator|simulator-options|doors-joint|control-joint|scenario-joint|reload-joint|state-joint|conform-joint|verdict-joint|document-checks|version)\\.ts$'
 
 /** Where a package, which costs start time or ties us to it, may be imported. */
 const PACKAGES = {
@@ -83,10 +87,11 @@ module.exports = {
     },
     {
       name: 'cli-over-simulator',
-      comment: 'the command line knows the simulator, the documents it checks and the domain; never the rooms inside',
+      comment:
+        'the command line knows the simulator, the documents it checks, the disk and the domain; never the rooms inside',
       severity: 'error',
       from: { path: '^src/cli/' },
-      to: { path: '^src/', pathNot: ['^src/(cli|documents|domain)/', JOINTS] },
+      to: { path: '^src/', pathNot: ['^src/(cli|documents|domain|disk)/', JOINTS] },
     },
     {
       name: 'library-over-simulator',

@@ -1,5 +1,5 @@
 import type { Authorizations } from './connect/ports.ts'
-import type { ControlContext } from './control/context.ts'
+import type { ControlContext, Reports } from './control/context.ts'
 import { documentChecks } from './document-checks.ts'
 import type { Ids } from './domain/ports.ts'
 import type { Environments } from './environments/environments.ts'
@@ -15,6 +15,7 @@ interface Surroundings {
   readonly environments: Environments
   readonly scenarios: ScenarioJoint
   readonly authorizations: Authorizations
+  readonly reports: Reports
   readonly ids: Ids
   readonly options: AdmissionRules & {
     readonly bodyLimit?: number | undefined
@@ -29,7 +30,7 @@ const BODY_LIMIT = 64 * 1024 * 1024
 
 /** Joins the control API to everything that it steers. */
 export function controlContext(surroundings: Surroundings): ControlContext {
-  const { corridor, environments, scenarios, authorizations, ids, options, closing } = surroundings
+  const { corridor, environments, scenarios, authorizations, reports, ids, options, closing } = surroundings
   const { world, journals, thirdParty, realTime, log, defaultEnvironment } = corridor
   return {
     version: VERSION,
@@ -40,6 +41,7 @@ export function controlContext(surroundings: Surroundings): ControlContext {
     scenarios: (environment) => scenarios.directory.of(environment),
     thirdParty,
     authorizations,
+    reports,
     documents: documentChecks(options.allowOutbound),
     admission: options,
     baseUrl: (request) => baseUrlOf(request, options.baseUrl),

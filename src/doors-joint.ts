@@ -1,6 +1,7 @@
 import type { Authorizations } from './connect/ports.ts'
 import { connectRoutes } from './connect/routes.ts'
 import { controlContext } from './control-joint.ts'
+import type { Reports } from './control/context.ts'
 import { controlRoutes } from './control/routes.ts'
 import type { Environments } from './environments/environments.ts'
 import type { App } from './http/fast-express.ts'
@@ -19,6 +20,7 @@ import { authorizeUrl } from './third-party/consent.ts'
 export interface BehindTheDoors {
   readonly environments: Environments
   readonly scenarios: ScenarioJoint
+  readonly reports: Reports
   readonly options: SimulatorOptions
   /** Aborted when the server closes: whoever waits or watches goes. */
   readonly closing: AbortSignal

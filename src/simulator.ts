@@ -1,4 +1,5 @@
 import { ToolSchemas } from './contract/tool-schemas.ts'
+import type { Reports } from './control/context.ts'
 import { documentChecks } from './document-checks.ts'
 import { mountDoors } from './doors-joint.ts'
 import { BUNDLED, loadSeeds } from './documents/load-seeds.ts'
@@ -25,6 +26,8 @@ import type { Environment } from './store/environment.ts'
 import { RandomIds } from './store/ids.ts'
 import type { Model } from './store/model.ts'
 import { openWorld, type World } from './store/world.ts'
+import { reportsOf } from './verdict-joint.ts'
+import { ContractRecords } from './verdict/records.ts'
 import { startThirdParties, type ThirdParties } from './third-party/third-parties.ts'
 
 export type { SimulatorOptions } from './simulator-options.ts'
@@ -43,6 +46,8 @@ export interface Simulator {
   readonly notices: readonly string[]
   /** The certificate that clients of an HTTPS server with a throw-away certificate have to trust. */
   readonly authorityFile: string | undefined
+  /** What clients did wrong and what they never exercised. */
+  readonly reports: Reports
   listen: Serving['listen']
   /** Stops serving, then writes the state. */
   close(): Promise<void>
@@ -119,9 +124,10 @@ async function assemble({ world, thirdParties, environments, scenarios, notices,
   const { app, createFastServer } = createFastExpress()
   const corridor = corridorOf({ world, thirdParties, environments, scenarios, options })
   const { journals } = corridor
+  const reports = reportsOf(corridor)
   const journalFile = journalFileOf(options, corridor)
   const closing = new AbortController()
-  mountDoors(app, corridor, { environments, scenarios, options, closing: closing.signal })
+  mountDoors(app, corridor, { environments, scenarios, reports, options, closing: closing.signal })
   const { serving, tls } = await transport(createFastServer, corridor, options)
   const reloadable = { world, environments, directory: scenarios.directory, defaultEnvironment: DEFAULT_ENVIRONMENT }
   const reloading = options.watch ? await watchFiles(options, reloadable, corridor.log) : undefined
@@ -134,6 +140,7 @@ async function assemble({ world, thirdParties, environments, scenarios, notices,
     notices,
     client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
     authorityFile: tls?.authorityFile,
+    reports,
     listen: (address) => serving.listen(address),
     close: async () => {
       // Whoever waits or watches would keep the server open.
@@ -165,7 +172,7 @@ async function transport(createFastServer: CreateFastServer, corridor: Corridor,
   const tls = certificates && (await certificates.serverCredentials(asked, systemTime()))
   const server = await createFastServer(limits, tls)
   const ids = new RandomIds()
-  server.on('clientError', answerUnreadable(ids))
+  server.on('clientError', answerUnreadable(ids, corridor))
   server.on('checkExpectation', refuseExpectation(corridor, ids))
   return { serving: servingOf(server, tls ? 'https' : 'http', limits.closeTimeout), tls }
 }
@@ -182,6 +189,7 @@ function corridorOf({ world, thirdParties, environments, scenarios, options }: O
     scenarios: (environment) => scenarios.directory.of(environment),
     pauses: scenarios.pauses,
     journals: new Journals({ capacity: options.journalCapacity ?? JOURNAL_CAPACITY, maxBytes: JOURNAL_BYTES }),
+    records: new ContractRecords(),
     defaultEnvironment: () => world.environment(DEFAULT_ENVIRONMENT),
     readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),
     log: options.log ?? SILENT,

@@ -1,4 +1,12 @@
-import { follow, operationsOf, readSpec, type Schema, type SpecDocument, SPEC } from './spec-document.ts'
+import {
+  follow,
+  operationsOf,
+  readSpec,
+  type Schema,
+  type SpecDocument,
+  type SpecOperation,
+  SPEC,
+} from './spec-document.ts'
 import type { Step } from './step.ts'
 
 const OUTPUT = 'src/contract/generated/field-tables.ts'
@@ -9,6 +17,8 @@ interface FieldNode {
   open?: true
   items?: FieldNode
   outputOnly?: true
+  required?: true
+  aliasOf?: string
 }
 
 const HEADER = `/** What may be inside a value of a request body. */
@@ -21,12 +31,27 @@ export interface FieldNode {
   readonly items?: FieldNode
   /** Only ever answered (G9). */
   readonly outputOnly?: true
+  /** Never left out of its object. */
+  readonly required?: true
+  /** The document's name for what this is another name of (G11). */
+  readonly aliasOf?: string
 }
 
 /** Per operation: its request body. */
 export const BODY_FIELDS: Readonly<Record<string, FieldNode>> = `
 
-/** The keys that a request body may hold, level by level, by which unknown and output-only ones are told (G6, G9). */
+const ANSWERS = `
+/** Per operation: the bodies of its answers of 2xx. */
+export const ANSWER_FIELDS: Readonly<Record<string, FieldNode>> = `
+
+const CODES = `
+/** Per operation and status: the error codes that it declares, none for successes. */
+export const DECLARED_CODES: Readonly<Record<string, Readonly<Record<number, readonly string[]>>>> = `
+
+/**
+ * The keys that a request body may hold, level by level, by which unknown and output-only ones are told (G6, G9); those that
+ * an answer may hold, and the error codes of each status, against which coverage is measured.
+ */
 export const fieldTables: Step = {
   name: 'field tables',
   inputs: [SPEC],
@@ -36,21 +61,43 @@ export const fieldTables: Step = {
     const bodies = operationsOf(spec).flatMap(({ id, body }) =>
       body ? [[id, nodeOf(spec, body.schema)] as const] : [],
     )
-    return new Map([[OUTPUT, `${HEADER}${JSON.stringify(Object.fromEntries(bodies), null, 2)}\n`]])
+    const answers = operationsOf(spec).map(({ id, responses }) => [id, answerNode(spec, responses)] as const)
+    const codes = operationsOf(spec).map(({ id, codes }) => [id, Object.fromEntries(codes)] as const)
+    const text = (pairs: readonly (readonly [string, unknown])[]) => JSON.stringify(Object.fromEntries(pairs), null, 2)
+    return new Map([[OUTPUT, `${HEADER}${text(bodies)}\n${ANSWERS}${text(answers)}\n${CODES}${text(codes)}\n`]])
   },
 }
 
+/** What the successes of an operation may answer, taken together. */
+function answerNode(spec: SpecDocument, responses: SpecOperation['responses']): FieldNode {
+  const successes = [...responses].flatMap(([status, schema]) => (status.startsWith('2') && schema ? [schema] : []))
+  return successes.map((schema) => nodeOf(spec, schema)).reduce(merge, {})
+}
+
 function nodeOf(spec: SpecDocument, schema: Schema): FieldNode {
-  const parts = [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
-  if (schema.$ref !== undefined) parts.push(follow<Schema>(spec, schema))
+  const choices = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].map((part) => optional(nodeOf(spec, part)))
+  const parts = (schema.allOf ?? []).map((part) => nodeOf(spec, part))
+  if (schema.$ref !== undefined) parts.push(nodeOf(spec, follow<Schema>(spec, schema)))
   const node: FieldNode = {}
   if (schema.readOnly === true) node.outputOnly = true
+  if (typeof schema['x-alias-of'] === 'string') node.aliasOf = schema['x-alias-of']
   if (schema.items) node.items = nodeOf(spec, schema.items)
   if (schema.properties) {
     node.fields = mapValues(schema.properties, (property) => nodeOf(spec, property))
     if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) node.open = true
   }
-  return parts.map((part) => nodeOf(spec, part)).reduce(merge, node)
+  const whole = [...parts, ...choices].reduce(merge, node)
+  for (const name of schema.required ?? []) {
+    const required = whole.fields?.[name]
+    if (required) required.required = true
+  }
+  return whole
+}
+
+/** What one of several choices requires, the others may do without. */
+function optional(node: FieldNode): FieldNode {
+  const fields = node.fields && mapValues(node.fields, ({ required, ...field }) => field)
+  return fields ? { ...node, fields } : node
 }
 
 function merge(a: FieldNode, b: FieldNode): FieldNode {

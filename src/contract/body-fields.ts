@@ -8,10 +8,12 @@ const MOST_FINDINGS = 20
 export interface FieldFinding {
   readonly path: FieldPath
   readonly field: string
-  readonly kind: 'unknown' | 'output_only'
+  readonly kind: 'unknown' | 'output_only' | 'alias'
+  /** The document's name, where the client used another. */
+  readonly aliasOf?: string
 }
 
-/** The fields that are unknown or output only, in the order in which they are found; at most twenty. */
+/** The fields that are unknown, output only, or called by another name than the document's, in the order in which they are found; at most twenty. */
 export function findForeignFields(node: FieldNode, body: unknown): FieldFinding[] {
   const findings: FieldFinding[] = []
   look(node, body, [], findings)
@@ -33,7 +35,11 @@ function lookInside(node: FieldNode, object: JsonObject, path: FieldPath, findin
     const known = fieldOf(node, key)
     const at = [...path, key]
     if (known?.outputOnly) findings.push({ path: at, field: fieldName(at), kind: 'output_only' })
-    else if (known) look(known, own(object, key), at, findings)
+    else if (known) {
+      const { aliasOf } = known
+      if (aliasOf !== undefined) findings.push({ path: at, field: fieldName(at), kind: 'alias', aliasOf })
+      look(known, own(object, key), at, findings)
+    }
     else if (!node.open) findings.push({ path: at, field: fieldName(at), kind: 'unknown' })
   }
 }

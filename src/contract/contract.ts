@@ -14,7 +14,7 @@ export { isDeclared, isOperation, type Route, ROUTES, routeOf } from './route.ts
 export interface ContractWarning {
   field: string
   description: string
-  kind: 'unknown' | 'output_only' | 'ignored'
+  kind: 'unknown' | 'output_only' | 'alias' | 'ignored'
 }
 
 export interface RawRequest {
@@ -116,14 +116,15 @@ function checkBody(
   return {
     value: hasOutputOnly(node, body) ? withoutOutputOnly(node, body as JsonValue) : body,
     violations: violationsOf(validator, body),
-    warnings: foreign.map(({ field, kind }) => ({ field, description: ABOUT_FOREIGN[kind], kind })),
+    warnings: foreign.map(({ field, kind, aliasOf = '' }) => ({ field, description: ABOUT[kind](aliasOf), kind })),
   }
 }
 
-const ABOUT_FOREIGN = {
-  unknown: 'the contract has no field of that name here: ignored',
-  output_only: 'the service answers this field and never takes it: ignored',
-} as const
+const ABOUT = {
+  unknown: () => 'the contract has no field of that name here: ignored',
+  output_only: () => 'the service answers this field and never takes it: ignored',
+  alias: (name: string) => `another name for ${name}, which is the document's`,
+}
 
 const BODY_IGNORED: ContractWarning = {
   field: 'body',

@@ -38,3 +38,9 @@ function child(value: unknown, key: string): unknown {
 export function shorten(text: string, length: number): string {
   return text.length <= length ? text.toWellFormed() : `${text.slice(0, length).toWellFormed()}…`
 }
+
+/** What a dotted name of a field leads to; undefined where that is nothing. */
+export function walkName(root: unknown, name: string): unknown {
+  const parts = name.match(/[^.[\]"]+/g) ?? []
+  return parts.reduce<unknown>((value, part) => child(value, part), root)
+}

@@ -30,6 +30,7 @@ export function removeEnvironment(context: ControlContext, name: string): void {
   const environment = environmentNamed(context, name)
   context.environments.remove(name)
   context.journals.remove(environment)
+  context.reports.removed(environment)
 }
 
 /** Takes model, settings, clock, scenarios, journal and links back to the seed; clients, bearer tokens and snapshots stay. */

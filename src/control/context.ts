@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import type { Authorizations } from '../connect/ports.ts'
+import type { ContractReport, CoverageReport } from '../documents/report-schemas.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
 import type { Ids, ThirdParty } from '../domain/ports.ts'
 import type { Trail } from '../domain/trail.ts'
@@ -9,8 +10,24 @@ import type { EnvironmentScenarios } from '../scenarios/scenarios.ts'
 import type { Environment } from '../store/environment.ts'
 import type { StoredEnvironment } from '../store/stored-environment.ts'
 import type { World } from '../store/world.ts'
+import type { ReportFormat } from '../verdict/formats/format.ts'
 import type { AdmissionRules } from './admission.ts'
 import type { SentBody } from './body.ts'
+
+/** What the server can say about its clients; made when somebody asks. */
+export interface Reports {
+  /** Of one environment, or of all of them. */
+  contract(environment?: string): Promise<ContractReport>
+  coverage(environment?: string): Promise<CoverageReport>
+  /** Both, in another format. */
+  rendered(format: ReportFormat, environment?: string): Promise<{ readonly text: string; readonly type: string }>
+  /** The environments that a report can be about, those that are gone included. */
+  names(): ReadonlySet<string>
+  /** An environment is gone; its record stays. */
+  removed(environment: Environment): void
+  /** The record begins anew. */
+  clear(environment?: string): void
+}
 
 /** What the control API needs of its server. */
 export interface ControlContext {
@@ -24,6 +41,7 @@ export interface ControlContext {
   /** The third parties of an environment; calls are noted in the trail. */
   thirdParty(environment: Environment, trail: Trail): ThirdParty
   readonly authorizations: Authorizations
+  readonly reports: Reports
   readonly documents: DocumentChecks
   readonly admission: AdmissionRules
   /** What links are built on: where a browser reaches the mock. */

@@ -2,6 +2,7 @@ import type { ControlRoute } from './context.ts'
 import { ENVIRONMENT_ROUTES } from './environment-routes.ts'
 import { LINK_ROUTES } from './link-routes.ts'
 import { MODEL_ROUTES } from './model-routes.ts'
+import { REPORT_ROUTES } from './report-routes.ts'
 import { REQUEST_ROUTES } from './request-routes.ts'
 import { SERVER_ROUTES } from './server-routes.ts'
 import { snapshotRoutes } from './snapshot-routes.ts'
@@ -17,6 +18,7 @@ export function controlTable(): readonly ControlRoute[] {
     ...MODEL_ROUTES,
     ...REQUEST_ROUTES,
     ...LINK_ROUTES,
+    ...REPORT_ROUTES,
   ]
 }
 

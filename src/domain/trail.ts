@@ -12,6 +12,8 @@ export interface Transition {
   readonly to: LifecycleState
   /** In the environment's own time. */
   readonly at: Instant
+  /** A scenario or the control API made it happen, and nothing that the service does by itself. */
+  readonly forced?: true
 }
 
 /** One request of the service to a third party. */
@@ -70,6 +72,7 @@ export class Trail {
   upstream: readonly UpstreamCall[] = NOTHING
   refreshes: readonly Refresh[] = NOTHING
   rules: readonly NotedRule[] = NOTHING
+  #forcing = false
 
   /** The account after `event` by the table (`domain/account-changes.ts`), with the event noted. */
   moved(account: Account, event: LifecycleEvent, at: Instant): Account {
@@ -93,7 +96,18 @@ export class Trail {
     event: LifecycleEvent,
     { from, to, at }: { from: LifecycleState; to: LifecycleState; at: Instant },
   ): void {
-    this.transitions = [...this.transitions, { account_id, event, from, to, at }]
+    const forced = this.#forcing ? { forced: true as const } : {}
+    this.transitions = [...this.transitions, { account_id, event, from, to, at, ...forced }]
+  }
+
+  /** What moves within `work` is forced: the service would not have done it by itself. */
+  forcing(work: () => void): void {
+    this.#forcing = true
+    try {
+      work()
+    } finally {
+      this.#forcing = false
+    }
   }
 
   /** An event that the clock brought about. */

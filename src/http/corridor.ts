@@ -11,6 +11,7 @@ import { actOutScenarios } from './scenario.ts'
 import { send } from './send.ts'
 import { serialize } from './serialize.ts'
 import { settle } from './settle.ts'
+import { takeStock } from './take-stock.ts'
 import type { Corridor, Step } from './step.ts'
 import { checkClient, inTokenWords } from './token-request.ts'
 import { speak, understand } from './vocabulary.ts'
@@ -29,7 +30,7 @@ const INWARD: readonly Step[] = [
 ]
 
 /** From the reply to the wire. */
-const OUTWARD: readonly Step[] = [checkAnswer, speak, serialize, record, send]
+const OUTWARD: readonly Step[] = [checkAnswer, takeStock, speak, serialize, record, send]
 
 /** Every request of the API walks this once. */
 export async function walk(exchange: Exchange, corridor: Corridor): Promise<void> {

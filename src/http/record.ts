@@ -32,7 +32,7 @@ export function record(exchange: Exchange, corridor: Corridor): void {
     requestBody: rawBody.length === 0 ? '' : kept(rawBody),
     // 0: no answer left.
     status: exchange.fault?.cut ? 0 : (answer?.status ?? 500),
-    errorCode: error === undefined ? injectedCode(exchange) : codeOf(error),
+    errorCode: errorCodeOf(exchange),
     responseHeaders: answer?.headers ?? NO_HEADERS,
     responseBody: kept(answer?.text ?? ''),
     client: exchange.client?.id ?? null,
@@ -94,6 +94,11 @@ const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 function codeOf(error: unknown): string {
   if (error instanceof ServiceError) return error.errorCode
   return error instanceof TokenError ? error.error : 'INTERNAL'
+}
+
+/** The `error_code` of the answer, whoever gave it; null for a success. */
+export function errorCodeOf(exchange: Exchange): string | null {
+  return exchange.error === undefined ? injectedCode(exchange) : codeOf(exchange.error)
 }
 
 /** The `error_code` of an answer that a scenario gave. */

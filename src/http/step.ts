@@ -10,6 +10,7 @@ import type { Pauses } from '../scenarios/pauses.ts'
 import type { EnvironmentScenarios } from '../scenarios/scenarios.ts'
 import type { Environment } from '../store/environment.ts'
 import type { World } from '../store/world.ts'
+import type { ContractRecords } from '../verdict/records.ts'
 import type { BodyReader } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import type { Log } from './log.ts'
@@ -28,6 +29,8 @@ export interface Corridor {
   readonly operations: OperationTable
   readonly toolSchemas: ToolSchemas
   readonly journals: Journals
+  /** What clients did, held against the contract. */
+  readonly records: ContractRecords
   /** Whose journal takes what belongs to no other environment. */
   readonly defaultEnvironment: () => Environment | undefined
   readonly vocabularies: Vocabularies

@@ -13,11 +13,11 @@ import type { Vocabulary } from '../domain/vocabulary.ts'
 export const ENTRY_KINDS = ['request', 'page', 'clock', 'control'] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 
-/** One thing that its author would want to know of, though it is no violation (G6, G9, G10). */
+/** One thing that its author would want to know of, though it is no violation (G6, G9, G10, G11). */
 export interface EntryWarning {
   readonly field: string
   readonly description: string
-  readonly kind: 'unknown' | 'output_only' | 'ignored'
+  readonly kind: 'unknown' | 'output_only' | 'alias' | 'ignored'
 }
 
 /**

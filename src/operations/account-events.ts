@@ -67,7 +67,7 @@ export function applyAccountEvent(context: Context, account: Account, event: Acc
   const trail = context.trail ?? new Trail()
   const { accounts } = environment.model.tables
   environment.model.transact(() => {
-    EFFECTS[event]({ ...context, trail }, account)
+    trail.forcing(() => EFFECTS[event]({ ...context, trail }, account))
   })
   const moves = settleDue(environment, trail)
   return { account: accounts.get(account.id) ?? account, before: account.status, moves }

@@ -29,12 +29,15 @@ export class ScenarioRun {
   state: string
   /** Milliseconds of the environment's clock. */
   readonly startedAt: number
+  /** Whether somebody started it in this environment, and not the start of the server in all of them. */
+  readonly byHand: boolean
   running = true
 
-  constructor(scenario: Scenario, startedAt: number) {
+  constructor(scenario: Scenario, { startedAt, byHand }: { startedAt: number; byHand: boolean }) {
     this.scenario = scenario
     this.state = scenario.initial
     this.startedAt = startedAt
+    this.byHand = byHand
     this.counts = scenario.rules.map((rule) => ({ rule, effects: rule.do.map(effectOf), matched: 0, hits: 0 }))
   }
 

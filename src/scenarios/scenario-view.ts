@@ -25,14 +25,6 @@ export interface ScenarioView {
   rules: RuleView[]
 }
 
-/** A rule that had to fire and never did. */
-export interface UnfiredRule {
-  scenario: string
-  rule: string
-  at: Place
-  matched: number
-}
-
 /** A name that no scenario has; `known` are those that there are. */
 export class UnknownScenarioError extends Error {
   override readonly name = 'UnknownScenarioError'

@@ -4,11 +4,12 @@ import type { Trail } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
 import { seededChance } from './chance.ts'
 import type { FaultEffect, ModelHands } from './faults/fault.ts'
+import { Histories, historyOf, type ScenarioHistory } from './history.ts'
 import { type Firing, fired, ScenarioRun } from './run.ts'
 import type { ScenarioRequest } from './scenario-request.ts'
-import { type ScenarioView, type UnfiredRule, UnknownScenarioError, viewOf } from './scenario-view.ts'
+import { type ScenarioView, UnknownScenarioError, viewOf } from './scenario-view.ts'
 
-export { type ScenarioView, type UnfiredRule, UnknownScenarioError } from './scenario-view.ts'
+export { type ScenarioView, UnknownScenarioError } from './scenario-view.ts'
 
 type AccountEvent = Parameters<ModelHands['happen']>[0]
 
@@ -44,6 +45,8 @@ export class EnvironmentScenarios {
   #runs = new Map<string, ScenarioRun>()
   #active: readonly ScenarioRun[] = []
   #chance: (() => number) | undefined
+  /** What the runs saw that are over: what a reset begins anew has still happened. */
+  readonly #past = new Histories()
 
   constructor(environment: Environment, ports: ScenarioPorts) {
     this.#environment = environment
@@ -61,8 +64,8 @@ export class EnvironmentScenarios {
     this.#defined.set(scenario.name, scenario)
     const former = this.#runs.get(scenario.name)
     if (!former) return
-    if (former.running) this.#begin(scenario)
-    else this.#runs.delete(scenario.name)
+    if (former.running) this.#begin(scenario, former.byHand)
+    else this.#forget(scenario.name)
   }
 
   /** Starts a defined or bundled scenario, anew if it runs. @throws UnknownScenarioError */
@@ -70,7 +73,7 @@ export class EnvironmentScenarios {
     const scenario = this.#defined.get(name) ?? (await this.#ports.bundled(name, this.#environment))
     if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
     this.#defined.set(name, scenario)
-    this.#begin(scenario)
+    this.#begin(scenario, true)
   }
 
   /** Lets a scenario act no more; what it counted stays to be read. @throws UnknownScenarioError */
@@ -84,17 +87,17 @@ export class EnvironmentScenarios {
   /** Stops and forgets every scenario, those of the start too. */
   clear(): void {
     this.#defined.clear()
-    this.#runs.clear()
+    this.#forgetAll()
     this.#settle()
   }
 
   /** Back to those of the start, each from its beginning; scenarios defined since stay known. */
   reset(): void {
-    this.#runs.clear()
+    this.#forgetAll()
     this.#chance = undefined
     for (const scenario of this.#ports.initial) {
       this.#defined.set(scenario.name, scenario)
-      this.#begin(scenario)
+      this.#begin(scenario, false)
     }
     this.#settle()
   }
@@ -109,13 +112,12 @@ export class EnvironmentScenarios {
     return [...new Set([...this.#defined.keys(), ...(await this.#ports.bundledNames())])].sort()
   }
 
-  /** Rules that had to fire and did not, of the scenarios that were started. */
-  unfired(): UnfiredRule[] {
-    return [...this.#runs.values()].flatMap(({ scenario, counts }) =>
-      counts
-        .filter(({ rule, hits }) => rule.must_fire && hits === 0)
-        .map(({ rule, matched }) => ({ scenario: scenario.name, rule: rule.name, at: rule.at, matched })),
-    )
+  /** What the rules of every run have seen since the environment came to be. */
+  history(): ScenarioHistory[] {
+    const all = new Histories()
+    for (const past of this.#past.list()) all.add(past)
+    for (const run of this.#runs.values()) all.add(historyOf(run))
+    return all.list()
   }
 
   /** Which rules fire on a request; model faults have taken effect when this returns. Undefined when none fired. */
@@ -182,10 +184,20 @@ export class EnvironmentScenarios {
     }
   }
 
-  #begin(scenario: Scenario): void {
-    this.#runs.delete(scenario.name)
-    this.#runs.set(scenario.name, new ScenarioRun(scenario, this.#environment.clock.now()))
+  #begin(scenario: Scenario, byHand: boolean): void {
+    this.#forget(scenario.name)
+    this.#runs.set(scenario.name, new ScenarioRun(scenario, { byHand, startedAt: this.#environment.clock.now() }))
     this.#settle()
+  }
+
+  #forget(name: string): void {
+    const run = this.#runs.get(name)
+    if (run) this.#past.add(historyOf(run))
+    this.#runs.delete(name)
+  }
+
+  #forgetAll(): void {
+    for (const name of [...this.#runs.keys()]) this.#forget(name)
   }
 
   #settle(): void {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { unfired } from '../../src/scenarios/history.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
 import { Trail } from '../../src/domain/trail.ts'
@@ -128,7 +129,7 @@ describe('when a rule fires', () => {
       ]),
     ])
     expect(scenarios.consider(request())?.fired.map((fired) => fired.rule)).toEqual(['a', 'c'])
-    expect(scenarios.unfired()).toEqual([{ scenario: 's', rule: 'b', at: 'service', matched: 1 }])
+    expect(unfired(scenarios.history())).toEqual([{ scenario: 's', rule: 'b', at: 'service', matched: 1 }])
   })
 })
 
@@ -189,7 +190,9 @@ describe('the scenarios of an environment', () => {
     scenarios.consider(request())
     await scenarios.start('s')
     expect(scenarios.list()).toMatchObject([{ rules: [{ hits: 0 }] }, { name: 'bundled', rules: [{ hits: 1 }] }])
-    expect(scenarios.unfired()).toMatchObject([{ scenario: 's', rule: 'r' }])
+    // What a run before this one did has still happened.
+    expect(unfired(scenarios.history())).toEqual([])
+    expect(scenarios.history()).toMatchObject([{ name: 's', started: 2, byHand: true }, { name: 'bundled' }])
   })
 
   it('are refused by name when there is none', async () => {
@@ -203,7 +206,7 @@ describe('the scenarios of an environment', () => {
   it('are gone once they are cleared', () => {
     const { scenarios } = bench([scenario([{}])])
     scenarios.clear()
-    expect([scenarios.active, scenarios.list(), scenarios.unfired()]).toEqual([false, [], []])
+    expect([scenarios.active, scenarios.list()]).toEqual([false, []])
   })
 
   it('note each rule that fired, with what it did, in the trail of its request', () => {

@@ -88,7 +88,7 @@ export interface FieldViolation {
 export interface EntryWarning {
   readonly field: string
   readonly description: string
-  readonly kind: 'unknown' | 'output_only' | 'ignored'
+  readonly kind: 'unknown' | 'output_only' | 'alias' | 'ignored'
 }
 
 /** One entry of the journal, as `GET /_mock/requests` lists it; secrets are masked. Times are ISO 8601 in UTC. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { unfired } from '../../../src/scenarios/history.ts'
 import { withScenarios } from '../bracket.ts'
 import { failed, statusOf, told } from './steps.ts'
 
@@ -12,7 +13,7 @@ describe('bundled scenarios about calls that fail', () => {
       }
       expect(told(await bench.send(account))).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('third-party-fails: given an account, when it sends three times, then two calls fail', () =>
@@ -22,7 +23,7 @@ describe('bundled scenarios about calls that fail', () => {
       expect(told(await bench.send(account))).toBe('500 TOOL_EXECUTION_FAILED')
       expect(told(await bench.send(account))).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('third-party-never-answers: given a tool with a short timeout, when it is called, then 504, and 200 after', () =>
@@ -32,7 +33,7 @@ describe('bundled scenarios about calls that fail', () => {
       expect(told(await call())).toBe('504 TOOL_EXECUTION_TIMED_OUT')
       expect(told(await call())).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('slow-bodies: given an account, when it sends, then the body takes a second', () =>
@@ -42,7 +43,7 @@ describe('bundled scenarios about calls that fail', () => {
       expect(told(await bench.send(account))).toBe('200')
       expect(performance.now() - start).toBeGreaterThan(950)
       expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('broken-bodies: given an account, when it sends three times, then two answers cannot be used', () =>
@@ -52,7 +53,7 @@ describe('bundled scenarios about calls that fail', () => {
       expect(await failed(bench.send(account))).toBe(true)
       expect(await failed(bench.send(account))).toBe(false)
       expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('connection-reset: given an account, when it sends twice, then the first call gets no answer', () =>
@@ -61,7 +62,7 @@ describe('bundled scenarios about calls that fail', () => {
       expect(await failed(bench.send(account))).toBe(true)
       expect(told(await bench.send(account))).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { unfired } from '../../../src/scenarios/history.ts'
 import { withScenarios } from '../bracket.ts'
 import { approve, newLink, statusOf, told, verify } from './steps.ts'
 
@@ -11,7 +12,7 @@ describe('bundled scenarios about consent and verification', () => {
       expect(await statusOf(bench, account)).toBe('PENDING_VERIFICATION')
       expect(told(await verify(bench, location))).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('auth-request-consumed: given an approved consent, when it is verified, then 404', () =>
@@ -19,7 +20,7 @@ describe('bundled scenarios about consent and verification', () => {
       const { account, link } = await newLink(bench)
       expect(told(await verify(bench, (await approve(link)).location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
       expect(await statusOf(bench, account)).toBe('PENDING_VERIFICATION')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('account-already-exists: given no account, when it is created, then 409, and nothing was made', () =>
@@ -27,7 +28,7 @@ describe('bundled scenarios about consent and verification', () => {
       const asked = { connector: 'mail', identifier: 'ada@example.com' }
       expect(told(await bench.call('POST', '/connected_accounts', asked))).toBe('409 ACCOUNT_ALREADY_EXISTS')
       expect((await bench.call('GET', '/connected_accounts')).body).toMatchObject({ total_size: 0 })
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('consent-denied: given a link, when its user approves, then the application is told of a denial', () =>
@@ -37,7 +38,7 @@ describe('bundled scenarios about consent and verification', () => {
       expect(location?.href).toBe('http://app.test/verify?error=access_denied&state=xyz')
       expect(await statusOf(bench, account)).toBe('PENDING_AUTH')
       expect((await approve(link)).location?.searchParams.get('auth_request_id')).toBeTruthy()
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('magic-link-expired: given a link, when its user takes too long, then a page says that it has expired', () =>
@@ -45,6 +46,6 @@ describe('bundled scenarios about consent and verification', () => {
       const { account, link } = await newLink(bench)
       expect((await approve(link)).status).toBe(410)
       expect(await statusOf(bench, account)).toBe('PENDING_AUTH')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { unfired } from '../../../src/scenarios/history.ts'
 import { withScenarios } from '../bracket.ts'
 import { accessTokenOf, statusOf, told } from './steps.ts'
 
@@ -11,7 +12,7 @@ describe('bundled scenarios about tokens', () => {
       expect(told(await bench.send(account))).toBe('400 ACCOUNT_NOT_ACTIVE')
       expect(await statusOf(bench, account)).toBe('EXPIRED')
       expect(bench.scenarios.list()).toMatchObject([{ state: 'expired', rules: [{ hits: 1 }, { hits: 1 }] }])
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('token-expires-and-is-refreshed: given an account, when it sends twice, then both work with two tokens', () =>
@@ -23,7 +24,7 @@ describe('bundled scenarios about tokens', () => {
       expect(told(await bench.send(account))).toBe('200')
       expect(await accessTokenOf(bench, account)).not.toBe(former)
       expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('token-expires-without-refresh: given an account, when it sends twice, then the second finds it EXPIRED', () =>
@@ -32,7 +33,7 @@ describe('bundled scenarios about tokens', () => {
       expect(told(await bench.send(account))).toBe('200')
       expect(told(await bench.send(account))).toBe('400 ACCOUNT_NOT_ACTIVE')
       expect(await statusOf(bench, account)).toBe('EXPIRED')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('bearer-token-revoked: given a client, when it sends twice, then it needs a new bearer token', () =>
@@ -43,7 +44,7 @@ describe('bundled scenarios about tokens', () => {
       await bench.signIn()
       expect(told(await bench.send(account))).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('third-party-401-until-refreshed: given an account, when it sends, then the call works with another token', () =>
@@ -65,7 +66,7 @@ describe('bundled scenarios about tokens', () => {
       const third = await bench.send(account)
       expect(told(third)).toBe('400 ACCOUNT_NOT_ACTIVE')
       expect(await statusOf(bench, account)).toBe('EXPIRED')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
   it('account-disconnected-mid-run: given an account, when it sends three times, then the third finds it gone', () =>
@@ -75,6 +76,6 @@ describe('bundled scenarios about tokens', () => {
       expect(told(await bench.send(account))).toBe('200')
       expect(told(await bench.send(account))).toBe('400 ACCOUNT_NOT_ACTIVE')
       expect(await statusOf(bench, account)).toBe('DISCONNECTED')
-      expect(bench.scenarios.unfired()).toEqual([])
+      expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 })

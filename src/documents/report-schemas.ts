@@ -1,0 +1,156 @@
+import { z } from 'zod'
+
+/** The version of both reports; it moves when a member changes its meaning or goes. */
+export const REPORT_SCHEMA_VERSION = 1
+
+const count = z.int().min(0)
+
+const head = {
+  schema_version: z.literal(REPORT_SCHEMA_VERSION),
+  tool: z.strictObject({ name: z.literal('toolmock'), version: z.string() }),
+  at: z.string().describe('When the report was made, in real time'),
+}
+
+const finding = z.strictObject({
+  operation: z.string().describe('The operationId of `spec/openapi.yaml`'),
+  path: z.string().describe('Where: a dotted path into the body, a query parameter, or a header'),
+  constraint: z.string().describe('Which rule: `required`, `type`, `maxLength`, `unknown`, …'),
+  error_code: z.string().nullable().describe('With which the request was refused; null where it was not'),
+  found: z.string().describe('What was sent, in the first of the requests; content of credentials is left out'),
+  allowed: z.string(),
+  basis: z
+    .string()
+    .describe(
+      'Where the rule comes from: a part of the document, or an identifier of docs/fidelity.md, which explains it',
+    ),
+  count,
+  requests: z.array(z.string()).describe('Ids of the first requests that had it, for `GET /_mock/requests/{id}`'),
+})
+
+const warning = finding.extend({
+  kind: z
+    .enum(['unread', 'output_only', 'alias', 'ignored'])
+    .describe(
+      'A name that nothing reads; a field that is only ever answered; another name than the document’s; a value without effect',
+    ),
+})
+
+const unknownPath = z.strictObject({
+  method: z.string(),
+  path: z.string(),
+  status: z.union([z.literal(404), z.literal(405)]),
+  did_you_mean: z.string().nullable(),
+  count,
+  requests: z.array(z.string()),
+})
+
+const unfiredRule = z.strictObject({
+  environment: z
+    .string()
+    .nullable()
+    .describe('Null for a scenario of the start, whose rules may fire in any environment'),
+  scenario: z.string(),
+  rule: z.string(),
+  at: z.string(),
+  matched: count.describe('Requests that fitted the rule, but not its `when`'),
+})
+
+const contractRecord = z.strictObject({
+  requests: count.describe('With an operation, those that a scenario answered among them'),
+  injected: count.describe('Answered, cut or changed by a scenario: marked, and no proof of anything'),
+  violations: z.array(finding).describe('By the client'),
+  answer_violations: z.array(finding).describe('By answers of the mock itself: a defect of the mock'),
+  unknown_paths: z.array(unknownPath),
+  warnings: z.array(warning).describe('Sent by the client without effect'),
+  unfired_rules: z.array(unfiredRule).describe('Rules with `must_fire` that never fired'),
+  left_out: count.describe('Findings beyond the thousand that an environment keeps'),
+})
+
+/** `GET /_mock/contract`: whether the client keeps the contract, and whether the mock does. */
+export const contractReportSchema = z.strictObject({
+  $schema: z.string().optional(),
+  ...head,
+  ok: z.boolean().describe('No violations, no unknown paths, and every rule fired that had to'),
+  total: contractRecord,
+  environments: z.array(z.strictObject({ name: z.string(), ...contractRecord.shape })),
+})
+
+const reach = z
+  .enum(['driven', 'injected_only', 'never'])
+  .describe('By answers of the mock itself; only by answers that a scenario injected; not at all')
+
+const tally = z.strictObject({ total: count, driven: count, injected_only: count, never: count })
+
+const answers = { reach, answers: count, injected: count }
+
+const coverage = z.strictObject({
+  summary: z
+    .strictObject({
+      operations: tally,
+      statuses: tally,
+      error_codes: tally,
+      request_fields: tally,
+      response_fields: tally,
+      lifecycle_moves: tally,
+      scenarios: tally,
+    })
+    .describe('Each kind by itself: they are never added up'),
+  operations: z.array(
+    z.strictObject({
+      operation: z.string(),
+      reach: reach.describe('Driven once it has answered a success by itself'),
+      statuses: z.array(
+        z.strictObject({
+          status: z.int(),
+          ...answers,
+          error_codes: z.array(z.strictObject({ error_code: z.string(), ...answers })),
+        }),
+      ),
+      request_fields: z.array(
+        z.strictObject({
+          path: z.string(),
+          in: z.enum(['path', 'query', 'body']),
+          required: z.boolean(),
+          reach: reach.describe('Driven by a request that kept the contract'),
+        }),
+      ),
+      response_fields: z.array(z.strictObject({ path: z.string(), reach })),
+    }),
+  ),
+  lifecycle_moves: z.array(
+    z.strictObject({
+      from: z.string(),
+      event: z.string(),
+      to: z.string(),
+      reach: reach.describe('Injected: forced by a scenario or by the control API'),
+    }),
+  ),
+  scenarios: z.array(
+    z.strictObject({
+      name: z.string(),
+      reach: reach.describe('Driven once every rule has fired that has to'),
+      started: count,
+      rules: count,
+      rules_fired: count,
+    }),
+  ),
+})
+
+/** `GET /_mock/coverage`: what of the contract has been exercised, and what never was. */
+export const coverageReportSchema = z.strictObject({
+  $schema: z.string().optional(),
+  ...head,
+  total: coverage,
+  environments: z.array(z.strictObject({ name: z.string(), ...coverage.shape })),
+})
+
+export type ContractReport = z.infer<typeof contractReportSchema>
+export type ContractRecord = z.infer<typeof contractRecord>
+export type Finding = z.infer<typeof finding>
+export type Warning = z.infer<typeof warning>
+export type UnknownPath = z.infer<typeof unknownPath>
+export type UnfiredRule = z.infer<typeof unfiredRule>
+export type CoverageReport = z.infer<typeof coverageReportSchema>
+export type Coverage = z.infer<typeof coverage>
+export type Tally = z.infer<typeof tally>
+export type Reach = z.infer<typeof reach>

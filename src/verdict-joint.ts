@@ -1,0 +1,42 @@
+import type { Reports } from './control/context.ts'
+import { bundledScenarioNames } from './documents/load-scenarios.ts'
+import { instant } from './domain/instant.ts'
+import type { Corridor } from './http/step.ts'
+import type { Environment } from './store/environment.ts'
+import { contractReport, coverageReport, type ReportSources } from './verdict/reports.ts'
+import { noteEntry } from './verdict/served.ts'
+import { VERSION } from './version.ts'
+
+/** Joins the contract record to everything that its reports are made of. */
+export function reportsOf({ world, journals, records, scenarios, realTime }: Corridor): Reports {
+  journals.observe((entry) => noteEntry(records, entry))
+  const environments = (): readonly Environment[] => world.environments()
+  const sources = async (): Promise<ReportSources> => {
+    const [{ Basis }, { readDocument }] = await Promise.all([
+      import('./verdict/basis.ts'),
+      import('./contract/generated/document.js'),
+    ])
+    return {
+      records,
+      basis: new Basis(readDocument()),
+      version: VERSION,
+      at: instant(realTime()),
+      present: new Map(environments().map((environment) => [environment.name, scenarios(environment).history()])),
+      bundledScenarios: await bundledScenarioNames(),
+    }
+  }
+  return {
+    contract: async (environment) => contractReport(await sources(), environment),
+    coverage: async (environment) => coverageReport(await sources(), environment),
+    rendered: async (format, environment) => {
+      const [{ render }, made] = await Promise.all([import('./verdict/formats/format.ts'), sources()])
+      return render(format, {
+        contract: contractReport(made, environment),
+        coverage: coverageReport(made, environment),
+      })
+    },
+    names: () => new Set([...environments().map(({ name }) => name), ...records.names()]),
+    removed: (environment) => records.removed(environment.name, scenarios(environment).history()),
+    clear: (environment) => records.clear(environment),
+  }
+}

@@ -1,0 +1,100 @@
+import { routeOf } from '../contract/contract.ts'
+import type { Operation } from '../contract/shapes.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import type { Noted } from './findings.ts'
+
+/** Rules that belong to no field of the contract, by constraint and by error code, as docs/fidelity.md has them. */
+const OF_CONSTRAINT: Readonly<Record<string, string>> = {
+  unknown: 'choice:G6',
+  output_only: 'convention:G9',
+  ignored: 'choice:G10',
+  alias: 'convention:G11',
+  repeated: 'convention:G5',
+  scheme: 'document:5.3',
+}
+const OF_CODE: Readonly<Record<string, string>> = {
+  MALFORMED_BODY: 'convention:G7',
+  UNSUPPORTED_CONTENT_TYPE: 'convention:G7',
+  BODY_TOO_LARGE: 'convention:G7',
+  UNAUTHENTICATED: 'document:5.3',
+  AMBIGUOUS_LOCATOR: 'choice:G21',
+  CONTRADICTING_LOCATOR: 'choice:G21',
+  INVALID_CONNECTOR: 'choice:G19',
+  INVALID_PAGE_TOKEN: 'convention:G4',
+  INVALID_TOOL_INPUT: 'choice:G44',
+}
+
+/** Where the rules of the contract come from: the `x-basis` nearest to a field in `spec/openapi.yaml`. */
+export class Basis {
+  readonly #document: JsonObject
+
+  constructor(document: object) {
+    this.#document = document as JsonObject
+  }
+
+  of({ operation, path, constraint, error_code }: Noted): string {
+    const known = OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']
+    return known ?? this.#ofField(operation as Operation, path)
+  }
+
+  #ofField(operation: Operation, path: string): string {
+    const described = this.#operation(operation)
+    const parameter = this.#list(described['parameters']).find(({ name }) => name === path)
+    const own = textOf(described['x-basis'])
+    if (parameter) return textOf(parameter['x-basis']) ?? own ?? 'choice'
+    const parts = path
+      .replace(/\[[^\]]*\]/g, '.[]')
+      .split('.')
+      .filter((part) => part !== '')
+    const schema = this.#bodySchema(described)
+    return (schema && this.#nearest(schema, parts)) ?? own ?? 'choice'
+  }
+
+  #operation(operation: Operation): JsonObject {
+    const { path, method } = routeOf(operation)
+    const item = this.#object(this.#object(this.#document['paths'])[path])
+    return this.#object(item[method.toLowerCase()])
+  }
+
+  #bodySchema(described: JsonObject): JsonObject | undefined {
+    const [content] = Object.values(this.#object(this.#object(described['requestBody'])['content']))
+    return content === undefined ? undefined : this.#object(this.#object(content)['schema'])
+  }
+
+  /** The basis of the deepest part of the path that has one. */
+  #nearest(schema: JsonObject, [part, ...rest]: readonly string[]): string | undefined {
+    const own = textOf(schema['x-basis'])
+    if (part === undefined) return own
+    const inner = this.#inside(schema, part)
+    return (inner && this.#nearest(inner, rest)) ?? own
+  }
+
+  #inside(schema: JsonObject, part: string): JsonObject | undefined {
+    const direct = part === '[]' ? schema['items'] : this.#object(schema['properties'])[part]
+    if (direct !== undefined) return this.#object(direct)
+    const choices = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => this.#list(schema[keyword]))
+    return choices.map((choice) => this.#inside(choice, part)).find((found) => found !== undefined)
+  }
+
+  #list(value: JsonValue | undefined): JsonObject[] {
+    return Array.isArray(value) ? value.map((item) => this.#object(item)) : []
+  }
+
+  /** A reference is followed; what it stands beside keeps its own words. */
+  #object(value: JsonValue | undefined): JsonObject {
+    if (!isJsonObject(value)) return {}
+    const { $ref: ref, ...own } = value
+    if (typeof ref !== 'string') return value
+    const target = ref
+      .split('/')
+      .slice(1)
+      .reduce<JsonValue | undefined>((at, part) => (isJsonObject(at) ? at[part] : undefined), this.#document)
+    return { ...this.#object(target), ...own }
+  }
+}
+
+/** The first of several. */
+function textOf(basis: JsonValue | undefined): string | undefined {
+  const [first] = [basis].flat()
+  return typeof first === 'string' ? first : undefined
+}
