@@ -1,8 +1,11 @@
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
+import { Trail } from '../domain/trail.ts'
 import { errorReply } from './error-body.ts'
+import { whenAndWhere } from './record.ts'
 import { answerUnderWay, isInBody } from './server-limits.ts'
+import type { Corridor } from './step.ts'
 
 const STATUS_LINES = new Map([
   ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
@@ -18,8 +21,11 @@ const MESSAGES = new Map([
 /** How long a client may go on sending, and its answer be on its way, before the connection is dropped. */
 const LINGER_MS = 1000
 
-/** What node cannot read as HTTP never becomes a request; its sender gets the error body all the same (G16). */
-export function answerUnreadable(ids: Ids): (error: Error, socket: Duplex) => void {
+/**
+ * What node cannot read as HTTP never becomes a request; its sender gets the error body all the same (G16), and the journal of
+ * the default environment an entry.
+ */
+export function answerUnreadable(ids: Ids, corridor: Corridor): (error: Error, socket: Duplex) => void {
   const refused = new WeakSet<Duplex>()
   return (error, socket) => {
     const code = 'code' in error ? String(error.code) : ''
@@ -27,19 +33,22 @@ export function answerUnreadable(ids: Ids): (error: Error, socket: Duplex) => vo
     // The rest of what has been refused already is passed over, so that its sender gets to read the answer.
     if (refused.has(socket)) return
     refused.add(socket)
-    inTurn(socket, () => {
-      hangUp(socket, answerTo(code, error, ids.id('req')))
+    inTurn(socket, (isBodyOf) => {
+      const answer = answerTo(code, error, ids.id('req'))
+      hangUp(socket, answer)
+      // The request whose body it is has an entry of its own.
+      if (!isBodyOf) record(answer, error, corridor)
     })
   }
 }
 
 /** Answers come in the order of the requests: those to earlier ones of the same connection first. */
-function inTurn(socket: Duplex, refuse: () => void): void {
+function inTurn(socket: Duplex, refuse: (isBodyOf: boolean) => void): void {
   const earlier = answerUnderWay(socket)
   const isBodyOf = earlier ? !earlier.req.complete : isInBody(socket)
   const isAnswered = !earlier || earlier.headersSent
   if (!socket.writable || (isBodyOf && isAnswered)) socket.destroy()
-  else if (!earlier || isBodyOf) refuse()
+  else if (!earlier || isBodyOf) refuse(isBodyOf)
   else {
     earlier.once('close', () => {
       inTurn(socket, refuse)
@@ -47,22 +56,59 @@ function inTurn(socket: Duplex, refuse: () => void): void {
   }
 }
 
-function answerTo(code: string, error: Error, requestId: string): string {
+interface Refusal {
+  readonly requestId: string
+  readonly status: number
+  readonly message: string
+  readonly head: string
+  readonly body: string
+}
+
+function answerTo(code: string, error: Error, requestId: string): Refusal {
   const message = MESSAGES.get(code) ?? `the request cannot be read as HTTP/1.1: ${error.message}`
   const body = JSON.stringify(errorReply(new ServiceError('MALFORMED_BODY', message), requestId).body)
+  const statusLine = STATUS_LINES.get(code) ?? '400 Bad Request'
   const head = [
-    `HTTP/1.1 ${STATUS_LINES.get(code) ?? '400 Bad Request'}`,
+    `HTTP/1.1 ${statusLine}`,
     `X-Request-Id: ${requestId}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ]
-  return `${head.join('\r\n')}\r\n\r\n${body}`
+  return { requestId, status: Number.parseInt(statusLine), message, head: `${head.join('\r\n')}\r\n\r\n`, body }
+}
+
+/** Of what was sent only method and address are kept, where it begins with them: nobody knows what the rest is. */
+function record({ requestId, status, message, body }: Refusal, error: Error, corridor: Corridor): void {
+  const home = corridor.defaultEnvironment()
+  const sent = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
+  const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(sent.toString('latin1', 0, 2100)) ?? []
+  corridor.journals.of(home ?? corridor.world).record({
+    ...whenAndWhere(home, corridor),
+    kind: 'request',
+    id: requestId,
+    durationMs: 0,
+    operation: null,
+    method,
+    url,
+    requestHeaders: [],
+    requestBody: '',
+    status,
+    errorCode: 'MALFORMED_BODY',
+    responseHeaders: { 'X-Request-Id': requestId, 'Content-Type': 'application/json' },
+    responseBody: body,
+    client: null,
+    trail: new Trail(),
+    violations: [],
+    warnings: [],
+    responseViolations: [],
+    failure: message,
+  })
 }
 
 /** A connection that is dropped while its client still sends would take the answer with it. */
-function hangUp(socket: Duplex, answer: string): void {
-  socket.end(answer)
+function hangUp(socket: Duplex, { head, body }: Refusal): void {
+  socket.end(head + body)
   const drop = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => {
     clearTimeout(drop)

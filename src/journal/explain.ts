@@ -163,7 +163,8 @@ function decidedBy({ trail, errorCode }: Recorded): DecidedBy {
 
 function summaryOf({ kind, method, url, operation, status, errorCode, client }: Recorded): string {
   if (kind === 'clock' || kind === 'control') return `${url}.`
-  const asked = `${method} ${maskUrl(url)}${operation === null ? '' : ` (${operation})`}`
+  const what = method === '' ? 'Something unreadable' : `${method} ${maskUrl(url)}`
+  const asked = `${what}${operation === null ? '' : ` (${operation})`}`
   const by = client === null ? '' : ` by client ${client}`
   return `${asked}${by} was answered with ${status}${errorCode === null ? '' : ` ${errorCode}`}.`
 }

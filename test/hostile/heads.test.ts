@@ -18,6 +18,33 @@ describe('the head of a request', () => {
     }),
   )
 
+  it.each([
+    ['what is no HTTP at all', 'hello\r\n\r\n', { status: 400, method: '', path: '' }],
+    [
+      'a header without a colon',
+      `GET ${LIST}?api_key=s3cr3t HTTP/1.1\r\nHost\r\n\r\n`,
+      { status: 400, method: 'GET', path: LIST },
+    ],
+    [
+      'too large a header',
+      `GET ${LIST} HTTP/1.1\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`,
+      { status: 431, method: 'GET', path: LIST },
+    ],
+  ])('has an entry in the journal, with an explanation, for %s', (_name, text, wanted) =>
+    withServer({}, async ({ open, control }) => {
+      const client = await open()
+      client.send(text)
+      const id = (await client.all())[0]?.headers.get('x-request-id') ?? ''
+      const { requests } = (await control('GET', '/requests')) as { requests: { id: string }[] }
+      const entry = requests.find((each) => each.id === id)
+      expect(entry).toMatchObject({ kind: 'request', operation: null, error_code: 'MALFORMED_BODY', ...wanted })
+      expect(JSON.stringify(entry)).not.toContain('s3cr3t')
+      const { text: told } = (await control('GET', `/requests/${id}/explain`)) as { text: string }
+      expect(told).toContain('What was sent is no HTTP request that can be read.')
+      expect(told).not.toContain('s3cr3t')
+    }),
+  )
+
   it('loses none of its headers, however many there are', () =>
     withServer({}, async ({ open, head }) => {
       const client = await open()

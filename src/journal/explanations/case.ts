@@ -61,7 +61,7 @@ export function answerOf({ responseBody, status, operation, vocabulary }: Record
 /** `POST /path (req_…) at …`, to name an entry by. */
 export function named({ method, url, id, at }: Recorded): string {
   // What was changed from outside has no method, and says so in a sentence.
-  const what = method === '' ? JSON.stringify(url) : `${method} ${url.split('?', 1).join()}`
+  const what = method === '' ? JSON.stringify(url || 'something unreadable') : `${method} ${url.split('?', 1).join()}`
   return `${what} (${id}) at ${instant(at)}`
 }
 

@@ -19,8 +19,19 @@ import {
 } from './request-cases.ts'
 
 /** Every error of the service's catalogue, each with what explains it. */
+const UNREADABLE_BODY = formCheck(
+  'G7',
+  'The body is no JSON object that can be read.',
+  'Send one JSON object in UTF-8.',
+)
+const UNREADABLE = formCheck(
+  'G16',
+  'What was sent is no HTTP request that can be read.',
+  'Look at what is between the client and the mock, and at how large its headers are.',
+)
+
 const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
-  MALFORMED_BODY: formCheck('G7', 'The body is no JSON object that can be read.', 'Send one JSON object in UTF-8.'),
+  MALFORMED_BODY: (of) => (of.entry.operation === null ? UNREADABLE : UNREADABLE_BODY)(of),
   UNSUPPORTED_CONTENT_TYPE: formCheck(
     '1, G7',
     'The body has another content type than the operation takes.',
