@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeDirectory } from '../disk/make-directory.ts'
 import { STARTER, STARTER_SCENARIO, STARTER_SEED } from '../documents/starter.ts'
 import { StartError } from '../domain/start-error.ts'
 import { readArguments } from './arguments.ts'
@@ -34,7 +35,7 @@ export async function init(argv: readonly string[], { variables, out }: Surround
 
 async function write(file: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true })
+    await makeDirectory(dirname(file))
     await writeFile(file, text, { flag: 'wx' })
   } catch (error) {
     throw new StartError(`${file} cannot be written (${systemCode(error) ?? String(error)})`)

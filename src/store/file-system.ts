@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { makeDirectory } from '../disk/make-directory.ts'
 
 /** An open file, written at given positions. */
 export interface OpenFile {
@@ -66,30 +67,6 @@ export const nodeFileSystem: FileSystem = {
       await directory.close()
     }
   },
-}
-
-/**
- * Makes a directory and those above it that are missing. Node's own `recursive` asks again without end where a parent is
- * there and nothing can be made in it, as in /proc.
- */
-export async function makeDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path)
-  } catch (error) {
-    if (await isDirectory(path)) return
-    const above = dirname(path)
-    if (!hasCode(error, 'ENOENT') || above === path || (await isDirectory(above))) throw error
-    await makeDirectory(above)
-    await makeDirectory(path)
-  }
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory()
-  } catch {
-    return false
-  }
 }
 
 /** Into memory that can be given back at once: see {@link release}. */

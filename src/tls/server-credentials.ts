@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { CertificateFiles, ThrowAwayCertificate, TlsCredentials, TlsOptions } from './options.ts'
 
@@ -60,7 +61,7 @@ async function throwAway({ hosts, authorityFile }: ThrowAwayCertificate, now: nu
 
 async function write(file: string, text: string): Promise<string> {
   try {
-    await mkdir(dirname(file), { recursive: true })
+    await makeDirectory(dirname(file))
     await writeFile(file, text)
     return file
   } catch (error) {

@@ -50,6 +50,15 @@ describe('toolmock init', () => {
     expect(existsSync(toolmock.path('kept/scenarios'))).toBe(false)
   })
 
+  it.runIf(process.platform === 'linux')('says so where no folder can be made, and ends with 2', async () => {
+    const { code, stdout, stderr } = await toolmock.run(['init', '/proc/x'])
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'toolmock: /proc/x/seeds/default.yaml cannot be written (ENOENT)\n',
+    })
+  })
+
   it('takes one folder', async () => {
     const { code, stderr } = await toolmock.run(['init', 'a', 'b'])
     expect({ code, stderr }).toEqual({

@@ -1,0 +1,27 @@
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/**
+ * Makes a directory and those above it that are missing. Node's own `recursive` asks again without end where a parent is
+ * there and nothing can be made in it, as in /proc.
+ */
+export async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    if (await isDirectory(path)) return
+    const above = dirname(path)
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    if (!missing || above === path || (await isDirectory(above))) throw error
+    await makeDirectory(above)
+    await makeDirectory(path)
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    return false
+  }
+}

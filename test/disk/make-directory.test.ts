@@ -1,0 +1,27 @@
+import { stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { makeDirectory } from '../../src/disk/make-directory.ts'
+import { withDirectory } from '../support/worlds.ts'
+
+describe('a directory is made', () => {
+  it('with those above it, and is left alone when it is there', () =>
+    withDirectory(async (directory) => {
+      const deep = join(directory, 'a', 'b', 'c')
+      await makeDirectory(deep)
+      await makeDirectory(deep)
+      expect((await stat(deep)).isDirectory()).toBe(true)
+    }))
+
+  it('unless a file stands in its way', () =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'file')
+      await writeFile(file, '')
+      await expect(makeDirectory(file)).rejects.toThrow('EEXIST')
+      await expect(makeDirectory(join(file, 'below'))).rejects.toThrow('ENOTDIR')
+    }))
+
+  it.runIf(process.platform === 'linux')('unless nothing can be made where it would be', async () => {
+    await expect(makeDirectory('/proc/nope/deeper')).rejects.toThrow('ENOENT')
+  })
+})
