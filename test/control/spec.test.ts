@@ -37,4 +37,12 @@ describe('spec/control.openapi.yaml', () => {
       expect(body).toEqual(JSON.parse(JSON.stringify(CONTROL_SPEC)))
     })
   })
+
+  it('is served whole: it refers to no file', async () => {
+    await withControl({}, async ({ call }) => {
+      const { text } = await call('get', '/openapi')
+      expect(text).toContain('"$ref":"#/components/')
+      expect(text.match(/"\$ref":"[^#][^"]*"/g)).toBeNull()
+    })
+  })
 })
