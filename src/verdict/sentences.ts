@@ -1,0 +1,37 @@
+import type { Finding, UnfiredRule, UnknownPath, Warning } from '../documents/report-schemas.ts'
+
+/** What a client did wrong. */
+export function violationSentence({ operation, path, found, allowed, basis, count }: Finding): string {
+  return `${operation} ${path}: found ${found}, allowed is ${allowed} (${basis})${times(count)}`
+}
+
+/** What the mock did wrong. */
+export function answerSentence({ operation, path, found, allowed, count }: Finding): string {
+  return `${operation} was answered wrongly by the mock itself; please report this: ${path}: found ${found}, allowed is ${allowed}${times(count)}`
+}
+
+/** What is not served. */
+export function pathSentence({ method, path, status, did_you_mean, count }: UnknownPath): string {
+  const meant = did_you_mean === null ? '' : `; did you mean ${did_you_mean}?`
+  const what = status === 404 ? 'is not served' : 'is served, but not with this method'
+  return `${method} ${path} ${what}${meant}${times(count)}`
+}
+
+/** What never fired. */
+export function ruleSentence({ environment, scenario, rule, at, matched }: UnfiredRule): string {
+  const where = environment === null ? 'in any environment' : `in environment ${environment}`
+  const why =
+    matched === 0
+      ? 'no request fitted it'
+      : `${matched} ${matched === 1 ? 'request' : 'requests'} fitted it, but not its when`
+  return `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at} never fired ${where}: ${why}`
+}
+
+/** What was sent in vain. */
+export function warningSentence({ operation, path, allowed, count }: Warning): string {
+  return `${operation} ${path}: ${allowed}${times(count)}`
+}
+
+function times(count: number): string {
+  return count === 1 ? '' : `, ${count} times`
+}
