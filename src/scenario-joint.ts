@@ -1,7 +1,8 @@
 import type { DocumentChecks } from './documents/connector-checks.ts'
-import { bundledScenario, bundledScenarioNames, loadScenarios } from './documents/load-scenarios.ts'
+import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios } from './documents/load-scenarios.ts'
 import type { Connector } from './domain/connector.ts'
 import type { ThirdParty } from './domain/ports.ts'
+import type { Scenario } from './domain/scenario.ts'
 import type { Trail } from './domain/trail.ts'
 import { applyAccountEvent } from './operations/account-events.ts'
 import { settleDue } from './operations/due.ts'
@@ -27,6 +28,8 @@ export class ScenarioJoint {
   /** The rules at `third_party` and `token_refresh`. */
   readonly intercept
   readonly #surroundings: Surroundings
+  /** Read when somebody first asks what there is. */
+  #bundled: Promise<readonly Scenario[]> | undefined
 
   constructor(surroundings: Surroundings) {
     const { world, documents } = surroundings
@@ -35,6 +38,7 @@ export class ScenarioJoint {
       bundled: (name, environment) =>
         bundledScenario(name, { checks: documents, connectors: knownConnectors(environment) }),
       bundledNames: bundledScenarioNames,
+      bundledScenarios: () => (this.#bundled ??= bundledScenarios(documents)),
       happen: (environment, account, event, trail) => {
         applyAccountEvent({ environment, thirdParty: surroundings.thirdParty(environment), trail }, account, event)
       },

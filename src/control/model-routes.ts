@@ -75,8 +75,8 @@ function onConnection({ context, environment, path: { id = '', event: name = '' 
   return { status: 200, body: { connection: connectionEvent(context, environment, { id, event, trail }) } }
 }
 
-function listScenarios({ context, environment }: ControlCall): ControlReply {
-  return { status: 200, body: { scenarios: context.scenarios(environment).list() } }
+async function listScenarios({ context, environment }: ControlCall): Promise<ControlReply> {
+  return { status: 200, body: { scenarios: await context.scenarios(environment).known() } }
 }
 
 async function putScenario(call: ControlCall): Promise<ControlReply> {

@@ -40,6 +40,22 @@ export async function bundledScenario(name: string, context: ScenarioContext): P
   return readScenarioFile(join(bundledScenarioFolder(), `${name}.yaml`), context)
 }
 
+/** Every bundled scenario, in the order of their names, whatever connectors there are: to be shown. */
+export async function bundledScenarios(checks: DocumentChecks): Promise<Scenario[]> {
+  const [{ textOf }, { readDocument }, { toScenario }] = await Promise.all([
+    import('./seed-files.ts'),
+    import('./read.ts'),
+    import('./scenario-document.ts'),
+  ])
+  const scenarios: Scenario[] = []
+  for (const name of await bundledScenarioNames()) {
+    const file = join(bundledScenarioFolder(), `${name}.yaml`)
+    const read = await readDocument(await textOf(file), file, checks)
+    if (read.kind === 'scenario' && read.document) scenarios.push(toScenario(read.document))
+  }
+  return scenarios
+}
+
 /** A path has a slash or the ending of a file; a name has neither. */
 export function isPath(name: string): boolean {
   return /[/\\]|\.(?:ya?ml|json)$/.test(name)

@@ -12,7 +12,7 @@ export interface UnfiredRule {
 
 /** What goes wrong, when, and where (`docs/scenarios.md`). */
 export interface MockScenarios {
-  /** Those that are defined, bundled ones once they were started. */
+  /** Those that are defined, then the bundled ones that were not used yet; all of them can be started. */
   list(): Promise<readonly ScenarioView[]>
   /**
    * Makes a scenario known, or replaces the one of its name.

@@ -21,6 +21,8 @@ export interface ScenarioPorts {
   bundled(name: string, environment: Environment): Promise<Scenario | undefined>
   /** The names of the bundled scenarios, for messages and lists. */
   bundledNames(): Promise<readonly string[]>
+  /** All bundled scenarios, to be shown. */
+  bundledScenarios(): Promise<readonly Scenario[]>
   /** Makes an event happen to an account (`operations/account-events.ts`). @throws Error naming why it cannot */
   happen(environment: Environment, account: Account, event: AccountEvent, trail: Trail): void
   /** Moves the environment's clock on, by milliseconds; what falls due happens. */
@@ -105,6 +107,12 @@ export class EnvironmentScenarios {
   /** Those that are defined, in the order of their definition. */
   list(): ScenarioView[] {
     return [...this.#defined.values()].map((scenario) => viewOf(scenario, this.#runs.get(scenario.name)))
+  }
+
+  /** Those that are defined, then the bundled ones that are not, which can be started all the same. */
+  async known(): Promise<ScenarioView[]> {
+    const bundled = (await this.#ports.bundledScenarios()).filter(({ name }) => !this.#defined.has(name))
+    return [...this.list(), ...bundled.map((scenario) => viewOf(scenario, undefined))]
   }
 
   /** The names of all that can be started, bundled ones too. */

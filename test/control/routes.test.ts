@@ -231,7 +231,37 @@ describe('scenarios', () => {
       const broken = { ...scenario, rules: [{ ...rules[0], on: { operation: 'no_such' } }] }
       expect((await call('put', '/scenarios/down', broken)).status).toBe(400)
       await call('delete', '/scenarios')
-      expect((await call('get', '/scenarios')).body).toEqual({ scenarios: [] })
+      const left = (await call('get', '/scenarios')).body as { scenarios: { name: string }[] }
+      expect(left.scenarios.filter(({ name }) => name === 'down')).toEqual([])
+    })
+  })
+
+  it('shows the bundled scenarios that were not used yet after those that are defined, each once', async () => {
+    await withControl({}, async ({ call }) => {
+      const list = async () => ((await call('get', '/scenarios')).body as { scenarios: { name: string }[] }).scenarios
+      const all = await list()
+      expect(all.length).toBeGreaterThan(10)
+      expect(all.map(({ name }) => name)).toEqual(all.map(({ name }) => name).sort())
+      expect(all.find(({ name }) => name === 'token-dies-mid-run')).toEqual({
+        name: 'token-dies-mid-run',
+        description: expect.stringMatching(/\w/),
+        running: false,
+        started: false,
+        state: null,
+        rules: expect.arrayContaining([expect.objectContaining({ matched: 0, hits: 0 })]),
+      })
+      await call('post', '/scenarios/token-dies-mid-run/start')
+      const after = await list()
+      expect(after[0]).toMatchObject({ name: 'token-dies-mid-run', running: true })
+      expect(after.map(({ name }) => name).sort()).toEqual(all.map(({ name }) => name))
+    })
+  })
+
+  it('shows bundled scenarios also where their connectors are missing', async () => {
+    await withControl({}, async ({ call }) => {
+      await call('post', '/environments', { name: 'bare', seed: { connectors: [] } })
+      const { body } = await call('get', '/scenarios?environment=bare')
+      expect((body as { scenarios: object[] }).scenarios.length).toBeGreaterThan(10)
     })
   })
 })

@@ -27,6 +27,7 @@ function bench(initial: readonly Scenario[], seed = 1): Bench {
     initial,
     bundled: (name) => Promise.resolve(name === 'bundled' ? scenario([{}], { name }) : undefined),
     bundledNames: () => Promise.resolve(['bundled']),
+    bundledScenarios: () => Promise.resolve([scenario([{}], { name: 'bundled' })]),
     happen: () => undefined,
     advance: (_environment, by) => {
       environment.clock.advance(by)

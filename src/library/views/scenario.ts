@@ -13,7 +13,7 @@ export interface RuleView {
   readonly hits: number
 }
 
-/** A scenario that is defined. */
+/** A scenario that is defined, or bundled. */
 export interface ScenarioView {
   readonly name: string
   readonly description: string

@@ -36,7 +36,8 @@ const strict = toolmockTest({ strict: true, scenario: 'token-dies-mid-run' })
 
 strict('options go to the server', async ({ mock }) => {
   expect((await (await clientOf(mock)).get('/tools')).status).toBe(404)
-  expect(await mock.scenarios.list()).toMatchObject([{ name: 'token-dies-mid-run', running: true }])
+  const running = (await mock.scenarios.list()).filter((scenario) => scenario.running)
+  expect(running.map(({ name }) => name)).toEqual(['token-dies-mid-run'])
 })
 
 const elsewhere = toolmockTest({ url: process.env['SAMPLE_URL'] })
