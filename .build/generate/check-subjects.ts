@@ -46,7 +46,7 @@ const SUBJECTS = new Map<string, Subject>([
 
 /** @throws Error when nothing says what the check asks about */
 export function subjectOf(id: string, operations: ReadonlySet<string>): Subject {
-  const [, named = ''] = /^bearer\/missing-(.+)$/.exec(id) ?? []
+  const [, named = ''] = /^(?:bearer\/missing-|shape\/)(.+)$/.exec(id) ?? []
   if (operations.has(named)) return named as Operation
   const subject = SUBJECTS.get(id) ?? SUBJECTS.get(id.split('-')[0] ?? '') ?? SUBJECTS.get(id.split('/')[0] ?? '')
   if (subject) return subject

@@ -4,6 +4,7 @@ import { Api } from './api.ts'
 import { Skipped } from './verdict.ts'
 import type { ControlApi, Decision } from './control-api.ts'
 import { Ledger } from './ledger.ts'
+import type { Observed } from './judge.ts'
 import { credentialsOf, Offer } from './offer.ts'
 import { OwnWorld } from './own-world.ts'
 import type { Wire } from './wire.ts'
@@ -18,6 +19,8 @@ export interface ContextOptions {
   readonly prefix: string
   /** The connector to check with, instead of the first that the target offers. */
   readonly connector: string | undefined
+  /** What the shapes of answers are judged by; undefined where nobody does. */
+  readonly observed?: Observed | undefined
   readonly control: ControlApi | undefined
   readonly allowProviderChanges: boolean
 }
@@ -38,6 +41,7 @@ export class CheckContext {
   readonly api: Api
   readonly ledger: Ledger
   readonly offer: Offer
+  readonly observed: Observed | undefined
   readonly #options: ContextOptions
   readonly #shared = new Map<string, Promise<unknown>>()
 
@@ -45,6 +49,7 @@ export class CheckContext {
     this.#options = options
     this.wire = options.wire
     this.api = options.api
+    this.observed = options.observed
     this.ledger = new Ledger(options.api, options.prefix)
     this.offer = new Offer(options.api, options.connector)
   }

@@ -5,6 +5,7 @@ import type { Check, CheckOutcome, CheckResult } from './check.ts'
 import { CHECKS } from './checks/table.ts'
 import { CheckContext } from './context.ts'
 import { ControlApi } from './control-api.ts'
+import { type Judge, Observed } from './judge.ts'
 import { Broken, Skipped } from './verdict.ts'
 import { Wire } from './wire.ts'
 
@@ -21,6 +22,8 @@ export interface ConformOptions {
   /** Consent by the control API of a toolmock. */
   readonly controlApi?: boolean | undefined
   readonly adminToken?: string | undefined
+  /** Judges the shape of every answer; without one, the checks of shapes are skipped. */
+  readonly judge?: Judge | undefined
   readonly progress?: ((done: number, total: number, id: string) => void) | undefined
   /** Ends the run after the check under way; what it made is taken away all the same. */
   readonly signal?: AbortSignal | undefined
@@ -36,13 +39,14 @@ export interface ConformReport {
 /** Holds a target against the service's contract. @throws StartError when the target cannot be asked at all */
 export async function conform(options: ConformOptions): Promise<ConformReport> {
   const checks = chosen(options)
-  const wire = new Wire(options.baseUrl)
+  const observed = options.judge && new Observed(options.judge)
+  const wire = new Wire(options.baseUrl, observed)
   const api = new Api(wire, options.client)
   const control = options.controlApi ? new ControlApi(wire, options.adminToken) : undefined
   try {
     await reach(options, api, control)
     const { prefix, connector, allowProviderChanges = false } = options
-    const context = new CheckContext({ wire, api, prefix, connector, control, allowProviderChanges })
+    const context = new CheckContext({ wire, api, observed, prefix, connector, control, allowProviderChanges })
     const outcomes = await runAll(checks, context, options)
     return { checks: outcomes, summary: summaryOf(outcomes), leftBehind: await clear(context, control) }
   } finally {

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as askHttp } from 'node:http'
 import { Agent as HttpsAgent, request as askHttps } from 'node:https'
 import { Answer } from './answer.ts'
+import type { Observed } from './judge.ts'
 
 /** A request as it goes to the target, with nothing added but what HTTP needs. */
 export interface Ask {
@@ -16,9 +17,11 @@ const PATIENCE_MS = 30_000
 /** The target's door: plain HTTP requests that follow no redirect and change nothing. */
 export class Wire {
   readonly #base: string
+  readonly #observed: Observed | undefined
   readonly #agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) }
 
-  constructor(baseUrl: string) {
+  constructor(baseUrl: string, observed?: Observed) {
+    this.#observed = observed
     this.#base = baseUrl.replace(/\/+$/, '')
   }
 
@@ -47,7 +50,9 @@ export class Wire {
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8')
           const path = ask.path.replace(/\?.*/, '')
-          resolve(new Answer(`${ask.method} ${path}`, response.statusCode ?? 0, response.headers, text))
+          const answer = new Answer(`${ask.method} ${path}`, response.statusCode ?? 0, response.headers, text)
+          this.#observed?.note(ask.method, path, answer)
+          resolve(answer)
         })
       })
       request.setTimeout(PATIENCE_MS, () => request.destroy(new Error(`no answer within ${PATIENCE_MS} ms`)))

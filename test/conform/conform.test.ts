@@ -6,6 +6,7 @@ import { Answer } from '../../src/conform/answer.ts'
 import { CHECKS } from '../../src/conform/checks/table.ts'
 import { reportText } from '../../src/conform/report-formats.ts'
 import { conform, type ConformOptions, type ConformReport } from '../../src/conform/run.ts'
+import { prismAsJudge } from '../../src/conform-joint.ts'
 import { createSimulator, type Simulator } from '../../src/simulator.ts'
 
 const EVERYTHING = { controlApi: true, allowProviderChanges: true }
@@ -18,7 +19,8 @@ async function conformed(
   const simulator = await createSimulator()
   try {
     const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
-    const report = await conform({ baseUrl: url, client: simulator.client, prefix: 'conform-test', ...options })
+    const standard = { baseUrl: url, client: simulator.client, prefix: 'conform-test', judge: await prismAsJudge() }
+    const report = await conform({ ...standard, ...options })
     await look(report, simulator)
   } finally {
     await simulator.close()
@@ -43,7 +45,7 @@ describe('the conformance suite against toolmock', () => {
       expect(world.environments().map(({ name }) => name)).toEqual(['default'])
       expect([...world.environment('default')!.model.tables.accounts.values()]).toEqual([])
     })
-  })
+  }, 60_000)
 
   it('skips what needs consent, a clock or a changed provider unless that is allowed, with the reason', async () => {
     await conformed({}, ({ checks, summary }, { world }) => {

@@ -13,6 +13,7 @@ import { MAGIC_LINK_CHECKS } from './magic-link.ts'
 import { PROVIDER_CHECKS } from './providers.ts'
 import { READ_CHECKS } from './read.ts'
 import { SEARCH_CHECKS } from './search.ts'
+import { SHAPE_CHECKS } from './shape.ts'
 import { TIME_CHECKS } from './time.ts'
 import { TOKEN_CHECKS } from './token.ts'
 import { UPDATE_CHECKS } from './update.ts'
@@ -38,4 +39,5 @@ export const CHECKS: readonly Check[] = [
   ...EXECUTE_CHECKS,
   ...DISCOVERY_CHECKS,
   ...TIME_CHECKS,
+  ...SHAPE_CHECKS,
 ]
