@@ -119,11 +119,15 @@ class JournalReader {
     )
     const mark = marks.at(-1)
     if (mark) return mark.upto
-    if (this.#follows === undefined || sameIdentity(this.#follows, identity)) return 0
-    const what = identity === null ? 'the state file is missing' : 'the state file is not the one this journal follows'
+    // Where the first journal file is gone, a state file holds what it said: the one that was marked, and no earlier one.
+    const isWhole = this.#raw[0]?.segment === 1
+    if (this.#follows === undefined || (isWhole && sameIdentity(this.#follows, identity))) return 0
+    const missing = identity === null
+    const what = missing ? 'the state file is missing' : 'the state file is not the one this journal follows'
+    const saves = missing ? '; toolmock state repair saves what the journal holds' : ''
     throw new StateError(
       `${segmentPath(this.#stateFile, this.#end?.segment ?? 1)}: ${what}. Nothing was changed; ` +
-        `put the state file back, remove the journal to go on without it, or use --fresh to start anew`,
+        `put the state file back, remove the journal to go on without it, or use --fresh to start anew${saves}`,
     )
   }
 

@@ -63,13 +63,14 @@ async function refuseTaken(fileSystem: FileSystem, out: string, file: string): P
 
 async function salvage(fileSystem: FileSystem, file: string, leaveOut: LeaveOut): Promise<StateImage> {
   const bytes = await fileSystem.read(file)
-  const { state, isSound } = bytes ? readLeniently(bytes, file, leaveOut) : { state: EMPTY, isSound: true }
-  const lines = await journalLines(fileSystem, file, {
-    // A damaged file is not the one its journal names any more, and yet that journal is its own.
-    identity: isSound ? (bytes ? identityOf(bytes) : null) : undefined,
-    leaveOut,
-  })
-  if (!bytes && lines.length === 0) throw new StateError(`${file}: there is no such file`)
+  const { state, isSound } = bytes ? readLeniently(bytes, file, leaveOut) : { state: EMPTY, isSound: false }
+  const raw = await readRaw(fileSystem, file)
+  if (!bytes && raw.length === 0) throw new StateError(`${file}: there is no such file`)
+  if (!bytes && !belongs(raw, null)) leaveOut(`${file}: all of it but what its journal holds, because it is missing`)
+  // A damaged file is not the one its journal names any more, and yet that journal is its own.
+  const isForeign = isSound && bytes && raw.length > 0 && !belongs(raw, identityOf(bytes))
+  if (isForeign) leaveOut(`${file}.journal: all of it, because it follows another state file`)
+  const lines = isForeign ? [] : wholeCommits(file, raw, leaveOut)
   return salvageRows(replayRaw(state, lines), leaveOut)
 }
 
@@ -89,26 +90,31 @@ function readLeniently(bytes: Buffer, file: string, leaveOut: LeaveOut): { state
   }
 }
 
-/** Every line of the journal that can be read, but for those of a last commit that is not whole. */
-async function journalLines(
-  fileSystem: FileSystem,
-  file: string,
-  { identity, leaveOut }: { identity: Identity | null | undefined; leaveOut: LeaveOut },
-): Promise<JournalLine[]> {
-  const raw: (RawLine & { place: string })[] = []
+type PlacedLine = RawLine & { readonly place: string }
+
+async function readRaw(fileSystem: FileSystem, file: string): Promise<PlacedLine[]> {
+  const raw: PlacedLine[] = []
   for (const segment of await segmentsOf(fileSystem, file)) {
     const place = segmentPath(file, segment)
     for (const line of rawLines((await fileSystem.read(place)) ?? Buffer.alloc(0), segment))
-      raw.push({ ...line, place })
+      raw.push({ ...line, place: `${place}:${line.lineNumber}` })
   }
-  if (identity !== undefined && raw.length > 0 && !belongs(raw, identity)) {
-    leaveOut(`${file}.journal: all of it, because it follows another state file`)
-    return []
-  }
+  return raw
+}
+
+/** Every line of the journal that can be read, but for those of a last commit that is not whole. */
+function wholeCommits(file: string, raw: readonly PlacedLine[], leaveOut: LeaveOut): JournalLine[] {
   const lines: JournalLine[] = []
-  for (const { content, place, lineNumber } of raw) {
-    if (!content) leaveOut(`${place}:${lineNumber}: a line that cannot be read`)
-    else if (content.n !== undefined && content.environment !== undefined) lines.push(content as JournalLine)
+  let expected: number | undefined
+  for (const { content, place } of raw) {
+    if (!content) leaveOut(`${place}: a line that cannot be read`)
+    if (content?.n === undefined) {
+      if (!content && expected !== undefined) expected++
+      continue
+    }
+    if (content.n > (expected ?? content.n)) leaveOut(`${place}: what stood before it, which is missing`)
+    expected = content.n + 1
+    if (content.environment !== undefined) lines.push(content as JournalLine)
   }
   const whole = lines.findLastIndex(({ more }) => !more) + 1
   if (whole < lines.length) leaveOut(`${file}.journal: the last commit, whose write was cut short`)
@@ -117,10 +123,10 @@ async function journalLines(
 
 /** Whether a journal says that it follows a file, or was folded into it; where lines cannot be read, they may have said so. */
 function belongs(raw: readonly RawLine[], identity: Identity | null): boolean {
-  return raw.some(({ content }) => {
+  return raw.some(({ content, segment }) => {
     if (!content) return true
     if (content.folded) return sameIdentity(content.folded, identity)
-    return content.toolmock_journal === 1 && sameIdentity(content.follows ?? null, identity)
+    return segment === 1 && content.toolmock_journal === 1 && sameIdentity(content.follows ?? null, identity)
   })
 }
 

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { repairState } from '../../src/store/state-repair.ts'
@@ -216,6 +216,51 @@ describe('a repair of a state file', () => {
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([expect.stringMatching(/state\.json\.journal\.2:3: a line that cannot be read/)])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3', 'ca_4'])
+    }),
+  )
+
+  it(
+    'says that lines of a journal are missing',
+    inDirectory(async ({ file, out }) => {
+      await killed(file)
+      const lines = (await readFile(journalOf(file), 'utf8')).split('\n')
+      await writeFile(journalOf(file), lines.toSpliced(2, 1).join('\n'))
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([
+        expect.stringMatching(/state\.json\.journal\.2:3: what stood before it, which is missing/),
+      ])
+    }),
+  )
+
+  it(
+    'saves what the journal holds of a state file that is gone',
+    inDirectory(async ({ file, out }) => {
+      await killed(file)
+      await rm(file)
+      expect(await refusal(file)).toContain('toolmock state repair saves what the journal holds')
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut[0]).toContain('all of it but what its journal holds, because it is missing')
+      expect(await opened(out, accountIds)).toEqual(['ca_2', 'ca_3', 'ca_4'])
+    }),
+  )
+
+  it(
+    'refuses, as a start does, an earlier state file beside a journal whose beginning a later one holds',
+    inDirectory(async ({ file, out }) => {
+      const earlier = await stopped(file)
+      const disk = new MemoryDisk([[file, Buffer.from(earlier)]])
+      const world = await openTestWorld({ file, fileSystem: disk })
+      addAccount(world)
+      await world.fold()
+      addAccount(world)
+      await world.settled()
+      const journal = disk.file(journalOf(file)) ?? Buffer.alloc(0)
+      await world.close()
+      await writeFile(journalOf(file), journal)
+      expect(await refusal(file)).toContain('the state file is not the one this journal follows')
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([expect.stringContaining('all of it, because it follows another state file')])
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3'])
     }),
   )
 
