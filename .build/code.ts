@@ -30,6 +30,8 @@ export async function bundleCode(outdir: string): Promise<Metafile> {
     banner: { js: REQUIRE },
     define: { TOOLMOCK_VERSION: JSON.stringify(manifestOf(ROOT).version) },
     plugins: [slimTables],
+    // Its main file is UMD, whose parts no bundler finds; Prism's reader needs it.
+    alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
     metafile: true,
     logLevel: 'warning',
   })
