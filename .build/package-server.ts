@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 /** Shapes are judged by Prism, which the bundle brings along: a part of it that is missing would be found here. */
 function conform(command: string, url: string): void {
   const client = ['--client-id', 'test_client', '--client-secret', 'test_secret']
-  const only = ['--only', 'connections/*', '--only', 'shape/list_connections', '--format', 'json']
+  const only = ['--only', 'connections/listed', '--only', 'shape/list_connections', '--format', 'json']
   const report = execFileSync(command, ['conform', '--base-url', url, ...client, ...only], { encoding: 'utf8' })
   const { summary } = JSON.parse(report) as { summary: { total: number; held: number } }
   if (summary.held !== summary.total) throw new Error(`toolmock conform finds ${JSON.stringify(summary)}`)
