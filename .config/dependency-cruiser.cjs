@@ -15,7 +15,7 @@ const ROOMS = {
   'third-party': ['domain', 'store', 'web'],
   journal: ['domain', 'store', 'contract'],
   environments: ['domain', 'store'],
-  verdict: ['domain', 'documents', 'contract', 'journal', 'scenarios'],
+  verdict: ['domain', 'documents', 'contract', 'journal', 'scenarios', 'web'],
   operations: ['domain', 'store', 'contract'],
   connect: ['domain', 'store', 'web', 'operations'],
   scenarios: ['domain', 'store', 'documents', 'contract'],
@@ -51,7 +51,7 @@ const EVERY_ROOM = Object.keys(ROOMS)
 
 /** The files beside the rooms that join them, and the version, which is known to whoever shows it. */
 const JOINTS =
-  '^src/(simulator|simulator-options|doors-joint|control-joint|scenario-joint|reload-joint|state-joint|conform-joint|verdict-joint|document-checks|version)\\.ts$'
+  '^src/(simulator|simulator-options|doors-joint|control-joint|scenario-joint|reload-joint|state-joint|conform-joint|verdict-joint|judgement-joint|document-checks|version)\\.ts$'
 
 /** Where a package, which costs start time or ties us to it, may be imported. */
 const PACKAGES = {

@@ -1,6 +1,7 @@
 import { COMMON_FLAGS, HEALTHCHECK_FLAGS, START_FLAGS, STATE_FLAGS } from './flags.ts'
 import type { Command } from './command.ts'
 import { CONFORM_FLAGS } from './conform-flags.ts'
+import { RUN_FLAGS } from './run-flags.ts'
 
 /** Every command, in the order of the help text; the first is the one that runs when none is named. */
 export const COMMANDS: readonly [Command, ...Command[]] = [
@@ -10,6 +11,14 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     summary: 'serve until SIGINT or SIGTERM, then write the state and stop (what runs when no command is named)',
     flags: START_FLAGS,
     load: async () => (await import('./start.ts')).start,
+  },
+  {
+    name: 'run',
+    operands: ' -- CMD ARG…',
+    summary:
+      "serve on a free port while CMD runs, with the connection variables set; then a verdict on the contract: exit with CMD's own code, or 3 when CMD passed and the verdict failed",
+    flags: RUN_FLAGS,
+    load: async () => (await import('./run.ts')).run,
   },
   {
     name: 'validate',

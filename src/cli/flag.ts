@@ -20,6 +20,7 @@ export type FlagKind =
   | { readonly type: 'list' }
   | { readonly type: 'url' }
   | { readonly type: 'instant' }
+  | { readonly type: 'amount' }
   | { readonly type: 'whole'; readonly min: number; readonly max: number }
   | { readonly type: 'choice'; readonly allowed: readonly string[] }
 
@@ -29,6 +30,7 @@ interface TypeOf {
   list: readonly string[]
   url: string
   instant: Instant
+  amount: string
   whole: number
   choice: string
 }
@@ -62,6 +64,10 @@ export function readValue(kind: FlagKind, text: string): Reading {
       return readUrl(text)
     case 'instant':
       return readInstant(text)
+    case 'amount':
+      return /^(\d{1,6}|(\d|[1-9]\d|100)%)$/.test(text)
+        ? { value: text }
+        : { expected: 'a whole number, or a percentage from 0% to 100%' }
     case 'whole': {
       const inside = /^\d{1,9}$/.test(text) && Number(text) >= kind.min && Number(text) <= kind.max
       return inside ? { value: Number(text) } : { expected: `a whole number from ${kind.min} to ${kind.max}` }

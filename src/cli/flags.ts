@@ -21,7 +21,7 @@ const HOST = {
 } as const satisfies Flag
 
 /** HTTPS (G50); `healthcheck` has to know of it as well. */
-const TLS = [
+export const TLS = [
   {
     name: 'tls',
     kind: { type: 'switch' },

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { SimulatorOptions } from '../simulator.ts'
 import { type Arguments, readArguments, type Variables } from './arguments.ts'
 import { START_FLAGS } from './flags.ts'
+import { refuseTls, tlsOf } from './tls-arguments.ts'
 import { UsageError } from './usage-error.ts'
 
 export type StartArguments = Arguments<typeof START_FLAGS>
@@ -12,7 +13,7 @@ export function readStart(argv: readonly string[], variables: Variables): StartA
   if (read.rest.length > 0) {
     throw new UsageError(`start takes flags only; found ${read.rest.join(' ')}. A seed file is given as --seed PATH.`)
   }
-  for (const refuse of [twoStores, twoCertificates, halfCertificate, journalInState]) refuse(read)
+  for (const refuse of [twoStores, refuseTls, journalInState]) refuse(read)
   return read
 }
 
@@ -20,20 +21,6 @@ function twoStores({ values, given }: StartArguments): void {
   if (values['in-memory'] && given.get('in-memory') === 'flag' && given.get('state') === 'flag') {
     throw new UsageError('--in-memory keeps no file and --state names one: give one of the two.')
   }
-}
-
-/** A flag wins over the variable of the other one; said in the same place, neither does. */
-function twoCertificates({ values, given }: StartArguments): void {
-  if (values.tls && values['tls-cert'] !== undefined && given.get('tls') === given.get('tls-cert')) {
-    throw new UsageError('--tls makes a certificate and --tls-cert names one: give one of the two.')
-  }
-}
-
-function halfCertificate({ values }: StartArguments): void {
-  const [cert, key] = [values['tls-cert'], values['tls-key']]
-  if (cert !== undefined && key === undefined) throw new UsageError('--tls-cert needs --tls-key, the file of its key.')
-  if (key !== undefined && cert === undefined)
-    throw new UsageError('--tls-key needs --tls-cert, the file of its certificate.')
 }
 
 function journalInState(read: StartArguments): void {
@@ -62,7 +49,7 @@ export function simulatorOptions(read: StartArguments, log: SimulatorOptions['lo
     adminToken: values['admin-token'],
     allowHosts: values['allow-host'],
     allowOutbound: values['allow-outbound'],
-    tls: tlsOf(read),
+    tls: tlsOf(read, () => throwAwayOf(read)),
     journalFile: values.journal,
     journalCapacity: values['journal-size'],
     bodyLimit: values['body-limit'],
@@ -75,12 +62,8 @@ function stateOf({ values, given }: StartArguments): string | null {
   return values['in-memory'] && given.get('state') !== 'flag' ? null : values.state
 }
 
-function tlsOf(read: StartArguments): SimulatorOptions['tls'] {
-  const { values, given } = read
-  const [cert, key] = [values['tls-cert'], values['tls-key']]
-  const own = cert !== undefined && key !== undefined && !(values.tls && given.get('tls') === 'flag')
-  if (own) return { cert, key }
-  if (!values.tls) return undefined
+function throwAwayOf(read: StartArguments): SimulatorOptions['tls'] {
+  const { values } = read
   const base = values['base-url']
   const state = stateOf(read)
   return {

@@ -1,7 +1,7 @@
 import type { Surroundings } from './command.ts'
 import { systemCode } from './failure.ts'
 
-/** The real process. A reader that goes away (`toolmock | head -1`) ends the printing, not the server. */
+/** The real process. A reader that goes away (`toolmock | head -1`, a closed terminal) ends the printing, not the server. */
 export function processSurroundings(): Surroundings {
   return {
     variables: process.env,
@@ -19,7 +19,7 @@ function showProgress(line: string): void {
 function lineWriter(stream: NodeJS.WriteStream): (line: string) => void {
   let open = true
   stream.on('error', (error: unknown) => {
-    if (systemCode(error) !== 'EPIPE') throw error
+    if (!['EPIPE', 'EIO'].includes(systemCode(error) ?? '')) throw error
     open = false
   })
   return (line) => {

@@ -1,24 +1,8 @@
-import type { Coverage, Finding, Tally, UnfiredRule, UnknownPath, Warning } from '../documents/report-schemas.ts'
+import type { Coverage, Tally, Warning } from '../documents/report-schemas.ts'
+import { type Allowance, allows, UNKNOWN_PATH } from './allowance.ts'
 import type { ReportPair } from './formats/format.ts'
-
-/** The name under which unknown paths are allowed. */
-export const UNKNOWN_PATH = 'unknown_path'
-
-/** What a test suite provokes on purpose: `--allow-violation OPERATION[:FIELD]`, `--allow-violation unknown_path[:PATH]`. */
-export interface Allowance {
-  readonly operation: string
-  /** With everything inside it; null for every field. */
-  readonly field: string | null
-}
-
-/** So many at least, or such a part of all. */
-export type Threshold = { readonly count: number } | { readonly percent: number }
-
-export interface VerdictOptions {
-  readonly allow?: readonly Allowance[]
-  readonly minOperations?: Threshold | undefined
-  readonly minStatuses?: Threshold | undefined
-}
+import { answerSentence, pathSentence, ruleSentence, violationSentence, warningSentence } from './sentences.ts'
+import type { Threshold, VerdictOptions } from './verdict-options.ts'
 
 export type ReasonKind = 'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage'
 
@@ -99,46 +83,8 @@ function judged<Kind extends string>(
   return { told: told(kind, sentence, requests), about }
 }
 
-/** A field is allowed with everything inside it. */
-function allows({ operation, field }: Allowance, about: About): boolean {
-  if (operation !== about.operation) return false
-  const path = about.path.replace(/\[\d+\]/g, '[]')
-  return field === null || path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)
-}
-
-function violationSentence({ operation, path, found, allowed, basis, count }: Finding): string {
-  return `${operation} ${path}: found ${found}, allowed is ${allowed} (${basis})${times(count)}`
-}
-
-function answerSentence({ operation, path, found, allowed, count }: Finding): string {
-  return `${operation} was answered wrongly by the mock itself; please report this: ${path}: found ${found}, allowed is ${allowed}${times(count)}`
-}
-
-function pathSentence({ method, path, status, did_you_mean, count }: UnknownPath): string {
-  const meant = did_you_mean === null ? '' : `; did you mean ${did_you_mean}?`
-  const what = status === 404 ? 'is not served' : 'is served, but not with this method'
-  return `${method} ${path} ${what}${meant}${times(count)}`
-}
-
-function ruleSentence({ environment, scenario, rule, at, matched }: UnfiredRule): string {
-  const where = environment === null ? 'in any environment' : `in environment ${environment}`
-  const why =
-    matched === 0
-      ? 'no request fitted it'
-      : `${matched} ${matched === 1 ? 'request' : 'requests'} fitted it, but not its when`
-  return `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at} never fired ${where}: ${why}`
-}
-
-function warningSentence({ operation, path, allowed, count }: Warning): string {
-  return `${operation} ${path}: ${allowed}${times(count)}`
-}
-
 function unusedSentence({ operation, field }: Allowance): string {
-  return `--allow-violation ${operation}${field === null ? '' : `:${field}`} allowed nothing: no request did that`
-}
-
-function times(count: number): string {
-  return count === 1 ? '' : `, ${count} times`
+  return `${operation}${field === null ? '' : `:${field}`} was allowed, and no request needed it`
 }
 
 function tooFew(what: string, { total, driven }: Tally, threshold: Threshold | undefined): Told<'coverage'>[] {

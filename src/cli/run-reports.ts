@@ -1,0 +1,52 @@
+import { writeFile } from 'node:fs/promises'
+import { dirname, extname } from 'node:path'
+import { makeDirectory } from '../disk/make-directory.ts'
+import { StartError } from '../domain/start-error.ts'
+import type { Simulator } from '../simulator.ts'
+import { systemCode } from './failure.ts'
+import { UsageError } from './usage-error.ts'
+
+const FORMATS = { '.json': 'json', '.xml': 'junit', '.sarif': 'sarif', '.html': 'html' } as const
+
+export interface ReportFile {
+  readonly file: string
+  readonly format: (typeof FORMATS)[keyof typeof FORMATS]
+}
+
+/** The files that are to be written, in folders that are there. @throws UsageError for an ending that says no format, StartError */
+export async function reportFiles(files: readonly string[] = []): Promise<ReportFile[]> {
+  const read = files.map((file) => {
+    const format = Object.entries(FORMATS).find(([ending]) => ending === extname(file).toLowerCase())?.[1]
+    if (format) return { file, format }
+    throw new UsageError(`--report ${file}: expected a name that ends in ${Object.keys(FORMATS).join(', ')}.`)
+  })
+  for (const { file } of read) {
+    await makeDirectory(dirname(file)).catch((error: unknown) => {
+      throw new StartError(unwritten(file, error))
+    })
+  }
+  return read
+}
+
+/** Writes every report that can be written, and answers what there is to say of the others. */
+export async function writeReports(files: readonly ReportFile[], reports: Simulator['reports']): Promise<string[]> {
+  const problems: string[] = []
+  for (const { file, format } of files) {
+    try {
+      await writeFile(file, await textOf(format, reports))
+    } catch (error) {
+      problems.push(unwritten(file, error))
+    }
+  }
+  return problems
+}
+
+async function textOf(format: ReportFile['format'], reports: Simulator['reports']): Promise<string> {
+  if (format !== 'json') return (await reports.rendered(format)).text
+  const both = { contract: await reports.contract(), coverage: await reports.coverage() }
+  return `${JSON.stringify(both, null, 2)}\n`
+}
+
+function unwritten(file: string, error: unknown): string {
+  return `the report ${file} cannot be written (${systemCode(error) ?? String(error)})`
+}

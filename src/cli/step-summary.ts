@@ -1,0 +1,17 @@
+import { appendFile } from 'node:fs/promises'
+import type { Variables } from './arguments.ts'
+import { systemCode } from './failure.ts'
+
+/** Adds Markdown to the summary of a CI step, where there is one; answers what there is to say when it cannot. */
+export async function addToStepSummary(
+  { GITHUB_STEP_SUMMARY: file }: Variables,
+  markdown: () => string,
+): Promise<string[]> {
+  if (file === undefined || file === '') return []
+  try {
+    await appendFile(file, `${markdown()}\n`)
+    return []
+  } catch (error) {
+    return [`the summary ${file} of GITHUB_STEP_SUMMARY cannot be written (${systemCode(error) ?? String(error)})`]
+  }
+}

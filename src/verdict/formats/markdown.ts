@@ -1,0 +1,40 @@
+import type { Told, Verdict } from '../verdict.ts'
+import { oneLine } from './one-line.ts'
+import { counted, coverageRows, requestsLine } from './summary-lines.ts'
+
+/** A page takes more than a screen, and yet not everything: GitHub refuses a summary of more than a megabyte. */
+const SHOWN = 100
+
+/** The same as Markdown. Sentences quote clients, so they stand as code, where no sign has a meaning. */
+export function verdictMarkdown(verdict: Verdict): string {
+  const { ok, reasons, allowed, warnings } = verdict
+  return [
+    `### toolmock: ${ok ? 'the contract was kept' : `the verdict failed for ${counted(reasons.length, 'reason')}`}`,
+    ...told('', reasons),
+    ...told('Allowed:', allowed),
+    ...told('Warnings, which fail nothing:', warnings),
+    `${requestsLine(verdict)}\n`,
+    '| | driven | only by a scenario | never | of |',
+    '| --- | ---: | ---: | ---: | ---: |',
+    ...coverageRows(verdict).map(
+      ([kind, { driven, injected_only: injected, never, total }]) =>
+        `| ${kind} | ${driven} | ${injected} | ${never} | ${total} |`,
+    ),
+    '',
+  ].join('\n')
+}
+
+function told(title: string, list: readonly Told<string>[]): string[] {
+  if (list.length === 0) return []
+  const items = list.slice(0, SHOWN).map(({ kind, sentence }) => `- ${kind.replaceAll('_', ' ')}: ${code(sentence)}`)
+  const more = list.length > SHOWN ? [`- and ${list.length - SHOWN} more`] : []
+  return [`\n${title}\n`.trimStart(), ...items, ...more, '']
+}
+
+/** A code span; its fence is longer than any that the text has. */
+export function code(text: string): string {
+  const line = oneLine(text).trim()
+  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return longest > 0 ? `${fence} ${line} ${fence}` : `${fence}${line}${fence}`
+}

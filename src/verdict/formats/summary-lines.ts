@@ -1,0 +1,19 @@
+import type { Tally } from '../../documents/report-schemas.ts'
+import type { Verdict } from '../verdict.ts'
+
+/** What came in. */
+export function requestsLine({ requests, injected }: Verdict): string {
+  if (requests === 0) return 'no operation was called: did the command use TOOLMOCK_URL and the credentials beside it?'
+  const marked = injected === 0 ? '' : `, ${injected} of them answered or changed by a scenario`
+  return `${counted(requests, 'request')}${marked}`
+}
+
+/** Each kind of coverage with what was driven of it; they are never added up. */
+export function coverageRows({ summary }: Verdict): readonly (readonly [kind: string, tally: Tally])[] {
+  return Object.entries(summary).map(([kind, tally]) => [kind.replaceAll('_', ' '), tally])
+}
+
+/** `1 request`, `2 requests`. */
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
