@@ -20,7 +20,7 @@ export class GrantIndex implements Index<Grant> {
     if (before && before.account_id === after?.account_id) this.#replace(before, after)
     else {
       if (before) this.#replace(before, undefined)
-      if (after) this.#list(after.account_id, [...this.ofAccount(after.account_id), after])
+      if (after) this.#add(after)
     }
   }
 
@@ -35,6 +35,12 @@ export class GrantIndex implements Index<Grant> {
   ofAccount(accountId: string): readonly Grant[] {
     const found = this.#byAccount.get(accountId) ?? []
     return 'id' in found ? [found] : found
+  }
+
+  #add(grant: Grant): void {
+    const present = this.#byAccount.get(grant.account_id)
+    if (present) this.#list(grant.account_id, [...this.ofAccount(grant.account_id), grant])
+    else this.#byAccount.set(grant.account_id, grant)
   }
 
   #replace({ id, account_id }: Grant, after: Grant | undefined): void {

@@ -83,6 +83,13 @@ export class Table<T extends Row> {
     else if (slot) this.#delete(slot.row)
   }
 
+  /** Puts a row that a state file holds; false when there is one with its id. */
+  load(row: T): boolean {
+    if (this.#slots.has(row.id)) return false
+    this.#set(row, undefined, undefined)
+    return true
+  }
+
   #set(row: T, slot: Slot<T> | undefined, place: number | undefined): void {
     const before = slot?.row
     if (slot) slot.row = row

@@ -1,11 +1,9 @@
-import type { Account } from '../domain/account.ts'
 import type { FileSystem } from './file-system.ts'
 import type { JournalLine } from './journal-record.ts'
 import { type Model, type Rows, TABLE_NAMES, type TableName } from './model.ts'
-import { RowSharing } from './row-sharing.ts'
 import { pathText } from './shape.ts'
 import { refusedAt } from './state-check.ts'
-import type { EnvironmentImage, EnvironmentRecord, StateImage } from './state-image.ts'
+import type { EnvironmentRecord, StateImage } from './state-image.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
 import type { Table } from './table.ts'
 
@@ -31,22 +29,11 @@ export function load(image: StateImage | undefined, make: Make): Map<string, Sto
     const environment = make(name, record)
     environments.set(name, environment)
     const inside = ['environments', name, 'tables']
-    shareValues(tables)
     for (const table of TABLE_NAMES) loadTable(environment.model.tables[table], tables[table], [...inside, table])
     const fault = sequenceFault(environment.model)
     if (fault) throw new Contradiction([...inside, 'counters'], fault)
   }
   return environments
-}
-
-function shareValues({ accounts, grants }: EnvironmentImage['tables']): void {
-  const sharing = new RowSharing()
-  const byId = new Map<string, Account>()
-  for (const account of accounts) {
-    sharing.account(account)
-    byId.set(account.id, account)
-  }
-  for (const grant of grants) sharing.grant(grant, byId.get(grant.account_id))
 }
 
 /** Applies the commits of a journal. */
@@ -80,13 +67,13 @@ function loadTable<Name extends TableName>(
   inside: readonly (string | number)[],
 ): void {
   for (const [at, row] of rows.entries()) {
-    if (table.get(row.id))
-      throw new Contradiction([...inside, at, 'id'], `the id ${JSON.stringify(row.id)} is there twice`)
+    let isNew = false
     try {
-      table.restore(row.id, row)
+      isNew = table.load(row)
     } catch (error) {
       throw new Contradiction([...inside, at], error instanceof Error ? error.message : String(error))
     }
+    if (!isNew) throw new Contradiction([...inside, at, 'id'], `the id ${JSON.stringify(row.id)} is there twice`)
   }
 }
 
