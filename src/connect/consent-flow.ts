@@ -109,11 +109,8 @@ function awaiting(trail: Trail, account: Account, fresh: Issued, at: Instant): A
 
 /** A newer approved consent supersedes older pending requests of the account: they answer 404 ("States"). */
 function supersedeRequests({ model }: Environment, account: Account): void {
-  const { auth_requests } = model.tables
-  const older = [...auth_requests.values()].filter(
-    (request) => request.account_id === account.id && request.outcome === 'pending',
-  )
-  for (const request of older) auth_requests.put({ ...request, outcome: 'superseded' })
+  for (const request of model.linkIndex.pendingOf(account.id))
+    model.tables.auth_requests.put({ ...request, outcome: 'superseded' })
 }
 
 /** The request that verify will ask for; it stores the account's identifier, whoever signed in (G32, G57). */

@@ -75,13 +75,13 @@ async function anEntry(
 }
 
 function openLinks({ context, environment, request }: ControlCall): OpenLinkView[] {
-  const { magic_links, accounts } = environment.model.tables
+  const { tables, linkIndex } = environment.model
   const baseUrl = context.baseUrl(request)
   const present = now(environment)
   const links: OpenLinkView[] = []
-  for (const { id, account_id, completed_at, expires_at: expiry } of magic_links.values()) {
-    const account = accounts.get(account_id)
-    if (!account || completed_at !== undefined || expiry <= present) continue
+  for (const { id, account_id, expires_at: expiry } of linkIndex.open()) {
+    const account = tables.accounts.get(account_id)
+    if (!account || expiry <= present) continue
     const { connector, identifier } = account
     links.push({ id, link: `${baseUrl}/magic/${id}`, connector, identifier, expiry })
   }

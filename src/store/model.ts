@@ -10,6 +10,7 @@ import { DefinitionTimes } from './definition-times.ts'
 import { DueIndex } from './due-index.ts'
 import { ForgetIndex } from './forget-index.ts'
 import { GrantIndex } from './grant-index.ts'
+import { LinkIndex } from './link-index.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
 /** A running number that must not repeat after a restart: `account_sequence`, a responder's calls, the seeded ids. */
@@ -60,6 +61,7 @@ export type CommitSink = (changes: readonly Change[]) => void
 export class Model {
   readonly accountIndex = new AccountIndex((id) => this.tables.accounts.get(id))
   readonly grantIndex = new GrantIndex()
+  readonly linkIndex = new LinkIndex(() => this.tables.magic_links.values())
   readonly due = new DueIndex()
   readonly definitions = new DefinitionTimes(() => this.present())
   readonly #forget = new ForgetIndex()
@@ -81,8 +83,8 @@ export class Model {
       providers: [this.definitions.providers],
       connectors: [this.definitions.connectors],
       accounts: [this.accountIndex, this.due.accounts],
-      magic_links: [this.#forget.magicLinks],
-      auth_requests: [this.due.authRequests, this.#forget.authRequests],
+      magic_links: [this.linkIndex.links, this.#forget.magicLinks],
+      auth_requests: [this.linkIndex.requests, this.due.authRequests, this.#forget.authRequests],
       grants: [this.grantIndex, this.#forget.grants],
       authorization_codes: [this.#forget.authorizationCodes],
     }

@@ -63,7 +63,11 @@ export function withQuery(url: string, parameters: Record<string, string>): stri
 function issueCode(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string {
   const codes = environment.model.tables.authorization_codes
   const present = now(environment)
-  for (const code of [...codes.values()]) if (code.expires_at <= present) codes.remove(code.id)
+  // All live equally long, so that the first ones expire first.
+  for (const code of codes.values()) {
+    if (code.expires_at > present) break
+    codes.remove(code.id)
+  }
   const id = `code_${environment.ids.opaque()}`
   codes.put({
     id,

@@ -1,6 +1,7 @@
 import { instant } from '../../domain/instant.ts'
 import { own } from '../../domain/json.ts'
 import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
+import type { Table } from '../../store/table.ts'
 import type { Recorded } from '../entry.ts'
 import { accountFacts, answerOf, type Case, type Finding, named, quoted, sentText } from './case.ts'
 
@@ -91,7 +92,7 @@ export function linkProblem(because: string, advice: string = NEW_LINK): (of: Ca
 }
 
 function linkFacts({ entry, earlier, environment }: Case): string[] {
-  const link = linkOf(entry, environment?.model.tables.magic_links.values() ?? [])
+  const link = environment && linkOf(entry, environment.model.tables.magic_links)
   if (!link) return []
   const maker = earlier.findLast((each) => {
     const made = each.operation === 'create_magic_link' ? own(answerOf(each), 'link') : undefined
@@ -105,10 +106,11 @@ function linkFacts({ entry, earlier, environment }: Case): string[] {
 }
 
 /** By the address of the link, or by the state that came back from the third party. */
-function linkOf({ url }: Recorded, links: Iterable<MagicLink>): MagicLink | undefined {
+function linkOf({ url }: Recorded, links: Table<MagicLink>): MagicLink | undefined {
   const [path = '', query = ''] = url.split('?')
   const id = /^\/magic\/([^/]+)$/.exec(path)?.[1]
+  if (id !== undefined) return links.get(id)
   const state = new URLSearchParams(query).get('state')
-  for (const link of links) if (link.id === id || (state !== null && link.oauth_state === state)) return link
+  if (state !== null) for (const link of links.values()) if (link.oauth_state === state) return link
   return undefined
 }
