@@ -226,4 +226,20 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
       for (const { definition } of tools) delete definition.input_schema
     }),
   },
+  {
+    name: 'available-without-account',
+    what: 'available tools never name the account',
+    caughtBy: 'discovery/available',
+    mutate: answering('list_available_tools', ({ tools }) => {
+      for (const each of tools) each.connected_account_id = ''
+    }),
+  },
+  {
+    name: 'providers-all-custom',
+    what: 'the providers of the service are custom ones',
+    caughtBy: 'discovery/providers',
+    mutate: answering('list_providers', ({ providers }) => {
+      for (const each of providers) each.is_custom = true
+    }),
+  },
 ]
