@@ -7,6 +7,7 @@ import { fidelityTables } from './generate/fidelity-tables.ts'
 import { fieldTables } from './generate/field-tables.ts'
 import { jsonSchemas } from './generate/json-schemas.ts'
 import { lifecyclePages } from './generate/lifecycle-pages.ts'
+import { operationLines } from './generate/operation-lines.ts'
 import { optionsTables } from './generate/options-tables.ts'
 import { routes } from './generate/routes.ts'
 import { types } from './generate/types.ts'
@@ -26,6 +27,7 @@ const STEPS: readonly Step[] = [
   fieldTables,
   wordTables,
   embeddedDocument,
+  operationLines,
   jsonSchemas,
   controlDocument,
   lifecyclePages,

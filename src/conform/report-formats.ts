@@ -1,3 +1,4 @@
+import { xmlAttribute } from '../domain/xml-text.ts'
 import type { CheckOutcome } from './check.ts'
 import type { ConformReport } from './run.ts'
 
@@ -52,19 +53,11 @@ function junit({ checks, summary }: ConformReport): string {
 
 function testCase({ id, title, basis, result, reason }: CheckOutcome): string {
   const [group = ''] = id.split('/')
-  const head = `    <testcase classname="${xml(group)}" name="${xml(`${id}: ${title} (${basis})`)}"`
+  const head = `    <testcase classname="${xmlAttribute(group)}" name="${xmlAttribute(`${id}: ${title} (${basis})`)}"`
   if (result === 'held') return `${head}/>`
-  const inside = result === 'broken' ? `<failure message="${xml(reason)}"/>` : `<skipped message="${xml(reason)}"/>`
+  const inside =
+    result === 'broken'
+      ? `<failure message="${xmlAttribute(reason)}"/>`
+      : `<skipped message="${xmlAttribute(reason)}"/>`
   return `${head}>${inside}</testcase>`
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-/** Attribute text; what XML 1.0 cannot hold at all becomes a replacement character. */
-function xml(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
-    .replace(/[&<>"]/g, (char) => ENTITIES[char] ?? char)
-    .replace(/[\t\n\r]/g, ' ')
 }

@@ -1,4 +1,4 @@
-import type { Finding, UnfiredRule, UnknownPath, Warning } from '../documents/report-schemas.ts'
+import type { ContractRecord, Finding, UnfiredRule, UnknownPath, Warning } from '../documents/report-schemas.ts'
 
 /** What a client did wrong. */
 export function violationSentence({ operation, path, found, allowed, basis, count }: Finding): string {
@@ -30,6 +30,11 @@ export function ruleSentence({ environment, scenario, rule, at, matched }: Unfir
 /** What was sent in vain. */
 export function warningSentence({ operation, path, allowed, count }: Warning): string {
   return `${operation} ${path}: ${allowed}${times(count)}`
+}
+
+/** What is not in the report. */
+export function leftOutSentence({ left_out: leftOut }: Pick<ContractRecord, 'left_out'>): string {
+  return `${leftOut} more findings are left out: an environment keeps the first thousand of each kind`
 }
 
 function times(count: number): string {

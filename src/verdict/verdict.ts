@@ -1,6 +1,6 @@
 import type { Coverage, Tally, Warning } from '../documents/report-schemas.ts'
 import { type Allowance, allows, UNKNOWN_PATH } from './allowance.ts'
-import type { ReportPair } from './formats/format.ts'
+import type { ReportPair } from './report-pair.ts'
 import { answerSentence, pathSentence, ruleSentence, violationSentence, warningSentence } from './sentences.ts'
 import type { Threshold, VerdictOptions } from './verdict-options.ts'
 

@@ -1,7 +1,7 @@
-import { css } from './html.ts'
+import { css, html, type Html } from './html.ts'
 
-/** The one style sheet of all pages. It stands in the page, so that a page needs nothing from anywhere. */
-export const STYLE = css`
+/** The colours of everything that the mock shows to people. */
+export const PALETTE = css`
   :root {
     color-scheme: light dark;
     --page: #f3f4f7;
@@ -33,6 +33,9 @@ export const STYLE = css`
       --error: #ff9b92;
     }
   }
+`
+
+const CARDS = css`
   * {
     box-sizing: border-box;
   }
@@ -242,3 +245,6 @@ export const STYLE = css`
     }
   }
 `
+
+/** The one style sheet of all pages. It stands in the page, so that a page needs nothing from anywhere. */
+export const STYLE: Html = html`${PALETTE}${CARDS}`

@@ -1,0 +1,238 @@
+import { css } from '../../../web/html.ts'
+
+/** How the report looks: on a screen by the colours of all pages, on paper black on white. */
+export const REPORT_STYLE = css`
+  * {
+    box-sizing: border-box;
+  }
+  body {
+    margin: 0 auto;
+    max-width: 76rem;
+    padding: 2rem 1.25rem 4rem;
+    background: var(--page);
+    color: var(--text);
+    font:
+      15px/1.5 system-ui,
+      'Segoe UI',
+      'Liberation Sans',
+      Arial,
+      sans-serif;
+    overflow-wrap: anywhere;
+  }
+  header,
+  section {
+    margin: 0 0 1.25rem;
+    padding: 1.25rem 1.5rem;
+    background: var(--card);
+    border: 1px solid var(--line);
+    border-radius: 12px;
+  }
+  header {
+    border-top: 4px solid var(--tone);
+  }
+  .held {
+    --tone: var(--success);
+  }
+  .broken {
+    --tone: var(--error);
+  }
+  .unasked {
+    --tone: var(--warning);
+  }
+  .overline {
+    margin: 0 0 0.25rem;
+    color: var(--tone);
+    font-size: 0.8125rem;
+    font-weight: 600;
+    letter-spacing: 0.04em;
+  }
+  h1,
+  h2,
+  h3 {
+    margin: 0 0 0.5rem;
+    line-height: 1.25;
+  }
+  h1 {
+    font-size: 1.6rem;
+  }
+  h2 {
+    font-size: 1.2rem;
+  }
+  h3 {
+    margin-top: 1.5rem;
+    font-size: 1rem;
+  }
+  p,
+  ul {
+    margin: 0 0 0.75rem;
+  }
+  ul {
+    padding-left: 1.25rem;
+  }
+  section > :last-child,
+  header > :last-child {
+    margin-bottom: 0;
+  }
+  .quiet,
+  small {
+    color: var(--quiet);
+    font-size: 0.8125rem;
+  }
+  a {
+    color: var(--accent);
+  }
+  a:focus-visible,
+  .scroll:focus-visible {
+    outline: 3px solid var(--focus);
+    outline-offset: 2px;
+  }
+  code {
+    font:
+      0.8125rem/1.5 ui-monospace,
+      'Liberation Mono',
+      monospace;
+    unicode-bidi: isolate;
+  }
+  .scroll {
+    margin: 0 0 0.75rem;
+    overflow-x: auto;
+  }
+  table {
+    width: 100%;
+    border-collapse: collapse;
+    font-variant-numeric: tabular-nums;
+  }
+  caption {
+    padding: 0 0 0.25rem;
+    color: var(--quiet);
+    font-size: 0.8125rem;
+    text-align: left;
+  }
+  th,
+  td {
+    padding: 0.375rem 0.75rem 0.375rem 0;
+    border-bottom: 1px solid var(--line);
+    text-align: left;
+    vertical-align: top;
+    min-width: 4.5rem;
+  }
+  th {
+    font-weight: 600;
+  }
+  thead th {
+    color: var(--quiet);
+    font-size: 0.8125rem;
+    vertical-align: bottom;
+  }
+  tbody tr:last-child > * {
+    border-bottom: 0;
+  }
+  .number {
+    text-align: right;
+    overflow-wrap: normal;
+  }
+  td.wide {
+    min-width: 10rem;
+  }
+  .reach {
+    white-space: nowrap;
+  }
+  .reach::before {
+    content: '';
+    display: inline-block;
+    width: 0.7em;
+    height: 0.7em;
+    margin-right: 0.4em;
+    border: 1.5px solid var(--mark);
+    border-radius: 50%;
+  }
+  .driven {
+    --mark: var(--success);
+    --fill: var(--success);
+  }
+  .injected_only {
+    --mark: var(--warning);
+    --fill: repeating-linear-gradient(135deg, var(--warning) 0 2px, transparent 2px 4px);
+  }
+  .never {
+    --mark: var(--quiet);
+    --fill: transparent;
+  }
+  .reach::before,
+  .bar > * {
+    background: var(--fill);
+    -webkit-print-color-adjust: exact;
+    print-color-adjust: exact;
+  }
+  .bar {
+    display: flex;
+    min-width: 8rem;
+    height: 0.875em;
+    margin-top: 0.3em;
+    border: 1px solid var(--quiet);
+    border-radius: 3px;
+    overflow: hidden;
+  }
+  .bar > * + * {
+    border-left: 1px solid var(--quiet);
+  }
+  footer {
+    color: var(--quiet);
+    font-size: 0.8125rem;
+  }
+  @media print {
+    @page {
+      margin: 14mm 12mm;
+    }
+    :root {
+      color-scheme: light;
+      --page: #fff;
+      --card: #fff;
+      --text: #000;
+      --quiet: #333;
+      --line: #999;
+      --accent: #000;
+      --success: #000;
+      --warning: #000;
+      --error: #000;
+    }
+    body {
+      max-width: none;
+      padding: 0;
+      font-size: 9.5pt;
+    }
+    header,
+    section {
+      padding: 0 0 0.5rem;
+      border: 0;
+      border-radius: 0;
+    }
+    section {
+      border-top: 1px solid #000;
+      padding-top: 0.75rem;
+    }
+    .scroll {
+      overflow: visible;
+    }
+    th,
+    td {
+      min-width: 0;
+    }
+    td.wide {
+      min-width: 0;
+    }
+    h1,
+    h2,
+    h3,
+    caption {
+      break-after: avoid;
+    }
+    tr,
+    .together {
+      break-inside: avoid;
+    }
+    a {
+      text-decoration: none;
+    }
+  }
+`
