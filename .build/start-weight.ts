@@ -1,7 +1,14 @@
 import type { Metafile } from 'esbuild'
 
 /** The files of ours that a start goes through; each is loaded by the one before it. */
-const START = ['src/cli/main.ts', 'src/cli/program.ts', 'src/cli/start.ts', 'src/cli/run.ts', 'src/simulator.ts', 'src/index.ts']
+const START = [
+  'src/cli/main.ts',
+  'src/cli/program.ts',
+  'src/cli/start.ts',
+  'src/cli/run.ts',
+  'src/simulator.ts',
+  'src/index.ts',
+]
 
 /** What costs more than the rest of the start together; only the small run-time parts of Ajv belong to the validators. */
 const HEAVY =

@@ -1,6 +1,6 @@
 import { test as vitestTest, type TestAPI } from 'vitest'
 import { connect, type ConnectOptions, createToolmock } from './index.ts'
-import type { Toolmock, ToolmockEnvironment, ToolmockOptions } from './index.ts'
+import type { ContractExpectation, Toolmock, ToolmockEnvironment, ToolmockOptions } from './index.ts'
 import { explainedFailures } from './library/failed-answers.ts'
 
 /** What a test may ask for. */
@@ -17,6 +17,8 @@ export interface ToolmockTestOptions extends ToolmockOptions {
   readonly url?: string | undefined
   /** What goes with `url`. */
   readonly connection?: ConnectOptions
+  /** A test that passes and whose client does not keep the contract fails; `{}` allows nothing, undefined does not look. */
+  readonly contract?: Omit<ContractExpectation, 'everywhere'>
 }
 
 /**
@@ -41,6 +43,7 @@ export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<Toolmoc
       await using mock = await toolmock.environment()
       await use(mock)
       if (task.result?.state === 'fail') await tell(mock)
+      else if (options.contract) await mock.contract.verify(options.contract)
     },
   })
 }
@@ -48,7 +51,7 @@ export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<Toolmoc
 /** Vitest's `test` with {@link ToolmockFixtures}: the bundled seed, in memory. */
 export const test: TestAPI<ToolmockFixtures> = toolmockTest()
 
-function serverOf({ url, connection, ...options }: ToolmockTestOptions): Promise<Toolmock> {
+function serverOf({ url, connection, contract: _contract, ...options }: ToolmockTestOptions): Promise<Toolmock> {
   return url === undefined ? createToolmock(options) : connect(url, connection)
 }
 

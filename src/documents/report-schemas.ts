@@ -144,13 +144,20 @@ export const coverageReportSchema = z.strictObject({
   environments: z.array(z.strictObject({ name: z.string(), ...coverage.shape })),
 })
 
-export type ContractReport = z.infer<typeof contractReportSchema>
-export type ContractRecord = z.infer<typeof contractRecord>
-export type Finding = z.infer<typeof finding>
-export type Warning = z.infer<typeof warning>
-export type UnknownPath = z.infer<typeof unknownPath>
-export type UnfiredRule = z.infer<typeof unfiredRule>
-export type CoverageReport = z.infer<typeof coverageReportSchema>
-export type Coverage = z.infer<typeof coverage>
-export type Tally = z.infer<typeof tally>
-export type Reach = z.infer<typeof reach>
+/** Reports are made, and then only read. */
+type Immutable<T> = T extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Immutable<T[Key]> }
+    : T
+
+export type ContractReport = Immutable<z.infer<typeof contractReportSchema>>
+export type ContractRecord = Immutable<z.infer<typeof contractRecord>>
+export type Finding = Immutable<z.infer<typeof finding>>
+export type Warning = Immutable<z.infer<typeof warning>>
+export type UnknownPath = Immutable<z.infer<typeof unknownPath>>
+export type UnfiredRule = Immutable<z.infer<typeof unfiredRule>>
+export type CoverageReport = Immutable<z.infer<typeof coverageReportSchema>>
+export type Coverage = Immutable<z.infer<typeof coverage>>
+export type Tally = Immutable<z.infer<typeof tally>>
+export type Reach = Immutable<z.infer<typeof reach>>

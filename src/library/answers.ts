@@ -1,5 +1,7 @@
 import type { AccountView, ConnectionView } from './views/account.ts'
 import type { ClockView } from './views/clock.ts'
+import type { ContractReport } from './views/contract.ts'
+import type { CoverageReport } from './views/coverage.ts'
 import type { Explanation, JournalVerdict } from './views/journal.ts'
 import type { JournalEntry } from './views/journal-entry.ts'
 import type { LinkView } from './views/link.ts'
@@ -50,6 +52,9 @@ export interface Answers {
   'POST /requests/count': { readonly count: number }
   'POST /requests/verify': JournalVerdict
   'POST /requests/wait': JournalVerdict
+  'GET /contract': ContractReport
+  'DELETE /contract': Nothing
+  'GET /coverage': CoverageReport
   'GET /links': { readonly links: readonly LinkView[] }
   'POST /links/{id}/complete': { readonly redirect_url: string }
 }

@@ -91,7 +91,10 @@ export class Control {
   }
 
   #queryOf(pattern: string, query: Sent['query'] = {}): string {
-    const own = ABOUT_THE_SERVER.test(pattern) ? [] : [['environment', this.environment] as const]
+    const own =
+      ABOUT_THE_SERVER.test(pattern) || Object.hasOwn(query, 'environment')
+        ? []
+        : [['environment', this.environment] as const]
     const given = Object.entries(query).filter(([, value]) => value !== undefined)
     const pairs = [...own, ...given].map(([name, value]): [string, string] => [name, String(value)])
     return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`

@@ -1,5 +1,6 @@
 import { accountsOf, connectionsOf } from './accounts.ts'
 import { clockOf } from './clock.ts'
+import { contractOf } from './contract.ts'
 import type { Control } from './control.ts'
 import { journalOf } from './journal.ts'
 import { linksOf } from './links.ts'
@@ -32,6 +33,7 @@ function environmentOf({ control, env, end }: EnvironmentParts): ToolmockEnviron
     connections: connectionsOf(control),
     links: linksOf(control),
     journal: journalOf(control),
+    contract: contractOf(control),
     scenarios: scenariosOf(control),
     snapshots: snapshotsOf(control),
     reset: async () => {

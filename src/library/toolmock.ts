@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { MockAccounts, MockConnections } from './accounts.ts'
 import type { MockClock } from './clock.ts'
+import type { MockContract } from './contract.ts'
 import type { MockJournal } from './journal.ts'
 import type { MockLinks } from './links.ts'
 import type { MockScenarios } from './scenarios.ts'
@@ -33,6 +34,7 @@ export interface ToolmockEnvironment extends AsyncDisposable {
   readonly connections: MockConnections
   readonly links: MockLinks
   readonly journal: MockJournal
+  readonly contract: MockContract
   readonly scenarios: MockScenarios
   readonly snapshots: MockSnapshots
   /** Model, clock, scenarios, journal and links go back to the seed; clients, bearer tokens and snapshots stay. */

@@ -8,10 +8,12 @@ import type { Verdict } from '../../src/journal/journal.ts'
 import { type Match, MATCH_KEYS } from '../../src/journal/match.ts'
 import { QUERY_KEYS } from '../../src/journal/query.ts'
 import type { withoutCredentials } from '../../src/operations/account-view.ts'
+import type { ContractReport, CoverageReport } from '../../src/documents/report-schemas.ts'
 import type { UnfiredRule } from '../../src/scenarios/history.ts'
 import type { ScenarioView } from '../../src/scenarios/scenario-view.ts'
 import type { SimulatorOptions } from '../../src/simulator.ts'
 import type { StateDiff } from '../../src/store/state-diff.ts'
+import type { Verdict as ContractVerdict } from '../../src/verdict/verdict.ts'
 import { controlTable } from '../../src/control/route-table.ts'
 
 /** Compiles when a value of the first type is one of the second; the published types import nothing, so they are held here. */
@@ -29,6 +31,10 @@ type Held = [
   Fits<UnfiredRule, library.UnfiredRule>,
   Fits<Omit<library.StateDiff, 'snapshot'> extends infer T ? T : never, object>,
   Fits<StateDiff, Omit<library.StateDiff, 'snapshot'>>,
+  Fits<Omit<ContractReport, '$schema'>, library.ContractReport>,
+  Fits<Omit<CoverageReport, '$schema'>, library.CoverageReport>,
+  Fits<ContractVerdict, library.ContractVerdict>,
+  Fits<library.ContractVerdict, ContractVerdict>,
   Fits<keyof library.JournalMatch, keyof Match>,
   Fits<keyof Match, keyof library.JournalMatch>,
   Fits<Exclude<keyof library.JournalQuery, 'since' | 'limit'>, keyof Match>,

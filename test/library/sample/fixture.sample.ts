@@ -46,3 +46,15 @@ elsewhere('a server that runs already', ({ toolmock, mock }) => {
   expect(toolmock.url).toBe(process.env['SAMPLE_URL'])
   expect(mock.url).toBe(process.env['SAMPLE_URL'])
 })
+
+const held = toolmockTest({ contract: {} })
+
+held('fails only since its client breaks the contract', async ({ mock }) => {
+  await (await clientOf(mock)).get('/connected_accounts?page_size=many')
+})
+
+const lenient = toolmockTest({ contract: { allow: ['list_connected_accounts:page_size'] } })
+
+lenient('breaks the contract on purpose', async ({ mock }) => {
+  await (await clientOf(mock)).get('/connected_accounts?page_size=many')
+})

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { type ContractExpectation, createToolmock } from '../../src/index.ts'
+import { ADA, clientOf, MESSAGE, TOKENS } from './client.ts'
+import { refusal, WAYS, withMock } from './ways.ts'
+
+const WRONG_INPUT = { ...MESSAGE, tool_input: { to: 7 } }
+
+describe.each(WAYS)('the contract verdict of the library, %s', (way) => {
+  it('holds for a client that keeps the contract, and tells what it exercised', async () => {
+    await withMock(way, {}, async (mock) => {
+      const client = await clientOf(mock)
+      await client.account({ connected_account: TOKENS })
+      expect(await mock.contract.verify({ minOperations: 2 })).toMatchObject({ ok: true, reasons: [], requests: 2 })
+      expect(await mock.contract.report()).toMatchObject({ ok: true, total: { requests: 2, violations: [] } })
+      const { total } = await mock.contract.coverage()
+      expect(total.summary.operations).toMatchObject({ total: 19, driven: 2 })
+      const created = total.operations.find(({ operation }) => operation === 'create_connected_account')
+      expect(created?.statuses).toContainEqual(expect.objectContaining({ status: 201, reach: 'driven', answers: 1 }))
+    })
+  })
+
+  it('fails with every reason: a violation, an unknown path, too little coverage', async () => {
+    await withMock(way, {}, async (mock) => {
+      const client = await clientOf(mock)
+      await client.account({ connected_account: TOKENS })
+      await client.post('/execute_tool', WRONG_INPUT)
+      await fetch(`${mock.url}/api/v1/conections`)
+      const error = await refusal(mock.contract.verify({ minOperations: '50%', minStatuses: 2 }))
+      expect(error).toMatchObject({
+        code: 'CONTRACT_BROKEN',
+        message: expect.stringMatching(
+          /^the contract was not kept in environment default, for 4 reasons\n- violation: /,
+        ),
+        details: [
+          { kind: 'violation', sentence: expect.stringMatching(/^execute_tool tool_input\.subject/) },
+          { kind: 'violation', sentence: expect.stringMatching(/^execute_tool tool_input\.to/) },
+          { kind: 'unknown_path', sentence: expect.stringContaining('GET /api/v1/connections?') },
+          { kind: 'coverage', sentence: '2 of 19 operations were driven; at least 50% (10) were asked for' },
+        ],
+      })
+      expect(await mock.contract.verdict()).toMatchObject({ ok: false, reasons: { length: 3 } })
+    })
+  })
+
+  it('allows what is provoked on purpose, warns of what was allowed in vain, and refuses what it cannot read', async () => {
+    await withMock(way, {}, async ({ contract, env, url }) => {
+      const client = await clientOf({ env })
+      await client.account({ connected_account: TOKENS })
+      await client.post('/execute_tool', WRONG_INPUT)
+      await fetch(`${url}/v2/ping`)
+      const allow = ['execute_tool:tool_input', 'unknown_path:/v2', 'verify_user'] as const
+      expect(await contract.verify({ allow })).toMatchObject({
+        ok: true,
+        allowed: { length: 3 },
+        warnings: [{ kind: 'unused_allowance', sentence: 'verify_user was allowed, and no request needed it' }],
+      })
+      expect(
+        (await contract.verdict({ allow: ['execute_tool:tool_input.to', 'unknown_path:/v'] })).reasons,
+      ).toHaveLength(2)
+      const unread: [ContractExpectation, string][] = [
+        [{ allow: ['exectue_tool' as 'execute_tool'] }, 'did you mean execute_tool?'],
+        [{ minOperations: '200%' }, 'minOperations: found "200%"'],
+        [{ minStatuses: -1 }, 'minStatuses: found -1'],
+      ]
+      for (const [expectation, message] of unread) {
+        const expected = { code: 'INVALID_EXPECTATION', message: expect.stringContaining(message) }
+        expect(await refusal(contract.verdict(expectation))).toMatchObject(expected)
+      }
+    })
+  })
+
+  it('is about its own environment, or about the whole server with those that are gone', async () => {
+    await withMock(way, {}, async (mock) => {
+      const other = await mock.environment('other')
+      await (await clientOf(other)).post('/connected_accounts', { connector: 'mail' })
+      expect(await mock.contract.verify()).toMatchObject({ requests: 0 })
+      await other.close()
+      expect(await refusal(mock.contract.verify({ everywhere: true }))).toMatchObject({
+        message: expect.stringMatching(
+          /^the contract was not kept in the server, for 1 reason\n- violation: .*identifier/,
+        ),
+      })
+      await mock.contract.clear({ everywhere: true })
+      expect((await mock.contract.report({ everywhere: true })).environments).toMatchObject([{ name: 'default' }])
+      await mock.contract.verify({ everywhere: true })
+    })
+  })
+
+  it('remembers what a reset forgets, until it is cleared', async () => {
+    await withMock(way, {}, async (mock) => {
+      await (await clientOf(mock)).get('/connected_accounts?page_size=many')
+      await mock.reset()
+      expect(await mock.contract.verdict()).toMatchObject({ ok: false })
+      await mock.contract.clear()
+      expect(await mock.contract.verdict()).toMatchObject({ ok: true, requests: 0 })
+    })
+  })
+})
+
+describe('the contract verdict of a scenario', () => {
+  it('fails for a rule that never fired, and for none that did', async () => {
+    await using mock = await createToolmock({ scenario: 'token-dies-mid-run' })
+    const { reasons } = await mock.contract.verdict()
+    expect(reasons.map(({ kind }) => kind)).toEqual(['unfired_rule', 'unfired_rule'])
+    const client = await clientOf(mock)
+    await client.account({ ...ADA, connected_account: TOKENS })
+    for (let nth = 1; nth <= 3; nth++) await client.post('/execute_tool', MESSAGE)
+    await mock.contract.verify()
+  })
+})
