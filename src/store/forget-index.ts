@@ -7,18 +7,23 @@ import type { Index, Row } from './table.ts'
 
 type ForgettableTable = 'bearer_tokens' | 'magic_links' | 'auth_requests' | 'authorization_codes' | 'grants'
 
+interface RowName {
+  readonly table: ForgettableTable
+  readonly id: string
+}
+
 /** A row that nobody needs once enough time has passed since it ended. */
-interface Forgettable {
+interface Forgettable extends RowName {
   /** When it ended, or will. */
-  at: Instant
-  table: ForgettableTable
-  id: string
+  readonly at: Instant
 }
 
 /** Ended rows answer for so long what became of them: that a link is used up, that a token has expired. */
 const REMEMBERED_MS = 24 * 60 * 60_000
 /** As many stay in any case, so that a clock that is moved forth and back finds a small model as it was. */
 const REMEMBERED_ROWS = 1000
+/** Rows kept that are over for good, and that nobody can tell from unknown ones: use at full speed makes many in a day. */
+const REMEMBERED_OVER = 10_000
 /** Rows that one commit removes at most: more than it can make, and few enough not to be noticed. */
 const PER_COMMIT = 16
 /** Outdated items are swept out once they outnumber the others by this many. */
@@ -29,46 +34,74 @@ const SWEEP_AT = 1024
  * memory nor file grow without bound, and reading never pays for it.
  */
 export class ForgetIndex {
-  #heap = new Heap<Forgettable>(earlier)
-  readonly #ends = new Map<string, Forgettable>()
+  readonly #ended = new Endings()
+  /** Those of them that are over for good, whatever the clock says. */
+  readonly #over = new Endings()
 
   readonly bearerTokens = this.#index<BearerToken>('bearer_tokens', ({ expires_at }) => expires_at)
   readonly magicLinks = this.#index<MagicLink>('magic_links', ({ expires_at }) => expires_at)
   readonly authorizationCodes = this.#index<AuthorizationCode>('authorization_codes', ({ expires_at }) => expires_at)
-  /** A pending one has its end still to come ("States"). */
-  readonly authRequests = this.#index<AuthRequest>('auth_requests', ({ outcome, expires_at }) =>
-    outcome === 'pending' ? undefined : expires_at,
+  /** A pending one has its end still to come ("States"); the others answer 404, as unknown ones do. */
+  readonly authRequests = this.#index<AuthRequest>(
+    'auth_requests',
+    ({ outcome, expires_at }) => (outcome === 'pending' ? undefined : expires_at),
+    () => true,
   )
-  readonly grants = this.#index<Grant>('grants', grantEnd)
+  /** A credential that was revoked is refused as an unknown one is. */
+  readonly grants = this.#index<Grant>('grants', grantEnd, isRevoked)
 
   /** Rows that can be forgotten now, `now` being milliseconds; they count as present until they are removed. */
-  due(now: number): Pick<Forgettable, 'table' | 'id'>[] {
-    const surplus = Math.min(this.#ends.size - REMEMBERED_ROWS, PER_COMMIT)
-    if (surplus <= 0) return []
+  due(now: number): RowName[] {
+    const surplus = Math.min(this.#ended.size - REMEMBERED_ROWS, PER_COMMIT)
     const upto = instant(Math.max(0, now - REMEMBERED_MS))
-    const due: Forgettable[] = []
-    for (let first = this.#heap.first; first && first.at <= upto; first = this.#heap.first) {
-      if (this.#isPresent(first)) {
-        if (due.length === surplus) break
-        due.push(first)
-      }
-      this.#heap.pop()
-    }
-    return due
+    const due = this.#ended.take(surplus, upto)
+    const over = Math.min(this.#over.size - REMEMBERED_OVER, PER_COMMIT) - due.length
+    return over > 0 ? [...due, ...this.#over.take(over)] : due
   }
 
-  #index<T extends Row>(table: ForgettableTable, endOf: (row: T) => Instant | undefined): Index<T> {
+  #index<T extends Row>(
+    table: ForgettableTable,
+    endOf: (row: T) => Instant | undefined,
+    isOver?: (row: T) => boolean,
+  ): Index<T> {
     return {
       update: (before, after) => {
         const row = after ?? before
         const at = after && endOf(after)
         // Most rows of a large file never had an end: nothing is known of them.
-        if (row && (before || at !== undefined)) this.#expect(table, row.id, at)
+        if (!row || (!before && at === undefined)) return
+        this.#ended.expect({ table, id: row.id }, at)
+        if (isOver) this.#over.expect({ table, id: row.id }, after && isOver(after) ? at : undefined)
       },
     }
   }
+}
 
-  #expect(table: ForgettableTable, id: string, at: Instant | undefined): void {
+/** When rows ended or will, the earliest first: a heap in which outdated items stay until they surface or are swept out. */
+class Endings {
+  #heap = new Heap<Forgettable>(earlier)
+  readonly #ends = new Map<string, Forgettable>()
+
+  get size(): number {
+    return this.#ends.size
+  }
+
+  /** The earliest ones up to a time, at most so many. */
+  take(most: number, upto?: Instant): Forgettable[] {
+    const taken: Forgettable[] = []
+    if (most <= 0) return taken
+    for (let { first } = this.#heap; first && (upto === undefined || first.at <= upto); first = this.#heap.first) {
+      if (this.#isPresent(first)) {
+        if (taken.length === most) break
+        taken.push(first)
+      }
+      this.#heap.pop()
+    }
+    return taken
+  }
+
+  /** `at` undefined: it is gone, or has no end. */
+  expect({ table, id }: RowName, at: Instant | undefined): void {
     const key = `${table} ${id}`
     if (at === undefined) {
       this.#ends.delete(key)
@@ -92,10 +125,13 @@ export class ForgetIndex {
 }
 
 /** Only what can do nothing any more: revoked as a whole, or expired without an account that would be renewed with it. */
-function grantEnd({ revoked, refresh_revoked, refresh_token, account_id, expires_at }: Grant): Instant | undefined {
-  const isRevoked = revoked && refresh_revoked
-  const isAlone = account_id === '' && (refresh_token === '' || refresh_revoked)
-  return isRevoked || isAlone ? expires_at : undefined
+function grantEnd(grant: Grant): Instant | undefined {
+  const isAlone = grant.account_id === '' && (grant.refresh_token === '' || grant.refresh_revoked)
+  return isRevoked(grant) || isAlone ? grant.expires_at : undefined
+}
+
+function isRevoked({ revoked, refresh_revoked }: Grant): boolean {
+  return revoked && refresh_revoked
 }
 
 /** In the order of time; at the same time by table and id, so that two runs do the same (1.3). */

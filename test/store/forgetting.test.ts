@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Grant } from '../../src/domain/grant.ts'
 import { instant } from '../../src/domain/instant.ts'
+import type { AuthRequest } from '../../src/domain/magic-link.ts'
 import { createSimulator } from '../../src/simulator.ts'
 import type { Model, TableName } from '../../src/store/model.ts'
 import { openTestWorld, START, withDirectory } from '../support/worlds.ts'
@@ -13,6 +15,30 @@ const BOUND = 1000 + 24 * 8
 
 function rows(model: Model): number {
   return CHURNING.reduce((sum, name: TableName) => sum + model.tables[name].size, 0)
+}
+
+const LINK = {
+  account_id: 'ca_1',
+  user_verify_url: '',
+  state: null,
+  expires_at: instant(START - HOUR),
+  completed_at: instant(START - HOUR),
+}
+
+function grant(id: string, at: number, revoked: boolean): Grant {
+  return {
+    id,
+    connector: 'mail',
+    account_id: '',
+    person: 'ada',
+    scopes: [],
+    access: `at ${id}`,
+    secret: '',
+    refresh_token: `rt ${id}`,
+    expires_at: instant(START + HOUR + at),
+    revoked,
+    refresh_revoked: revoked,
+  }
 }
 
 describe('rows that have had their time', () => {
@@ -106,6 +132,36 @@ describe('rows that have had their time', () => {
     ])
     for (let each = 0; each < 20; each++) touch()
     expect(bearer_tokens.size).toBe(1000)
+    await world.close()
+  })
+
+  it('are forgotten at once beyond 10,000 where they are over for good, and pending requests, live grants and links are not', async () => {
+    const world = await openTestWorld()
+    const { model } = world.create('default')
+    const { auth_requests, grants, magic_links } = model.tables
+    const request = (id: string, at: number, outcome: AuthRequest['outcome']): AuthRequest => {
+      const expires_at = instant(START + HOUR + at)
+      return { id, account_id: 'ca_1', identifier: 'a', expires_at, outcome }
+    }
+    model.transact(() => {
+      for (let each = 0; each < 6000; each++) {
+        auth_requests.put(request(`over${each}`, each, 'consumed'))
+        grants.put(grant(`revoked${each}`, each, true))
+      }
+      for (let each = 0; each < 500; each++) {
+        auth_requests.put(request(`pending${each}`, -each, 'pending'))
+        grants.put(grant(`live${each}`, -each, false))
+        magic_links.put({ ...LINK, id: `link${each}`, oauth_state: `state${each}` })
+      }
+    })
+    for (let each = 0; each < 200; each++) model.transact(() => void model.count('x'))
+    const gone = Array.from({ length: 1001 }, (_, at) => auth_requests.get(`over${at}`) ?? grants.get(`revoked${at}`))
+    expect(gone.findIndex((row) => row !== undefined)).toBe(1000)
+    expect([auth_requests.size, grants.size, magic_links.size]).toEqual([5500, 5500, 500])
+    for (let each = 0; each < 500; each++) {
+      expect(auth_requests.get(`pending${each}`)).toBeDefined()
+      expect(grants.get(`live${each}`)).toBeDefined()
+    }
     await world.close()
   })
 
