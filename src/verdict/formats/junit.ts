@@ -84,7 +84,7 @@ function answerCase({ operation, answerViolations }: OperationReport): Case {
 }
 
 const NOT_DRIVEN = {
-  never: 'never driven',
+  never: 'never driven: no call of it has succeeded',
   injected_only: 'driven by answers that a scenario injected, and by no other',
 }
 
@@ -133,7 +133,7 @@ function caseLine(suite: string, { group, name, outcome, told = [], out = [] }: 
 
 function outcomeElement(outcome: Outcome, told: readonly string[]): string {
   const [first = ''] = told.map((text) => text.split('\n  requests: ', 1).join())
-  const message = told.length > 1 ? `${told.length} things, the first: ${first}` : first
+  const message = told.length > 1 ? `${told.length} violations, the first: ${first}` : first
   if (outcome === 'skipped') return `<skipped message="${xmlAttribute(message)}"/>`
   return `<${outcome} type="contract" message="${xmlAttribute(message)}">${xmlText(told.join('\n'))}</${outcome}>`
 }

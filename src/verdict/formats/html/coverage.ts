@@ -4,6 +4,7 @@ import { tallyOf } from '../../reach.ts'
 import { type Column, reachMark, table } from './table.ts'
 
 type OperationCoverage = Coverage['operations'][number]
+type ErrorCodeCoverage = OperationCoverage['statuses'][number]['error_codes'][number]
 
 const REACHES: readonly Reach[] = ['driven', 'injected_only', 'never']
 
@@ -96,23 +97,23 @@ export function share({ driven, injected_only: injected, total }: Tally): HtmlVa
 
 function details({ operation, statuses, request_fields: sent, response_fields: answered }: OperationCoverage): Html {
   const columns: Column[] = [
-    { label: 'Answer' },
+    { label: 'Status' },
     { label: 'Reach' },
-    { label: 'By the mock itself', kind: 'number' },
+    { label: 'Own answers', kind: 'number' },
     { label: 'Injected', kind: 'number' },
+    { label: 'Error codes', kind: 'wide' },
   ]
-  const rows = statuses.flatMap(({ status, error_codes: codes, ...all }) => [
-    [html`<code>${status}</code>`, reachMark(all.reach), all.answers, all.injected],
-    ...codes.map(({ error_code: code, reach, answers, injected }) => [
-      html`<code>${status} ${code}</code>`,
-      reachMark(reach),
-      answers,
-      injected,
-    ]),
-  ])
+  const rows = statuses.map(({ status, reach, answers, injected, error_codes: codes }) => {
+    return [status, reachMark(reach), answers, injected, listed(codes.map(errorCode))]
+  })
   return html`<h3 id="operation-${operation}"><code>${operation}</code></h3>
-    ${table({ caption: `${operation}: statuses and their error codes, with answers`, columns, rows })}
+    ${table({ caption: `${operation}: statuses and their error codes`, columns, rows })}
     ${fieldsTable(operation, sent.map(requestField), answered.map(responseField))}`
+}
+
+function errorCode({ error_code: code, reach, answers, injected }: ErrorCodeCoverage): ShownField {
+  const counts = { driven: answers, injected_only: `${injected} injected`, never: 'never' }
+  return { reach, shown: html`<code>${code}</code> <small>(${counts[reach]})</small>` }
 }
 
 interface ShownField {
@@ -131,19 +132,19 @@ function responseField({ path, reach }: OperationCoverage['response_fields'][num
 
 /** Which fields were reached how far. Most of many are reached alike, so that each reach is one row. */
 function fieldsTable(operation: string, sent: readonly ShownField[], answered: readonly ShownField[]): Html | null {
-  const rows = REACHES.map((reach) => {
-    const ofReach = (fields: readonly ShownField[]) => fields.filter((field) => field.reach === reach)
-    return { reach, sent: ofReach(sent), answered: ofReach(answered) }
-  }).filter((row) => row.sent.length + row.answered.length > 0)
+  const rows = [...fieldRows('Request', sent), ...fieldRows('Response', answered)]
   if (rows.length === 0) return null
   return table({
     caption: `${operation}: fields of requests and of successful answers`,
-    columns: [
-      { label: 'Reach' },
-      { label: 'Request fields', kind: 'wide' },
-      { label: 'Response fields', kind: 'wide' },
-    ],
-    rows: rows.map((row) => [reachMark(row.reach), listed(row.sent), listed(row.answered)]),
+    columns: [{ label: 'Part' }, { label: 'Reach' }, { label: 'Fields', kind: 'wide' }],
+    rows,
+  })
+}
+
+function fieldRows(part: string, fields: readonly ShownField[]): HtmlValue[][] {
+  return REACHES.flatMap((reach) => {
+    const reached = fields.filter((field) => field.reach === reach)
+    return reached.length === 0 ? [] : [[part, reachMark(reach), listed(reached)]]
   })
 }
 

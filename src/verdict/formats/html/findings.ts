@@ -121,7 +121,7 @@ function warningsTable(operation: string, warnings: readonly Warning[]): Html {
 }
 
 function rule(name: string, basis: string): Html {
-  return html`<code>${name}</code><br /><small>${basis}</small>`
+  return html`<code class="short">${name}</code><br /><small class="short">${basis}</small>`
 }
 
 /** More than a person looks up; the JSON report has more. */

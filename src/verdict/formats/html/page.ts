@@ -5,6 +5,7 @@ import { byOperation } from '../by-operation.ts'
 import type { ReportPair } from '../../report-pair.ts'
 import { movesSection, operationsSection, scenariosSection, share, summarySection } from './coverage.ts'
 import { answersSection, pathsSection, rulesSection, violationsSection, warningsSection } from './findings.ts'
+import { PRINT_STYLE } from './print-style.ts'
 import { REPORT_STYLE } from './style.ts'
 import { type Column, counted, table } from './table.ts'
 
@@ -27,7 +28,7 @@ export function reportPage(reports: ReportPair): string {
         <title>${titleOf(reports)} · toolmock</title>
         <link rel="icon" href="data:," />
         <style>
-          ${PALETTE}${REPORT_STYLE}
+          ${PALETTE}${REPORT_STYLE}${PRINT_STYLE}
         </style>
       </head>
       <body>

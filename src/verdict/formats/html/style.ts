@@ -1,6 +1,6 @@
 import { css } from '../../../web/html.ts'
 
-/** How the report looks: on a screen by the colours of all pages, on paper black on white. */
+/** How the report looks on a screen, by the colours of all pages. */
 export const REPORT_STYLE = css`
   * {
     box-sizing: border-box;
@@ -101,6 +101,11 @@ export const REPORT_STYLE = css`
     width: 100%;
     border-collapse: collapse;
     font-variant-numeric: tabular-nums;
+    overflow-wrap: break-word;
+  }
+  table code,
+  .wide {
+    overflow-wrap: anywhere;
   }
   caption {
     padding: 0 0 0.25rem;
@@ -127,13 +132,27 @@ export const REPORT_STYLE = css`
   tbody tr:last-child > * {
     border-bottom: 0;
   }
+  h3 code {
+    font-size: 1.0625rem;
+  }
+  h3 + .scroll caption {
+    position: absolute;
+    width: 1px;
+    height: 1px;
+    padding: 0;
+    overflow: hidden;
+    clip-path: inset(50%);
+  }
   .number {
     text-align: right;
-    overflow-wrap: normal;
   }
-  td.wide {
-    min-width: 10rem;
+  tbody th {
+    min-width: 8rem;
   }
+  .wide {
+    min-width: 9rem;
+  }
+  .short,
   .reach {
     white-space: nowrap;
   }
@@ -179,60 +198,5 @@ export const REPORT_STYLE = css`
   footer {
     color: var(--quiet);
     font-size: 0.8125rem;
-  }
-  @media print {
-    @page {
-      margin: 14mm 12mm;
-    }
-    :root {
-      color-scheme: light;
-      --page: #fff;
-      --card: #fff;
-      --text: #000;
-      --quiet: #333;
-      --line: #999;
-      --accent: #000;
-      --success: #000;
-      --warning: #000;
-      --error: #000;
-    }
-    body {
-      max-width: none;
-      padding: 0;
-      font-size: 9.5pt;
-    }
-    header,
-    section {
-      padding: 0 0 0.5rem;
-      border: 0;
-      border-radius: 0;
-    }
-    section {
-      border-top: 1px solid #000;
-      padding-top: 0.75rem;
-    }
-    .scroll {
-      overflow: visible;
-    }
-    th,
-    td {
-      min-width: 0;
-    }
-    td.wide {
-      min-width: 0;
-    }
-    h1,
-    h2,
-    h3,
-    caption {
-      break-after: avoid;
-    }
-    tr,
-    .together {
-      break-inside: avoid;
-    }
-    a {
-      text-decoration: none;
-    }
   }
 `
