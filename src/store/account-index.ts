@@ -4,6 +4,7 @@ import type { Position } from '../domain/page-token.ts'
 import { KeptMatches } from './kept-matches.ts'
 import { Postings } from './postings.ts'
 import { DisjointLists, SequenceList, type Sequences, union } from './sequence-list.ts'
+import { SequenceRows } from './sequence-rows.ts'
 import type { Index } from './table.ts'
 import { contains, type Searched, TextSearch } from './text-search.ts'
 
@@ -44,7 +45,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   /** Rows by id are the table's own. */
   readonly #find: (id: string) => Account | undefined
   readonly #few: number
-  readonly #bySequence = new Map<number, Account>()
+  readonly #bySequence = new SequenceRows<Account>()
   /** By connector, then by identifier. */
   readonly #named = new Map<string, Postings>()
   /** Made when a field is first asked for: a start need not wait for what may never be used. */

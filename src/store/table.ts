@@ -83,10 +83,12 @@ export class Table<T extends Row> {
     else if (slot) this.#delete(slot.row)
   }
 
-  /** Puts a row that a state file holds; false when there is one with its id. */
+  /** Puts a row that a state file holds; false when there is one with its id, and then the table is not to be used. */
   load(row: T): boolean {
-    if (this.#slots.has(row.id)) return false
-    this.#set(row, undefined, undefined)
+    const { size } = this.#slots
+    this.#slots.set(row.id, { row, place: this.#nextPlace++ })
+    if (this.#slots.size === size) return false
+    for (const index of this.#indexes) index.update(undefined, row)
     return true
   }
 
