@@ -19,6 +19,18 @@ export interface Ended {
   stderr: string
 }
 
+interface Beginning {
+  readonly variables?: Variables
+  readonly cwd?: string
+  /** What comes in by stdin; nothing when absent. */
+  readonly input?: string | Buffer
+}
+
+interface Begun {
+  readonly child: ChildProcess
+  readonly end: Promise<{ code: number | null; stdout: Buffer; stderr: Buffer }>
+}
+
 export interface Serving {
   /** What the first line on stdout says. */
   firstLine: string
@@ -54,6 +66,19 @@ export class ToolmockProcess {
     return this.#ended(this.#spawn(args, variables))
   }
 
+  /** Runs with an input and an environment that the caller has in hand, to be signalled while it runs. */
+  begin(args: readonly string[], { variables = {}, cwd, input }: Beginning = {}): Begun {
+    const child = this.#spawn(args, variables, { cwd, stdin: input === undefined ? 'ignore' : 'pipe' })
+    const said = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
+    for (const name of ['stdout', 'stderr'] as const) child[name]!.on('data', (part: Buffer) => said[name].push(part))
+    child.stdin?.end(input)
+    const end = once(child, 'close').then((ended: unknown[]) => {
+      this.#children.delete(child)
+      return { code: ended[0] as number | null, stdout: Buffer.concat(said.stdout), stderr: Buffer.concat(said.stderr) }
+    })
+    return { child, end }
+  }
+
   /** Runs `start` on a free port until its first line; fails with what it said when it ends before that. */
   async start(args: readonly string[], variables: Variables = {}): Promise<Serving> {
     const child = this.#spawn(['start', ...args], { TOOLMOCK_PORT: '0', ...variables })
@@ -75,15 +100,20 @@ export class ToolmockProcess {
     const dist = join(this.folder, 'package/dist')
     await bundleCode(dist)
     writeFileSync(join(dist, 'bundled-seed.json'), await bundledSeed())
-    for (const name of ['seeds', 'spec']) symlinkSync(join(ROOT, name), join(this.folder, 'package', name))
+    for (const name of ['seeds', 'scenarios', 'spec', 'package.json'])
+      symlinkSync(join(ROOT, name), join(this.folder, 'package', name))
   }
 
-  #spawn(args: readonly string[], variables: Variables): ChildProcess {
+  #spawn(
+    args: readonly string[],
+    variables: Variables,
+    { cwd = this.folder, stdin = 'ignore' }: { cwd?: string | undefined; stdin?: 'ignore' | 'pipe' } = {},
+  ): ChildProcess {
     const own = Object.entries(process.env).filter(([name]) => !/^(TOOLMOCK_|NODE_|VITEST)/.test(name))
     const child = spawn(process.execPath, [this.path('package/dist/cli.js'), ...args], {
-      cwd: this.folder,
+      cwd,
       env: { ...Object.fromEntries(own), ...variables },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
     })
     this.#children.add(child)
     return child

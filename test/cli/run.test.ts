@@ -1,0 +1,309 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../../.build/project.ts'
+import { contractReportSchema, coverageReportSchema } from '../../src/documents/report-schemas.ts'
+import { ToolmockProcess } from './toolmock-process.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+const FIXTURES = join(ROOT, 'test/fixtures')
+
+/** A program that talks to the mock: `call(method, path, body)` with a bearer token, `raw(path)` without. */
+function program(work: string): string[] {
+  const client = `
+    const { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client_id, TOOLMOCK_CLIENT_SECRET: client_secret } = process.env
+    const raw = (path, init) => fetch(url + path, init)
+    const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
+    const { access_token } = await (await raw('/oauth/token', { method: 'POST', body: form })).json()
+    const headers = { Authorization: 'Bearer ' + access_token, 'Content-Type': 'application/json' }
+    const call = (method, path, body) => raw('/api/v1' + path, { method, headers, body: body && JSON.stringify(body) })
+    ${work}`
+  return ['--', process.execPath, '--input-type=module', '-e', client]
+}
+const CLEAN = "await call('GET', '/connections')"
+const VIOLATION = "await call('GET', '/connected_accounts?page_size=101')"
+const UNKNOWN_PATH = "await raw('/api/v1/conections')"
+const WARNING = "await call('GET', '/connected_accounts?colour=red')"
+const run = (args: readonly string[], variables = {}) => toolmock.run(['run', ...args], variables)
+
+describe('the verdict of toolmock run', () => {
+  it.each([
+    ['a client that keeps the contract', [], CLEAN, 0, /^\ntoolmock: the contract was kept\n2 requests\n/],
+    ['warnings only', [], WARNING, 0, /the contract was kept\nwarnings, which fail nothing:\n {2}unread {2}.*colour/],
+    ['a violation', [], VIOLATION, 3, /failed for 1 reason\n {2}violation {2}list_connected_accounts page_size: found/],
+    ['an unknown path', [], UNKNOWN_PATH, 3, /unknown path {2}GET \/api\/v1\/conections is not served; did you mean/],
+    ['a rule that never fired', ['--scenario', 'token-dies-mid-run'], CLEAN, 3, /unfired rule {2}rule "token expires"/],
+    ['too few operations', ['--min-operations', '3'], CLEAN, 3, /2 of 19 operations were driven; at least 3 were/],
+    ['too few of a hundred', ['--min-operations', '11%'], CLEAN, 3, /2 of 19 operations .* at least 11% \(3\) were/],
+    ['too few statuses', ['--min-statuses', '3'], CLEAN, 3, /2 of \d+ statuses were driven; at least 3 were asked for/],
+    ['enough of both', ['--min-operations', '10%', '--min-statuses', '2'], CLEAN, 0, /the contract was kept/],
+    [
+      'an allowed violation',
+      [
+        '--allow-violation',
+        'list_connected_accounts:page_size',
+        '--allow-violation',
+        'unknown_path:/api/v1/conections',
+      ],
+      `${VIOLATION}; ${UNKNOWN_PATH}`,
+      0,
+      /the contract was kept\nallowed:\n {2}violation .* page_size: .*\n {2}unknown path /,
+    ],
+    ['a command that fails', [], 'process.exit(7)', 7, /^\ntoolmock: the command failed with exit code 7, which/],
+    [
+      'one that fails and breaks it',
+      [],
+      `${VIOLATION}; process.exit(1)`,
+      1,
+      /exit code 1, .*\n.*failed for 1 reason\n/,
+    ],
+    [
+      'a signal',
+      [],
+      "process.kill(process.pid, 'SIGKILL')",
+      137,
+      /^\ntoolmock: the command was ended by SIGKILL, which/,
+    ],
+    [
+      'a command that calls nothing',
+      ['--', 'true'],
+      '',
+      0,
+      /no operation was called: did the command use TOOLMOCK_URL/,
+    ],
+  ])('%s', async (_title, flags, work, code, said) => {
+    const ended = await run(flags.includes('--') ? flags : [...flags, ...program(work)])
+    expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(said) })
+    expect(ended.stderr.includes('\nexit code 3: the command passed, the verdict did not\n')).toBe(code === 3)
+  })
+
+  it('takes one screen, however much there is to say', async () => {
+    const work = `
+      for (let nth = 0; nth < 50; nth++) {
+        await raw('/nowhere/' + nth)
+        await raw('/v2/' + nth)
+        await call('GET', '/connected_accounts?colour' + nth + '=red')
+      }`
+    const { code, stderr } = await run(['--allow-violation', 'unknown_path:/v2', ...program(work)])
+    expect(code).toBe(3)
+    expect(stderr.match(/^ {2}and \d+ more$/gm)).toEqual(['  and 42 more', '  and 48 more', '  and 47 more'])
+    expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(24)
+  })
+
+  it.each([
+    [[], 'run needs a command after --, as in toolmock run -- npm test.'],
+    [['--'], 'run needs a command after --, as in toolmock run -- npm test.'],
+    [['--', ''], 'run needs a command after --, as in toolmock run -- npm test.'],
+    [['npm', 'test'], 'run takes its command after --: toolmock run -- npm test.'],
+    [
+      ['--min-operations', 'most', '--', 'true'],
+      '--min-operations most: expected a whole number, or a percentage from 0% to 100%.',
+    ],
+    [
+      ['--min-statuses', '101%', '--', 'true'],
+      '--min-statuses 101%: expected a whole number, or a percentage from 0% to 100%.',
+    ],
+    [['--allow-violation', 'exectue_tool', '--', 'true'], 'did you mean execute_tool? Allowed are create_token, '],
+    [['--allow-violation', 'unknown_path:x', '--', 'true'], 'with a path that begins with / after the colon'],
+    [
+      ['--report', 'report.txt', '--', 'true'],
+      '--report report.txt: expected a name that ends in .json, .xml, .sarif, .html.',
+    ],
+    [['--port', '1', '--', 'true'], '--port is not known.'],
+    [['--tls', '--tls-cert', 'a.pem', '--', 'true'], '--tls makes a certificate and --tls-cert names one'],
+  ])('%j is refused with 2 and one line', async (args, message) => {
+    const { code, stdout, stderr } = await run(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(stderr).toMatch(/^toolmock: .* See toolmock run --help\.\n$/)
+  })
+
+  it.each([
+    [127, 'no-such-command', 'no-such-command: there is no such command, or not the interpreter it names'],
+    [126, ROOT, `${ROOT} cannot be executed (EACCES)`],
+  ])('%d for a command that cannot be started: %s', async (code, command, message) => {
+    expect(await run(['--', command])).toEqual({ code, stdout: '', stderr: `toolmock: ${message}\n` })
+  })
+})
+
+describe('the command of toolmock run', () => {
+  it('has the input and the output for its own, byte for byte', async () => {
+    const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
+    const work = 'process.stdin.on("data", (part) => { process.stdout.write(part); process.stderr.write(part) })'
+    const begun = toolmock.begin(['run', '--', process.execPath, '-e', work], { input: every })
+    const { code, stdout, stderr } = await begun.end
+    expect(code).toBe(0)
+    expect(stdout.equals(every)).toBe(true)
+    expect(stderr.subarray(0, every.length).equals(every)).toBe(true)
+    expect(stderr.subarray(every.length).toString()).toMatch(/^\ntoolmock: the contract was kept\n/)
+  })
+
+  it('is not talked over: warnings of the mock come after it', async () => {
+    const { stderr } = await run(['--', 'sh', '-c', 'echo done >&2'], { TOOLMOCK_SEDE: 'x' })
+    expect(stderr).toMatch(
+      /^done\nwarn TOOLMOCK_SEDE is not read; did you mean TOOLMOCK_SEED\?\n\ntoolmock: the contract/,
+    )
+    const spoken = await run(['--log-level', 'warn', '--', 'sh', '-c', 'echo done >&2'], { TOOLMOCK_SEDE: 'x' })
+    expect(spoken.stderr).toMatch(/^warn TOOLMOCK_SEDE .*\ndone\n/)
+  })
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('gets %s, once, and decides what it means', async (signal) => {
+    const work = `
+      let times = 0
+      process.on('${signal}', () => { times += 1; setTimeout(() => process.exit(40 + times), 200) })
+      setInterval(() => undefined, 1000)
+      console.log('ready')`
+    const { child, end } = toolmock.begin(['run', '--', process.execPath, '-e', work])
+    await once(child.stdout!, 'data')
+    child.kill(signal)
+    const { code, stderr } = await end
+    expect(code).toBe(41)
+    expect(stderr.toString()).toContain('toolmock: the command failed with exit code 41, which is passed on')
+  })
+
+  it('ends by a signal that it does not catch: 128 and its number', async () => {
+    const work = 'setInterval(() => undefined, 1000); console.log(process.pid)'
+    const { child, end } = toolmock.begin(['run', '--', process.execPath, '-e', work])
+    const [pid] = (await once(child.stdout!, 'data')) as [Buffer]
+    child.kill('SIGTERM')
+    expect((await end).code).toBe(128 + 15)
+    expect(() => process.kill(Number(pid.toString()), 0)).toThrow('ESRCH')
+  })
+
+  it('leaves nothing behind: no file and no port', async () => {
+    const [work, temporary] = [toolmock.path('work'), toolmock.path('temporary')]
+    for (const folder of [work, temporary]) mkdirSync(folder)
+    const seen = `
+      console.log(url)
+      const { readdirSync } = await import('node:fs')
+      console.log(JSON.stringify({ temporary: readdirSync(process.env.TMPDIR), ca: process.env.NODE_EXTRA_CA_CERTS }))
+      ${CLEAN}`
+    const begun = toolmock.begin(['run', '--tls', ...program(seen)], { cwd: work, variables: { TMPDIR: temporary } })
+    const { code, stdout } = await begun.end
+    expect(code).toBe(0)
+    const [url = '', told = ''] = stdout.toString().split('\n')
+    expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
+    const { ca } = JSON.parse(told) as { ca: string }
+    expect(ca.startsWith(temporary)).toBe(true)
+    expect([...readdirSync(work), ...readdirSync(temporary)]).toEqual([])
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('trusts whom it trusted before, beside the authority of --tls', async () => {
+    const others = toolmock.path('others.pem')
+    writeFileSync(others, '-----BEGIN CERTIFICATE-----\nothers\n-----END CERTIFICATE-----\n')
+    const args = ['run', '--tls', '--', 'sh', '-c', 'cat "$NODE_EXTRA_CA_CERTS"']
+    const { stdout } = await toolmock.begin(args, { variables: { NODE_EXTRA_CA_CERTS: others } }).end
+    expect(stdout.toString().match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
+    expect(stdout.toString()).toContain('\nothers\n')
+  })
+})
+
+describe('what toolmock run writes', () => {
+  it('adds the verdict to the summary of the CI step, where what clients sent is text and nothing else', async () => {
+    const summary = toolmock.path('summary.md')
+    writeFileSync(summary, 'before\n')
+    const work = "await call('GET', '/connected_accounts?page_size=' + encodeURIComponent('<b>`|x`</b>'))"
+    expect(await run(program(work), { GITHUB_STEP_SUMMARY: summary })).toMatchObject({ code: 3 })
+    const written = readFileSync(summary, 'utf8')
+    expect(written).toMatch(/^before\n### toolmock: the verdict failed for 1 reason\n/)
+    expect(written).toMatch(/^- violation: `` list_connected_accounts page_size: found .*<b>`\|x`<\/b>.* ``$/m)
+    expect(written).toContain('| operations | 1 | 0 | 18 | 19 |')
+  })
+
+  it('warns of a summary that cannot be written, and fails nothing', async () => {
+    const { code, stderr } = await run(program(CLEAN), { GITHUB_STEP_SUMMARY: toolmock.folder })
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/\ntoolmock: the summary .* of GITHUB_STEP_SUMMARY cannot be written \(EISDIR\)\n$/)
+  })
+
+  it('puts reports where they are asked for, in folders that it makes', async () => {
+    const files = ['json', 'xml', 'sarif', 'html'].map((ending) => toolmock.path(`out/deep/report.${ending}`))
+    const flags = files.flatMap((file) => ['--report', file])
+    const { code, stderr } = await run([...flags, ...program(VIOLATION)])
+    expect(code).toBe(3)
+    expect(stderr).toContain(`everything in ${files.join(', ')}\n`)
+    const [json = '', ...others] = files.map((file) => readFileSync(file, 'utf8'))
+    const { contract, coverage } = JSON.parse(json) as Record<string, unknown>
+    expect(contractReportSchema.parse(contract).total.violations).toMatchObject([{ path: 'page_size', count: 1 }])
+    expect(coverageReportSchema.parse(coverage).total.summary.operations.driven).toBe(1)
+    for (const text of others) expect(text).toContain('page_size')
+  })
+
+  it('ends with 2 when a report cannot be written: before the command where it can be known, else after it', async () => {
+    writeFileSync(toolmock.path('file'), '')
+    const early = await run(['--report', toolmock.path('file/report.json'), ...program('console.log(1)')])
+    expect(early).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^toolmock: the report .* cannot be written \(\w+\)\n$/),
+    })
+    mkdirSync(toolmock.path('folder.json'))
+    const late = await run(['--report', toolmock.path('folder.json'), ...program('console.log(1)')])
+    expect(late).toMatchObject({
+      code: 2,
+      stdout: '1\n',
+      stderr: expect.stringContaining('cannot be written (EISDIR)'),
+    })
+  })
+})
+
+describe('a client with eight mistakes', () => {
+  it('is told each of them and nothing else', async () => {
+    const file = toolmock.path('eight.json')
+    const { code, stderr } = await run([
+      '--report',
+      file,
+      '--',
+      process.execPath,
+      join(FIXTURES, 'eight-mistakes/client.mjs'),
+    ])
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('the verdict failed for 7 reasons') })
+    const { contract } = JSON.parse(readFileSync(file, 'utf8')) as { contract: unknown }
+    const { total } = contractReportSchema.parse(contract)
+    expect(total.violations.map(({ operation, path, constraint }) => `${operation} ${path} ${constraint}`)).toEqual([
+      'create_connected_account identifier required',
+      'update_connected_account connected_account.api_config type',
+      'list_connected_accounts page_size maximum',
+      'get_connected_account_auth Authorization required',
+      'create_custom_provider Content-Type content_type',
+    ])
+    expect(total.unknown_paths.map(({ method, path, did_you_mean }) => [`${method} ${path}`, did_you_mean])).toEqual([
+      ['GET /api/v1/connected_account/details', 'GET /api/v1/connected_accounts/details'],
+      ['PUT /api/v1/connected_accounts/user/verify', 'POST /api/v1/connected_accounts/user/verify'],
+    ])
+    expect(total.warnings.map(({ operation, path, kind }) => `${operation} ${path} ${kind}`)).toEqual([
+      'execute_tool params alias',
+    ])
+    expect(total).toMatchObject({ answer_violations: [], unfired_rules: [], left_out: 0 })
+    for (const { count } of [...total.violations, ...total.unknown_paths, ...total.warnings]) expect(count).toBe(1)
+  })
+})
+
+describe('a project that tests itself with the library and the command line', () => {
+  it('passes with npm test alone, and beside toolmock run, which judges it', async () => {
+    const project = toolmock.path('sample-project')
+    cpSync(join(FIXTURES, 'sample-project'), project, { recursive: true })
+    mkdirSync(join(project, 'node_modules/.bin'), { recursive: true })
+    symlinkSync(toolmock.path('package'), join(project, 'node_modules/toolmock'))
+    symlinkSync('../toolmock/dist/cli.js', join(project, 'node_modules/.bin/toolmock'))
+
+    const judged = await toolmock.begin(['run', '--scenario', 'busy.yaml', '--', 'npm', 'test'], { cwd: project }).end
+    expect(judged.stdout.toString()).toMatch(/busy\.yaml: a valid scenario file\n[^]*# pass 1\n/)
+    expect(judged.stderr.toString()).toMatch(/\ntoolmock: the contract was kept\n4 requests\n/)
+    expect(judged.code).toBe(0)
+
+    const alone = await toolmock.begin(['run', '--', 'env', '-u', 'TOOLMOCK_URL', 'npm', 'test'], { cwd: project }).end
+    expect(alone.stdout.toString()).toMatch(/\n# pass 1\n/)
+    expect(alone.stderr.toString()).toContain('no operation was called')
+    expect(alone.code).toBe(0)
+
+    const missed = await toolmock.begin(['run', '--', 'npm', 'test'], { cwd: project }).end
+    expect(missed.code).toBe(1)
+    expect(missed.stderr.toString()).toContain('toolmock: the command failed with exit code 1')
+    expect(existsSync(join(project, '.toolmock'))).toBe(false)
+  }, 60_000)
+})
