@@ -10,8 +10,14 @@ export interface Scale {
   milliseconds: number
   /** How long each side is asked before the first round. */
   warmUp: number
+  /** How often that is repeated at most, until what is hot has been compiled. */
+  warmUpSlices: number
+  /** Rounds and starts of each peer: a figure beside ours that no bar depends on. */
+  peerRounds: number
   /** Starts of each process. */
   starts: number
+  /** How long a started server is left alone before its memory is read. */
+  rest: number
   /** Numbers of accounts, beside those that a bar names. */
   sizes: readonly number[]
   /** How long the loop's pauses are looked for, beside the folding of the state file. */
@@ -24,7 +30,10 @@ export const FULL: Scale = {
   rounds: 9,
   milliseconds: 2000,
   warmUp: 4000,
+  warmUpSlices: 5,
+  peerRounds: 9,
   starts: 21,
+  rest: 1500,
   sizes: [100, 10_000, 100_000],
   pauseMilliseconds: 20_000,
   foldWithin: 120_000,
@@ -32,9 +41,12 @@ export const FULL: Scale = {
 
 export const QUICK: Scale = {
   rounds: 3,
-  milliseconds: 500,
-  warmUp: 1200,
+  milliseconds: 300,
+  warmUp: 500,
+  warmUpSlices: 3,
+  peerRounds: 1,
   starts: 3,
+  rest: 700,
   sizes: [100, 100_000],
   pauseMilliseconds: 3000,
   foldWithin: 0,

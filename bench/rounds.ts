@@ -10,6 +10,8 @@ export interface Target {
   requests: readonly string[]
   /** What may be answered. */
   statuses: readonly number[]
+  /** Nothing is judged by it: it is asked in fewer rounds. */
+  isPeer?: true
   /** Puts the server back to what it was, outside of what is measured. */
   after?: () => Promise<void>
 }
@@ -28,17 +30,18 @@ export interface Sample {
 
 export interface RoundOptions {
   rounds: number
+  peerRounds: number
   milliseconds: number
   connections: number
   /** How long each target is asked before the first round, at least: until its code is compiled. */
   warmUp: number
+  warmUpSlices: number
 }
 
 /** Numbers that no round comes to. */
 const WARM_UP_NUMBERS = 50_000_000
 /** Enough for all that is hot to be compiled for good. */
 const WARM_UP_ANSWERS = 12_000
-const WARM_UP_SLICES = 5
 
 /** All targets in turn, round by round, after a warm-up that does not count; every other round runs backwards. */
 export async function measureRounds<Name extends string>(
@@ -50,9 +53,10 @@ export async function measureRounds<Name extends string>(
   const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Sample[]>
   const asker = new Asker(generator, options)
   const warmer = new Asker(generator, { ...options, milliseconds: options.warmUp }, WARM_UP_NUMBERS)
-  for (const name of names) await warmUp(warmer, targets[name])
+  for (const name of names) await warmUp(warmer, targets[name], targets[name].isPeer ? 1 : options.warmUpSlices)
   for (let round = 0; round < options.rounds; round++) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      if (targets[name].isPeer && round >= options.peerRounds) continue
       samples[name].push(await asker.sample(targets[name]))
     }
   }
@@ -60,9 +64,9 @@ export async function measureRounds<Name extends string>(
 }
 
 /** The compiler goes by the number of calls, which a crowded machine gets done in more time. */
-async function warmUp(warmer: Asker, target: Target): Promise<void> {
+async function warmUp(warmer: Asker, target: Target, slices: number): Promise<void> {
   let answers = 0
-  for (let slice = 0; slice < WARM_UP_SLICES && answers < WARM_UP_ANSWERS; slice++) {
+  for (let slice = 0; slice < slices && answers < WARM_UP_ANSWERS; slice++) {
     answers += (await warmer.sample(target)).answers
   }
 }

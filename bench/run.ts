@@ -23,8 +23,8 @@ import { tokenRow } from './rows/token.ts'
 import { StateFiles } from './state-files.ts'
 import { figureTable, missedBars, peerTable } from './table.ts'
 
-// `npm run bench`: every bar of the product, in one run. `--quick`: fewer rounds and no peers. `--no-peers`. `--write`: into
-// docs/benchmarks.md. `--only start,create`: these rows. It reads /proc, so it runs on Linux.
+// `npm run bench`: every bar of the product, in one run. `--quick`: fewer and shorter rounds, one of each peer. `--no-peers`.
+// `--write`: into docs/benchmarks.md. `--only start,create`: these rows. It reads /proc, so it runs on Linux.
 
 const ROWS: Readonly<Record<string, (bench: Bench) => Results | Promise<Results>>> = {
   start: startRow,
@@ -44,7 +44,7 @@ const { values: flags } = parseArgs({
   allowNegative: true,
   options: {
     quick: { type: 'boolean', default: false },
-    peers: { type: 'boolean' },
+    peers: { type: 'boolean', default: true },
     write: { type: 'boolean', default: false },
     build: { type: 'boolean', default: true },
     only: { type: 'string', default: Object.keys(ROWS).join(',') },
@@ -70,10 +70,9 @@ async function measured(): Promise<Results & { notes: string[] }> {
     cache: join(cache, `states-${fingerprint(join(product.folder, 'dist'))}`),
     work,
   })
-  const peers =
-    (flags.peers ?? !flags.quick)
-      ? new Peers({ folder: join(cache, 'peers'), spec: join(ROOT, 'spec/openapi.yaml') })
-      : undefined
+  const peers = flags.peers
+    ? new Peers({ folder: join(cache, 'peers'), spec: join(ROOT, 'spec/openapi.yaml') })
+    : undefined
   const generator = await LoadGenerator.start()
   const bench: Bench = { scale: flags.quick ? QUICK : FULL, product, cli, states, generator, peers }
   const all: Results = { figures: [], peers: [] }

@@ -95,7 +95,7 @@ export class Peers {
       if (!request) continue
       const server = await this.#start(peer, accounts)
       servers.push(server)
-      targets[peer.name] = { ...server, requests: [request(server.url)], statuses: [status] }
+      targets[peer.name] = { ...server, requests: [request(server.url)], statuses: [status], isPeer: true }
     }
     const end = async (): Promise<void> => {
       await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))

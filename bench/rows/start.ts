@@ -17,8 +17,7 @@ interface Candidate {
   megabytes: number[]
 }
 
-/** A server's memory is read once it has come to rest, in so many rounds. */
-const REST = 1500
+/** A server's memory is read once it has come to rest, in so many rounds where something is judged by it, else in one. */
 const MEMORY_ROUNDS = 3
 /** Peers take seconds to start. */
 const PEER_ROUNDS = 3
@@ -30,7 +29,8 @@ export async function startRow(bench: Bench): Promise<Results> {
   const peers = (bench.peers?.starters ?? []).map(({ name, start }) => candidate({ what: name, start }))
   // The first round fills the caches of the system and does not count.
   for (let round = 0; round <= bench.scale.starts; round++) {
-    for (const each of [bare, ...ours, ...(round <= PEER_ROUNDS ? peers : [])]) await observe(each, round)
+    const asked = round > 0 && round <= Math.min(PEER_ROUNDS, bench.scale.peerRounds) ? peers : []
+    for (const each of [bare, ...ours, ...asked]) await observe(each, round, bench.scale.rest)
   }
   for (const state of states) bench.states.remove(state)
   const [inMemory] = ours
@@ -74,12 +74,16 @@ function candidate(
   return { bars: {}, ...options, milliseconds: [], megabytes: [] }
 }
 
-async function observe({ start, milliseconds, megabytes }: Candidate, round: number): Promise<void> {
+async function observe(
+  { start, bars, milliseconds, megabytes }: Candidate,
+  round: number,
+  rest: number,
+): Promise<void> {
   await using served = await start()
   if (round === 0) return
   milliseconds.push(served.readyAfter)
-  if (round > MEMORY_ROUNDS) return
-  await pause(REST)
+  if (round > (bars.memory ? MEMORY_ROUNDS : 1)) return
+  await pause(rest)
   megabytes.push(residentMegabytes(served.process.pid))
 }
 
