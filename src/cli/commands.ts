@@ -1,6 +1,7 @@
 import { COMMON_FLAGS, HEALTHCHECK_FLAGS, START_FLAGS, STATE_FLAGS } from './flags.ts'
 import type { Command } from './command.ts'
 import { CONFORM_FLAGS } from './conform-flags.ts'
+import { REPORT_FLAGS } from './report-flags.ts'
 import { RUN_FLAGS } from './run-flags.ts'
 
 /** Every command, in the order of the help text; the first is the one that runs when none is named. */
@@ -50,6 +51,14 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
       'hold an implementation of the service against its contract, by accounts of its own that it removes again; exit 1 when something is broken, 2 when it cannot be asked',
     flags: CONFORM_FLAGS,
     load: async () => (await import('./conform.ts')).conform,
+  },
+  {
+    name: 'report',
+    operands: ' [contract|coverage]',
+    summary:
+      'fetch a report of a running server: what clients did wrong (contract, by default) or what of the contract was exercised (coverage); exit 2 when it cannot be had',
+    flags: REPORT_FLAGS,
+    load: async () => (await import('./report.ts')).report,
   },
   {
     name: 'healthcheck',

@@ -2,6 +2,7 @@ import { readArguments } from './arguments.ts'
 import type { Surroundings } from './command.ts'
 import { systemCode } from './failure.ts'
 import { HEALTHCHECK_FLAGS } from './flags.ts'
+import { serverAddress } from './server-address.ts'
 import { UsageError } from './usage-error.ts'
 
 const PATIENCE_MS = 2_000
@@ -10,9 +11,7 @@ const PATIENCE_MS = 2_000
 export async function healthcheck(argv: readonly string[], { variables, out, err }: Surroundings): Promise<number> {
   const { values, rest } = readArguments(HEALTHCHECK_FLAGS, argv, variables)
   if (rest.length > 0) throw new UsageError(`healthcheck takes no ${rest.join(' ')}.`)
-  const secure = values.tls || values['tls-cert'] !== undefined
-  const base = values.url ?? `${secure ? 'https' : 'http'}://${reachable(values.host)}:${values.port}`
-  const address = `${base}/_mock/health`
+  const address = `${serverAddress(values)}/_mock/health`
   const answer = await ask(address)
   if (answer === 200) {
     out(`${address} is up`)
@@ -20,13 +19,6 @@ export async function healthcheck(argv: readonly string[], { variables, out, err
   }
   err(`toolmock: ${address} ${typeof answer === 'number' ? `answers ${answer}` : answer}`)
   return 1
-}
-
-/** The addresses that mean "every one of this machine" can be served on, not called. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
 }
 
 /** The status of the answer, or why there was none. */

@@ -1,0 +1,21 @@
+import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { makeDirectory } from './make-directory.ts'
+
+/**
+ * Writes a file as a whole: whoever reads it meanwhile, or after a crash, sees the old content or the new one. A folder that is
+ * missing is made; what is no plain file, such as `/dev/stdout`, is written to and not replaced.
+ */
+export async function replaceFile(file: string, content: string): Promise<void> {
+  const there = await stat(file).catch(() => undefined)
+  if (there && !there.isFile()) return writeFile(file, content)
+  await makeDirectory(dirname(file))
+  const target = there ? await realpath(file) : file
+  const draft = `${target}.${process.pid}.tmp`
+  try {
+    await writeFile(draft, content)
+    await rename(draft, target)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
