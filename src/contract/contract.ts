@@ -3,11 +3,12 @@ import type { JsonValue } from '../domain/json.ts'
 import { findForeignFields, hasOutputOnly, withoutOutputOnly } from './body-fields.ts'
 import { BODY_FIELDS } from './generated/field-tables.ts'
 import { REQUESTS, RESPONSES } from './generated/validators.js'
-import { readQuery } from './query.ts'
+import { readQuery, type SentQuery } from './query.ts'
 import { routeOf } from './route.ts'
 import type { Operation, Query, RequestBody } from './shapes.ts'
 import { MOST_VIOLATIONS, violationsOf } from './violation.ts'
 
+export { sentQuery } from './query.ts'
 export { isDeclared, isOperation, type Route, ROUTES, routeOf } from './route.ts'
 
 /** Something in a request that is no violation, and that its author would still want to know of (G6, G9). */
@@ -18,7 +19,7 @@ export interface ContractWarning {
 }
 
 export interface RawRequest {
-  readonly query: URLSearchParams
+  readonly query: SentQuery
   /** Path parameters, decoded. */
   readonly path: Readonly<Record<string, string>>
   /** Parsed JSON, or the fields of a form (an array where one is repeated); undefined when there is no body. */
@@ -81,7 +82,7 @@ interface Checked<T> {
   warnings: ContractWarning[]
 }
 
-function checkQuery(operation: Operation, query: URLSearchParams): Checked<Record<string, unknown>> {
+function checkQuery(operation: Operation, query: SentQuery): Checked<Record<string, unknown>> {
   const read = readQuery(routeOf(operation), query)
   const validator = REQUESTS[operation].query
   const told = new Set(read.violations.map(({ field }) => field))

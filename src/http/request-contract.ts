@@ -1,4 +1,4 @@
-import { checkRequest } from '../contract/contract.ts'
+import { checkRequest, sentQuery } from '../contract/contract.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 /** The request against `spec/openapi.yaml`. @throws ServiceError VALIDATION_FAILED with every violation (G16) */
 export function checkRequestContract(exchange: Exchange, { strict }: Corridor): void {
   const { request, route, body } = exchange
-  const query = new URLSearchParams(exchange.query ?? queryOf(request.originalUrl))
+  const query = sentQuery(exchange.query ?? queryOf(request.originalUrl))
   const checked = checkRequest(route.operation, { query, path: pathOf(exchange), body }, { strict })
   exchange.checked = checked
   if (checked.violations.length === 0) return
