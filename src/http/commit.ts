@@ -3,16 +3,22 @@ import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The answer leaves once everything it rests on is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */
-export async function commit({ trail, footing }: Exchange, { world }: Corridor): Promise<void> {
+export function commit(exchange: Exchange, { world }: Corridor): Promise<void> | undefined {
+  const pending = world.settled()
+  if (pending) return pending.then(() => exchange.footing?.hold()).catch((error: unknown) => refuse(error, exchange))
   try {
-    await world.settled()
-    footing?.hold()
+    exchange.footing?.hold()
   } catch (error) {
-    trail.takeBack()
-    if (isRefusal(error)) throw error
-    const cause = error instanceof Error ? error.message : String(error)
-    throw new ServiceError('STORAGE_UNAVAILABLE', `the state could not be written and nothing was changed: ${cause}`)
+    refuse(error, exchange)
   }
+  return undefined
+}
+
+function refuse(error: unknown, { trail }: Exchange): never {
+  trail.takeBack()
+  if (isRefusal(error)) throw error
+  const cause = error instanceof Error ? error.message : String(error)
+  throw new ServiceError('STORAGE_UNAVAILABLE', `the state could not be written and nothing was changed: ${cause}`)
 }
 
 /** An error rests on what was read, as every answer does: that an account is there already, or is not there. */

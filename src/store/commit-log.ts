@@ -12,9 +12,9 @@ export interface CommitSink {
   append(entry: Entry, undo: () => void): void
   /**
    * Resolves once every commit made so far is durable. Rejects with a StorageError when the disk refused; by then the
-   * model shows again what is durable. When nothing is pending it is a shared promise and costs nothing.
+   * model shows again what is durable. Undefined when nothing is pending: what only reads need not wait a turn for that.
    */
-  settled(): Promise<void>
+  settled(): Promise<void> | undefined
 }
 
 interface Pending {
@@ -68,18 +68,18 @@ export class CommitLog implements CommitSink {
     this.#start()
   }
 
-  settled(): Promise<void> {
+  settled(): Promise<void> | undefined {
     if (this.#durability === 'strict') return this.flushed()
     const refusal = this.#refusal
-    if (!refusal) return RESOLVED
+    if (!refusal) return undefined
     this.#refusal = undefined
     return Promise.reject(refusal)
   }
 
   /** As `settled`, whatever the durability. */
-  flushed(): Promise<void> {
+  flushed(): Promise<void> | undefined {
     if (this.#queue.length > 0) return this.#queued.promise
-    return this.#writing.length > 0 ? this.#inFlight : RESOLVED
+    return this.#writing.length > 0 ? this.#inFlight : undefined
   }
 
   /** Calls `capture` between two commits and resolves once everything before that is durable, and the journal rotated. */

@@ -66,7 +66,7 @@ export class DiskStore implements CommitSink {
     this.#log.append(entry, undo)
   }
 
-  settled(): Promise<void> {
+  settled(): Promise<void> | undefined {
     return this.#log.settled()
   }
 
@@ -99,7 +99,7 @@ export class DiskStore implements CommitSink {
   }
 
   async #fold(goesOn: boolean): Promise<void> {
-    await this.#log.flushed().catch(() => undefined)
+    await this.#log.flushed()?.catch(() => undefined)
     if (!this.#journal.exists) return
     const { captured, upto, segment } = await this.#log.cut(() => this.capture(), goesOn)
     const identity = await this.#stateFile.write(captured, async (prepared) => {

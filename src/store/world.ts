@@ -21,7 +21,7 @@ export type { NewEnvironment, WorldOptions } from './world-options.ts'
 
 const DEFAULT_FOLD_AT = 64 * 1024 * 1024
 const RESOLVED: Promise<void> = Promise.resolve()
-const IN_MEMORY: CommitSink = { append: () => undefined, settled: () => RESOLVED }
+const IN_MEMORY: CommitSink = { append: () => undefined, settled: () => undefined }
 const RUNNING: ClockState = { offset_ms: 0, frozen_at: null }
 
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
@@ -175,10 +175,10 @@ export class World {
   }
 
   /**
-   * Resolves when every commit made so far is durable; free when nothing is pending.
+   * Resolves when every commit made so far is durable; undefined when nothing is pending.
    * @throws StorageError (503) when the disk refused; by then the model shows again what is durable
    */
-  settled(): Promise<void> {
+  settled(): Promise<void> | undefined {
     return this.#sink.settled()
   }
 

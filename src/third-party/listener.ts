@@ -48,7 +48,7 @@ export interface ListenerOptions {
   intercept?: Interceptor | undefined
   underWay: CallsUnderWay
   /** Awaited before an answer leaves that the disk may yet refuse. */
-  settled?: (() => Promise<void>) | undefined
+  settled?: (() => Promise<void> | undefined) | undefined
 }
 
 /** The only client sends a request in one piece; whoever else on this machine calls is not waited for longer. */

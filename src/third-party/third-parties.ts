@@ -17,7 +17,7 @@ export interface ThirdPartiesOptions {
   /** Whether a connector's `base_url` may leave loopback. */
   allowOutbound?: boolean | undefined
   /** Resolves when everything that was changed so far is on disk. */
-  settled?: (() => Promise<void>) | undefined
+  settled?: (() => Promise<void> | undefined) | undefined
 }
 
 /** The fake third-party applications of a simulator, listening, and the way to them. */
