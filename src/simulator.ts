@@ -8,6 +8,7 @@ import { Environments } from './environments/environments.ts'
 import { createBodyReader } from './http/body.ts'
 import type { Corridor } from './http/step.ts'
 import { type App, createFastExpress } from './http/fast-express.ts'
+import { LastingReplies } from './http/lasting-replies.ts'
 import { SILENT } from './http/log.ts'
 import { type JournalFile, openJournalFile } from './journal/journal-file.ts'
 import { Journals } from './journal/journals.ts'
@@ -185,6 +186,7 @@ function corridorOf({ world, thirdParties, environments, scenarios, options }: O
     thirdParty: (environment, trail) => thirdParties.client(environment, trail),
     operations: options.operations ?? OPERATIONS,
     toolSchemas: new ToolSchemas(),
+    lasting: new LastingReplies(),
     vocabularies: new Vocabularies(),
     scenarios: (environment) => scenarios.directory.of(environment),
     pauses: scenarios.pauses,

@@ -4,7 +4,7 @@ import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Our own answer against the spec: what it breaks is a defect of the mock, logged and kept in the journal. */
-export function checkAnswer(exchange: Exchange, { log }: Corridor): void {
+export function checkAnswer(exchange: Exchange, { log, lasting }: Corridor): void {
   const { route, reply, error, fault } = exchange
   // What a scenario answers is its author's, who may want what the spec does not have.
   if (fault && (fault.injected || fault.cut)) return
@@ -14,8 +14,13 @@ export function checkAnswer(exchange: Exchange, { log }: Corridor): void {
   if (reply.status === 500 && error !== undefined && isOurs)
     log.error('an operation failed', { operation: route.operation, error: describe(error) })
   if (OUTSIDE_OPERATIONS.has(reply.status)) return
+  const known = lasting.of(reply)
+  if (known?.sound?.operation === route.operation && known.sound.status === reply.status) return
   exchange.responseViolations = checkResponse(route.operation, reply.status, reply.body)
-  if (exchange.responseViolations.length === 0) return
+  if (exchange.responseViolations.length === 0) {
+    if (known) known.sound = { operation: route.operation, status: reply.status }
+    return
+  }
   log.error('an answer of the mock breaks its contract; please report this', {
     operation: route.operation,
     status: reply.status,

@@ -13,6 +13,7 @@ import type { World } from '../store/world.ts'
 import type { ContractRecords } from '../verdict/records.ts'
 import type { BodyReader } from './body.ts'
 import type { Exchange } from './exchange.ts'
+import type { LastingReplies } from './lasting-replies.ts'
 import type { Log } from './log.ts'
 
 /** What the steps of the corridor share: the world and the settings of one simulator. */
@@ -28,6 +29,7 @@ export interface Corridor {
   /** What answers each operation. */
   readonly operations: OperationTable
   readonly toolSchemas: ToolSchemas
+  readonly lasting: LastingReplies
   readonly journals: Journals
   /** What clients did, held against the contract. */
   readonly records: ContractRecords

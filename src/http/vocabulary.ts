@@ -40,7 +40,7 @@ function spokenReply(exchange: Exchange, vocabulary: Vocabulary): Reply | undefi
     error instanceof ServiceError ? errorReply(errorInWireWords(error, request, vocabulary), requestId) : exchange.reply
   if (reply?.body === undefined) return reply
   const told = { status: reply.status, body: reply.body as JsonValue }
-  return { ...reply, body: answerInWireWords(route.operation, told, vocabulary) }
+  return { ...reply, lasting: false, body: answerInWireWords(route.operation, told, vocabulary) }
 }
 
 /** Undefined without one, and at the token endpoint, whose words are those of RFC 6749. */

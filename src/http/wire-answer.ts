@@ -1,5 +1,6 @@
 import type { Response } from 'express'
 import type { Reply } from '../operations/operation.ts'
+import type { LastingBody } from './lasting-replies.ts'
 import { isUnread, takeRest } from './unread-body.ts'
 
 /** A reply as it goes over the wire. */
@@ -11,9 +12,9 @@ export interface WireAnswer {
 }
 
 /** Status, headers and JSON body of a reply. */
-export function wireAnswer({ status, body, headers }: Reply, requestId: string): WireAnswer {
-  const text = body === undefined ? '' : JSON.stringify(body)
-  const length = String(Buffer.byteLength(text))
+export function wireAnswer({ status, body, headers }: Reply, requestId: string, known?: LastingBody): WireAnswer {
+  const text = known?.text ?? (body === undefined ? '' : JSON.stringify(body))
+  const length = known?.length ?? String(Buffer.byteLength(text))
   const own: Record<string, string> =
     body === undefined
       ? { 'X-Request-Id': requestId, 'Content-Length': length }

@@ -44,7 +44,9 @@ export async function getConnectedAccountAuth(call: Call<'get_connected_account_
 /** GET /connected_accounts/details (4.5): never a stored credential. */
 export function getConnectedAccountDetails(call: Call<'get_connected_account_details'>): Reply {
   const account = locateAccount(call, call.query)
-  return { status: 200, body: { connected_account: withoutCredentials(account) } }
+  // Records are immutable, and so is what is told of one.
+  const body = call.environment.details.of(account, () => ({ connected_account: withoutCredentials(account) }))
+  return { status: 200, body, lasting: true }
 }
 
 /** POST /connected_accounts:delete (4.8, 3.1): the third party refuses its tokens and keys from then on. */

@@ -30,6 +30,8 @@ export interface Reply {
   readonly status: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** The very same body is answered more than once and never changes, so that its check and its text last. */
+  readonly lasting?: boolean
 }
 
 export type Handler<Id extends Operation> = (call: Call<Id>) => Reply | Promise<Reply>

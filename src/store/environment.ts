@@ -2,6 +2,7 @@ import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Recent } from '../domain/recent.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { Model } from './model.ts'
 
@@ -24,6 +25,8 @@ export interface Environment {
   readonly takenBack: number
   /** Credential renewals under way, by account id; never persisted. */
   readonly renewals: Map<string, Promise<Renewal>>
+  /** What get-details answers of accounts, for those that were asked for of late; never persisted. */
+  readonly details: Recent<Account, object>
   /** The connector that `key_id` names (G19), with its tools: a connector file's, a custom provider's, a bare connection's. */
   connector(keyId: string): Connector | undefined
 }

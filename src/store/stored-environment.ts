@@ -1,5 +1,7 @@
+import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Ids } from '../domain/ports.ts'
+import { Recent } from '../domain/recent.ts'
 import type { Settings } from '../domain/settings.ts'
 import { EnvironmentClock, type TimeSource } from './clock.ts'
 import type { Environment, Renewal } from './environment.ts'
@@ -10,6 +12,8 @@ import { type Rows, TABLE_NAMES } from './model.ts'
 
 /** Finds the connector that a `key_id` names in an environment's model. */
 export type ResolveConnector = (model: Model, keyId: string) => Connector | undefined
+
+const RECENT_DETAILS = 1024
 
 export interface EnvironmentParts {
   name: string
@@ -28,6 +32,7 @@ export class StoredEnvironment implements Environment {
   readonly clock: EnvironmentClock
   readonly ids: Ids
   readonly renewals = new Map<string, Promise<Renewal>>()
+  readonly details = new Recent<Account, object>(RECENT_DETAILS)
   takenBack = 0
   readonly #resolveConnector: ResolveConnector
   readonly #changed: EnvironmentParts['changed']

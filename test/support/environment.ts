@@ -1,4 +1,5 @@
 import type { Settings } from '../../src/domain/settings.ts'
+import { Recent } from '../../src/domain/recent.ts'
 import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import { milliseconds } from '../../src/domain/instant.ts'
@@ -36,6 +37,7 @@ export function testEnvironment(options: TestEnvironmentOptions = {}): TestEnvir
     model,
     takenBack: 0,
     renewals: new Map(),
+    details: new Recent(16),
     connector: (keyId) => resolve(model, keyId),
   }
 }
