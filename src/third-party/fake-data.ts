@@ -1,6 +1,7 @@
 import type { Faker } from '@faker-js/faker'
 import type { JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
+import { MersenneTwister } from './mersenne-twister.ts'
 
 /**
  * The modules that only produce data. `helpers` is not among them, because it evaluates templates and patterns of its own;
@@ -59,12 +60,13 @@ export class FakeData {
   /** One locale, loaded when a template first asks: importing it is what costs. */
   static async load(): Promise<FakeData> {
     const { faker } = await import('@faker-js/faker/locale/en')
-    return new FakeData(faker)
+    // The class comes by no other way without every locale there is.
+    const ownFaker = faker.constructor as typeof Faker
+    return new FakeData(new ownFaker({ locale: faker.rawDefinitions, randomizer: new MersenneTwister() }))
   }
 
   /**
-   * Calls `module.method`. The library's instance is shared by the whole process, so it is seeded before each use and
-   * carries nothing from one call to the next.
+   * Calls `module.method`. The library is seeded before each use, so that it carries nothing from one call to the next.
    */
   generate(name: string, args: readonly JsonValue[], ports: { clock: Clock; ids: Ids }): JsonValue {
     const method = this.#method(name)
