@@ -19,7 +19,7 @@ export function readAllowance(text: string): Allowance | { readonly expected: st
   const names = [...ROUTES.map((route) => route.operation), UNKNOWN_PATH]
   if (!names.some((name) => name === operation)) {
     const meant = nearest(operation, names)
-    const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+    const hint = meant === undefined ? '.' : `; did you mean ${meant}?`
     return { expected: `an operation, alone or with :FIELD${hint} Allowed are ${names.join(', ')}` }
   }
   if (field === '') return { expected: `${operation} alone, or with the name of a field after the colon` }

@@ -32,7 +32,7 @@ function told(title: string, list: readonly Told<string>[]): string[] {
 }
 
 /** A code span; its fence is longer than any that the text has. */
-export function code(text: string): string {
+function code(text: string): string {
   const line = oneLine(text).trim()
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { verdictMarkdown } from '../../src/verdict/formats/markdown.ts'
+import { verdictText } from '../../src/verdict/formats/text.ts'
+import type { Told, Verdict } from '../../src/verdict/verdict.ts'
+
+const TALLY = { total: 9, driven: 4, injected_only: 2, never: 3 }
+const KINDS = ['operations', 'statuses', 'error_codes', 'request_fields', 'response_fields', 'lifecycle_moves']
+const summary = Object.fromEntries([...KINDS, 'scenarios'].map((kind) => [kind, TALLY])) as Verdict['summary']
+const GOOD: Verdict = { ok: true, reasons: [], allowed: [], warnings: [], requests: 7, injected: 2, summary }
+
+const reason = (sentence: string): Told<'violation'> => ({ kind: 'violation', sentence, requests: ['req_1'] })
+const broken = (...sentences: string[]): Verdict => ({ ...GOOD, ok: false, reasons: sentences.map(reason) })
+
+describe('a verdict as text', () => {
+  it('tells what came in and what was driven, each kind by itself, with what only scenarios reached', () => {
+    const [first, requests, driven, ...others] = verdictText(GOOD).split('\n')
+    expect([first, requests]).toEqual([
+      'toolmock: the contract was kept',
+      '7 requests, 2 of them answered or changed by a scenario',
+    ])
+    expect(driven).toMatch(/^driven: 4 of 9 operations \(2 more only by a scenario\), 4 of 9 statuses /)
+    expect(driven).toContain('4 of 9 lifecycle moves')
+    expect(others).toEqual([])
+  })
+
+  it.each([
+    ['a line break', 'one\r\ntwo\u2028three', 'one two three'],
+    ['a sign that a terminal obeys', 'red \u001b[31m', 'red \\u{1b}[31m'],
+    ['a sign that turns the writing', 'a\u202eb', 'a\\u{202e}b'],
+    ['half a pair', 'a\ud800', 'a\ufffd'],
+  ])('shows %s of a client and does not obey it', (_title, sentence, shown) => {
+    expect(verdictText(broken(sentence)).split('\n')[1]).toBe(`  violation  ${shown}`)
+  })
+
+  it('cuts what nobody reads to its end, and counts what one screen does not hold', () => {
+    const lines = verdictText(broken('x'.repeat(5000), ...Array.from({ length: 20 }, String))).split('\n')
+    expect(lines[0]).toBe('toolmock: the verdict failed for 21 reasons')
+    expect(lines[1]).toMatch(/^ {2}violation {2}x{239}…$/)
+    expect(lines[9]).toBe('  and 13 more')
+  })
+})
+
+describe('a verdict as Markdown', () => {
+  it('has the same, with coverage as a table', () => {
+    const allowed = [reason('provoked')]
+    const warnings = [{ kind: 'unread' as const, sentence: 'colour', requests: [] }]
+    expect(verdictMarkdown({ ...broken('wrong'), allowed, warnings })).toBe(
+      [
+        '### toolmock: the verdict failed for 1 reason',
+        '',
+        '- violation: `wrong`',
+        '',
+        'Allowed:',
+        '',
+        '- violation: `provoked`',
+        '',
+        'Warnings, which fail nothing:',
+        '',
+        '- unread: `colour`',
+        '',
+        '7 requests, 2 of them answered or changed by a scenario',
+        '',
+        '| | driven | only by a scenario | never | of |',
+        '| --- | ---: | ---: | ---: | ---: |',
+        ...[...KINDS, 'scenarios'].map((kind) => `| ${kind.replace('_', ' ')} | 4 | 2 | 3 | 9 |`),
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it.each([
+    ['<img src=x> @team [a](http://b) | c', '`<img src=x> @team [a](http://b) | c`'],
+    ['a `code` and ``more``', '``` a `code` and ``more`` ```'],
+    ['`', '`` ` ``'],
+    ['two\n\n# lines', '`two # lines`'],
+  ])('has what a client sent as code: %j', (sentence, span) => {
+    expect(verdictMarkdown(broken(sentence))).toContain(`\n- violation: ${span}\n`)
+  })
+
+  it('stays small enough for a summary of a CI step', () => {
+    const sentences = Array.from({ length: 1000 }, (_, nth) => `${nth} ${'€'.repeat(1000)}`)
+    const text = verdictMarkdown(broken(...sentences))
+    expect(text).toContain('\n- and 900 more\n')
+    expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024)
+  })
+})
