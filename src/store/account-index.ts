@@ -103,13 +103,12 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
       named.size <= MANY
         ? named
         : [named, this.#in('organization_id', organization_id), this.#in('user_id', user_id)].sort(bySize)[0]
-    return this.#rows(candidates?.toArray() ?? []).find(
-      (account) =>
-        account.organization_id === organization_id &&
-        account.user_id === user_id &&
-        account.connector === connector &&
-        account.identifier === identifier,
-    )
+    for (const sequence of candidates?.toArray() ?? []) {
+      const account = this.#bySequence.get(sequence)
+      if (account?.organization_id !== organization_id || account.user_id !== user_id) continue
+      if (account.connector === connector && account.identifier === identifier) return account
+    }
+    return undefined
   }
 
   named(connector: string, identifier: string): readonly Account[] {
