@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { replaceFile } from '../disk/replace-file.ts'
+import { isJsonObject } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { Surroundings } from './command.ts'
@@ -40,14 +41,14 @@ function reportNamed([name = 'contract', ...more]: readonly string[], { format }
 }
 
 async function isKept(values: ReportValues): Promise<boolean> {
-  return read(await fetched(values, 'contract?format=json')).ok === true
+  return read(await fetched(values, 'contract?format=json'))['ok'] === true
 }
 
 /** @throws StartError when something else answers at the address */
-function read(text: string): { readonly ok?: unknown } {
+function read(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && 'schema_version' in value) return value
+    if (isJsonObject(value) && 'schema_version' in value) return value
   } catch {
     // Said below.
   }
