@@ -11,7 +11,7 @@ export const SHAPE_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: 'total-as-text',
+    name: 'search-total-as-text',
     what: 'search tells its total as a text',
     caughtBy: 'shape/search_connected_accounts',
     mutate: answering('search_connected_accounts', (body) => {

@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { OPERATIONS } from '../../src/operations/table.ts'
+import { SILENT } from '../../src/http/log.ts'
+import { createSimulator } from '../../src/simulator.ts'
+import supertest from 'supertest'
+import { ADA, createAccount, createActive } from '../support/accounts.ts'
+import { withToolmock } from '../support/toolmock.ts'
+import { contractOf, control, coverageOf, RULE_429 } from './reports-bench.ts'
+
+describe('GET /_mock/contract', () => {
+  it('is in order, and has counted, when clients keep the contract', async () => {
+    await withToolmock({}, async (mock) => {
+      await createAccount(mock)
+      const report = await contractOf(mock)
+      expect(report).toMatchObject({ schema_version: 1, ok: true })
+      expect(report.total).toMatchObject({ requests: 2, injected: 0, violations: [], unknown_paths: [], warnings: [] })
+    })
+  })
+
+  it('keeps to its JSON Schema, and so does the coverage', async () => {
+    await withToolmock({}, async (mock) => {
+      await mock.api.post('/connected_accounts', { connector: 'mail', nickname: 'x' })
+      await mock.api.get('/connected_acounts')
+      for (const [name, report] of [
+        ['contract', await contractOf(mock)],
+        ['coverage', await coverageOf(mock)],
+      ] as const) {
+        const check = new Ajv2020().compile(
+          JSON.parse(readFileSync(`spec/schemas/${name}-report.schema.json`, 'utf8')) as object,
+        )
+        expect(check(report), JSON.stringify(check.errors)).toBe(true)
+      }
+    })
+  })
+
+  it('tells of a violation its path, what was found, what is allowed, its basis, how often and by whom', async () => {
+    await withToolmock({}, async (mock) => {
+      const first = await mock.api.get('/connected_accounts', { page_size: 'ten' })
+      await mock.api.get('/connected_accounts', { page_size: 'many' })
+      const { ok, total } = await contractOf(mock)
+      expect(ok).toBe(false)
+      expect(total.violations).toEqual([
+        {
+          operation: 'list_connected_accounts',
+          path: 'page_size',
+          constraint: 'type',
+          error_code: 'VALIDATION_FAILED',
+          found: 'the string "ten"',
+          allowed: 'an integer',
+          basis: 'convention:G1',
+          count: 2,
+          requests: [first.headers['x-request-id'], expect.any(String)],
+        },
+      ])
+    })
+  })
+
+  it('takes no error for a violation that the service answers to requests that keep the contract', async () => {
+    await withToolmock({}, async (mock) => {
+      await createAccount(mock)
+      expect((await mock.api.post('/connected_accounts', ADA)).status).toBe(409)
+      expect((await mock.api.get('/connected_accounts/details', { id: 'nobody' })).status).toBe(404)
+      expect((await mock.http('get', '/api/v1/connections').set('Authorization', 'Bearer stale')).status).toBe(401)
+      expect((await contractOf(mock)).total.violations).toEqual([])
+    })
+  })
+
+  it('takes a request without a bearer token for a violation', async () => {
+    await withToolmock({}, async (mock) => {
+      await mock.http('get', '/api/v1/connections')
+      await mock.http('get', '/api/v1/connections').set('Authorization', 'Basic YTpi')
+      const { violations } = (await contractOf(mock)).total
+      expect(violations.map(({ path, constraint, basis }) => [path, constraint, basis])).toEqual([
+        ['Authorization', 'required', 'document:5.3'],
+        ['Authorization', 'scheme', 'document:5.3'],
+      ])
+    })
+  })
+
+  it('leaves the content of credentials out', async () => {
+    await withToolmock({}, async (mock) => {
+      const connected_account = { authorization_details: { oauth_token: { access_token: 4711, refresh_token: 'rt' } } }
+      await mock.api.post('/connected_accounts', { ...ADA, connected_account })
+      const { violations } = (await contractOf(mock)).total
+      expect(violations).toHaveLength(1)
+      expect(violations[0]).toMatchObject({ found: 'a number' })
+    })
+  })
+
+  it('warns of names that nothing reads, output-only fields and aliases, each with its basis, and stays in order', async () => {
+    await withToolmock({}, async (mock) => {
+      await createActive(mock)
+      await mock.api.get('/connected_accounts', { page: 2 })
+      await mock.api.put('/connected_accounts', {
+        ...ADA,
+        nickname: 'x',
+        connected_account: { authorization_details: { oauth_token: { access_token: 'at_9' } } },
+      })
+      await mock.api.post('/connected_accounts', {
+        connector: 'workspace',
+        identifier: 'w@example.com',
+        connected_account: { authorization_details: { workspace_dwd: { subject: 's', access_token: 'out' } } },
+      })
+      await mock.api.post('/execute_tool', { ...ADA, tool_name: 'mail_list_messages', params: {} })
+      const { ok, total } = await contractOf(mock)
+      expect(ok).toBe(true)
+      expect(total.warnings.map(({ kind, operation, path, basis }) => [kind, operation, path, basis])).toEqual([
+        ['unread', 'list_connected_accounts', 'page', 'choice:G6'],
+        ['unread', 'update_connected_account', 'nickname', 'choice:G6'],
+        [
+          'output_only',
+          'create_connected_account',
+          'connected_account.authorization_details.workspace_dwd.access_token',
+          'convention:G9',
+        ],
+        ['alias', 'execute_tool', 'params', 'convention:G11'],
+      ])
+    })
+  })
+
+  it('lists paths that are not served with what was meant, and nothing that browsers ask by themselves', async () => {
+    await withToolmock({}, async (mock) => {
+      await mock.api.get('/connected_acounts')
+      await mock.http('patch', '/api/v1/connections')
+      await mock.http('get', '/favicon.ico')
+      await mock.http('get', '/robots.txt')
+      const { ok, total } = await contractOf(mock)
+      expect(ok).toBe(false)
+      expect(total.unknown_paths).toEqual([
+        {
+          method: 'GET',
+          path: '/api/v1/connected_acounts',
+          status: 404,
+          did_you_mean: 'GET /api/v1/connected_accounts',
+          count: 1,
+          requests: [expect.any(String)],
+        },
+        expect.objectContaining({ method: 'PATCH', status: 405, did_you_mean: 'GET /api/v1/connections' }),
+      ])
+    })
+  })
+
+  it('lists rules that had to fire until they do', async () => {
+    await withToolmock({}, async (mock) => {
+      await createActive(mock)
+      await control(mock, 'put', '/scenarios/limited', RULE_429)
+      await control(mock, 'post', '/scenarios/limited/start')
+      const before = await contractOf(mock)
+      expect(before.total.unfired_rules).toEqual([
+        { environment: 'default', scenario: 'limited', rule: 'too many', at: 'service', matched: 0 },
+      ])
+      expect(before.ok).toBe(false)
+      await mock.api.post('/execute_tool', { ...ADA, tool_name: 'mail_list_messages', tool_input: {} })
+      const { ok, total } = await contractOf(mock)
+      expect({ ok, unfired: total.unfired_rules, injected: total.injected }).toEqual({
+        ok: true,
+        unfired: [],
+        injected: 1,
+      })
+    })
+  })
+
+  it('lists what the mock itself answers against the contract', async () => {
+    const broken: unknown = {
+      ...OPERATIONS,
+      list_connections: () => ({ status: 200, body: { connections: [{ id: 7 }] } }),
+    }
+    const simulator = await createSimulator({ operations: broken as typeof OPERATIONS, log: SILENT })
+    try {
+      const { id: client_id, secret: client_secret } = simulator.client
+      const form = { client_id, client_secret, grant_type: 'client_credentials' }
+      const token = await supertest(simulator.app).post('/oauth/token').type('form').send(form)
+      await supertest(simulator.app)
+        .get('/api/v1/connections')
+        .set('Authorization', `Bearer ${String(token.body.access_token)}`)
+      const { body } = await supertest(simulator.app).get('/_mock/contract')
+      expect(body.ok).toBe(false)
+      expect(body.total.violations).toEqual([])
+      expect(body.total.answer_violations).toContainEqual(
+        expect.objectContaining({ operation: 'list_connections', path: expect.stringContaining('connections[0]') }),
+      )
+    } finally {
+      await simulator.close()
+    }
+  })
+
+  it('speaks the document’s words where the wire has others (G48)', async () => {
+    await withToolmock({ seed: { settings: { vocabulary: { connector: 'app' } } } }, async (mock) => {
+      await mock.api.post('/connected_accounts', { app: 7, identifier: 'ada@example.com', connector: 'mail' })
+      const { violations } = (await contractOf(mock)).total
+      expect(violations.map(({ path }) => path)).toEqual(['connector'])
+    })
+  })
+})
