@@ -25,7 +25,7 @@ export function commandHelp({ name, operands, summary, flags }: Command): string
 
 /** The commands as a Markdown table, for the README. */
 export function commandTable(commands: readonly Command[]): string {
-  const rows = commands.map(({ name, operands, summary }) => `| \`toolmock ${name}${operands}\` | ${summary} |`)
+  const rows = commands.map(({ name, operands, summary }) => tableRow(`\`toolmock ${name}${operands}\``, summary))
   return ['| command | does |', '|---|---|', ...rows].join('\n')
 }
 
@@ -33,9 +33,14 @@ export function commandTable(commands: readonly Command[]): string {
 export function flagTable(flags: readonly Flag[]): string {
   const rows = flags.map((flag) => {
     const variable = variableOf(flag)
-    return `| \`${spelling(flag)}\` | ${variable ? `\`${variable}\`` : ''} | ${defaultOf(flag)} | ${flag.help} |`
+    return tableRow(`\`${spelling(flag)}\``, variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
   })
   return ['| flag | variable | default | what it does |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+/** A bar would end its cell, in a code span too. */
+function tableRow(...cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
 }
 
 type Row = readonly [left: string, right: string]
