@@ -93,8 +93,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   })
   try {
     const notices = [...world.notices, ...(await seedDefault(world, environments, options))]
-    const standard = world.environment(DEFAULT_ENVIRONMENT)
-    if (standard && options.scenarios) await scenarios.startWith(options.scenarios, standard)
+    await startScenarios(world, scenarios, options)
     return await assemble({ world, thirdParties, environments, scenarios, notices, options })
   } catch (error) {
     await thirdParties.close()
@@ -110,6 +109,11 @@ async function seedDefault(world: World, environments: Environments, options: Si
     return []
   }
   return notApplied(options)
+}
+
+async function startScenarios(world: World, scenarios: ScenarioJoint, options: SimulatorOptions): Promise<void> {
+  const standard = world.environment(DEFAULT_ENVIRONMENT)
+  if (standard && options.scenarios) await scenarios.startWith(options.scenarios, standard)
 }
 
 interface Parts {

@@ -39,8 +39,7 @@ function lookInside(node: FieldNode, object: JsonObject, path: FieldPath, findin
       const { aliasOf } = known
       if (aliasOf !== undefined) findings.push({ path: at, field: fieldName(at), kind: 'alias', aliasOf })
       look(known, own(object, key), at, findings)
-    }
-    else if (!node.open) findings.push({ path: at, field: fieldName(at), kind: 'unknown' })
+    } else if (!node.open) findings.push({ path: at, field: fieldName(at), kind: 'unknown' })
   }
 }
 

@@ -56,10 +56,6 @@ export function reachMark(reach: Reach): Html {
   return html`<span class="reach ${reach}">${REACHES[reach]}</span>`
 }
 
-export function reachWords(reach: Reach): string {
-  return REACHES[reach]
-}
-
 /** `1 request`, `2 requests`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
