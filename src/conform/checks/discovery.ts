@@ -1,4 +1,4 @@
-import { own } from '../../domain/json.ts'
+import { isJsonObject, type JsonValue, own } from '../../domain/json.ts'
 import { type Answer, must, same } from '../answer.ts'
 import type { Query } from '../api.ts'
 import type { Check } from '../check.ts'
@@ -36,17 +36,9 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
     answer.lacks('tools')
   }),
   check('tools-pages', 'page tokens lead through every tool once', async (context) => {
-    const names: string[] = []
-    let token: string | undefined
-    do {
-      const answer = await ask(context, '/tools', { 'filter.summary': 'true', page_size: 7, page_token: token })
-      names.push(...answer.list('tool_names').map(String))
-      const next = answer.at('next_page_token')
-      token = typeof next === 'string' && next !== '' ? next : undefined
-    } while (token !== undefined && names.length < 10_000)
-    const total = (await ask(context, '/tools')).at('total_size')
-    same(names.length, total, 'the number of tools on all pages')
-    same(new Set(names).size, names.length, 'the number of different tools')
+    const { items, total } = await everyPage(context, '/tools', 'tool_names', { 'filter.summary': 'true' })
+    same(items.length, total, 'the number of tools on all pages')
+    same(new Set(items).size, items.length, 'the number of different tools')
   }),
   check('scoped', 'scoped tools are those of the active accounts of an identifier', async (context) => {
     const account = await context.shared('account', (fresh) => fresh.active())
@@ -75,7 +67,27 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
     const provider = answer.objects('providers').find((each) => own(each, 'identifier') === name)
     same(provider && own(provider, 'is_custom'), false, `is_custom of provider ${name}`)
   }),
+  check('providers-pages', 'page tokens lead through every provider once', async (context) => {
+    const { items, total } = await everyPage(context, '/providers', 'providers')
+    same(items.length, total, 'the number of providers on all pages')
+    const identifiers = items.map((each) => isJsonObject(each) && own(each, 'identifier'))
+    same(new Set(identifiers).size, items.length, 'the number of different providers')
+  }),
 ]
+
+/** Follows the page tokens of a list to its end, seven items at a time. */
+async function everyPage(context: CheckContext, path: string, member: string, query: Query = {}) {
+  const items: JsonValue[] = []
+  let [token, total]: [string | undefined, unknown] = [undefined, undefined]
+  do {
+    const answer = await ask(context, path, { ...query, page_size: 7, page_token: token })
+    items.push(...answer.list(member))
+    total = answer.at('total_size')
+    const next = answer.at('next_page_token')
+    token = typeof next === 'string' && next !== '' ? next : undefined
+  } while (token !== undefined && items.length < 10_000)
+  return { items, total }
+}
 
 /** @throws Skipped when the target does not serve Discovery */
 async function ask({ api }: CheckContext, path: string, query: Query = {}): Promise<Answer> {

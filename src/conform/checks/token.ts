@@ -1,5 +1,5 @@
 import { must } from '../answer.ts'
-import { FORM } from '../api.ts'
+import { type Client, FORM } from '../api.ts'
 import type { Check } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 
@@ -124,6 +124,15 @@ export const TOKEN_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'token/authenticated-twice',
+    title: 'HTTP Basic and client_secret together are invalid_request',
+    basis: 'convention:G14',
+    run: async ({ api }) => {
+      const answer = await api.requestToken({}, { ...FORM, Authorization: basic(api.client) })
+      answer.is(400).has('error', 'invalid_request')
+    },
+  },
+  {
     id: 'token/description',
     title: 'a token error says what is wrong in error_description',
     basis: 'convention:G14',
@@ -139,9 +148,13 @@ async function issued({ api }: CheckContext) {
 }
 
 function byBasic({ api }: CheckContext, id: string, secret: string) {
+  const nothing = { client_id: undefined, client_secret: undefined }
+  return api.requestToken(nothing, { ...FORM, Authorization: basic({ id, secret }) })
+}
+
+function basic({ id, secret }: Client): string {
   const encoded = [id, secret].map((part) => encodeURIComponent(part)).join(':')
-  const Authorization = `Basic ${Buffer.from(encoded).toString('base64')}`
-  return api.requestToken({ client_id: undefined, client_secret: undefined }, { ...FORM, Authorization })
+  return `Basic ${Buffer.from(encoded).toString('base64')}`
 }
 
 /** A token request that is refused in the words of RFC 6749 5.2. */

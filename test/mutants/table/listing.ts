@@ -242,4 +242,10 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
       for (const each of providers) each.is_custom = true
     }),
   },
+  {
+    name: 'providers-one-page',
+    what: 'the first page of providers is said to be the last',
+    caughtBy: 'discovery/providers-pages',
+    mutate: answering('list_providers', (body) => (body.next_page_token = '')),
+  },
 ]

@@ -34,6 +34,15 @@ export const TOKEN_AND_ERROR_MUTANTS: readonly Mutant[] = [
       }),
   },
   {
+    name: 'token-basic-unread',
+    what: 'HTTP Basic is not read at the token endpoint',
+    caughtBy: 'token/authenticated-twice',
+    mutate: ({ request }) =>
+      request(({ path, headers }) => {
+        if (path === '/oauth/token') delete headers.authorization
+      }),
+  },
+  {
     name: 'token-revokes-earlier',
     what: 'a new token revokes those before it',
     caughtBy: 'token/several',
