@@ -39,6 +39,8 @@ export class JournalFile {
   #untidy: boolean
   /** Durable bytes in the journal files before this one. */
   #sizeBefore = 0
+  /** A journal file that could not be made whole, nor removed. */
+  #stray: string | undefined
 
   constructor(
     fileSystem: FileSystem,
@@ -70,6 +72,7 @@ export class JournalFile {
   /** Appends text, which is durable once this has succeeded; when it fails, the journal is as it was. */
   async append(texts: readonly string[]): Promise<void> {
     const file = await this.#open()
+    await this.#removeStray()
     const untidy = this.#untidy
     this.#untidy = true
     if (untidy) await file.truncate(this.#end)
@@ -93,7 +96,12 @@ export class JournalFile {
   /** Goes on in a new file; the ones before it can be removed once a state file holds what they say. */
   async rotate(): Promise<void> {
     if (!this.#exists) return
-    const before = this.#file
+    const before = await this.#open()
+    // Whatever is behind the end of a journal file that another one follows would be taken for damage.
+    if (this.#untidy) {
+      await before.truncate(this.#end)
+      await before.datasync()
+    }
     const [segment, size] = [this.#segment, this.size]
     const [file, end] = await this.#create(segment + 1)
     this.#file = file
@@ -101,7 +109,7 @@ export class JournalFile {
     this.#end = end
     this.#sizeBefore = size
     this.#untidy = false
-    await before?.close()
+    await before.close()
   }
 
   /** Removes the journal files before the present one, which a state file of this identity now holds. */
@@ -153,10 +161,20 @@ export class JournalFile {
       await this.#fileSystem.syncDirectory(dirname(path))
     } catch (error) {
       await file.close().catch(() => undefined)
-      await this.#fileSystem.remove(path).catch(() => undefined)
+      this.#stray = path
+      await this.#removeStray().catch(() => undefined)
       throw error
     }
+    this.#stray = undefined
     return [file, header.length]
+  }
+
+  /** A start would take it for the one that follows, and what is behind the end of the present one for damage. */
+  async #removeStray(): Promise<void> {
+    if (this.#stray === undefined) return
+    await this.#fileSystem.remove(this.#stray)
+    await this.#fileSystem.syncDirectory(dirname(this.#stray))
+    this.#stray = undefined
   }
 
   async #remove(which: (segment: number) => boolean): Promise<void> {

@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
+import { accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
+
+const CRASHES: Crash[] = ['killed', 'power-lost', 'power-lost-names-kept', 'power-lost-removals-kept']
+
+type Step = 'commit' | 'commits' | 'fold' | 'fold while committing'
+const steps = fc.array(fc.constantFrom<Step>('commit', 'commits', 'fold', 'fold while committing'), {
+  minLength: 1,
+  maxLength: 12,
+})
+/** Which operations of the disk fail. */
+const failures = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 20 })
+
+/** A write and its removal fail before a folding that comes to nothing; a journal file that could not be made stays. */
+const EXAMPLES: [Step[], number[]][] = [
+  [
+    ['commit', 'commit', 'fold', 'commit'],
+    [7, 8, 13],
+  ],
+  [
+    ['commit', 'commit', 'fold', 'commit', 'commit'],
+    [4, 15, 16, 19, 20],
+  ],
+]
+
+/** What was answered for, by identifier; none of it may ever be missing. */
+async function story(disk: MemoryDisk, file: string, given: readonly Step[]): Promise<string[]> {
+  const world = await openTestWorld({ file, fileSystem: disk })
+  const acknowledged: string[] = []
+  let next = 0
+  const commit = async (): Promise<void> => {
+    if (!world.environment('default')) world.create('default')
+    const { identifier } = addAccount(world, 'default', { identifier: `${next++}@example.com` })
+    await world.settled()
+    acknowledged.push(identifier)
+  }
+  const work: { [Name in Step]: () => Promise<unknown> } = {
+    commit,
+    commits: () => Promise.allSettled([commit(), commit(), commit()]),
+    fold: () => world.fold(),
+    'fold while committing': () => Promise.allSettled([world.fold(), commit()]),
+  }
+  for (const step of given) await work[step]().catch(() => undefined)
+  return acknowledged
+}
+
+describe('a disk that refuses again and again', () => {
+  it('loses nothing that was acknowledged, and the next start takes what it left', async () => {
+    await withDirectory(async (directory) => {
+      let run = 0
+      await fc.assert(
+        fc.asyncProperty(steps, failures, async (given, failing) => {
+          const file = join(directory, `${run++}.json`)
+          const disk = new MemoryDisk()
+          disk.fails = (operation) => (failing.includes(operation) ? new Error('EIO: i/o error') : undefined)
+          const acknowledged = await story(disk, file, given)
+          for (const crash of CRASHES) {
+            const left = disk.after(crash)
+            const files = left.paths().map((path) => [path.replace(file, `${file}2`), left.file(path)!] as const)
+            const world = await openTestWorld({ file: `${file}2`, fileSystem: new MemoryDisk(files) })
+            const accounts = world.environment('default')?.model.tables.accounts
+            const found = [...(accounts?.values() ?? [])].map(({ identifier }) => identifier)
+            expect(found).toEqual(expect.arrayContaining(acknowledged))
+            expect(accountIds(world)).toEqual([...new Set(accountIds(world))])
+            await world.close()
+          }
+        }),
+        { numRuns: 200, examples: EXAMPLES },
+      )
+    })
+  }, 60_000)
+})
+
+describe('a write that a crash cut short', () => {
+  it('is not in the way of a folding that another crash cuts short', async () => {
+    await withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const disk = new MemoryDisk()
+      await story(disk, file, ['commit', 'commit'])
+      const journal = disk.file(`${file}.journal`)!
+      const torn = (): MemoryDisk => new MemoryDisk([[`${file}2.journal`, journal.subarray(0, -20)]])
+      const whole = torn()
+      const world = await openTestWorld({ file: `${file}2`, fileSystem: whole })
+      await world.fold()
+      await world.close()
+      for (let stopAt = 1; stopAt <= whole.operations; stopAt++) {
+        const stopping = torn()
+        stopping.fails = (operation) => (operation >= stopAt ? new Error('the machine has stopped') : undefined)
+        const folding = await openTestWorld({ file: `${file}2`, fileSystem: stopping })
+        await folding.fold().catch(() => undefined)
+        await folding.close().catch(() => undefined)
+        const again = await openTestWorld({ file: `${file}2`, fileSystem: stopping.after('killed') })
+        expect(accountIds(again)).toEqual(['ca_1'])
+        await again.close()
+      }
+    })
+  })
+})
