@@ -15,7 +15,7 @@ export interface CredentialsPatch {
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS for more than one sub-object, which no account can take (2.2, G17, G23) */
 export function checkSingle(patch: CredentialsPatch): void {
   const given = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
-  if (given.length > 1) throw misfit(given, given, 'at most one of them applies')
+  if (given.length > 1) throw misfit(given, given, { allowed: 'at most one of them', constraint: 'exclusive' })
 }
 
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS when the sub-object is not the type's, or more than one is there (G23) */
@@ -24,16 +24,21 @@ export function checkFit(patch: CredentialsPatch, type: AuthorizationType): void
   const fitting = TRAITS[type].kind
   const wrong = given.filter((kind) => kind !== fitting)
   if (wrong.length === 0) return
-  throw misfit(given, wrong, fitting ? `${type} takes ${fitting} only` : `${type} takes no credentials`)
+  const allowed = `${fitting ? `${fitting} only` : 'no credentials'} in an account of type ${type}`
+  throw misfit(given, wrong, { allowed, constraint: 'authorization_type' })
 }
 
-function misfit(given: readonly CredentialKind[], wrong: readonly CredentialKind[], allowed: string): ServiceError {
-  const message = `authorization_details holds ${given.join(' and ')}; ${allowed}`
+function misfit(
+  given: readonly CredentialKind[],
+  wrong: readonly CredentialKind[],
+  { allowed, constraint }: { readonly allowed: string; readonly constraint: string },
+): ServiceError {
+  const message = `authorization_details holds ${given.join(' and ')}; allowed is ${allowed}`
   return new ServiceError('INVALID_AUTHORIZATION_DETAILS', message, {
     violations: wrong.map((kind) => ({
       field: `connected_account.authorization_details.${kind}`,
-      description: `does not apply to this account; ${allowed}`,
-      constraint: 'authorization_type',
+      description: `found ${given.join(' and ')}, expected ${allowed}`,
+      constraint,
     })),
   })
 }
@@ -78,9 +83,10 @@ const NO_TOKEN = { access_token: '', refresh_token: '', scopes: [] as string[], 
 export function checkDatabaseUser(credentials: Credentials, connector: Connector): void {
   if (connector.authorization_type !== 'TRUSTED_IDP' || connector.cluster !== 'provisioned') return
   if (credentials.trusted_idp?.db_user) return
-  const description = `is missing; connector ${connector.connector} is a provisioned cluster and needs the database user`
+  const cluster = `connector ${connector.connector} is a provisioned cluster`
+  const description = `found nothing, expected the database user, since ${cluster}`
   const field = 'connected_account.authorization_details.trusted_idp.db_user'
-  throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', `${field} ${description}`, {
+  throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', `${field}: ${description}`, {
     violations: [{ field, description, constraint: 'required' }],
   })
 }

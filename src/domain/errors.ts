@@ -87,6 +87,8 @@ export class TokenError extends Error {
     description: string,
     /** Set when the client authenticated with HTTP Basic, which a failure then has to name. */
     readonly challenge: boolean = false,
+    /** The same, field by field; the answer has no room for it. */
+    readonly violations: readonly FieldViolation[] = [],
   ) {
     super(description)
   }

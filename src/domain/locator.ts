@@ -56,7 +56,7 @@ function locateById(accounts: AccountFinder, id: string, locator: Locator): Acco
     {
       violations: wrong.map((field) => ({
         field,
-        description: `differs from the account that id names; leave it out or send what the account has`,
+        description: 'found another value than the account that id names has, expected that one or nothing',
         constraint: 'locator',
       })),
     },
@@ -67,23 +67,26 @@ function locateOnly(accounts: AccountFinder, connector: string, identifier: stri
   const [only, ...others] = accounts.named(connector, identifier)
   if (!only) throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)}`)
   if (others.length === 0) return only
-  const description = `${others.length + 1} accounts have this connector and identifier; send id, organization_id or user_id`
-  throw new ServiceError('AMBIGUOUS_LOCATOR', description, {
+  const several = `${others.length + 1} accounts have this connector and identifier`
+  const description = `found nothing, expected id, organization_id or user_id, since ${several}`
+  throw new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send id, organization_id or user_id`, {
     violations: ['organization_id', 'user_id'].map((field) => ({ field, description, constraint: 'locator' })),
   })
 }
 
 function missingLocator(locator: Locator): ServiceError {
   const missing = (['connector', 'identifier'] as const).filter((field) => !locator[field])
-  const description = 'is missing; send id, or connector and identifier with organization_id or user_id'
-  return new ServiceError('MISSING_LOCATOR', `${missing.join(' and ')} ${description}`, {
+  const allowed = 'id, or connector and identifier with organization_id or user_id'
+  const description = `found nothing, expected ${allowed}`
+  return new ServiceError('MISSING_LOCATOR', `${missing.join(' and ')} is missing; send ${allowed}`, {
     violations: missing.map((field) => ({ field, description, constraint: 'required' })),
   })
 }
 
 function missingScope(): ServiceError {
-  const description = 'is missing; in strict mode connector and identifier need organization_id or user_id'
-  return new ServiceError('MISSING_LOCATOR', `organization_id or user_id ${description}`, {
+  const rule = 'in strict mode connector and identifier need organization_id or user_id'
+  const description = `found nothing, expected it or user_id: ${rule}`
+  return new ServiceError('MISSING_LOCATOR', `organization_id or user_id is missing; ${rule}`, {
     violations: [{ field: 'organization_id', description, constraint: 'required' }],
   })
 }

@@ -22,7 +22,9 @@ export function createBodyReader(limit: number): BodyReader {
       const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase()
       const decoder = DECODERS.get(encoding)?.()
       if (!decoder && encoding !== 'identity') {
-        reject(malformed(`has the encoding ${JSON.stringify(encoding.slice(0, 60))}; allowed are ${ENCODINGS}`))
+        const sent = `the encoding ${JSON.stringify(encoding.slice(0, 60))}`
+        const about = { found: sent, expected: `one of ${ENCODINGS}`, constraint: 'content_encoding' }
+        reject(malformed(`has ${sent}; allowed are ${ENCODINGS}`, about))
         return
       }
       if (!decoder && Number(request.headers['content-length'] ?? 0) > limit) {
@@ -58,7 +60,8 @@ function collect(request: Request, decoder: Transform | undefined, { limit, reso
     reject(error)
   }
   const unreadable = (error: Error): void => {
-    refuse(malformed(`cannot be read: ${error.message}`))
+    const about = { found: 'what cannot be read', expected: 'a whole body', constraint: 'content' }
+    refuse(malformed(`cannot be read: ${error.message}`, about))
   }
   const source = decoder ? request.pipe(decoder) : request
   source.on('data', (chunk: Buffer) => {
@@ -88,7 +91,7 @@ export function checkContentType(request: Request, wanted: string): void {
   const found = sent === '' ? 'no content type' : JSON.stringify(sent.slice(0, 100))
   throw new ServiceError('UNSUPPORTED_CONTENT_TYPE', `the body has ${found}; send ${wanted} in UTF-8`, {
     violations: [
-      { field: 'Content-Type', description: `is ${found}; allowed is ${wanted}`, constraint: 'content_type' },
+      { field: 'Content-Type', description: `found ${found}, expected ${wanted} in UTF-8`, constraint: 'content_type' },
     ],
   })
 }
@@ -97,18 +100,22 @@ export function checkContentType(request: Request, wanted: string): void {
 export function parseJsonObject(bytes: Buffer): object {
   const text = decode(bytes)
   const depth = nesting(text)
-  if (depth > MAX_DEPTH) throw malformed(`nests more than ${MAX_DEPTH} levels deep`)
+  if (depth > MAX_DEPTH) throw malformed(`nests more than ${MAX_DEPTH} levels deep`, TOO_DEEP)
   const value = parse(text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   const found = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`
-  throw malformed(`is ${found}; a JSON object is needed`)
+  throw malformed(`is ${found}; a JSON object is needed`, {
+    found,
+    expected: 'a JSON object',
+    constraint: 'json_object',
+  })
 }
 
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw malformed(`is no valid JSON: ${error instanceof Error ? error.message.slice(0, 150) : ''}`)
+    throw malformed(`is no valid JSON: ${error instanceof Error ? error.message.slice(0, 150) : ''}`, NO_JSON)
   }
 }
 
@@ -117,7 +124,7 @@ export function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw malformed('is no valid UTF-8')
+    throw malformed('is no valid UTF-8', NO_TEXT)
   }
 }
 
@@ -139,12 +146,30 @@ function nesting(text: string): number {
 }
 const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b]
 
-function malformed(found: string): ServiceError {
-  return new ServiceError('MALFORMED_BODY', `the body ${found}`, {
-    violations: [{ field: 'body', description: found, constraint: 'json_object' }],
+interface Malformed {
+  readonly found: string
+  readonly expected: string
+  readonly constraint: string
+}
+
+const NO_JSON: Malformed = { found: 'text that is no valid JSON', expected: 'a JSON object', constraint: 'json' }
+const NO_TEXT: Malformed = { found: 'what is no valid UTF-8', expected: 'text in UTF-8', constraint: 'utf8' }
+const TOO_DEEP: Malformed = {
+  found: `more than ${MAX_DEPTH} levels of nesting`,
+  expected: 'at most that many',
+  constraint: 'max_depth',
+}
+
+/** What a parser says may quote a body: that is for its sender alone. */
+function malformed(message: string, { found, expected, constraint }: Malformed): ServiceError {
+  return new ServiceError('MALFORMED_BODY', `the body ${message}`, {
+    violations: [{ field: 'body', description: `found ${found}, expected ${expected}`, constraint }],
   })
 }
 
 function tooLarge(limit: number): ServiceError {
-  return new ServiceError('BODY_TOO_LARGE', `the body is larger than ${limit} bytes, which is the most that is taken`)
+  const description = `found more than ${limit} bytes, expected at most that many`
+  return new ServiceError('BODY_TOO_LARGE', `the body is larger than ${limit} bytes, which is the most that is taken`, {
+    violations: [{ field: 'body', description, constraint: 'max_bytes' }],
+  })
 }

@@ -17,11 +17,17 @@ async function readJson(exchange: Exchange, mediaType: string, readBody: Corrido
   exchange.body = parseJsonObject(exchange.rawBody)
 }
 
+const FORM = 'application/x-www-form-urlencoded'
+
 /** The token request is a form, and its errors are those of RFC 6749 (G14). */
 async function readForm(exchange: Exchange, read: Corridor['readBody']): Promise<void> {
   const type = exchange.request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/x-www-form-urlencoded') {
-    throw new TokenError('invalid_request', 'the body is no form; send Content-Type: application/x-www-form-urlencoded')
+  if (type !== FORM) {
+    const found = type === undefined ? 'no content type' : JSON.stringify(type.slice(0, 100))
+    const description = `found ${found}, expected ${FORM}`
+    throw new TokenError('invalid_request', `the body is no form; send Content-Type: ${FORM}`, false, [
+      { field: 'Content-Type', description, constraint: 'content_type' },
+    ])
   }
   exchange.rawBody = await read(exchange.request, exchange.response)
   exchange.body = fieldsOf(new URLSearchParams(decode(exchange.rawBody)))

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import { ServiceError, TokenError } from '../domain/errors.ts'
+import { shorten } from '../contract/field-path.ts'
+import { type FieldViolation, ServiceError, TokenError } from '../domain/errors.ts'
 import type { Corridor } from './step.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -18,18 +19,25 @@ async function authenticate(exchange: Exchange, { world, arrive }: Corridor): Pr
   const header = exchange.request.headers.authorization
   const basic = header === undefined ? undefined : basicCredentials(header)
   const grantType = form.get('grant_type')
-  if (!grantType) throw new TokenError('invalid_request', 'grant_type is missing; send grant_type=client_credentials')
-  if (grantType !== 'client_credentials') {
-    throw new TokenError(
-      'unsupported_grant_type',
-      `grant_type ${quote(grantType)} is not served; allowed is client_credentials`,
+  if (!grantType) {
+    throw invalid(
+      'grant_type is missing; send grant_type=client_credentials',
+      missing('grant_type', 'client_credentials'),
     )
+  }
+  if (grantType !== 'client_credentials') {
+    const message = `grant_type ${quote(grantType)} is not served; allowed is client_credentials`
+    const description = `found the string ${quote(grantType)}, expected client_credentials`
+    throw new TokenError('unsupported_grant_type', message, false, [
+      { field: 'grant_type', description, constraint: 'enum' },
+    ])
   }
   if (basic && form.get('client_secret')) {
     // RFC 6749 2.3: a client must not use more than one method of authentication in a request.
     const message =
       'the client authenticates twice, by HTTP Basic and by client_secret; send its credentials in one place'
-    throw new TokenError('invalid_request', message)
+    const description = 'found it beside an Authorization: Basic header, expected the secret in one of the two'
+    throw invalid(message, { field: 'client_secret', description, constraint: 'exclusive' })
   }
   const { id, secret } = basic ?? bodyCredentials(form)
   const found = world.byClient(id) ?? (await arrive(id, secret))
@@ -43,7 +51,7 @@ async function authenticate(exchange: Exchange, { world, arrive }: Corridor): Pr
 /** What is wrong with any request, as the token endpoint says it: every 400 of it has the body of RFC 6749 5.2 (G14). */
 export function inTokenWords(error: unknown): unknown {
   return error instanceof ServiceError && error.status === 400
-    ? new TokenError('invalid_request', error.message)
+    ? new TokenError('invalid_request', error.message, false, error.context.violations)
     : error
 }
 
@@ -51,16 +59,28 @@ export function inTokenWords(error: unknown): unknown {
 function formOf(body: unknown): ReadonlyMap<string, string> {
   const form = new Map<string, string>()
   for (const [name, value] of Object.entries(body ?? {}) as [string, unknown][]) {
-    if (typeof value !== 'string')
-      throw new TokenError('invalid_request', `${quote(name)} is sent more than once; send it once`)
+    if (typeof value !== 'string') {
+      const description = 'found it more than once, expected it once'
+      const message = `${quote(name)} is sent more than once; send it once`
+      throw invalid(message, { field: shorten(name, 80), description, constraint: 'repeated' })
+    }
     form.set(name, value)
   }
   return form
 }
 
+function invalid(message: string, violation: FieldViolation): TokenError {
+  return new TokenError('invalid_request', message, false, [violation])
+}
+
+function missing(field: string, expected: string): FieldViolation {
+  return { field, description: `found nothing, expected ${expected}`, constraint: 'required' }
+}
+
 function bodyCredentials(form: ReadonlyMap<string, string>): { id: string; secret: string } {
   for (const name of ['client_id', 'client_secret']) {
-    if (!form.get(name)) throw new TokenError('invalid_request', `${name} is missing`)
+    if (!form.get(name))
+      throw invalid(`${name} is missing`, missing(name, 'a value, here or in an Authorization: Basic header'))
   }
   return { id: form.get('client_id') ?? '', secret: form.get('client_secret') ?? '' }
 }

@@ -12,7 +12,7 @@ import type { Call, Reply } from './operation.ts'
 export function listConnectedAccounts({ environment, query }: Call<'list_connected_accounts'>): Reply {
   const { connection_names, page_size, page_token, ...exact } = query
   if (connection_names?.length && query.connector) {
-    throw invalidField('connection_names', 'cannot go together with connector; send one of the two', 'exclusive')
+    throw invalidField('connection_names', 'found it beside connector, expected one of the two', 'exclusive')
   }
   const filter = { ...given(exact), ...(connection_names?.length ? { connectors: connection_names } : {}) }
   return {
@@ -26,7 +26,7 @@ export function searchConnectedAccounts({ environment, query }: Call<'search_con
   const text = query.query.trim()
   const { length } = Array.from(text)
   if (length < 3) {
-    throw invalidField('query', `has ${length} characters after trimming; at least 3 are needed`, 'minLength')
+    throw invalidField('query', `found ${length} characters after trimming, expected at least 3`, 'minLength')
   }
   const filter = given({ query: text, connection_id: query.connection_id })
   const { page_size = DEFAULT_PAGE_SIZE, page_token } = query

@@ -8,8 +8,8 @@ export function knownConnector(environment: Environment, name: string): Connecto
   const connector = environment.connector(name)
   if (connector) return connector
   const known = connectorsOf(environment).map((each) => each.connector)
-  const description = `${JSON.stringify(shortened(name))} is no connector; known are ${known.slice(0, 30).join(', ')}`
-  throw new ServiceError('INVALID_CONNECTOR', `connector ${description}`, {
+  const description = `found the string ${JSON.stringify(shortened(name))}, expected one of ${known.slice(0, 30).join(', ')}`
+  throw new ServiceError('INVALID_CONNECTOR', `connector: ${description}`, {
     violations: [{ field: 'connector', description, constraint: 'known_connector' }],
   })
 }

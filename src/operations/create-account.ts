@@ -31,6 +31,7 @@ export async function createConnectedAccount(call: Call<'create_connected_accoun
   const draft = newAccount(environment, connector, body.identifier, scopeOf(body))
   const credentials = mergeCredentials({}, patch, connector.authorization_type, body.identifier)
   checkDatabaseUser(credentials, connector)
+  noteIdleDatabaseUser(patch, connector, trail)
   refuseDuplicate(environment, draft)
   const api_config = mergeKeys({}, body.connected_account?.api_config ?? {})
   const account = await equip(call, connector, { ...draft, credentials, api_config })
@@ -82,10 +83,20 @@ export function checkAuthorizationType(sent: string | undefined, connector: Conn
   if (sent === undefined || sent === connector.authorization_type) return
   const field = 'connected_account.authorization_type'
   if (isAuthorizationType(sent)) {
-    const allowed = `connector ${connector.connector} is of type ${connector.authorization_type}`
-    throw invalidField(field, `is ${sent}, but ${allowed}; send that or leave it out`, 'authorization_type')
+    const allowed = `${connector.authorization_type}, the type of connector ${connector.connector}, or nothing`
+    throw invalidField(field, `found ${sent}, expected ${allowed}`, 'authorization_type')
   }
-  trail.ignored(field, 'is no authorization type of the service and was ignored')
+  trail.ignored(field, 'no authorization type of the service: ignored')
+}
+
+/** Serverless workgroups ignore the database user (2.2). */
+export function noteIdleDatabaseUser({ trusted_idp }: CredentialsPatch, connector: Connector, trail: Trail): void {
+  if (trusted_idp?.db_user === undefined || connector.cluster !== 'serverless') return
+  const field = 'connected_account.authorization_details.trusted_idp.db_user'
+  trail.ignored(
+    field,
+    `connector ${connector.connector} is a serverless workgroup, which has no database users: ignored`,
+  )
 }
 
 /** Live credentials and the status they lead to (G24, G25): those that were given, else those that the service obtains itself. */

@@ -10,6 +10,7 @@ import { refuseDisabled } from './connectors.ts'
 import { isOver, isRenewable, renew } from './fresh-credentials.ts'
 import type { Call, Reply } from './operation.ts'
 import { toolFailure } from './tool-failure.ts'
+import { noteUnreadInput } from './unread-input.ts'
 
 type ExecuteTool = Call<'execute_tool'>
 
@@ -23,6 +24,7 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   refuseDisabled(environment, connector.connector)
   refuseInactive(located)
   await refuseInvalid(call, tool, input)
+  noteUnreadInput(tool, input, trail)
   const execution_id = environment.ids.id('exec')
   trail.execution_id = execution_id
   if (body.agent_run_id) trail.agent_run_id = body.agent_run_id
@@ -35,7 +37,11 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
 /** `params` is another name for `tool_input` (G11). */
 function inputOf(toolInput: JsonObject | undefined, params: JsonObject | undefined): JsonObject {
   if (toolInput && params && !isDeepStrictEqual(toolInput, params)) {
-    throw invalidField('params', 'differs from tool_input, whose other name it is; send one of the two', 'alias')
+    throw invalidField(
+      'params',
+      'found something else than in tool_input, whose other name it is, expected one of the two',
+      'alias',
+    )
   }
   return toolInput ?? params ?? {}
 }

@@ -1,4 +1,5 @@
 import type { Account } from '../domain/account.ts'
+import { foundValue } from '../contract/violation.ts'
 import { invalidField, ServiceError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { locate, type Locator, scopeOf } from '../domain/locator.ts'
@@ -62,7 +63,7 @@ function absentAccount({ environment }: Call<'create_magic_link'>, locator: Loca
   if (id)
     throw invalidField(
       'id',
-      'names no connected account; send connector and identifier to make one',
+      'found the id of no account, expected one that there is, or connector and identifier to make one',
       'existing_account',
     )
   return newAccount(environment, knownConnector(environment, connector), identifier, scopeOf(locator))
@@ -74,5 +75,9 @@ function checkVerifyUrl(url: string): void {
   // eslint-disable-next-line no-control-regex -- URL parsers drop line breaks in silence, so they are refused before
   const clean = !/[\u0000-\u0020\u007f]/.test(url)
   if (clean && /^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) return
-  throw invalidField('user_verify_url', 'is no absolute http or https URL', 'http_url')
+  throw invalidField(
+    'user_verify_url',
+    `found ${foundValue(url, [])}, expected an absolute http or https URL`,
+    'http_url',
+  )
 }

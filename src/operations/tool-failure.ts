@@ -18,8 +18,9 @@ export function toolFailure(answer: Failure | Unsendable, execution_id: string):
 
 /** Bad input, and no failure of anybody else's: a 400 like any other. */
 function unsendable({ message }: Unsendable): ServiceError {
-  return new ServiceError('INVALID_TOOL_INPUT', `tool_input ${message}`, {
-    violations: [{ field: 'tool_input', description: message, constraint: 'path' }],
+  const description = `found a value with which ${message}, expected another one`
+  return new ServiceError('INVALID_TOOL_INPUT', `tool_input: ${description}`, {
+    violations: [{ field: 'tool_input', description, constraint: 'path' }],
   })
 }
 

@@ -18,7 +18,7 @@ import type { ThirdParty } from '../domain/ports.ts'
 import { now } from '../store/environment.ts'
 import { connectorOf, locateAccount, presentAccount } from './account-access.ts'
 import { withCredentials } from './account-view.ts'
-import { checkAuthorizationType } from './create-account.ts'
+import { checkAuthorizationType, noteIdleDatabaseUser } from './create-account.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** PUT /connected_accounts (4.2): merges `api_config` and credentials; live ones make the account `ACTIVE` (G27). */
@@ -31,6 +31,7 @@ export async function updateConnectedAccount(call: Call<'update_connected_accoun
   checkAuthorizationType(body.connected_account.authorization_type, connector, trail)
   checkFit(patch, connector.authorization_type)
   checkDatabaseUser(merged(located, patch), connector)
+  noteIdleDatabaseUser(patch, connector, trail)
   const obtained = await obtainAnew(thirdParty, connector, located, patch)
   const updated = environment.model.transact(() => {
     const current = presentAccount(environment, located.id)
