@@ -114,7 +114,12 @@ const coverage = z.strictObject({
           reach: reach.describe('Driven by a request that kept the contract'),
         }),
       ),
-      response_fields: z.array(z.strictObject({ path: z.string(), reach })),
+      response_fields: z.array(
+        z.strictObject({
+          path: z.string(),
+          reach: reach.describe('Driven by a success that had something there: an empty text or list is nothing (G53)'),
+        }),
+      ),
     }),
   ),
   lifecycle_moves: z.array(

@@ -7,7 +7,6 @@ import type { Noted } from './findings.ts'
 const OF_CONSTRAINT: Readonly<Record<string, string>> = {
   unknown: 'choice:G6',
   output_only: 'convention:G9',
-  ignored: 'choice:G10',
   alias: 'convention:G11',
   repeated: 'convention:G5',
   scheme: 'document:5.3',
@@ -17,11 +16,31 @@ const OF_CODE: Readonly<Record<string, string>> = {
   UNSUPPORTED_CONTENT_TYPE: 'convention:G7',
   BODY_TOO_LARGE: 'convention:G7',
   UNAUTHENTICATED: 'document:5.3',
+  MISSING_LOCATOR: 'document:4',
   AMBIGUOUS_LOCATOR: 'choice:G21',
   CONTRADICTING_LOCATOR: 'choice:G21',
   INVALID_CONNECTOR: 'choice:G19',
   INVALID_PAGE_TOKEN: 'convention:G4',
-  INVALID_TOOL_INPUT: 'choice:G44',
+  INVALID_TOOL_INPUT: 'convention:G44',
+}
+/** Rules about a field whose basis is not that of the field, by operation, path and constraint; `*` stands for any. */
+const OF_RULE: Readonly<Record<string, string>> = {
+  '* organization_id required': 'choice:G21',
+  '* connected_account.authorization_details.trusted_idp.db_user required': 'document:2.2',
+  'create_connected_account * required': 'choice:G52',
+  'create_connected_account * minLength': 'choice:G52',
+  'update_connected_account connected_account required': 'choice:G52',
+  'execute_tool tool_name required': 'choice:G52',
+  'execute_tool tool_name minLength': 'choice:G52',
+  'create_magic_link * http_url': 'choice:G35',
+  'create_magic_link user_verify_url format': 'choice:G35',
+  'create_token grant_type enum': 'document:5.1',
+  'create_token Content-Type content_type': 'document:5.1',
+  'create_token * required': 'convention:G14',
+  'create_token * exclusive': 'convention:G14',
+  'create_token * repeated': 'convention:G14',
+  '* connected_account.authorization_type authorization_type': 'choice:G10',
+  '* * authorization_type': 'choice:G23',
 }
 
 /** Where the rules of the contract come from: the `x-basis` nearest to a field in `spec/openapi.yaml`. */
@@ -33,7 +52,9 @@ export class Basis {
   }
 
   of({ operation, path, constraint, error_code }: Noted): string {
-    const known = OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']
+    const rules = [`${operation} ${path}`, `* ${path}`, `${operation} *`, '* *']
+    const [ofRule] = rules.flatMap((rule) => OF_RULE[`${rule} ${constraint}`] ?? [])
+    const known = ofRule ?? OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']
     return known ?? this.#ofField(operation as Operation, path)
   }
 

@@ -21,11 +21,21 @@ export class ContractFields {
       path: fieldTree(parameters(pathParameters(route)), true),
       query: fieldTree(parameters(route.query), true),
       body: fieldTree(BODY_FIELDS[operation], true),
-      answer: fieldTree(ANSWER_FIELDS[operation], false),
+      answer: fieldTree(ANSWER_FIELDS[operation], false, NEVER_FILLED[operation]),
     }
     this.#known.set(operation, made)
     return made
   }
+}
+
+/**
+ * What the answers of an operation never hold anything in, so that no client could need it there: there are no scopes (G13),
+ * a new account was never used (G26), a custom provider has no categories yet.
+ */
+const NEVER_FILLED: Partial<Record<Operation, readonly string[]>> = {
+  create_token: ['scope'],
+  create_connected_account: ['connected_account.last_used_at'],
+  create_custom_provider: ['provider.categories'],
 }
 
 function parameters(list: readonly { readonly name: string; readonly required: boolean }[]): FieldNode {

@@ -42,11 +42,16 @@ const BREACHES: ReadonlySet<string> = new Set([
   'unsupported_grant_type',
 ])
 
+/** Rules that say, with the code of a breach, no more than a 404 does elsewhere: the account is gone (G34). */
+const ABOUT_STATE: ReadonlySet<string> = new Set(['existing_account'])
+
 /** Whether an error says that the client broke the contract, and not only that the service would not. */
 export function isBreach(error: unknown, authorization: string | undefined): boolean {
   const code = codeOf(error)
   if (code === 'UNAUTHENTICATED') return !isBearer(authorization)
-  return code !== undefined && BREACHES.has(code)
+  if (code === undefined || !BREACHES.has(code)) return false
+  const told = toldOf(error)
+  return told.length === 0 || told.some(({ constraint }) => !ABOUT_STATE.has(constraint))
 }
 
 /** What the client did wrong; nothing where the request keeps the contract. */
@@ -55,10 +60,8 @@ export function violationsOf(exchange: JudgedExchange): Noted[] {
   const error_code = codeOf(error) ?? null
   if (!isBreach(error, authorization)) return []
   if (error_code === 'UNAUTHENTICATED') return [{ operation, error_code, ...bearerWanted(authorization) }]
-  const violations = error instanceof ServiceError ? (error.context.violations ?? []) : []
-  if (violations.length > 0) {
-    return violations.map((violation) => ({ operation, error_code, ...inHalves(violation, exchange) }))
-  }
+  const told = toldOf(error)
+  if (told.length > 0) return told.map((violation) => ({ operation, error_code, ...inHalves(violation, exchange) }))
   const allowed = error instanceof Error ? error.message : ''
   return [{ operation, error_code, path: 'body', constraint: 'request', found: 'this request', allowed }]
 }
@@ -94,6 +97,12 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof TokenError ? error.error : undefined
 }
 
+/** What an error says field by field. */
+function toldOf(error: unknown): readonly FieldViolation[] {
+  if (error instanceof ServiceError) return error.context.violations ?? []
+  return error instanceof TokenError ? error.violations : []
+}
+
 function isBearer(authorization: string | undefined): boolean {
   return authorization !== undefined && /^bearer \S+$/i.test(authorization)
 }
@@ -112,7 +121,7 @@ function inHalves(
   { field, description, constraint }: FieldViolation,
   { query, body }: { readonly query?: unknown; readonly body?: unknown },
 ): Omit<Noted, 'operation' | 'error_code'> {
-  const halves = /^(?:found|is) (.+?)(?:, expected|; allowed is) (.+)$/s.exec(description)
+  const halves = /^found (.+), expected (.+)$/s.exec(description)
   const [, found, allowed = description] = halves ?? []
   if (found !== undefined) return { path: field, constraint, found, allowed }
   const sent = walkName(body, field) ?? walkName(query, field)

@@ -19,18 +19,22 @@ interface Branch {
   readonly at: number
   readonly keys: readonly (readonly [string, Branch])[]
   readonly items: Branch | undefined
+  /** Whether an empty text or list reaches it. In an answer these say that there is nothing to say (G53). */
+  readonly takesEmpty: boolean
 }
 
 /** Fields that are output only do not belong to a request, and what has another name is known by the document's. */
-export function fieldTree(node: FieldNode | undefined, isRequest: boolean): FieldTree {
+export function fieldTree(node: FieldNode | undefined, isRequest: boolean, leftOut: readonly string[] = []): FieldTree {
   const fields: Field[] = []
   const grow = (of: FieldNode, path: string, at: number): Branch => ({
     at,
+    takesEmpty: isRequest,
     items: of.items && grow(of.items, `${path}[]`, -1),
     keys: Object.entries(of.fields ?? {})
-      .filter(([, inner]) => !(isRequest && inner.outputOnly) && inner.aliasOf === undefined)
-      .map(([key, inner]) => {
-        const inside = path === '' ? key : `${path}.${key}`
+      .map(([key, inner]) => ({ key, inner, inside: path === '' ? key : `${path}.${key}` }))
+      .filter(({ inner }) => !(isRequest && inner.outputOnly) && inner.aliasOf === undefined)
+      .filter(({ inside }) => !leftOut.includes(inside))
+      .map(({ key, inner, inside }) => {
         const number = fields.push({ path: inside, required: inner.required === true }) - 1
         return [key, grow(inner, inside, number)] as const
       }),
@@ -44,8 +48,8 @@ export function mark({ root }: FieldTree, value: unknown, reached: Uint8Array, l
 }
 
 function visit(branch: Branch, value: unknown, reached: Uint8Array, level: Level): void {
-  const { at, keys, items } = branch
-  if (at >= 0 && (reached[at] ?? 0) < level) reached[at] = level
+  const { at, keys, items, takesEmpty } = branch
+  if (at >= 0 && (reached[at] ?? 0) < level && (takesEmpty || !isEmpty(value))) reached[at] = level
   if (Array.isArray(value)) {
     if (items) for (const item of value as unknown[]) visit(items, item, reached, level)
   } else if (keys.length > 0 && isJsonObject(value)) {
@@ -54,4 +58,9 @@ function visit(branch: Branch, value: unknown, reached: Uint8Array, level: Level
       if (found !== undefined) visit(inner, found, reached, level)
     }
   }
+}
+
+/** An object without members is none: it says that none apply. */
+function isEmpty(value: unknown): boolean {
+  return value === '' || (Array.isArray(value) && value.length === 0)
 }

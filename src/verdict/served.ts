@@ -2,8 +2,13 @@ import { didYouMean } from '../journal/did-you-mean.ts'
 import type { Recorded } from '../journal/entry.ts'
 import type { ContractRecords } from './records.ts'
 
-/** What browsers ask every server for by themselves: no client has mistaken it for a path of the service. */
-const ASKED_BY_BROWSERS = /^\/(favicon\.ico|robots\.txt|apple-touch-icon[\w.-]*\.png|\.well-known\/appspecific\/.*)$/
+/**
+ * What browsers ask every server for by themselves, and whoever waits for one to be up: no client has mistaken it for a path
+ * of the service.
+ */
+const ASKED_OF_EVERY_SERVER =
+  /^\/(|favicon\.ico|robots\.txt|apple-touch-icon[\w.-]*\.png|\.well-known\/appspecific\/.*)$/
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 const LONGEST_PATH = 200
 
@@ -13,7 +18,7 @@ export function noteEntry(records: ContractRecords, entry: Recorded): void {
   if (trail.due.length > 0 || trail.transitions.length > 0) records.of(environment).moved(trail)
   if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return
   const path = url.split('?', 1).join()
-  if (ASKED_BY_BROWSERS.test(path)) return
+  if (READS.has(method) && ASKED_OF_EVERY_SERVER.test(path)) return
   const unserved = { method, path: path.slice(0, LONGEST_PATH), status, did_you_mean: didYouMean(entry) } as const
   records.of(environment).unknownPaths.note(unserved, id)
 }

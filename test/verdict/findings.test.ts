@@ -1,0 +1,394 @@
+import { describe, expect, it } from 'vitest'
+import { ADA, createAccount, createActive } from '../support/accounts.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { contractOf, control, coverageOf, fieldReach, operation, reachOf } from './reports-bench.ts'
+
+type Ask = (mock: TestToolmock) => Promise<unknown>
+
+const DETAILS = 'connected_account.authorization_details'
+const LOCATOR = 'id, or connector and identifier with organization_id or user_id'
+const create =
+  (more: object): Ask =>
+  ({ api }) =>
+    api.post('/connected_accounts', { ...ADA, ...more })
+const withDetails = (authorization_details: object): Ask => create({ connected_account: { authorization_details } })
+const list =
+  (query: string): Ask =>
+  ({ api }) =>
+    api.get('/connected_accounts', query)
+const link =
+  (body: object): Ask =>
+  ({ api }) =>
+    api.post('/connected_accounts/magic_link', body)
+const execute =
+  (more: object): Ask =>
+  async (mock) => {
+    await createActive(mock)
+    await mock.api.post('/execute_tool', { ...ADA, tool_name: 'mail_send_message', ...more })
+  }
+const raw =
+  (text: string, type = 'application/json'): Ask =>
+  async (mock) => {
+    const token = await mock.signIn()
+    const request = mock.http('post', '/api/v1/connected_accounts').set('Authorization', `Bearer ${token}`)
+    await request.set('Content-Type', type).send(text)
+  }
+const token =
+  (form: string | object, headers: Record<string, string> = {}): Ask =>
+  ({ http }) =>
+    http('post', '/oauth/token').type('form').set(headers).send(form)
+const GRANT = 'grant_type=client_credentials'
+const MESSAGE = { to: 'grace@example.com', subject: 'Hello' }
+
+describe('a violation names path, rule, what was found, what is allowed and where that comes from', () => {
+  it.each<[string, Ask, string, string, string, string]>([
+    ['a wrong type', create({ identifier: 4 }), 'identifier type', 'the number 4', 'a string', 'document:4.3'],
+    [
+      'a wrong type further in',
+      withDetails({ oauth_token: { scopes: 'all' } }),
+      `${DETAILS}.oauth_token.scopes type`,
+      'the string "all"',
+      'an array',
+      'document:2.2',
+    ],
+    [
+      'a missing field',
+      ({ api }) => api.post('/connected_accounts', { connector: 'mail' }),
+      'identifier required',
+      'nothing',
+      'a value: this field is required',
+      'choice:G52',
+    ],
+    [
+      'a missing field that the document requires',
+      ({ api }) => api.post('/connected_accounts/user/verify', { auth_request_id: 'a' }),
+      'identifier required',
+      'nothing',
+      'a value: this field is required',
+      'document:4.7',
+    ],
+    [
+      'an empty one',
+      create({ identifier: '' }),
+      'identifier minLength',
+      'an empty string',
+      'at least 1 character',
+      'choice:G52',
+    ],
+    [
+      'a type that is not the connector’s',
+      create({ connected_account: { authorization_type: 'API_KEY' } }),
+      'connected_account.authorization_type authorization_type',
+      'API_KEY',
+      'OAUTH, the type of connector mail, or nothing',
+      'choice:G10',
+    ],
+    [
+      'credentials of another type',
+      withDetails({ static_auth: {} }),
+      `${DETAILS}.static_auth authorization_type`,
+      'static_auth',
+      'oauth_token only in an account of type OAUTH',
+      'choice:G23',
+    ],
+    [
+      'a name that is too long',
+      ({ api }) => api.post('/custom-providers', { display_name: 'x'.repeat(101) }),
+      'display_name maxLength',
+      `the string "${'x'.repeat(40)}…" of 101 characters`,
+      'at most 100 characters',
+      'choice:G36',
+    ],
+    [
+      'a key of metadata that is too short',
+      ({ api }) => api.post('/custom-providers', { display_name: 'x', metadata: { ab: 'v' } }),
+      'metadata.ab minLength',
+      'the key "ab" of 2 characters',
+      'at least 3 characters',
+      'document:8',
+    ],
+    [
+      'an unknown connector',
+      link({ connector: 'nope', identifier: 'ada' }),
+      'connector known_connector',
+      'the string "nope"',
+      'one of mail, weather, helpdesk, code_hosting, payments, inventory, ledger, tracker, workspace, warehouse, clinic, encyclopedia',
+      'choice:G19',
+    ],
+    [
+      'an address that is none',
+      link({ ...ADA, user_verify_url: 'ftp://x' }),
+      'user_verify_url http_url',
+      'the string "ftp://x"',
+      'an absolute http or https URL',
+      'choice:G35',
+    ],
+    [
+      'half a locator',
+      ({ api }) => api.get('/connected_accounts/details', { connector: 'mail' }),
+      'identifier required',
+      'nothing',
+      LOCATOR,
+      'document:4',
+    ],
+    [
+      'a number out of range',
+      list('page_size=101'),
+      'page_size maximum',
+      'the number 101',
+      'a number of at most 100',
+      'convention:G1',
+    ],
+    [
+      'a repeated parameter',
+      list('connector=mail&connector=mail'),
+      'connector repeated',
+      'it 2 times',
+      'it once',
+      'convention:G5',
+    ],
+    [
+      'parameters that exclude each other',
+      list('connector=mail&connection_names=mail'),
+      'connection_names exclusive',
+      'it beside connector',
+      'one of the two',
+      'convention:G1',
+    ],
+    [
+      'a page token that is none',
+      list('page_token=zzz'),
+      'page_token page_token',
+      'no page token of this service',
+      'next_page_token or prev_page_token of an answer to the same filters',
+      'convention:G4',
+    ],
+    [
+      'a search that is too short',
+      ({ api }) => api.get('/connected_accounts:search', { query: ' ab ' }),
+      'query minLength',
+      '2 characters after trimming',
+      'at least 3',
+      'convention:G3',
+    ],
+    [
+      'an input that the tool does not take',
+      execute({ tool_input: { ...MESSAGE, to: 5 } }),
+      'tool_input.to type',
+      'the number 5',
+      'a string',
+      'convention:G44',
+    ],
+    [
+      'an input under both names',
+      execute({ tool_input: MESSAGE, params: {} }),
+      'params alias',
+      'something else than in tool_input, whose other name it is',
+      'one of the two',
+      'convention:G11',
+    ],
+    ['no JSON', raw('{"connector":'), 'body json', 'text that is no valid JSON', 'a JSON object', 'convention:G7'],
+    ['JSON that is no object', raw('[1]'), 'body json_object', 'an array', 'a JSON object', 'convention:G7'],
+    [
+      'another content type',
+      raw('{}', 'text/plain'),
+      'Content-Type content_type',
+      '"text/plain"',
+      'application/json in UTF-8',
+      'convention:G7',
+    ],
+    [
+      'another grant',
+      token('grant_type=password'),
+      'grant_type enum',
+      'the string "password"',
+      'client_credentials',
+      'document:5.1',
+    ],
+    [
+      'a token request without a secret',
+      token(`${GRANT}&client_id=a`),
+      'client_secret required',
+      'nothing',
+      'a value, here or in an Authorization: Basic header',
+      'convention:G14',
+    ],
+    [
+      'a token request that has a field twice',
+      token(`${GRANT}&${GRANT}`),
+      'grant_type repeated',
+      'it more than once',
+      'it once',
+      'convention:G14',
+    ],
+    [
+      'a token request that authenticates twice',
+      token(`${GRANT}&client_secret=b`, { Authorization: 'Basic YTpi' }),
+      'client_secret exclusive',
+      'it beside an Authorization: Basic header',
+      'the secret in one of the two',
+      'convention:G14',
+    ],
+    [
+      'a token request that is no form',
+      ({ http }) => http('post', '/oauth/token').send({ grant_type: 'client_credentials' }),
+      'Content-Type content_type',
+      '"application/json"',
+      'application/x-www-form-urlencoded',
+      'document:5.1',
+    ],
+  ])('%s', async (_title, ask, place, found, allowed, basis) => {
+    await withToolmock({}, async (mock) => {
+      await ask(mock)
+      const { violations, answer_violations } = (await contractOf(mock)).total
+      expect(
+        violations.map((each) => [`${each.path} ${each.constraint}`, each.found, each.allowed, each.basis]),
+      ).toEqual([[place, found, allowed, basis]])
+      expect(answer_violations).toEqual([])
+    })
+  })
+
+  it('a body that is too large', async () => {
+    await withToolmock({ bodyLimit: 100 }, async (mock) => {
+      await mock.api.post('/connected_accounts', { ...ADA, organization_id: 'x'.repeat(200) })
+      expect((await contractOf(mock)).total.violations).toMatchObject([
+        { path: 'body', constraint: 'max_bytes', found: 'more than 100 bytes', basis: 'convention:G7' },
+      ])
+    })
+  })
+
+  it('quotes nothing of a body that could not be read', async () => {
+    await withToolmock({}, async (mock) => {
+      await raw('{"access_token": hunter2}')(mock)
+      expect(JSON.stringify(await contractOf(mock))).not.toContain('hunter2')
+    })
+  })
+
+  it('keeps what is wrong in two ways apart, and counts the same as one', async () => {
+    await withToolmock({}, async (mock) => {
+      for (const text of ['{', '[]', '{{', '7']) await raw(text)(mock)
+      const { violations } = (await contractOf(mock)).total
+      expect(violations.map(({ constraint, count }) => [constraint, count])).toEqual([
+        ['json', 2],
+        ['json_object', 2],
+      ])
+    })
+  })
+})
+
+describe('what breaks no contract', () => {
+  it.each<[string, Ask]>([
+    ['a link for an account that is gone', link({ id: 'ca_gone' })],
+    ['a wrong secret', token(`${GRANT}&client_id=test_client&client_secret=wrong`)],
+    ['a tool that there is not', execute({ tool_name: 'mail_unknown', tool_input: {} })],
+    ['whether the server is up', ({ http }) => Promise.all([http('get', '/'), http('head', '/')])],
+  ])('%s', async (_title, ask) => {
+    await withToolmock({}, async (mock) => {
+      await ask(mock)
+      expect(await contractOf(mock)).toMatchObject({ ok: true, total: { violations: [], unknown_paths: [] } })
+    })
+  })
+
+  it.each<[string, Ask, string]>([
+    [
+      'a body where none is taken',
+      ({ http, signIn }) =>
+        signIn().then((bearer) =>
+          http('delete', '/api/v1/custom-providers/x').set('Authorization', `Bearer ${bearer}`).send({ a: 1 }),
+        ),
+      'delete_custom_provider body: this operation takes no body: ignored (document:4.13)',
+    ],
+    [
+      'a database user of a serverless workgroup',
+      create({
+        connector: 'warehouse',
+        connected_account: { authorization_details: { trusted_idp: { db_user: 'u' } } },
+      }),
+      `create_connected_account ${DETAILS}.trusted_idp.db_user: connector warehouse is a serverless workgroup, which has no database users: ignored (document:2.2)`,
+    ],
+    [
+      'an input that the tool does not read',
+      execute({ tool_input: { ...MESSAGE, colour: 'red' } }),
+      'execute_tool tool_input.colour: the tool mail_send_message has no input of that name: ignored (document:4.14)',
+    ],
+  ])('%s is worth a warning', async (_title, ask, told) => {
+    await withToolmock({}, async (mock) => {
+      await ask(mock)
+      const { ok, total } = await contractOf(mock)
+      expect(ok).toBe(true)
+      const said = total.warnings.map(
+        ({ operation: name, path, allowed, basis }) => `${name} ${path}: ${allowed} (${basis})`,
+      )
+      expect(said).toEqual([told])
+      expect(total.warnings).toMatchObject([{ kind: 'ignored' }])
+    })
+  })
+})
+
+describe('an answer that a scenario gave', () => {
+  const injecting = (name: string, respond: object) => ({
+    name: 'injected',
+    rules: [{ name: 'instead', at: 'service', on: { operation: name }, do: [{ respond }] }],
+  })
+  const begin = async (mock: TestToolmock, scenario: object): Promise<void> => {
+    await control(mock, 'put', '/scenarios/injected', scenario)
+    await control(mock, 'post', '/scenarios/injected/start')
+  }
+
+  it('is marked, and breaks nothing: neither as a 400 of the client’s nor as a body of the mock’s', async () => {
+    await withToolmock({}, async (mock) => {
+      const body = { connections: [{ id: 7, bogus: true }] }
+      await begin(mock, injecting('list_connections', { status: 200, body }))
+      await mock.api.get('/connections')
+      await begin(mock, injecting('list_connections', { status: 400, error_code: 'VALIDATION_FAILED' }))
+      expect((await mock.api.get('/connections')).status).toBe(400)
+      const { ok, total } = await contractOf(mock)
+      expect(ok).toBe(true)
+      expect(total).toMatchObject({ requests: 3, injected: 2, violations: [], answer_violations: [] })
+      const [entry] = (await control(mock, 'get', '/requests?operation=list_connections')).body.requests
+      expect(entry).toMatchObject({ injected: true })
+    })
+  })
+
+  it('drives nothing, as a success neither', async () => {
+    await withToolmock({}, async (mock) => {
+      const provider = { id: 'prv_1', identifier: 'x_1', display_name: 'x' }
+      await begin(mock, injecting('create_custom_provider', { status: 201, body: { provider } }))
+      await mock.api.post('/custom-providers', { display_name: 'x' })
+      const { total } = await coverageOf(mock)
+      const made = operation(total, 'create_custom_provider')
+      expect(made.reach).toBe('injected_only')
+      expect(reachOf(total, 'create_custom_provider', 201)).toBe('injected_only')
+      expect(fieldReach(total, 'create_custom_provider', 'request', 'display_name')).toBe('injected_only')
+      expect(fieldReach(total, 'create_custom_provider', 'response', 'provider.identifier')).toBe('injected_only')
+      const all = [...made.statuses, ...made.request_fields, ...made.response_fields]
+      expect(all.filter(({ reach }) => reach === 'driven')).toEqual([])
+    })
+  })
+
+  it('hides no mistake of the request that it answers', async () => {
+    await withToolmock({}, async (mock) => {
+      await begin(mock, injecting('create_connected_account', { status: 500 }))
+      await mock.api.post('/connected_accounts', { ...ADA, identifier: 7 })
+      await mock.api.post('/connected_accounts', { ...ADA, colour: 'red' })
+      const { total } = await contractOf(mock)
+      expect(total.violations).toMatchObject([{ path: 'identifier', constraint: 'type' }])
+      expect(total.warnings).toMatchObject([{ path: 'colour', kind: 'unread' }])
+    })
+  })
+})
+
+describe('response fields', () => {
+  it('are driven by what a client could have needed: an empty text or list is nothing', async () => {
+    await withToolmock({}, async (mock) => {
+      const next = async () =>
+        fieldReach((await coverageOf(mock)).total, 'list_connected_accounts', 'response', 'next_page_token')
+      await mock.api.get('/connected_accounts')
+      expect(await next()).toBe('never')
+      await createAccount(mock)
+      await createAccount(mock, { connector: 'mail', identifier: 'grace@example.com' })
+      await mock.api.get('/connected_accounts', { page_size: 1 })
+      expect(await next()).toBe('driven')
+    })
+  })
+})
