@@ -20,31 +20,48 @@ export function findForeignFields(node: FieldNode, body: unknown): FieldFinding[
   return findings
 }
 
-function look(node: FieldNode, value: unknown, path: FieldPath, findings: FieldFinding[]): void {
+type Step = string | number
+
+/** `path` leads to `value`; it is one array for the whole search, copied only for what is found. */
+function look(node: FieldNode, value: unknown, path: Step[], findings: FieldFinding[]): void {
   if (Array.isArray(value)) {
     if (!node.items) return
     for (let index = 0; index < value.length && findings.length < MOST_FINDINGS; index += 1) {
-      look(node.items, value[index], [...path, index], findings)
+      path.push(index)
+      look(node.items, value[index], path, findings)
+      path.pop()
     }
   } else if (isJsonObject(value) && node.fields) lookInside(node, value, path, findings)
 }
 
-function lookInside(node: FieldNode, object: JsonObject, path: FieldPath, findings: FieldFinding[]): void {
+function lookInside(node: FieldNode, object: JsonObject, path: Step[], findings: FieldFinding[]): void {
   for (const key of Object.keys(object)) {
     if (findings.length === MOST_FINDINGS) return
     const known = fieldOf(node, key)
-    const at = [...path, key]
-    if (known?.outputOnly) findings.push({ path: at, field: fieldName(at), kind: 'output_only' })
+    path.push(key)
+    if (known?.outputOnly) findings.push(finding(path, 'output_only'))
     else if (known) {
       const { aliasOf } = known
-      if (aliasOf !== undefined) findings.push({ path: at, field: fieldName(at), kind: 'alias', aliasOf })
-      look(known, own(object, key), at, findings)
-    } else if (!node.open) findings.push({ path: at, field: fieldName(at), kind: 'unknown' })
+      if (aliasOf !== undefined) findings.push({ ...finding(path, 'alias'), aliasOf })
+      look(known, own(object, key), path, findings)
+    } else if (!node.open) findings.push(finding(path, 'unknown'))
+    path.pop()
   }
 }
 
-/** Whether a body holds an output-only field anywhere; looks for the known ones, so that a wide body costs nothing. */
-export function hasOutputOnly(node: FieldNode, value: unknown): boolean {
+function finding(path: readonly Step[], kind: FieldFinding['kind']): FieldFinding {
+  return { path: [...path], field: fieldName(path), kind }
+}
+
+/** Whether a body holds an output-only field anywhere: findings that are all there say so; they end at twenty. */
+export function holdsOutputOnly(node: FieldNode, body: unknown, findings: readonly FieldFinding[]): boolean {
+  return findings.length < MOST_FINDINGS
+    ? findings.some(({ kind }) => kind === 'output_only')
+    : hasOutputOnly(node, body)
+}
+
+/** Looks for the known fields, so that a wide body costs nothing. */
+function hasOutputOnly(node: FieldNode, value: unknown): boolean {
   const { items } = node
   if (Array.isArray(value)) return items !== undefined && value.some((item) => hasOutputOnly(items, item))
   if (!isJsonObject(value)) return false

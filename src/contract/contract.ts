@@ -1,6 +1,6 @@
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
-import { findForeignFields, hasOutputOnly, withoutOutputOnly } from './body-fields.ts'
+import { findForeignFields, holdsOutputOnly, withoutOutputOnly } from './body-fields.ts'
 import { BODY_FIELDS } from './generated/field-tables.ts'
 import { REQUESTS, RESPONSES } from './generated/validators.js'
 import { readQuery, type SentQuery } from './query.ts'
@@ -47,8 +47,8 @@ export function checkRequest<Id extends Operation>(
 ): CheckedRequest<Id> {
   const query = checkQuery(operation, request.query)
   const body = checkBody(operation, request.body)
-  const violations = [...query.violations, ...checkPath(operation, request.path), ...body.violations]
-  const warnings = [...query.warnings, ...body.warnings]
+  const violations = query.violations.concat(checkPath(operation, request.path), body.violations)
+  const warnings = query.warnings.concat(body.warnings)
   const unknown = options.strict ? warnings.filter(({ kind }) => kind === 'unknown') : []
   violations.push(...unknown.map(({ field }) => ({ field, description: UNKNOWN_IN_STRICT, constraint: 'unknown' })))
   return {
@@ -85,11 +85,12 @@ interface Checked<T> {
 function checkQuery(operation: Operation, query: SentQuery): Checked<Record<string, unknown>> {
   const read = readQuery(routeOf(operation), query)
   const validator = REQUESTS[operation].query
-  const told = new Set(read.violations.map(({ field }) => field))
   const judged = validator ? violationsOf(validator, read.values, ([name]) => String(name)) : []
+  const told = (field: string): boolean => read.violations.some((violation) => violation.field === field)
   return {
     values: read.values,
-    violations: [...read.violations, ...judged.filter(({ field }) => !told.has(field))],
+    violations:
+      judged.length === 0 ? read.violations : [...read.violations, ...judged.filter(({ field }) => !told(field))],
     warnings: read.unknown.slice(0, MOST_VIOLATIONS).map((field) => ({
       field,
       description: 'this operation has no query parameter of that name: ignored',
@@ -115,7 +116,7 @@ function checkBody(
   const node = BODY_FIELDS[operation] ?? {}
   const foreign = findForeignFields(node, body)
   return {
-    value: hasOutputOnly(node, body) ? withoutOutputOnly(node, body as JsonValue) : body,
+    value: holdsOutputOnly(node, body, foreign) ? withoutOutputOnly(node, body as JsonValue) : body,
     violations: violationsOf(validator, body),
     warnings: foreign.map(({ field, kind, aliasOf = '' }) => ({ field, description: ABOUT[kind](aliasOf), kind })),
   }

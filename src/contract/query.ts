@@ -85,35 +85,37 @@ function digit(text: string, at: number): number {
 /** Reads a query string; what is out of range is for the validator to say, on the values. */
 export function readQuery(route: Route, query: SentQuery): ReadQuery {
   const read: ReadQuery = { values: {}, violations: [], unknown: [] }
-  const sent = new Map<string, string[]>()
+  const sent = new Map<string, string | string[]>()
   query.forEach((text, name) => {
-    const texts = sent.get(name)
-    if (texts) texts.push(text)
-    else sent.set(name, [text])
+    const before = sent.get(name)
+    if (typeof before === 'object') before.push(text)
+    else sent.set(name, before === undefined ? text : [before, text])
   })
-  for (const [name, texts] of sent) {
+  sent.forEach((texts, name) => {
     const parameter = route.query.find((known) => known.name === name)
     if (parameter) readParameter(parameter, texts, read)
     else read.unknown.push(name === '' ? '""' : shorten(name, 80))
-  }
+  })
   return read
 }
 
-function readParameter(parameter: QueryParameter, texts: readonly string[], read: ReadQuery): void {
+/** `texts`: a list where the parameter was sent more than once. */
+function readParameter(parameter: QueryParameter, texts: string | readonly string[], read: ReadQuery): void {
   const { name, type, repeatable } = parameter
-  if (!repeatable && texts.length > 1) {
+  if (!repeatable && typeof texts !== 'string') {
     const description = `found it ${texts.length} times, expected it once`
     read.violations.push({ field: name, description, constraint: 'repeated' })
     return
   }
-  const values: readonly unknown[] = type === 'string' ? texts : texts.map((text) => coerce(parameter, text))
-  const wrong = values.indexOf(undefined)
+  const values = typeof texts === 'string' ? coerce(parameter, texts) : texts.map((text) => coerce(parameter, text))
+  const wrong = Array.isArray(values) ? values.indexOf(undefined) : values === undefined ? 0 : -1
   if (wrong >= 0) {
-    const description = `found ${foundValue(texts[wrong], [name])}, expected ${EXPECTED[type]}`
+    const text = typeof texts === 'string' ? texts : texts[wrong]
+    const description = `found ${foundValue(text, [name])}, expected ${EXPECTED[type]}`
     read.violations.push({ field: name, description, constraint: 'type' })
     return
   }
-  read.values[name] = repeatable ? values : values[0]
+  read.values[name] = repeatable ? [values].flat() : values
 }
 
 const EXPECTED = { string: 'text', integer: 'an integer', boolean: 'true or false' } as const

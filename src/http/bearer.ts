@@ -12,8 +12,9 @@ export function checkBearer(exchange: Exchange, { world }: Corridor): void {
   const header = exchange.request.headers.authorization
   if (!header)
     throw unauthenticated('the Authorization header is missing; send Bearer and an access token of POST /oauth/token')
-  const [scheme = '', token = '', ...rest] = header.split(' ')
-  if (scheme.toLowerCase() !== 'bearer' || token === '' || rest.length > 0) {
+  const space = header.indexOf(' ')
+  const token = space < 0 ? '' : header.slice(space + 1)
+  if (header.slice(0, space).toLowerCase() !== 'bearer' || token === '' || token.includes(' ')) {
     throw unauthenticated('the Authorization header is not of the form "Bearer <access token>"')
   }
   const found = world.byBearer(token)

@@ -34,12 +34,14 @@ export class HttpExchange {
   /** Sends a request. Never throws: what goes wrong is one of the answers. */
   async send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<Received> {
     const body = octets(request.body)
-    const { protocol, ...server } = this.#server(request.origin)
-    const headers = { ...request.headers, ...lengthOf(request.method, body) }
-    const options: RequestOptions = { ...server, method: request.method, path: target(request), headers }
+    const { protocol, hostname, port } = this.#server(request.origin)
+    const { method } = request
+    const agent = kept ? this.#kept : this.#single
+    const headers = { ...request.headers, ...lengthOf(method, body) }
+    const options: RequestOptions = { hostname, port, method, path: target(request), headers, agent }
     try {
-      if (protocol === 'https:') return await this.#overTls(body, options, timeout)
-      return await receive(requestHttp({ ...options, agent: kept ? this.#kept : this.#single }), body, timeout)
+      if (protocol === 'https:') return await this.#overTls(body, { ...options, agent: false }, timeout)
+      return await receive(requestHttp(options), body, timeout)
     } catch (error) {
       return { kind: 'broken', message: reason(error) }
     }
@@ -62,7 +64,7 @@ export class HttpExchange {
   /** Loaded only for connectors whose `base_url` needs it: TLS is slow to load. */
   async #overTls(body: string, options: RequestOptions, timeout: number): Promise<Received> {
     const { request: requestHttps } = await import('node:https')
-    return receive(requestHttps({ ...options, agent: false }), body, timeout)
+    return receive(requestHttps(options), body, timeout)
   }
 }
 
@@ -110,7 +112,8 @@ function collect(response: IncomingMessage, settle: (received: Received) => void
     settle({ kind: 'broken', message: reason(error) })
   })
   response.on('end', () => {
-    settle({ kind: 'answer', status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) })
+    const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+    settle({ kind: 'answer', status: response.statusCode ?? 0, headers: response.headers, body })
   })
 }
 

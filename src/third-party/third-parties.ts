@@ -1,9 +1,8 @@
 import type { ThirdParty } from '../domain/ports.ts'
 import type { Trail, UpstreamCall } from '../domain/trail.ts'
 import type { Environment } from '../store/environment.ts'
-import { Footing } from '../store/footing.ts'
 import { CallsUnderWay } from './calls-under-way.ts'
-import { createThirdPartyClient } from './client.ts'
+import { type ClientParts, ThirdPartyClient } from './client.ts'
 import { HttpExchange } from './exchange.ts'
 import { type Interceptor, startListener } from './listener.ts'
 import { Templates } from './template.ts'
@@ -35,10 +34,10 @@ export async function startThirdParties(options: ThirdPartiesOptions): Promise<T
   const http = new HttpExchange()
   const underWay = new CallsUnderWay()
   const listener = await startListener({ environment, templates, intercept, underWay, settled })
-  const shared = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound, underWay }
+  const parts: ClientParts = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound, underWay }
   return {
     origin: listener.origin,
-    client: (of, trail) => createThirdPartyClient({ environment: of, footing: new Footing(of), trail, ...shared }),
+    client: (of, trail) => new ThirdPartyClient(parts, of, trail),
     close: async () => {
       http.close()
       await listener.close()

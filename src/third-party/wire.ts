@@ -55,11 +55,15 @@ export function headerValue(text: string): string {
 
 /** Percent-encoding of one part of a path or of a query; nothing in the value can leave its part. */
 export function encodePart(value: string): string {
+  // Nearly every name is plain, and found to be so in a twentieth of the time.
+  if (PLAIN_PART.test(value)) return value
   return encodeURIComponent(value.toWellFormed()).replaceAll(
     /[!'()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
   )
 }
+
+const PLAIN_PART = /^[\w.~-]*$/
 
 /** The decoded text, or undefined when it is not well-formed. */
 export function decodePart(text: string): string | undefined {
