@@ -1,5 +1,6 @@
 import { ToolSchemas } from './contract/tool-schemas.ts'
 import type { Reports } from './control/context.ts'
+import { StartError } from './domain/start-error.ts'
 import { documentChecks } from './document-checks.ts'
 import { mountDoors } from './doors-joint.ts'
 import { BUNDLED, loadSeeds } from './documents/load-seeds.ts'
@@ -24,6 +25,7 @@ import { notApplied, type SimulatorOptions } from './simulator-options.ts'
 import { systemTime } from './store/clock.ts'
 import { ConnectorDirectory } from './store/connector-directory.ts'
 import type { Environment } from './store/environment.ts'
+import { ClientIdTakenError } from './store/directory.ts'
 import { RandomIds } from './store/ids.ts'
 import type { Model } from './store/model.ts'
 import { openWorld, type World } from './store/world.ts'
@@ -104,11 +106,19 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
 
 /** A new environment gets the seed; one that the state file holds stays as it is. */
 async function seedDefault(world: World, environments: Environments, options: SimulatorOptions): Promise<string[]> {
-  if (!world.environment(DEFAULT_ENVIRONMENT)) {
+  if (world.environment(DEFAULT_ENVIRONMENT)) return notApplied(options)
+  try {
     await environments.createDefault(DEFAULT_ENVIRONMENT)
-    return []
+  } catch (error) {
+    if (!(error instanceof ClientIdTakenError)) throw error
+    throw new StartError(
+      `${options.state ?? 'the state'}: it has no environment ${DEFAULT_ENVIRONMENT}, and cannot get one from the seed: ` +
+        `${error.message}. Rename that environment, or use another --state file or --fresh`,
+    )
   }
-  return notApplied(options)
+  // Should the disk refuse it, there would be nobody to serve.
+  await world.flushed()
+  return []
 }
 
 async function startScenarios(world: World, scenarios: ScenarioJoint, options: SimulatorOptions): Promise<void> {

@@ -1,3 +1,4 @@
+import { ServiceError } from '../domain/errors.ts'
 import { StartError } from '../domain/start-error.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -10,7 +11,8 @@ export function reportFailure(error: unknown, help: string, err: (line: string) 
     err(`toolmock: ${error.message} See ${help}.`)
     return 2
   }
-  if (error instanceof StartError) {
+  const isOfDisk = error instanceof ServiceError && error.errorCode === 'STORAGE_UNAVAILABLE'
+  if (error instanceof StartError || isOfDisk) {
     err(`toolmock: ${error.message}`)
     return 2
   }

@@ -70,6 +70,11 @@ export class DiskStore implements CommitSink {
     return this.#log.settled()
   }
 
+  /** As `settled`, whatever the durability. */
+  flushed(): Promise<void> | undefined {
+    return this.#log.flushed()
+  }
+
   /** Writes the whole model into the state file, while commits go on; the journal begins anew. */
   fold(): Promise<void> {
     this.#folding ??= this.#fold(true).finally(() => (this.#folding = undefined))
@@ -83,8 +88,6 @@ export class DiskStore implements CommitSink {
     try {
       await this.#folding?.catch(() => undefined)
       await this.#fold(false)
-    } catch (error) {
-      throw new StorageError('the journal could not be folded into the state file and is kept beside it', error)
     } finally {
       await this.#log.idle()
       await this.#journal.close().catch(() => undefined)
@@ -99,6 +102,15 @@ export class DiskStore implements CommitSink {
   }
 
   async #fold(goesOn: boolean): Promise<void> {
+    try {
+      await this.#writeFile(goesOn)
+    } catch (error) {
+      const cause = error instanceof StorageError ? error.cause : error
+      throw new StorageError('the journal could not be folded into the state file and is kept beside it', cause)
+    }
+  }
+
+  async #writeFile(goesOn: boolean): Promise<void> {
     await this.#log.flushed()?.catch(() => undefined)
     if (!this.#journal.exists) return
     const { captured, upto, segment } = await this.#log.cut(() => this.capture(), goesOn)

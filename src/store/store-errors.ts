@@ -16,3 +16,8 @@ export class StorageError extends ServiceError {
     this.cause = cause
   }
 }
+
+/** Whoever still acts for an environment that was removed meanwhile: its bearer tokens went with it. */
+export function removed(name: string): ServiceError {
+  return new ServiceError('UNAUTHENTICATED', `the environment ${name} was removed`)
+}

@@ -1,5 +1,4 @@
 import type { BearerToken, Client } from '../domain/client.ts'
-import { ServiceError } from '../domain/errors.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { type ClockState, type TimeSource, systemTime } from './clock.ts'
@@ -13,6 +12,7 @@ import { Model } from './model.ts'
 import { ENVIRONMENT_NAME } from './state-check.ts'
 import { byName, type EnvironmentRecord, type StateImage } from './state-image.ts'
 import { type ResolveConnector, StoredEnvironment } from './stored-environment.ts'
+import { removed } from './store-errors.ts'
 import type { Change } from './table.ts'
 import { load, placed, replay } from './world-loading.ts'
 import type { NewEnvironment, WorldOptions } from './world-options.ts'
@@ -182,7 +182,12 @@ export class World {
     return this.#sink.settled()
   }
 
-  /** Writes the whole model into the state file while service goes on. */
+  /** As `settled`, whatever the durability. */
+  flushed(): Promise<void> | undefined {
+    return this.#disk?.flushed()
+  }
+
+  /** Writes the whole model into the state file while service goes on. @throws StorageError when the journal had to stay */
   fold(): Promise<void> {
     return this.#disk?.fold() ?? RESOLVED
   }
@@ -242,9 +247,4 @@ export class World {
       environment.takenBack++
     })
   }
-}
-
-/** Whoever still acts for an environment that was removed meanwhile: its bearer tokens went with it. */
-function removed(name: string): ServiceError {
-  return new ServiceError('UNAUTHENTICATED', `the environment ${name} was removed`)
 }
