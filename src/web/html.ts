@@ -35,11 +35,16 @@ const ENTITIES = new Map([
   ["'", '&#39;'],
 ])
 
+/** What no page may hold: browsers drop it or take it for something else. */
+// eslint-disable-next-line no-control-regex -- they are what is meant
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
+
 function render(value: HtmlValue): string {
   if (value === null || value === undefined || value === false) return ''
   if (value instanceof Html) return value.toString()
   if (typeof value === 'object') return value.map((part) => part.toString()).join('')
   return String(value)
     .toWellFormed()
+    .replaceAll(CONTROLS, '\ufffd')
     .replaceAll(/[&<>"']/g, (character) => ENTITIES.get(character) ?? '')
 }

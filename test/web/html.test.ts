@@ -20,6 +20,10 @@ describe('html', () => {
     expect(html`[${0}]`.toString()).toBe('[0]')
   })
 
+  it('replaces control characters, which no page may hold, and keeps line breaks and tabs', () => {
+    expect(html`<p>${'a\u0000b\u001b[31m\u0085\n\tc'}</p>`.toString()).toBe('<p>a\ufffdb\ufffd[31m\ufffd\n\tc</p>')
+  })
+
   it('replaces lone surrogates, which UTF-8 cannot carry', () => {
     expect(html`${'a\ud800b'}`.toString()).toBe('a\ufffdb')
   })
