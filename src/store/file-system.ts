@@ -1,5 +1,5 @@
-import { type FileHandle, open, readdir, realpath, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { type FileHandle, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { makeDirectory } from '../disk/make-directory.ts'
 
 /** An open file, written at given positions. */
@@ -54,6 +54,8 @@ export const nodeFileSystem: FileSystem = {
       return await realpath(path)
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error
+      const target = await readlink(path).catch(() => undefined)
+      if (target !== undefined) return nodeFileSystem.realPath(resolve(dirname(path), target))
       return join(await realpath(dirname(path)), basename(path))
     }
   },
@@ -71,6 +73,9 @@ export const nodeFileSystem: FileSystem = {
 
 /** Into memory that can be given back at once: see {@link release}. */
 async function readWhole(path: string): Promise<Buffer> {
+  // Opening a pipe would wait for somebody who writes into it.
+  const found = await stat(path)
+  if (!found.isFile()) throw notAFile(path, found.isDirectory() ? 'a folder' : 'a device, pipe or socket')
   const file = await open(path, 'r')
   try {
     const { size } = await file.stat()
@@ -84,6 +89,10 @@ async function readWhole(path: string): Promise<Buffer> {
   } finally {
     await file.close()
   }
+}
+
+function notAFile(path: string, what: string): Error {
+  return Object.assign(new Error(`${path} is ${what}, not a file`), { code: 'EISDIR' })
 }
 
 /** Gives the memory of what was read back now, and not when the next collection happens to come; the bytes are gone. */

@@ -25,6 +25,8 @@ export interface RawLine {
   end: number
   /** Undefined when it is damaged. */
   content: Partial<JournalLine & JournalHeader> | undefined
+  /** Whether it may be what a write that was cut short left of the first line of a file. */
+  isBegun: boolean
 }
 
 /**
@@ -100,9 +102,10 @@ class JournalReader {
     const place = `${segmentPath(this.#stateFile, damaged.segment)}:${damaged.lineNumber}`
     const rest = this.#raw.slice(at + 1)
     const wasDurable = rest.some(({ start, content }) => start === 0 || (content?.synced ?? 0) >= n)
-    const foreign = damaged.start === 0 && damaged.content !== undefined
+    // A first line is synced before anything follows it, so that no crash leaves it damaged in another way.
+    const foreign = damaged.start === 0 && !damaged.isBegun
     if (wasDurable || foreign) {
-      const what = damaged.start === 0 ? 'this is not a journal of toolmock' : 'the journal is damaged here'
+      const what = foreign ? 'this is not a journal of toolmock, or it is damaged' : 'the journal is damaged here'
       throw new StateError(
         `${place}: ${what}. Nothing was changed; keep the file; toolmock state repair saves what can be saved, --fresh starts anew`,
       )
@@ -152,10 +155,19 @@ export function rawLines(bytes: Buffer, segment: number): RawLine[] {
     const newline = bytes.indexOf(0x0a, start)
     const end = newline < 0 ? bytes.length : newline + 1
     const content = newline < 0 ? undefined : decodeLine(bytes.subarray(start, newline))
-    lines.push({ segment, lineNumber: lines.length + 1, start, end, content })
+    const isBegun = newline < 0 && start === 0 && isBeginning(bytes)
+    lines.push({ segment, lineNumber: lines.length + 1, start, end, content, isBegun })
     start = end
   }
   return lines
+}
+
+const FRAME_START = '{"crc":"'
+
+/** A part of a line, or zeros where the disk did not get to it. */
+function isBeginning(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1').replace(/\0+$/, '')
+  return text.startsWith(FRAME_START) || FRAME_START.startsWith(text)
 }
 
 export function sameIdentity(a: Identity | null, b: Identity | null): boolean {

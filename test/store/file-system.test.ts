@@ -1,6 +1,10 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, realpath, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { nodeFileSystem } from '../../src/store/file-system.ts'
 import { StateError } from '../../src/store/store-errors.ts'
-import { openTestWorld } from '../support/worlds.ts'
+import { openTestWorld, withDirectory } from '../support/worlds.ts'
 
 describe('a state file', () => {
   it.runIf(process.platform === 'linux')(
@@ -12,4 +16,27 @@ describe('a state file', () => {
       expect(String(refused)).toContain(`${file}: it cannot be used as state file: ENOENT`)
     },
   )
+})
+
+describe('a path of a state file', () => {
+  it.runIf(process.platform === 'linux')(
+    'is refused when it is no file, a pipe without waiting for its other end',
+    () =>
+      withDirectory(async (directory) => {
+        const pipe = join(directory, 'pipe')
+        execFileSync('mkfifo', [pipe])
+        await expect(nodeFileSystem.read(pipe)).rejects.toThrow(`${pipe} is a device, pipe or socket, not a file`)
+        await expect(nodeFileSystem.read(directory)).rejects.toThrow(`${directory} is a folder, not a file`)
+        await expect(nodeFileSystem.read('/dev/null')).rejects.toThrow('not a file')
+      }),
+  )
+
+  it('is followed to where a symbolic link says that the file will be', () =>
+    withDirectory(async (directory) => {
+      const real = await realpath(directory)
+      await symlink('later/state.json', join(directory, 'link.json'))
+      await mkdir(join(directory, 'later'))
+      expect(await nodeFileSystem.realPath(join(directory, 'link.json'))).toBe(join(real, 'later', 'state.json'))
+      expect(await nodeFileSystem.realPath(join(directory, 'none.json'))).toBe(join(real, 'none.json'))
+    }))
 })

@@ -83,6 +83,44 @@ describe('the journal', () => {
     }),
   )
 
+  it.each<[string, (journal: Buffer) => Buffer | string]>([
+    ['is some other text', () => 'a diary\nof mine\n'],
+    ['is some other text in one line', () => 'a diary'],
+    ['has other line breaks', (journal) => journal.toString().replaceAll('\n', '\r\n')],
+    ['has a damaged first line', (journal) => journal.fill('x', 20, 21)],
+    ['has lost its first line', (journal) => journal.subarray(journal.indexOf('\n') + 1)],
+  ])('that %s is refused and stays as it is', (_, change) =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const path = `${file}.journal`
+      const disk = await journaled(file, 2)
+      disk.put(path, change(Buffer.from(disk.file(path)!)))
+      const before = disk.operations
+      await expect(openTestWorld({ file, fileSystem: disk })).rejects.toThrow(`${path}:1: this is not a journal`)
+      expect(disk.operations).toBe(before)
+    }),
+  )
+
+  it.each<[string, (header: Buffer) => Buffer]>([
+    ['nothing', () => Buffer.alloc(0)],
+    ['a part', (header) => header.subarray(0, 30)],
+    ['zeros', (header) => Buffer.alloc(header.length)],
+    ['a part and zeros', (header) => Buffer.concat([header.subarray(0, 5), Buffer.alloc(header.length - 5)])],
+  ])('of whose first line a crash left %s begins anew', (_, left) =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const path = `${file}.journal`
+      const disk = await journaled(file, 1)
+      const journal = disk.file(path)!
+      disk.put(path, left(journal.subarray(0, journal.indexOf('\n') + 1)))
+      await reopened(file, disk, (world) => {
+        world.create('default')
+        addAccount(world)
+      })
+      await reopened(file, disk, (world) => expect(accountIds(world)).toEqual(['ca_1']))
+    }),
+  )
+
   it(
     'that follows another state file is refused',
     inDirectory(async (file) => {
