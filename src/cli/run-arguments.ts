@@ -16,14 +16,25 @@ export const LOOPBACK = '127.0.0.1'
 /** What comes before the first `--` is ours, and the rest is the command's. @throws UsageError */
 export function readRun(argv: readonly string[], variables: Variables): RunArguments {
   const end = argv.indexOf('--')
-  const read = readArguments(RUN_FLAGS, end === -1 ? argv : argv.slice(0, end), variables)
-  const stray = read.rest.join(' ')
-  if (stray !== '') throw new UsageError(`run takes its command after --: toolmock run -- ${stray}.`)
+  const own = end === -1 ? argv : argv.slice(0, end)
+  const stray = firstOperand(own)
+  const read = readArguments(RUN_FLAGS, stray === -1 ? own : own.slice(0, stray), variables)
+  if (stray !== -1) {
+    const meant = ['toolmock run', ...argv.slice(0, stray), '--', ...argv.slice(stray)]
+    throw new UsageError(`run takes its command after --: ${meant.join(' ')}.`)
+  }
   const [program, ...args] = end === -1 ? [] : argv.slice(end + 1)
   if (program === undefined || program === '')
     throw new UsageError('run needs a command after --, as in toolmock run -- npm test.')
   refuseTls(read)
   return { ...read, command: [program, ...args] }
+}
+
+/** Where a command begins that nobody has told apart: its flags are not ours to read, let alone to complain of. */
+function firstOperand(argv: readonly string[]): number {
+  const takesNext = (word: string | undefined): boolean =>
+    RUN_FLAGS.some(({ name, kind }) => word === `--${name}` && kind.type !== 'switch')
+  return argv.findIndex((word, at) => !word.startsWith('-') && !takesNext(argv[at - 1]))
 }
 
 /** What the simulator is to be like: nothing of it outlives the command. */

@@ -1,17 +1,18 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-const RELAYED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const RELAYED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 
 /** Hands the signals that end a program on to the command: it decides what they mean, and everything ends with it. */
 export class SignalRelay {
   /** The first that came while there was no command yet. */
   early: NodeJS.Signals | undefined
   #child: ChildProcess | undefined
+  readonly #hadTerminal = terminal()?.isThere === true
   readonly #relay = (signal: NodeJS.Signals): void => {
     if (!this.#child) this.early ??= signal
-    // Ctrl-C goes to everybody at the terminal. The command has it already, and may take a second one for impatience.
-    else if (signal !== 'SIGINT' || !isAtTerminal()) this.#child.kill(signal)
+    // The command has it already, and may take a second one for impatience.
+    else if (!this.#isForEverybody(signal)) this.#child.kill(signal)
   }
 
   constructor() {
@@ -25,16 +26,27 @@ export class SignalRelay {
   end(): void {
     for (const signal of RELAYED) process.off(signal, this.#relay)
   }
+
+  /** Ctrl-C and Ctrl-\ go to everybody whom the terminal is busy with, and so does its end, but for the first in its session. */
+  #isForEverybody(signal: NodeJS.Signals): boolean {
+    const now = terminal()
+    if (signal === 'SIGINT' || signal === 'SIGQUIT') return now ? now.isBusyWithUs : process.stderr.isTTY
+    return signal === 'SIGHUP' && this.#hadTerminal && now?.isThere === false && !now.isOurs
+  }
 }
 
-/** Whether this process and its children are what a terminal is busy with. */
-function isAtTerminal(): boolean {
+/** What a terminal has to do with this process and its children, where the system tells. */
+function terminal() {
   try {
     // The name of the program stands in parentheses, and may hold anything.
     const [, fields = ''] = /\) (.*)$/s.exec(readFileSync('/proc/self/stat', 'latin1')) ?? []
-    const [, , group, , , foreground] = fields.split(' ')
-    return group !== undefined && group === foreground
+    const [, , group, session, device, foreground] = fields.split(' ')
+    return {
+      isThere: device !== '0',
+      isBusyWithUs: group === foreground,
+      isOurs: session === String(process.pid),
+    }
   } catch {
-    return process.stderr.isTTY
+    return undefined
   }
 }

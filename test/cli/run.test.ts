@@ -98,6 +98,11 @@ describe('the verdict of toolmock run', () => {
     [['--', ''], 'run needs a command after --, as in toolmock run -- npm test.'],
     [['npm', 'test'], 'run takes its command after --: toolmock run -- npm test.'],
     [
+      ['--tls', '--min-operations', '3', 'node', '-e', 'x', '--', '--report'],
+      'run takes its command after --: toolmock run --tls --min-operations 3 -- node -e x -- --report.',
+    ],
+    [['--no-such', 'x', '--', 'true'], '--no-such is not known.'],
+    [
       ['--min-operations', 'most', '--', 'true'],
       '--min-operations most: expected a whole number, or a percentage from 0% to 100%.',
     ],
@@ -149,19 +154,22 @@ describe('the command of toolmock run', () => {
     expect(spoken.stderr).toMatch(/^warn TOOLMOCK_SEDE .*\ndone\n/)
   })
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('gets %s, once, and decides what it means', async (signal) => {
-    const work = `
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const)(
+    'gets %s, once, and decides what it means',
+    async (signal) => {
+      const work = `
       let times = 0
       process.on('${signal}', () => { times += 1; setTimeout(() => process.exit(40 + times), 200) })
       setInterval(() => undefined, 1000)
       console.log('ready')`
-    const { child, end } = toolmock.begin(['run', '--', process.execPath, '-e', work])
-    await once(child.stdout!, 'data')
-    child.kill(signal)
-    const { code, stderr } = await end
-    expect(code).toBe(41)
-    expect(stderr.toString()).toContain('toolmock: the command failed with exit code 41, which is passed on')
-  })
+      const { child, end } = toolmock.begin(['run', '--', process.execPath, '-e', work])
+      await once(child.stdout!, 'data')
+      child.kill(signal)
+      const { code, stderr } = await end
+      expect(code).toBe(41)
+      expect(stderr.toString()).toContain('toolmock: the command failed with exit code 41, which is passed on')
+    },
+  )
 
   it('ends by a signal that it does not catch: 128 and its number', async () => {
     const work = 'setInterval(() => undefined, 1000); console.log(process.pid)'
