@@ -1,7 +1,7 @@
 import type { Coverage, Reach, Tally } from '../../../documents/report-schemas.ts'
 import { html, type Html, type HtmlValue } from '../../../web/html.ts'
 import { tallyOf } from '../../reach.ts'
-import { type Column, reachMark, table } from './table.ts'
+import { inCode, type Column, reachMark, table } from './table.ts'
 
 type OperationCoverage = Coverage['operations'][number]
 type ErrorCodeCoverage = OperationCoverage['statuses'][number]['error_codes'][number]
@@ -43,7 +43,7 @@ export function operationsSection(operations: readonly OperationCoverage[]): Htm
     { label: 'Response fields' },
   ]
   const rows = operations.map(({ operation, reach, statuses, request_fields: sent, response_fields: answered }) => [
-    html`<a href="#operation-${operation}"><code>${operation}</code></a>`,
+    html`<a href="#operation-${operation}">${inCode(operation)}</a>`,
     reachMark(reach),
     share(tallyOf(statuses)),
     share(tallyOf(statuses.flatMap((status) => status.error_codes))),
@@ -58,12 +58,7 @@ export function operationsSection(operations: readonly OperationCoverage[]): Htm
 
 export function movesSection(moves: Coverage['lifecycle_moves']): Html {
   const columns: Column[] = [{ label: 'Event' }, { label: 'From' }, { label: 'To' }, { label: 'Reach' }]
-  const rows = moves.map(({ from, event, to, reach }) => [
-    html`<code>${event}</code>`,
-    html`<code>${from}</code>`,
-    html`<code>${to}</code>`,
-    reachMark(reach),
-  ])
+  const rows = moves.map(({ from, event, to, reach }) => [inCode(event), inCode(from), inCode(to), reachMark(reach)])
   return html`<section id="moves" aria-labelledby="moves-title">
     <h2 id="moves-title">Lifecycle moves of accounts</h2>
     ${table({ caption: 'Every move of an account from one status to another', columns, rows })}
@@ -78,7 +73,7 @@ export function scenariosSection(scenarios: Coverage['scenarios']): Html {
     { label: 'Rules that fired', kind: 'number' },
   ]
   const rows = scenarios.map(({ name, reach, started, rules, rules_fired: fired }) => [
-    html`<code>${name}</code>`,
+    inCode(name),
     reachMark(reach),
     started,
     started === 0 ? null : `${fired} of ${rules}`,
@@ -106,14 +101,14 @@ function details({ operation, statuses, request_fields: sent, response_fields: a
   const rows = statuses.map(({ status, reach, answers, injected, error_codes: codes }) => {
     return [status, reachMark(reach), answers, injected, listed(codes.map(errorCode))]
   })
-  return html`<h3 id="operation-${operation}"><code>${operation}</code></h3>
+  return html`<h3 id="operation-${operation}">${inCode(operation)}</h3>
     ${table({ caption: `${operation}: statuses and their error codes`, columns, rows })}
     ${fieldsTable(operation, sent.map(requestField), answered.map(responseField))}`
 }
 
 function errorCode({ error_code: code, reach, answers, injected }: ErrorCodeCoverage): ShownField {
   const counts = { driven: answers, injected_only: `${injected} injected`, never: 'never' }
-  return { reach, shown: html`<code>${code}</code> <small>(${counts[reach]})</small>` }
+  return { reach, shown: html`${inCode(code)} <small>(${counts[reach]})</small>` }
 }
 
 interface ShownField {
@@ -123,11 +118,11 @@ interface ShownField {
 
 function requestField({ path, in: place, required, reach }: OperationCoverage['request_fields'][number]): ShownField {
   const about = [...(place === 'body' ? [] : [place]), ...(required ? ['required'] : [])].join(', ')
-  return { reach, shown: html`<code>${path}</code>${about !== '' && html` <small>(${about})</small>`}` }
+  return { reach, shown: html`${inCode(path)}${about !== '' && html` <small>(${about})</small>`}` }
 }
 
 function responseField({ path, reach }: OperationCoverage['response_fields'][number]): ShownField {
-  return { reach, shown: html`<code>${path}</code>` }
+  return { reach, shown: inCode(path) }
 }
 
 /** Which fields were reached how far. Most of many are reached alike, so that each reach is one row. */

@@ -1,7 +1,7 @@
 import type { Finding, UnfiredRule, UnknownPath, Warning } from '../../../documents/report-schemas.ts'
 import { html, type Html, type HtmlValue } from '../../../web/html.ts'
 import type { OperationReport } from '../by-operation.ts'
-import { type Column, table } from './table.ts'
+import { inCode, type Column, table } from './table.ts'
 
 const FINDING_COLUMNS: readonly Column[] = [
   { label: 'Where' },
@@ -37,9 +37,9 @@ export function pathsSection(paths: readonly UnknownPath[]): Html {
     { label: 'Requests' },
   ]
   const rows = paths.map(({ method, path, status, did_you_mean: meant, count, requests }) => [
-    html`<code>${method} ${path}</code>`,
+    inCode(`${method} ${path}`),
     status,
-    meant === null ? null : html`<code>${meant}</code>`,
+    meant === null ? null : inCode(meant),
     count,
     requestIds(requests),
   ])
@@ -59,7 +59,7 @@ export function rulesSection(rules: readonly UnfiredRule[]): Html {
     { label: 'Requests that fitted it, but not its when', kind: 'number' },
   ]
   const rows = rules.map(({ rule, scenario, at, environment, matched }) => {
-    return [rule, html`<code>${scenario}</code>`, at, environment ?? 'any', matched]
+    return [rule, inCode(scenario), at, environment ?? 'any', matched]
   })
   return section('rules', 'Rules that had to fire and never did', {
     none: 'Every rule that had to fire has fired.',
@@ -91,14 +91,14 @@ function byName<Item>(
     .filter((operation) => itemsOf(operation).length > 0)
     .map(
       (operation) =>
-        html`<h3><code>${operation.operation}</code></h3>
+        html`<h3>${inCode(operation.operation)}</h3>
           ${show(operation.operation, itemsOf(operation))}`,
     )
 }
 
 function findingsTable(operation: string, findings: readonly Finding[]): Html {
   const rows = findings.map(({ path, found, allowed, constraint, error_code: code, basis, count, requests }) => [
-    html`<code>${path}</code>`,
+    inCode(path),
     found,
     allowed,
     rule(code ?? constraint, basis),
@@ -110,7 +110,7 @@ function findingsTable(operation: string, findings: readonly Finding[]): Html {
 
 function warningsTable(operation: string, warnings: readonly Warning[]): Html {
   const rows = warnings.map(({ path, found, allowed, constraint, basis, count, requests }) => [
-    html`<code>${path}</code>`,
+    inCode(path),
     found,
     allowed,
     rule(constraint, basis),
@@ -128,7 +128,7 @@ function rule(name: string, basis: string): Html {
 const SHOWN_REQUESTS = 3
 
 function requestIds(requests: readonly string[]): HtmlValue {
-  const shown = requests.slice(0, SHOWN_REQUESTS).map((id) => html`<code>${id}</code> `)
+  const shown = requests.slice(0, SHOWN_REQUESTS).map((id) => html`${inCode(id)} `)
   const more = requests.length - shown.length
   return more > 0 ? html`${shown}<small>and others</small>` : shown
 }

@@ -7,7 +7,7 @@ import { movesSection, operationsSection, scenariosSection, share, summarySectio
 import { answersSection, pathsSection, rulesSection, violationsSection, warningsSection } from './findings.ts'
 import { PRINT_STYLE } from './print-style.ts'
 import { REPORT_STYLE } from './style.ts'
-import { type Column, counted, table } from './table.ts'
+import { inCode, type Column, counted, table } from './table.ts'
 
 /** Both reports as one page that needs nothing from anywhere: no script, no image, no font. */
 export function reportPage(reports: ReportPair): string {
@@ -112,7 +112,7 @@ function environmentsSection({ contract, coverage }: ReportPair): Html {
   const rows = contract.environments.map((each) => {
     const summary = covered.get(each.name)
     return [
-      html`<code>${each.name}</code>`,
+      inCode(each.name),
       each.requests,
       each.injected,
       each.violations.length,

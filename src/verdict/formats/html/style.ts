@@ -195,6 +195,55 @@ export const REPORT_STYLE = css`
   .bar > * + * {
     border-left: 1px solid var(--quiet);
   }
+  @media screen and (max-width: 40rem) {
+    header,
+    section {
+      padding: 1rem;
+    }
+    body {
+      padding: 0.75rem 0.75rem 3rem;
+    }
+    table,
+    caption,
+    tbody,
+    tr,
+    tbody th,
+    td {
+      display: block;
+    }
+    thead {
+      display: block;
+      position: absolute;
+      width: 1px;
+      height: 1px;
+      overflow: hidden;
+      clip-path: inset(50%);
+    }
+    tr {
+      padding: 0.5rem 0;
+      border-bottom: 1px solid var(--line);
+    }
+    tbody tr:last-child {
+      border-bottom: 0;
+    }
+    tbody th,
+    td {
+      padding: 0.125rem 0;
+      border: 0;
+      text-align: left;
+    }
+    .number {
+      text-align: left;
+    }
+    td:empty {
+      display: none;
+    }
+    td::before {
+      content: attr(data-label) ': ';
+      color: var(--quiet);
+      font-size: 0.8125rem;
+    }
+  }
   footer {
     color: var(--quiet);
     font-size: 0.8125rem;

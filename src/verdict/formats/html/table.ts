@@ -14,7 +14,7 @@ export interface Table {
   readonly rows: readonly (readonly HtmlValue[])[]
 }
 
-/** A table whose rows have headings too; on a narrow screen it scrolls by itself. */
+/** A table whose rows have headings too; on a narrow screen each row stands by itself, its cells with their labels. */
 export function table({ caption, columns, rows }: Table): Html {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
     <table>
@@ -36,7 +36,9 @@ export function table({ caption, columns, rows }: Table): Html {
 function row(cells: readonly HtmlValue[], columns: readonly Column[]): Html {
   return html`<tr>
     ${cells.map((cell, at) =>
-      at === 0 ? html`<th scope="row">${cell}</th>` : html`<td ${className(columns[at]?.kind)}>${cell}</td>`,
+      at === 0
+        ? html`<th scope="row">${cell}</th>`
+        : html`<td ${className(columns[at]?.kind)} data-label="${columns[at]?.label}">${cell}</td>`,
     )}
   </tr>`
 }
@@ -44,6 +46,14 @@ function row(cells: readonly HtmlValue[], columns: readonly Column[]): Html {
 function className(kind: Column['kind']): Html | undefined {
   return kind && html`class="${kind}"`
 }
+
+/** A name as code; a long one breaks behind its parts. */
+export function inCode(name: string): Html {
+  const parts = name.split(/(?<=[._/])(?=\w)/)
+  return html`<code>${parts.map((part, at) => html`${at > 0 && WORD_BREAK}${part}`)}</code>`
+}
+
+const WORD_BREAK = html`<wbr />`
 
 const REACHES: Readonly<Record<Reach, string>> = {
   driven: 'driven',
