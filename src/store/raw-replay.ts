@@ -1,5 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { JournalLine } from './journal-record.ts'
+import { TABLE_NAMES } from './model.ts'
+
+const NO_ROWS: JsonObject = Object.fromEntries(TABLE_NAMES.map((name) => [name, []]))
 
 type Rows = Map<JsonValue | undefined, JsonValue>
 
@@ -33,7 +36,7 @@ function applyLine(
     return
   }
   const before = environments.get(name)
-  const present = { ...(isJsonObject(before) ? before : {}), ...(record as JsonObject | undefined) }
+  const present = { ...(isJsonObject(before) ? before : { tables: NO_ROWS }), ...(record as JsonObject | undefined) }
   const seeded = objectAt(present, 'ids')
   if (ids !== undefined && 'seed' in seeded) present['ids'] = { ...seeded, position: ids }
   environments.set(name, present)

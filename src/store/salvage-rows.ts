@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { TABLE_NAMES, type TableName } from './model.ts'
 import { clockShape, idsShape, rowShape, settingsShape } from './row-shapes.ts'
 import type { LeaveOut } from './salvage-text.ts'
-import { pathText, type Shape } from './shape.ts'
+import { describe, pathText, type Shape } from './shape.ts'
 import { ENVIRONMENT_NAME } from './state-check.ts'
 import { byName, type EnvironmentImage, type StateImage } from './state-image.ts'
 
@@ -13,6 +13,7 @@ const SHARED_TABLES: ReadonlySet<TableName> = new Set(['clients'])
 /** Everything of a state that is sound: what is not is left out, row by row. */
 export function salvageRows(state: JsonObject, leaveOut: LeaveOut): StateImage {
   const taken = new Set<string>()
+  leaveOutUnknown(state, ['version', 'environments'], [], leaveOut)
   const environments = Object.entries(isJsonObject(state['environments']) ? state['environments'] : {}).flatMap(
     ([name, environment]): [string, EnvironmentImage][] => {
       if (ENVIRONMENT_NAME.test(name) && isJsonObject(environment))
@@ -39,6 +40,8 @@ function salvageEnvironment(
     return fallback
   }
   const tables = isJsonObject(own(environment, 'tables')) ? (environment['tables'] as JsonObject) : {}
+  leaveOutUnknown(environment, ['settings', 'clock', 'ids', 'tables'], [place], leaveOut)
+  leaveOutUnknown(tables, TABLE_NAMES, [place, 'tables'], leaveOut)
   const image = {
     settings: part('settings', settingsShape, DEFAULT_SETTINGS),
     clock: part('clock', clockShape, { offset_ms: 0, frozen_at: null }),
@@ -59,6 +62,7 @@ function salvageTable(
   const seen = new Set<unknown>()
   const sequences = new Set<unknown>()
   const all = Array.isArray(rows) ? rows : []
+  if (!Array.isArray(rows)) leaveOut(`${place}.tables.${table}: there is ${describe(rows)}; in its place comes no row`)
   return all.flatMap((row, at): JsonObject[] => {
     const path = `${place}.tables.${table}[${at}]`
     const fault = shape(row)
@@ -77,6 +81,13 @@ function salvageTable(
     if (SHARED_TABLES.has(table)) taken.add(id)
     return [row as JsonObject]
   })
+}
+
+function leaveOutUnknown(object: JsonObject, known: readonly string[], path: string[], leaveOut: LeaveOut): void {
+  for (const key of Object.keys(object)) {
+    if (!known.includes(key))
+      leaveOut(`${pathText([...path, key])}: an unknown field; allowed is one of ${known.join(', ')}`)
+  }
 }
 
 /** A new account must not get the place of one that was saved. */

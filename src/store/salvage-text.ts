@@ -14,18 +14,31 @@ interface Block {
 /** What begins on a line of its own in the layout of `snapshot-text.ts`, by indentation. */
 const ENVIRONMENT = /^ {4}(?<name>"(?:[^"\\]|\\.)*"): \{$/
 const PART = /^ {6}"(?<name>settings|clock|ids)": (?<value>.*)$/
-const TABLE = /^ {8}"(?<name>\w+)": \[$/
+const TABLE = /^ {8}"(?<name>\w+)": \[(?:\],?)?$/
 const ROW = '          {'
 const ROW_END = /^ {10}\},?$/
 const PART_END = /^ {6}\},?$/
+/** What frames all of that, and says nothing by itself. */
+const FRAME = /^(?:\{| {2}"version": .*,| {2}"environments": \{(?:\},?)?| {6}"tables": \{| {8}\],?|(?: {2}){0,3}\},?)?$/
 
 /**
  * Reads a damaged state file line by line, in the layout in which toolmock writes it: every row and every other part that
  * is whole is kept, however much around it is broken.
  */
 export function salvageText(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
-  const reader = new Salvage(bytes.toString('utf8').split('\n'), isUtf8(bytes), leaveOut)
+  const reader = new Salvage(linesOf(bytes.toString('utf8')), isUtf8(bytes), leaveOut)
   return { version: 1, environments: reader.read() }
+}
+
+/** In the indentation and with the line breaks in which toolmock writes, whatever an editor has made of them. */
+function linesOf(text: string): string[] {
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/)
+  const step = /^[ \t]+(?=")/.exec(lines[1] ?? '')?.[0].length ?? 2
+  if (step === 2) return lines
+  return lines.map((line) => {
+    const { length } = /^[ \t]*/.exec(line)?.[0] ?? ''
+    return '  '.repeat(Math.round(length / step)) + line.slice(length)
+  })
 }
 
 class Salvage {
@@ -33,6 +46,8 @@ class Salvage {
   readonly #isUtf8: boolean
   readonly #leaveOut: LeaveOut
   #at = 0
+  /** Where lines begin that say nothing. */
+  #unreadFrom: number | undefined
 
   constructor(lines: readonly string[], wellEncoded: boolean, leaveOut: LeaveOut) {
     this.#lines = lines
@@ -46,6 +61,7 @@ class Salvage {
     let rows: JsonValue[] | undefined
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = this.#lines[this.#at] ?? ''
+      this.#note(line)
       const name = ENVIRONMENT.exec(line)?.groups?.['name']
       const part = PART.exec(line)?.groups
       const table = TABLE.exec(line)?.groups?.['name']
@@ -57,7 +73,21 @@ class Salvage {
       else if (environment && table !== undefined) environment.tables[table] = rows = []
       else if (line === ROW) this.#row(rows)
     }
+    this.#note('')
     return environments
+  }
+
+  /** Says once of lines that follow each other that they are left out. */
+  #note(line: string): void {
+    const isRead = [ENVIRONMENT, PART, TABLE, FRAME].some((known) => known.test(line)) || line === ROW
+    if (!isRead) {
+      this.#unreadFrom ??= this.#at
+      return
+    }
+    const [from, to] = [this.#unreadFrom, this.#at]
+    this.#unreadFrom = undefined
+    if (from === undefined) return
+    this.#leaveOut(`${to - from > 1 ? `lines ${from + 1} to ${to}` : `line ${to}`}: what cannot be read`)
   }
 
   #part(environment: JsonObject, name: string, value: string): void {

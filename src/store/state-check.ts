@@ -5,7 +5,7 @@ import { findSyntaxFault } from './json-syntax.ts'
 import { STATE_VERSION } from './migrations.ts'
 import { TABLE_NAMES, type TableName } from './model.ts'
 import { clockShape, idsShape, rowShape, settingsShape } from './row-shapes.ts'
-import { array, describe, type Fault, fields, pathText, type Shape, within } from './shape.ts'
+import { array, type Fault, fields, pathText, type Shape, within } from './shape.ts'
 import { decode, readInParts, type ReadState } from './snapshot-parts.ts'
 import type { EnvironmentImage, StateImage } from './state-image.ts'
 import { StateError } from './store-errors.ts'
@@ -94,12 +94,27 @@ export function stateFault(state: JsonObject, sound: ReadState['sound'] = new Se
 
 function environmentFault(name: string, environment: JsonValue, shape: Shape): Fault | undefined {
   if (ENVIRONMENT_NAME.test(name)) return shape(environment)
-  return { path: [], found: describe(name), allowed: 'a name of 1 to 64 letters, digits, ".", "_" and "-"' }
+  return {
+    path: [],
+    found: `the name ${JSON.stringify(name.slice(0, 100))}`,
+    allowed: 'a name of 1 to 64 letters, digits, ".", "_" and "-"',
+  }
+}
+
+function lineOfOtherText(bytes: Buffer): number {
+  let line = 1
+  for (let start = 0; start < bytes.length; line++) {
+    const newline = bytes.indexOf(0x0a, start)
+    const end = newline < 0 ? bytes.length : newline + 1
+    if (!isUtf8(bytes.subarray(start, end))) break
+    start = end
+  }
+  return line
 }
 
 function parseJson(bytes: Buffer, path: string): { state: unknown; sound: ReadState['sound'] } {
   if (bytes.length === 0) throw refused(path, 'it is empty')
-  if (!isUtf8(bytes)) throw refused(path, 'it is not a text in UTF-8')
+  if (!isUtf8(bytes)) throw refused(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
   const read = readInParts(bytes)
   if (read) return read
   const text = decode(bytes)

@@ -38,8 +38,10 @@ export async function repairState(
     const leftOut: string[] = []
     const image = await salvage(fileSystem, file, (what) => leftOut.push(what))
     const saved = savedOf(image)
-    if (Object.keys(image.environments).length === 0)
-      throw new StateError(`${path}: there is nothing in it that can be saved; nothing was written`)
+    if (Object.keys(image.environments).length === 0) {
+      const why = leftOut.length === 0 ? '' : ` (${leftOut.slice(0, 3).join('; ')})`
+      throw new StateError(`${path}: there is nothing in it that can be saved${why}; nothing was written`)
+    }
     await write(out, image)
     return { saved, leftOut }
   } catch (error) {
@@ -62,7 +64,7 @@ async function refuseTaken(fileSystem: FileSystem, out: string, file: string): P
 }
 
 async function salvage(fileSystem: FileSystem, file: string, leaveOut: LeaveOut): Promise<StateImage> {
-  const bytes = await fileSystem.read(file)
+  const bytes = await readText(fileSystem, file)
   const { state, isSound } = bytes ? readLeniently(bytes, file, leaveOut) : { state: EMPTY, isSound: false }
   const raw = await readRaw(fileSystem, file)
   if (!bytes && raw.length === 0) throw new StateError(`${file}: there is no such file`)
@@ -72,6 +74,13 @@ async function salvage(fileSystem: FileSystem, file: string, leaveOut: LeaveOut)
   if (isForeign) leaveOut(`${file}.journal: all of it, because it follows another state file`)
   const lines = isForeign ? [] : wholeCommits(file, raw, leaveOut)
   return salvageRows(replayRaw(state, lines), leaveOut)
+}
+
+/** With the line breaks that toolmock writes, whatever a copy has made of them: no text of JSON has one inside. */
+async function readText(fileSystem: FileSystem, path: string): Promise<Buffer | undefined> {
+  const bytes = await fileSystem.read(path)
+  if (!bytes?.includes('\r\n')) return bytes
+  return Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
 }
 
 const EMPTY: JsonObject = { version: 1, environments: {} }
@@ -96,7 +105,7 @@ async function readRaw(fileSystem: FileSystem, file: string): Promise<PlacedLine
   const raw: PlacedLine[] = []
   for (const segment of await segmentsOf(fileSystem, file)) {
     const place = segmentPath(file, segment)
-    for (const line of rawLines((await fileSystem.read(place)) ?? Buffer.alloc(0), segment))
+    for (const line of rawLines((await readText(fileSystem, place)) ?? Buffer.alloc(0), segment))
       raw.push({ ...line, place: `${place}:${line.lineNumber}` })
   }
   return raw

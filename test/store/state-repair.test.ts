@@ -92,6 +92,21 @@ describe('a check of a state file', () => {
     ['another version', (text: string) => text.replace('"version": 1', '"version": 9'), /version is 9/],
     ['a foreign file', () => '{"name": "x"}', /not a state file of toolmock/],
     [
+      'a byte order mark',
+      (text: string) => `\ufeff${text}`,
+      /state\.json:1:1: .+ unexpected byte order mark \(U\+FEFF\)/,
+    ],
+    [
+      'bytes that nobody can see',
+      (text: string) => text.replace('{', '\u0000'),
+      /state\.json:1:1: .+ unexpected U\+0000/,
+    ],
+    [
+      'an environment of another name',
+      (text: string) => text.replace('"default"', '"a/b"'),
+      /there is the name "a\/b"; allowed is a name of 1 to 64 letters/,
+    ],
+    [
       'a row of another shape',
       (text: string) => text.replace('"status": "ACTIVE"', '"status": "GONE"'),
       /state\.json:\d+:23: at environments\.default\.tables\.accounts\[0\]\.status there is a string; allowed is one of/,
@@ -166,6 +181,72 @@ describe('a repair of a state file', () => {
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
       expect(await opened(out, (world) => world.byClient(CLIENT.id)?.client)).toEqual(CLIENT)
       expect(await opened(out, (world) => world.environment('default')?.idsPosition)).toBe(0)
+    }),
+  )
+
+  it.each<[string, (line: string) => string]>([
+    ['is overwritten', () => '<<<<<<<'],
+    ['has lost its beginning', (line) => line.slice(12)],
+    ['has lost its end', (line) => line.slice(0, -1)],
+  ])('loses nothing in silence, whichever line %s', (_, damage) =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const text = await stopped(file)
+      const lines = text.split('\n')
+      for (let at = 0; at < lines.length - 1; at++) {
+        await writeFile(file, lines.with(at, damage(lines[at] ?? '')).join('\n'))
+        const out = join(directory, `${at}.json`)
+        const repaired = await repairState(file, out).catch((error: unknown) => String(error))
+        if (typeof repaired === 'string') expect(repaired).toContain('nothing was written')
+        else if (repaired.leftOut.length === 0) expect(await readFile(out, 'utf8'), lines[at]).toBe(text)
+      }
+    }),
+  )
+
+  it.each<[string, (text: string) => string]>([
+    ['four spaces', (text) => text.replaceAll(/^ +/gm, (spaces) => spaces + spaces)],
+    ['tabs', (text) => text.replaceAll(/^ +/gm, ({ length }) => '\t'.repeat(length / 2))],
+    ['a byte order mark', (text) => `\ufeff${text}`],
+    ['line breaks of Windows', (text) => text.replaceAll('\n', '\r\n')],
+  ])('keeps what is whole of a damaged file that an editor has given %s', (_, edit) =>
+    withDirectory(async (directory) => {
+      const [file, out] = [join(directory, 'state.json'), join(directory, 'saved.json')]
+      const text = edit(await stopped(file))
+      await writeFile(file, text.replace('"identifier": "user2', 'identifier": "user2'))
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([expect.stringMatching(/^line \d+: a row that cannot be read$/)])
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
+    }),
+  )
+
+  it(
+    'applies a journal whose line breaks a copy has changed, and those of its state file',
+    inDirectory(async ({ file, out }) => {
+      await killed(file)
+      for (const path of [file, journalOf(file)])
+        await writeFile(path, (await readFile(path, 'utf8')).replaceAll('\n', '\r\n'))
+      expect(await refusal(file)).toContain('not a journal of toolmock, or it is damaged')
+      expect(await repairState(file, out)).toMatchObject({ leftOut: [] })
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3', 'ca_4'])
+    }),
+  )
+
+  it(
+    'says what it does not know and what is missing',
+    inDirectory(async ({ file, out }) => {
+      const text = (await stopped(file)).replace('"version": 1,', '"version": 1, "extra": true,')
+      await writeFile(
+        file,
+        text.replace('"grants": []', '"things": [{"id": "t"}]').replace('"ids"', '"more": 1, "ids"'),
+      )
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([
+        expect.stringContaining('extra: an unknown field; allowed is one of version, environments'),
+        expect.stringContaining('environments.default.more: an unknown field'),
+        expect.stringContaining('environments.default.tables.things: an unknown field'),
+        expect.stringContaining('environments.default.tables.grants: there is nothing'),
+      ])
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3'])
     }),
   )
 
