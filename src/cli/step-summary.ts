@@ -9,7 +9,8 @@ export async function addToStepSummary(
 ): Promise<string[]> {
   if (file === undefined || file === '') return []
   try {
-    await appendFile(file, `${markdown()}\n`)
+    // Whatever stands there already, with a line break at its end or without: a heading begins after an empty line.
+    await appendFile(file, `\n\n${markdown()}\n`)
     return []
   } catch (error) {
     return [`the summary ${file} of GITHUB_STEP_SUMMARY cannot be written (${systemCode(error) ?? String(error)})`]

@@ -36,7 +36,44 @@ describe('a verdict as text', () => {
     const lines = verdictText(broken('x'.repeat(5000), ...Array.from({ length: 20 }, String))).split('\n')
     expect(lines[0]).toBe('toolmock: the verdict failed for 21 reasons')
     expect(lines[1]).toMatch(/^ {2}violation {2}x{239}…$/)
-    expect(lines[9]).toBe('  and 13 more')
+    expect(lines[11]).toBe('  and 11 more')
+  })
+
+  it('shows one reason of each kind, however many there are of another', () => {
+    const violations = Array.from({ length: 500 }, (_, nth) => reason(`a violation, the ${nth}th`))
+    const paths = violations.map((each) => ({ ...each, kind: 'unknown_path' as const }))
+    const others = [
+      { kind: 'unfired_rule' as const, sentence: 'rule "hang" never fired', requests: [] },
+      { kind: 'coverage' as const, sentence: '2 of 19 operations were driven', requests: [] },
+    ]
+    const text = verdictText({ ...GOOD, ok: false, reasons: [...violations, ...paths, ...others] })
+    expect(text).toContain('\n  violation     a violation, the 9th\n  unknown path  a violation, the 0th\n')
+    expect(text).toContain(
+      '\n  unfired rule  rule "hang" never fired\n  coverage      2 of 19 operations were driven\n',
+    )
+    expect(text).toContain('\n  and 989 more (violation 490, unknown path 499)\n')
+  })
+
+  it('takes 24 rows of a terminal of 80 columns with the lines of `toolmock run` around it, however wide its lines are', () => {
+    const wide = Array.from({ length: 500 }, (_, nth) => reason(`${nth} ${'wide '.repeat(24)}`))
+    const warnings = wide.map((each) => ({ ...each, kind: 'unread' as const }))
+    for (const full of [
+      { allowed: wide, warnings },
+      { allowed: [], warnings },
+      { allowed: [], warnings: [] },
+    ]) {
+      const lines = verdictText({ ...GOOD, injected: 0, ok: false, reasons: wide, ...full }).split('\n')
+      const rows = lines.reduce((sum, line) => sum + Math.ceil(line.length / 80), 0)
+      expect(rows).toBeGreaterThan(16)
+      expect(rows).toBeLessThanOrEqual(24 - '\nexit code 3\neverything with\n'.split('\n').length + 1)
+    }
+  })
+
+  it('does not call kept what was never put to the test', () => {
+    expect(verdictText({ ...GOOD, requests: 0 })).toBe(
+      'toolmock: there is nothing to judge\nno operation was called: did the command use TOOLMOCK_URL and the credentials beside it? (--min-operations 1 asks for it)',
+    )
+    expect(verdictMarkdown({ ...GOOD, requests: 0 })).toMatch(/^### toolmock: there is nothing to judge\n/)
   })
 })
 

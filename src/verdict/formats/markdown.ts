@@ -1,15 +1,15 @@
 import type { Told, Verdict } from '../verdict.ts'
 import { oneLine } from './one-line.ts'
-import { counted, coverageRows, requestsLine } from './summary-lines.ts'
+import { coverageRows, requestsLine, titleOf } from './summary-lines.ts'
 
 /** A page takes more than a screen, and yet not everything: GitHub refuses a summary of more than a megabyte. */
 const SHOWN = 100
 
 /** The same as Markdown. Sentences quote clients, so they stand as code, where no sign has a meaning. */
 export function verdictMarkdown(verdict: Verdict): string {
-  const { ok, reasons, allowed, warnings } = verdict
+  const { reasons, allowed, warnings } = verdict
   return [
-    `### toolmock: ${ok ? 'the contract was kept' : `the verdict failed for ${counted(reasons.length, 'reason')}`}`,
+    `### toolmock: ${titleOf(verdict)}`,
     ...told('', reasons),
     ...told('Allowed:', allowed),
     ...told('Warnings, which fail nothing:', warnings),

@@ -1,9 +1,17 @@
 import type { Tally } from '../../documents/report-schemas.ts'
 import type { Verdict } from '../verdict.ts'
 
+/** What there is to say first. Without a request, nothing was kept either. */
+export function titleOf({ ok, reasons, requests }: Verdict): string {
+  if (!ok) return `the verdict failed for ${counted(reasons.length, 'reason')}`
+  return requests === 0 ? 'there is nothing to judge' : 'the contract was kept'
+}
+
 /** What came in. */
 export function requestsLine({ requests, injected }: Verdict): string {
-  if (requests === 0) return 'no operation was called: did the command use TOOLMOCK_URL and the credentials beside it?'
+  if (requests === 0) {
+    return 'no operation was called: did the command use TOOLMOCK_URL and the credentials beside it? (--min-operations 1 asks for it)'
+  }
   const marked = injected === 0 ? '' : `, ${injected} of them answered or changed by a scenario`
   return `${counted(requests, 'request')}${marked}`
 }
@@ -14,6 +22,6 @@ export function coverageRows({ summary }: Verdict): readonly (readonly [kind: st
 }
 
 /** `1 request`, `2 requests`. */
-export function counted(number: number, noun: string): string {
+function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
