@@ -46,8 +46,8 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   readonly #find: (id: string) => Account | undefined
   readonly #few: number
   readonly #bySequence = new SequenceRows<Account>()
-  /** By connector, then by identifier. */
-  readonly #named = new Map<string, Postings>()
+  /** By connector, then by identifier. As `#fields`, made when first asked for. */
+  #named: Map<string, Postings> | undefined
   /** Made when a field is first asked for: a start need not wait for what may never be used. */
   readonly #fields = new Map<ListedField, Postings>()
   readonly #search = new TextSearch(this)
@@ -60,15 +60,22 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   }
 
   update(before: Account | undefined, after: Account | undefined): void {
-    const holder = after && this.#bySequence.get(after.sequence)
-    if (holder && holder.id !== after.id) {
-      throw new Error(`the sequence ${after.sequence} of account ${after.id} belongs to ${holder.id}`)
-    }
+    if (after) this.#refuseTaken(after)
     if (before && this.#bySequence.get(before.sequence)?.id === before.id && (!after || !inSamePlaces(before, after)))
       this.#remove(before)
     if (after) this.#add(after, before)
     this.#search.update(before, after)
     if (!before || !after || !inSamePlaces(before, after)) this.#kept.update(before, after)
+  }
+
+  load(account: Account): void {
+    this.#refuseTaken(account)
+    this.#add(account, undefined)
+  }
+
+  #refuseTaken({ sequence, id }: Account): void {
+    const holder = this.#bySequence.get(sequence)
+    if (holder && holder.id !== id) throw new Error(`the sequence ${sequence} of account ${id} belongs to ${holder.id}`)
   }
 
   get lastSequence(): number {
@@ -161,7 +168,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   }
 
   #identified(identifier: string): SequenceList {
-    return SequenceList.of(union([...this.#named.values()].map((postings) => postings.list(identifier).toArray())))
+    return SequenceList.of(union([...this.#names().values()].map((postings) => postings.list(identifier).toArray())))
   }
 
   /** An account has one connector, so that no two of these lists share an account. */
@@ -170,7 +177,24 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   }
 
   #list(connector: string, identifier: string): SequenceList {
-    return this.#named.get(connector)?.list(identifier) ?? SequenceList.of([])
+    return this.#names().get(connector)?.list(identifier) ?? SequenceList.of([])
+  }
+
+  #names(): Map<string, Postings> {
+    if (this.#named) return this.#named
+    this.#named = new Map()
+    for (const account of this.accounts()) this.#name(account, this.#named)
+    return this.#named
+  }
+
+  #name({ connector, identifier, sequence }: Account, names: Map<string, Postings>): void {
+    const named = names.get(connector)
+    if (named) named.add(identifier, sequence)
+    else {
+      const made = new Postings()
+      made.add(identifier, sequence)
+      names.set(connector, made)
+    }
   }
 
   #rows(sequences: readonly number[]): Account[] {
@@ -182,20 +206,18 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     this.#bySequence.delete(sequence)
     this.order.remove(sequence)
     for (const [field, postings] of this.#fields) postings.remove(account[field], sequence)
-    const named = this.#named.get(connector)
+    const named = this.#named?.get(connector)
     named?.remove(identifier, sequence)
-    if (named?.size === 0) this.#named.delete(connector)
+    if (named?.size === 0) this.#named?.delete(connector)
   }
 
   #add(account: Account, before: Account | undefined): void {
-    const { sequence, connector, identifier } = account
+    const { sequence } = account
     this.#bySequence.set(sequence, account)
     if (before && inSamePlaces(before, account)) return
     this.order.add(sequence)
     for (const [field, postings] of this.#fields) postings.add(account[field], sequence)
-    const named = this.#named.get(connector) ?? new Postings()
-    named.add(identifier, sequence)
-    this.#named.set(connector, named)
+    if (this.#named) this.#name(account, this.#named)
   }
 }
 

@@ -53,8 +53,7 @@ export class ForgetIndex {
   /** Rows that can be forgotten now, `now` being milliseconds; they count as present until they are removed. */
   due(now: number): RowName[] {
     const surplus = Math.min(this.#ended.size - REMEMBERED_ROWS, PER_COMMIT)
-    const upto = instant(Math.max(0, now - REMEMBERED_MS))
-    const due = this.#ended.take(surplus, upto)
+    const due = surplus > 0 ? this.#ended.take(surplus, instant(Math.max(0, now - REMEMBERED_MS))) : []
     const over = Math.min(this.#over.size - REMEMBERED_OVER, PER_COMMIT) - due.length
     return over > 0 ? [...due, ...this.#over.take(over)] : due
   }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import { arePlain, startsWith } from './byte-runs.ts'
-import { RowTemplate, type Slot } from './row-template.ts'
+import { linesOf, RowTemplate, type Slot } from './row-template.ts'
 import { instantText, type Shape } from './shape.ts'
 
 /** A row is expected to repeat texts of another table's rows; then it need not hold its own. */
@@ -234,10 +234,11 @@ export class RowReader {
   }
 
   #learn(text: string, row: JsonObject): void {
-    const kind = this.#kinds.find(({ template }) => template.admit(text))
+    const lines = linesOf(text)
+    const kind = this.#kinds.find(({ template }) => template.admit(lines))
     if (kind) kind.memories = kind.template.slots.map(() => ({ recent: [], unlike: 0 }))
     else {
-      this.#kinds.unshift({ template: new RowTemplate(text, row, this.#shape), memories: [] })
+      this.#kinds.unshift({ template: new RowTemplate(lines, row, this.#shape), memories: [] })
       if (this.#kinds.length > KINDS) this.#kinds.pop()
     }
   }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts
 import type { Shape } from './shape.ts'
 
 /** A line of a row whose value stands alone in it. */
-interface Line {
+export interface Line {
   text: string
   /** From the row down to the value; undefined where rows are not told apart: inside lists and under unusual names. */
   path: readonly string[] | undefined
@@ -36,17 +36,16 @@ export class RowTemplate {
   /** The bytes before the first slot, between two of them, and behind the last. */
   segments: readonly DataView[]
 
-  /** `row` is what `text`, one character for each byte, says, and has this shape. */
-  constructor(text: string, row: JsonObject, shape: Shape) {
+  /** `row` is what the lines say, and has this shape. */
+  constructor(lines: readonly Line[], row: JsonObject, shape: Shape) {
     this.#row = row
-    this.#lines = linesOf(text)
+    this.#lines = lines
     this.#shape = shape
-    this.segments = [viewOf(text)]
+    this.segments = [viewOf(lines.map(({ text }) => text).join(''))]
   }
 
   /** Makes slots of all in which a row differs, so that the next one like it fits; false when it is of another kind. */
-  admit(text: string): boolean {
-    const lines = linesOf(text)
+  admit(lines: readonly Line[]): boolean {
     if (lines.length !== this.#lines.length) return false
     const added = new Map<Line, Slot>()
     for (const [at, line] of this.#lines.entries()) {
@@ -135,7 +134,8 @@ function alike(a: Line, b: Line | undefined): boolean {
   )
 }
 
-function linesOf(text: string): Line[] {
+/** The lines of a row's text, which has one character for each byte. */
+export function linesOf(text: string): Line[] {
   /** What leads to the object or list that a line is in; the row itself has no name. */
   const inside: (string | undefined)[] = []
   return text.split(/(?<=\n)/).map((line) => {

@@ -5,6 +5,8 @@ export interface Row {
 /** Something kept in step with a table: an index, or a directory across environments. */
 export interface Index<T extends Row> {
   update(before: T | undefined, after: T | undefined): void
+  /** Takes a row that a state file holds, at the start; without this it is an update like any other. */
+  load?(row: T): void
 }
 
 /** One row of one table, before and after; the unit that is undone, logged and replayed. */
@@ -88,7 +90,10 @@ export class Table<T extends Row> {
     const { size } = this.#slots
     this.#slots.set(row.id, { row, place: this.#nextPlace++ })
     if (this.#slots.size === size) return false
-    for (const index of this.#indexes) index.update(undefined, row)
+    for (const index of this.#indexes) {
+      if (index.load) index.load(row)
+      else index.update(undefined, row)
+    }
     return true
   }
 
