@@ -18,6 +18,8 @@ export interface Scale {
   starts: number
   /** How long a started server is left alone before its memory is read. */
   rest: number
+  /** Whether work is measured, too, for which there is no bar. */
+  unjudged: boolean
   /** Numbers of accounts, beside those that a bar names. */
   sizes: readonly number[]
   /** How long the loop's pauses are looked for, beside the folding of the state file. */
@@ -34,6 +36,7 @@ export const FULL: Scale = {
   peerRounds: 9,
   starts: 21,
   rest: 1500,
+  unjudged: true,
   sizes: [100, 10_000, 100_000],
   pauseMilliseconds: 20_000,
   foldWithin: 120_000,
@@ -43,10 +46,11 @@ export const QUICK: Scale = {
   rounds: 3,
   milliseconds: 300,
   warmUp: 500,
-  warmUpSlices: 3,
+  warmUpSlices: 7,
   peerRounds: 1,
   starts: 3,
-  rest: 700,
+  rest: 500,
+  unjudged: false,
   sizes: [100, 100_000],
   pauseMilliseconds: 3000,
   foldWithin: 0,

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 /** A package in a folder of its own, as its user has it. */
 export interface InstalledPackage {
@@ -13,19 +14,18 @@ export interface InstalledPackage {
 }
 
 /** Packs a project and installs what was packed, without a network: this is what all rows measure. */
-export function installPacked(project: string, into: string): InstalledPackage {
+export async function installPacked(project: string, into: string): Promise<InstalledPackage> {
   mkdirSync(into, { recursive: true })
-  const [{ filename }] = JSON.parse(
-    npm(['pack', '--json', '--ignore-scripts', '--pack-destination', into], project),
-  ) as [{ filename: string }]
+  const said = await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', into], project)
+  const [{ filename }] = JSON.parse(said) as [{ filename: string }]
   return installPackage(into, 'toolmock', [join(into, filename), '--offline'])
 }
 
 /** Installs a package below a folder. @throws Error with what npm said */
-export function installPackage(into: string, name: string, words: readonly string[]): InstalledPackage {
+export async function installPackage(into: string, name: string, words: readonly string[]): Promise<InstalledPackage> {
   mkdirSync(into, { recursive: true })
   writeFileSync(join(into, 'package.json'), JSON.stringify({ private: true }))
-  npm(['install', '--prefix', into, '--ignore-scripts', '--no-audit', '--no-fund', ...words], into)
+  await npm(['install', '--prefix', into, '--ignore-scripts', '--no-audit', '--no-fund', ...words], into)
   return installedPackage(into, name)
 }
 
@@ -59,6 +59,6 @@ function bytesIn(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + bytesIn(join(path, name)), 0)
 }
 
-function npm(words: readonly string[], cwd: string): string {
-  return execFileSync('npm', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 240_000 })
+async function npm(words: readonly string[], cwd: string): Promise<string> {
+  return (await promisify(execFile)('npm', words, { cwd, timeout: 240_000 })).stdout
 }

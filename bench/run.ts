@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 import { pretty } from '../.build/generate/pretty.ts'
 import { type Bench, FULL, QUICK } from './bench.ts'
 import { benchmarksDocument } from './benchmarks-document.ts'
@@ -58,21 +58,22 @@ const work = mkdtempSync(join(cache, 'run-'))
 process.once('exit', () => rmSync(work, { recursive: true, force: true }))
 
 const machine = machineLine(machineOf(work))
-if (flags.build) execFileSync('npm', ['run', 'build'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+// Neither is measured, and both take a while.
+const [peers] = await Promise.all([
+  flags.peers ? Peers.install({ folder: join(cache, 'peers'), spec: join(ROOT, 'spec/openapi.yaml') }) : undefined,
+  flags.build ? promisify(execFile)('npm', ['run', 'build'], { cwd: ROOT, maxBuffer: Infinity }) : undefined,
+])
 const results = await measured()
 await report(results)
 
 async function measured(): Promise<Results & { notes: string[] }> {
-  const product = installPacked(ROOT, join(work, 'product'))
+  const product = await installPacked(ROOT, join(work, 'product'))
   const cli = join(product.folder, 'dist/cli.js')
   const states = new StateFiles({
     cli,
     cache: join(cache, `states-${fingerprint(join(product.folder, 'dist'))}`),
     work,
   })
-  const peers = flags.peers
-    ? new Peers({ folder: join(cache, 'peers'), spec: join(ROOT, 'spec/openapi.yaml') })
-    : undefined
   const generator = await LoadGenerator.start()
   const bench: Bench = { scale: flags.quick ? QUICK : FULL, product, cli, states, generator, peers }
   const all: Results = { figures: [], peers: [] }
@@ -88,6 +89,7 @@ async function measured(): Promise<Results & { notes: string[] }> {
     }
   } finally {
     generator.stop()
+    await peers?.stop()
   }
   return { ...all, notes: peers ? peerNotes(peers) : [] }
 }

@@ -8,32 +8,49 @@ import { requestText } from '../wire.ts'
 import { accountRecords } from './account-records.ts'
 import { PEERS, type Peer, type PeerName } from './peer-list.ts'
 
-/** Servers of peers, with what they are asked; they are ended where their block ends. */
-export interface PeerTargets extends AsyncDisposable {
-  targets: Record<string, Target>
-}
-
 const API = '/api/v1/connected_accounts'
 
-/** Other mocks on the same work: installed by the bench itself, in a folder that is kept. */
+/**
+ * Other mocks on the same work: installed by the bench itself, in a folder that is kept. One that was started serves all rows:
+ * some take seconds to start.
+ */
 export class Peers {
   readonly #folder: string
   readonly #spec: string
   readonly installed = new Map<PeerName, InstalledPackage>()
   /** Why a peer is not there. */
   readonly absent = new Map<PeerName, string>()
+  /** By name and number of accounts. */
+  readonly #running = new Map<string, Served>()
 
-  constructor(options: { folder: string; spec: string }) {
+  private constructor(options: { folder: string; spec: string }) {
     this.#folder = options.folder
     this.#spec = options.spec
-    for (const peer of PEERS) this.#install(peer)
   }
 
+  /** All of them at once, out of npm's cache where it has them. */
+  static async install(options: { folder: string; spec: string }): Promise<Peers> {
+    const peers = new Peers(options)
+    await Promise.all(PEERS.map((peer) => peers.#install(peer)))
+    return peers
+  }
+
+  /** Each start is a new process; the last one goes on serving. */
   get starters(): { name: string; start: () => Promise<Served> }[] {
-    return this.#there().map((peer) => ({ name: peer.name, start: () => this.#start(peer, 100) }))
+    return this.#there().map((peer) => ({
+      name: peer.name,
+      start: async () => {
+        await this.#end(`${peer.name} 100`)
+        return { ...(await this.#serving(peer, 100)), [Symbol.asyncDispose]: () => Promise.resolve() }
+      },
+    }))
   }
 
-  details(headers: Record<string, string>): Promise<PeerTargets> {
+  async stop(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((key) => this.#end(key)))
+  }
+
+  details(headers: Record<string, string>): Promise<Record<string, Target>> {
     const contract = (url: string): string =>
       requestText(`${url}${API}/details?id=ca_00000000000000000001`, { headers })
     return this.#targets(100, 200, {
@@ -43,7 +60,7 @@ export class Peers {
     })
   }
 
-  creates(): Promise<PeerTargets> {
+  creates(): Promise<Record<string, Target>> {
     const body = JSON.stringify({ connector: 'mail', identifier: '########@load.example', user_id: 'user_2' })
     const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer token' }
     const contract = (url: string): string => requestText(`${url}${API}`, { method: 'POST', headers, body })
@@ -54,13 +71,13 @@ export class Peers {
     })
   }
 
-  pages(): Promise<PeerTargets> {
+  pages(): Promise<Record<string, Target>> {
     return this.#targets(100_000, 200, {
       'json-server': (url) => requestText(`${url}/connected_accounts?_page=1&_limit=10`),
     })
   }
 
-  tokens(): Promise<PeerTargets> {
+  tokens(): Promise<Record<string, Target>> {
     return this.#targets(100, 200, { 'oauth2-mock-server': (url) => requestText(`${url}/token`, TOKEN_QUESTION) })
   }
 
@@ -68,7 +85,7 @@ export class Peers {
     return PEERS.filter(({ name }) => this.installed.has(name))
   }
 
-  #install({ name, packageName, version }: Peer): void {
+  async #install({ name, packageName, version }: Peer): Promise<void> {
     const into = join(this.#folder, `${name}-${version}`)
     try {
       this.installed.set(name, installedPackage(into, packageName))
@@ -77,7 +94,8 @@ export class Peers {
       // Not there yet, or not all of it.
     }
     try {
-      this.installed.set(name, installPackage(into, packageName, [`${packageName}@${version}`]))
+      const words = ['--prefer-offline', `${packageName}@${version}`]
+      this.installed.set(name, await installPackage(into, packageName, words))
     } catch (error) {
       this.absent.set(name, error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error))
     }
@@ -87,20 +105,28 @@ export class Peers {
     accounts: number,
     status: number,
     requests: Partial<Record<PeerName, (url: string) => string>>,
-  ): Promise<PeerTargets> {
+  ): Promise<Record<string, Target>> {
     const targets: Record<string, Target> = {}
-    const servers: Served[] = []
     for (const peer of this.#there()) {
       const request = requests[peer.name]
       if (!request) continue
-      const server = await this.#start(peer, accounts)
-      servers.push(server)
+      const server = await this.#serving(peer, accounts)
       targets[peer.name] = { ...server, requests: [request(server.url)], statuses: [status], isPeer: true }
     }
-    const end = async (): Promise<void> => {
-      await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))
-    }
-    return { targets, [Symbol.asyncDispose]: end }
+    return targets
+  }
+
+  async #serving(peer: Peer, accounts: number): Promise<Served> {
+    const key = `${peer.name} ${accounts}`
+    const server = this.#running.get(key) ?? (await this.#start(peer, accounts))
+    this.#running.set(key, server)
+    return server
+  }
+
+  async #end(key: string): Promise<void> {
+    const server = this.#running.get(key)
+    this.#running.delete(key)
+    await server?.[Symbol.asyncDispose]()
   }
 
   async #start(peer: Peer, accounts: number): Promise<Served> {

@@ -55,7 +55,7 @@ async function candidates({ cli, states, scale }: Bench): Promise<{ ours: Candid
     what: 'bundled seed, new state file',
     start: () => startToolmock({ cli, state: fresh, flags: ['--fresh'] }),
   })
-  const ours = [bundled, withFile]
+  const ours = scale.unjudged ? [bundled, withFile] : [bundled]
   const copies = [fresh]
   for (const accounts of scale.sizes.filter((size) => size >= 10_000)) {
     const state = await states.copy(accounts)

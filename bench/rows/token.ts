@@ -12,13 +12,14 @@ export async function tokenRow(bench: Bench): Promise<Results> {
   const answer = await ask(`${ours.url}/oauth/token`, TOKEN_QUESTION)
   await using bare = await startBare(answer)
   const requests = [requestText(`${ours.url}/oauth/token`, TOKEN_QUESTION)]
-  await using peers = await bench.peers?.tokens()
+  const peers = await bench.peers?.tokens()
   const targets: Record<string, Target> = {
     toolmock: { ...ours, requests, statuses: [200] },
     bare: { ...bare, requests, statuses: [200] },
-    ...peers?.targets,
+    ...peers,
   }
-  const samples = await measureRounds(bench.generator, targets, { ...bench.scale, connections: 16 })
+  const warmUpSlices = bench.scale.unjudged ? bench.scale.warmUpSlices : 2
+  const samples = await measureRounds(bench.generator, targets, { ...bench.scale, warmUpSlices, connections: 16 })
   return {
     figures: [costFigure({ what: 'POST token, in memory', ours: samples.toolmock ?? [], bare: samples.bare ?? [] })],
     peers: peers ? Object.entries(samples).map(([subject, of]) => cell('POST token', subject, of)) : [],
