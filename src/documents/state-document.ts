@@ -13,7 +13,9 @@ import { jsonObject, strict, text } from './schema-parts.ts'
 
 const instant = z
   .string()
-  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, { error: 'an instant such as 2026-01-31T12:00:00.000Z' })
+  .regex(/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}\.\d{3}Z$/, {
+    error: 'an instant such as 2026-01-31T12:00:00.000Z',
+  })
   .meta({ format: 'date-time' })
 const texts = z.array(text)
 const duration = z.int().describe('Milliseconds.')

@@ -4,6 +4,7 @@ import { CONNECTION_STATUSES } from '../domain/connection.ts'
 import type { Credentials, OauthToken, TrustedIdp, WorkspaceDwd } from '../domain/credentials.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { ClockState } from './clock.ts'
+import { connector } from './connector-shape.ts'
 import type { IdsState } from './ids.ts'
 import type { Rows, TableName } from './model.ts'
 import {
@@ -97,26 +98,6 @@ const provider: Fields<Rows['providers']> = {
   metadata: textMap,
   proxy_enabled: boolean,
   proxy_url: string,
-}
-
-/** The inside of a connector is checked by the documents room when its file is read; here only that it is one. */
-const connector: Fields<Rows['connectors']> = {
-  id: string,
-  connector: string,
-  display_name: string,
-  description: string,
-  icon_src: string,
-  categories: strings,
-  authorization_type: oneOf(AUTHORIZATION_TYPES),
-  oauth: jsonObject,
-  cluster: oneOf(['provisioned', 'serverless']),
-  credentials: jsonObject,
-  people: strings,
-  reject: strings,
-  base_url: nullable(string),
-  custom_provider: nullable(string),
-  tools: array(jsonObject),
-  responders: array(jsonObject),
 }
 
 const grant: Fields<Rows['grants']> = {

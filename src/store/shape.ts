@@ -20,8 +20,15 @@ export type Fields<T> = { readonly [Name in keyof Required<T>]: Shape }
 
 export const string = check('a string', (value) => typeof value === 'string')
 export const boolean = check('true or false', (value) => typeof value === 'boolean')
+export const number = check('a number', (value) => Number.isFinite(value))
 export const integer = check('an integer', (value) => Number.isSafeInteger(value))
-export const jsonObject = check('an object', isJsonObject)
+export const jsonObject: Shape = (value) => {
+  if (!isJsonObject(value)) return { path: [], found: describe(value), allowed: 'an object' }
+  if (!isDeeper(value, DEEPEST)) return undefined
+  return { path: [], found: `more than ${DEEPEST} levels of nesting`, allowed: 'fewer' }
+}
+/** Whatever JSON can say. */
+export const anything: Shape = () => undefined
 export const instantText = check('an instant such as 2026-01-31T12:00:00.000Z', isInstant)
 export const strings = array(string)
 export const textMap: Shape = (value) => {
@@ -108,9 +115,19 @@ function unknownField(value: object, names: readonly string[]): Fault {
   return { path: [unknown], found: 'an unknown field', allowed: `one of ${names.join(', ')}` }
 }
 
-/** By form only: `2026-01-31T12:00:00.000Z`. Stored instants are made by `domain/instant.ts`. */
+/** Far more than a request may bring, and less than would break whoever writes the file. */
+const DEEPEST = 1000
+
+function isDeeper(value: object, levels: number): boolean {
+  if (levels === 0) return true
+  return Object.values(value).some(
+    (inside: unknown) => typeof inside === 'object' && inside !== null && isDeeper(inside, levels - 1),
+  )
+}
+
+/** By form: `2026-01-31T12:00:00.000Z`; a day too many in a short month is one of the next. */
 function isInstant(value: unknown): boolean {
   return typeof value === 'string' && value.length === 24 && INSTANT.test(value)
 }
 
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const INSTANT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}\.\d{3}Z$/

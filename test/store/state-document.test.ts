@@ -85,6 +85,8 @@ describe('the schema of the state file', () => {
     ['a number as id', { id: 1 }],
     ['half a sequence', { sequence: 0.5 }],
     ['an instant of another form', { updated_at: '2026-01-01' }],
+    ['an instant that no clock shows', { updated_at: '2026-01-01T24:00:00.000Z' }],
+    ['an instant of no month', { updated_at: '2026-13-01T00:00:00.000Z' }],
     ['credentials of another form', { credentials: { oauth_token: {} } }],
     ['an array as settings', { api_config: [] }],
   ])('refuses an account with %s, and so does the server', (_, wrong) => {

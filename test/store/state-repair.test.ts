@@ -102,6 +102,11 @@ describe('a check of a state file', () => {
       /state\.json:1:1: .+ unexpected U\+0000/,
     ],
     [
+      'an object so deep that nobody could write it again',
+      (text: string) => text.replace('"api_config": {}', `"api_config": {"a": ${'['.repeat(9000)}${']'.repeat(9000)}}`),
+      /accounts\[0\]\.api_config there is more than 1000 levels of nesting/,
+    ],
+    [
       'an environment of another name',
       (text: string) => text.replace('"default"', '"a/b"'),
       /there is the name "a\/b"; allowed is a name of 1 to 64 letters/,
@@ -125,7 +130,7 @@ describe('a check of a state file', () => {
       expect(said).toMatch(message)
       expect(await checkState(file)).toEqual({ kind: 'refused', message: said })
       const line = Number(/state\.json:(\d+)/.exec(said)?.[1] ?? 1)
-      if (/tables/.test(said)) expect(text.split('\n')[line - 1]).toMatch(/GONE|\{$/)
+      if (/tables/.test(said)) expect(text.split('\n')[line - 1]).toMatch(/GONE|\{$|\[\[/)
       expect(await readFile(file, 'utf8')).toBe(text)
     }),
   )
