@@ -1,6 +1,6 @@
 import supertest, { type Response } from 'supertest'
 import type { ContractReport, CoverageReport, Reach } from '../../src/documents/report-schemas.ts'
-import type { TestToolmock } from '../support/toolmock.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 type Method = 'get' | 'put' | 'post' | 'delete'
 
@@ -63,4 +63,40 @@ export async function rendered(mock: TestToolmock, format: string): Promise<{ te
       response.on('end', () => done(null, text))
     })
   return { text: answer.body as string, type: String(answer.headers['content-type']) }
+}
+
+/** What a client may send as a name or a value, to be shown and not obeyed. */
+export const HOSTILE =
+  '<script>alert(1)</script>"\'<img src=x onerror=alert(2)>]]>&amp;\u0000\u001b[31m\u202e](http://evil.example) ${x} {{y}}'
+
+/** A client that breaks every kind of rule, some with {@link HOSTILE}, and keeps some. */
+async function misbehave(mock: TestToolmock): Promise<void> {
+  const { api, http } = mock
+  await control(mock, 'put', '/scenarios/limited', RULE_429)
+  await control(mock, 'post', '/scenarios/limited/start')
+  const rule = { name: HOSTILE, at: 'service', on: { operation: 'delete_connected_account' } }
+  await control(mock, 'put', '/scenarios/unmet', {
+    name: 'unmet',
+    rules: [{ ...rule, do: [{ respond: { status: 500 } }] }],
+  })
+  await control(mock, 'post', '/scenarios/unmet/start')
+  const account = { connector: 'mail', identifier: 'ada@example.com' }
+  await api.post('/connected_accounts', { ...account, [HOSTILE]: 1 })
+  await api.post('/execute_tool', { ...account, tool_name: 'mail_list_messages', params: {} })
+  await api.post('/connected_accounts', { connector: HOSTILE, identifier: 7 })
+  await api.post('/custom-providers', { display_name: 'x', proxy_url: HOSTILE, metadata: { [`${HOSTILE}\ud800`]: '' } })
+  await api.get('/connected_accounts', { page_size: 'ten' })
+  await api.get('/connected_accounts', { page_size: 'many' })
+  await http('get', `/api/v1/${encodeURIComponent(HOSTILE)}`)
+  await http('get', '/api/v1/<script>]]>&amp;"\'')
+}
+
+/** A report of a client that breaks every kind of rule. */
+export async function withMisdeeds(
+  look: (mock: TestToolmock, total: ContractReport['total']) => Promise<void>,
+): Promise<void> {
+  await withToolmock({}, async (mock) => {
+    await misbehave(mock)
+    await look(mock, (await contractOf(mock)).total)
+  })
 }

@@ -42,10 +42,14 @@ export const PRINT_STYLE = css`
     th,
     td {
       min-width: 0;
-      padding-top: 0.2rem;
-      padding-bottom: 0.2rem;
+      padding: 0.2rem 0.5rem 0.2rem 0;
     }
-    tbody th,
+    thead th {
+      font-size: 8pt;
+    }
+    tbody th {
+      min-width: 7rem;
+    }
     .wide {
       min-width: 6rem;
     }

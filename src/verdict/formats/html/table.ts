@@ -47,9 +47,12 @@ function className(kind: Column['kind']): Html | undefined {
   return kind && html`class="${kind}"`
 }
 
+/** What the narrowest column of names holds. */
+const SHORT = 17
+
 /** A name as code; a long one breaks behind its parts. */
 export function inCode(name: string): Html {
-  const parts = name.split(/(?<=[._/])(?=\w)/)
+  const parts = name.length > SHORT ? name.split(/(?<=[._/])(?=\w)/) : [name]
   return html`<code>${parts.map((part, at) => html`${at > 0 && WORD_BREAK}${part}`)}</code>`
 }
 

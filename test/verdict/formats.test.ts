@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { withToolmock } from '../support/toolmock.ts'
+import { control, rendered, withMisdeeds } from './reports-bench.ts'
+import { readXml } from './xml.ts'
+
+describe('a report as JSON', () => {
+  it.each(['contract', 'coverage'])('keeps to the JSON Schema that is published: %s', async (name) => {
+    const schema = JSON.parse(readFileSync(`spec/schemas/${name}-report.schema.json`, 'utf8')) as object
+    await withMisdeeds(async (mock) => {
+      const answer = await control(mock, 'get', `/${name}`)
+      expect(answer.headers['content-type']).toBe('application/json')
+      const check = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema)
+      expect(check(answer.body), JSON.stringify(check.errors)).toBe(true)
+      expect(answer.body.schema_version).toBe(1)
+      expect(check({ ...answer.body, schema_version: 2 })).toBe(false)
+      expect(check({ ...answer.body, more: 1 })).toBe(false)
+    })
+  })
+})
+
+describe('a report in any format', () => {
+  it.each(['junit', 'sarif', 'html'])('is empty, and in order, where nothing was asked: %s', async (format) => {
+    await withToolmock({}, async (mock) => {
+      await control(mock, 'delete', '/contract')
+      const { text: written } = await rendered(mock, format)
+      expect(written).not.toContain('undefined')
+      if (format === 'junit') expect(readXml(written).attributes).toMatchObject({ failures: '0', errors: '0' })
+      if (format === 'sarif') expect(JSON.parse(written)).toMatchObject({ runs: [{ results: [] }] })
+      if (format === 'html') expect(written).toContain('<h1>No operation was called</h1>')
+    })
+  })
+
+  it.each(['junit', 'sarif', 'html'])('holds no secret that a client sent: %s', async (format) => {
+    await withToolmock({}, async (mock) => {
+      const connected_account = { authorization_details: { oauth_token: { refresh_token: ['hunter2'] } } }
+      await mock.api.post('/connected_accounts', { connector: 'mail', identifier: 'a', connected_account })
+      const { text: written } = await rendered(mock, format)
+      expect(written).toContain('an array of 1 item')
+      expect(written).not.toContain('hunter2')
+    })
+  })
+
+  it('that there is not is refused with those there are', async () => {
+    await withToolmock({}, async (mock) => {
+      for (const [name, allowed] of [
+        ['contract', 'json, junit, sarif, html'],
+        ['coverage', 'json, html'],
+      ] as const) {
+        const { status, body } = await control(mock, 'get', `/${name}?format=pdf`)
+        expect(status).toBe(400)
+        expect(body.error).toMatchObject({
+          code: 'INVALID_QUERY',
+          details: [{ path: 'format', found: '"pdf"', allowed }],
+        })
+      }
+    })
+  })
+})
