@@ -1,7 +1,7 @@
+import { checkNamed, invalidArgument, type Kind, shown, TEXT } from './arguments.ts'
 import { Control } from './control.ts'
 import { toolmockOf } from './environment.ts'
 import type { Toolmock } from './toolmock.ts'
-import { ToolmockError } from './toolmock-error.ts'
 
 /** How to talk to a server that runs elsewhere. */
 export interface ConnectOptions {
@@ -19,9 +19,10 @@ export interface ConnectOptions {
 /**
  * Steers a server that runs elsewhere, with the same interface as one of this process. `close` leaves it running.
  * @param url where it serves, as `TOOLMOCK_URL` says
- * @throws ToolmockError UNREACHABLE, NO_TOOLMOCK, ENVIRONMENT_NOT_FOUND, ADMIN_TOKEN_REQUIRED
+ * @throws ToolmockError INVALID_ARGUMENT, UNREACHABLE, NO_TOOLMOCK, ENVIRONMENT_NOT_FOUND, ADMIN_TOKEN_REQUIRED
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<Toolmock> {
+  checkNamed('connect', options, KINDS)
   const { clientId, clientSecret, adminToken, environment = 'default', ca } = options
   const address = addressOf(url)
   const control = new Control({ url: address, adminToken, ca }, environment)
@@ -37,8 +38,17 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   })
 }
 
+const KINDS = {
+  clientId: TEXT,
+  clientSecret: TEXT,
+  adminToken: TEXT,
+  environment: TEXT,
+  ca: TEXT,
+} satisfies Record<keyof ConnectOptions, Kind>
+
 function addressOf(url: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url.replace(/\/+$/, '')
-  const message = `${JSON.stringify(url)} is no http or https URL; give where the server serves, such as http://127.0.0.1:8665`
-  throw new ToolmockError('UNREACHABLE', message)
+  throw invalidArgument(
+    `connect: ${shown(url)} is no http or https URL; give where the server serves, such as http://127.0.0.1:8665`,
+  )
 }

@@ -1,3 +1,4 @@
+import { ANYTHING, checkNamed, type Kind, SWITCH, TEXTS } from './arguments.ts'
 import type { Control } from './control.ts'
 import { ToolmockError } from './toolmock-error.ts'
 import type { Allowance, Amount, ContractReport, ContractVerdict } from './views/contract.ts'
@@ -25,11 +26,11 @@ export interface MockContract {
   report(scope?: ContractScope): Promise<ContractReport>
   /** What was exercised, what only by a scenario, and what never. */
   coverage(scope?: ContractScope): Promise<CoverageReport>
-  /** The same judgement as that of `toolmock run`. @throws ToolmockError INVALID_EXPECTATION */
+  /** The same judgement as that of `toolmock run`. @throws ToolmockError INVALID_ARGUMENT */
   verdict(expectation?: ContractExpectation): Promise<ContractVerdict>
   /**
    * Holds when the verdict is good; warnings never fail it.
-   * @throws ToolmockError CONTRACT_BROKEN with every reason in the message and in `details`; INVALID_EXPECTATION
+   * @throws ToolmockError CONTRACT_BROKEN with every reason in the message and in `details`; INVALID_ARGUMENT
    */
   verify(expectation?: ContractExpectation): Promise<ContractVerdict>
   /** The record begins anew. */
@@ -41,6 +42,7 @@ export function contractOf(control: Control): MockContract {
   const report = (scope?: ContractScope) => control.call('GET /contract', { query: queryOf(scope) })
   const coverage = (scope?: ContractScope) => control.call('GET /coverage', { query: queryOf(scope) })
   const verdict = async (expectation: ContractExpectation = {}): Promise<ContractVerdict> => {
+    checkNamed('contract', expectation, KINDS)
     const { readVerdictOptions, verdictOf } = await import('../judgement-joint.ts')
     const options = readOrRefuse(readVerdictOptions, expectation)
     return verdictOf({ contract: await report(expectation), coverage: await coverage(expectation) }, options)
@@ -60,6 +62,13 @@ export function contractOf(control: Control): MockContract {
   }
 }
 
+const KINDS = {
+  everywhere: SWITCH,
+  allow: TEXTS,
+  minOperations: ANYTHING,
+  minStatuses: ANYTHING,
+} satisfies Record<keyof ContractExpectation, Kind>
+
 /** A call is about its own environment unless it says otherwise. */
 function queryOf({ everywhere = false }: ContractScope = {}) {
   return everywhere ? { environment: undefined } : {}
@@ -69,7 +78,7 @@ function readOrRefuse<Read>(read: (asked: ContractExpectation) => Read, asked: C
   try {
     return read(asked)
   } catch (error) {
-    throw new ToolmockError('INVALID_EXPECTATION', error instanceof Error ? error.message : String(error))
+    throw new ToolmockError('INVALID_ARGUMENT', error instanceof Error ? error.message : String(error))
   }
 }
 

@@ -1,4 +1,5 @@
 import { accountsOf, connectionsOf } from './accounts.ts'
+import { ANYTHING, checkNamed, type Kind } from './arguments.ts'
 import { clockOf } from './clock.ts'
 import { contractOf } from './contract.ts'
 import type { Control } from './control.ts'
@@ -63,25 +64,32 @@ export function toolmockOf(parts: EnvironmentParts): Toolmock {
   }
 }
 
+const KINDS = { seed: ANYTHING, clock: ANYTHING, freeze: ANYTHING, idSeed: ANYTHING } satisfies Record<
+  keyof EnvironmentOptions,
+  Kind
+>
+
 async function createEnvironment(
   { control: server, env }: EnvironmentParts,
   name: string | undefined,
-  { seed, clock, freeze, idSeed }: EnvironmentOptions = {},
+  options: EnvironmentOptions = {},
 ): Promise<ToolmockEnvironment> {
+  checkNamed('environment', options, KINDS)
+  const { seed, clock, freeze, idSeed } = options
   const start = freeze === undefined ? clock : { now: clock, frozen: freeze }
   const created = await server.call('POST /environments', { body: { name, seed, clock: start, id_seed: idSeed } })
   const control = server.in(created.name)
   return environmentOf({
     control,
     env: { ...env, TOOLMOCK_CLIENT_ID: created.client_id, TOOLMOCK_CLIENT_SECRET: created.client_secret },
-    end: () => remove(server, created.name),
+    end: () => remove(server.in(created.name)),
   })
 }
 
 /** The environment may be gone with its server, or by another hand. */
-async function remove(server: Control, name: string): Promise<void> {
+async function remove(control: Control): Promise<void> {
   try {
-    await server.call('DELETE /environments/{name}', { path: { name } })
+    await control.call('DELETE /environments/{name}', { path: { name: control.environment } })
   } catch (error) {
     if (!(error instanceof ToolmockError && GONE.has(error.code))) throw error
   }
@@ -89,6 +97,6 @@ async function remove(server: Control, name: string): Promise<void> {
 const GONE: ReadonlySet<string> = new Set(['ENVIRONMENT_NOT_FOUND', 'UNREACHABLE', 'CLOSED'])
 
 function ending(control: Control, end: () => Promise<void>): Promise<void> {
-  control.close(`the environment ${control.environment} was closed`)
+  control.close()
   return end()
 }

@@ -1,3 +1,4 @@
+import { ANYTHING, checkNamed, type Kind } from './arguments.ts'
 import type { Control } from './control.ts'
 import type { EntryKind, JournalEntry, OperationName } from './views/journal-entry.ts'
 import { ToolmockError } from './toolmock-error.ts'
@@ -77,7 +78,7 @@ export interface MockJournal {
   verify(match: JournalMatch, times?: number): Promise<JournalVerdict>
   /**
    * Answers as soon as enough entries match, those that are there already included.
-   * @throws ToolmockError TIMED_OUT when the time is over, with the entries that come closest in `details`
+   * @throws ToolmockError TIMED_OUT when the time is over, with the entries that come closest in the message and in `details`
    */
   wait(match: JournalMatch, options?: WaitOptions): Promise<JournalVerdict>
   /** Why the request with this `X-Request-Id` was answered as it was. @throws ToolmockError REQUEST_NOT_FOUND */
@@ -85,6 +86,8 @@ export interface MockJournal {
   /** Forgets every entry. */
   clear(): Promise<void>
 }
+
+const WAIT_KINDS = { times: ANYTHING, timeoutMs: ANYTHING } satisfies Record<keyof WaitOptions, Kind>
 
 /** @internal */
 export function journalOf(control: Control): MockJournal {
@@ -97,8 +100,15 @@ export function journalOf(control: Control): MockJournal {
       if (verdict.ok) return verdict
       throw notVerified(verdict, match, times)
     },
-    wait: (match, { times, timeoutMs } = {}) =>
-      control.call('POST /requests/wait', { body: { match, times, timeout_ms: timeoutMs } }),
+    wait: async (match, options = {}) => {
+      checkNamed('journal.wait', options, WAIT_KINDS)
+      const { times, timeoutMs } = options
+      try {
+        return await control.call('POST /requests/wait', { body: { match, times, timeout_ms: timeoutMs } })
+      } catch (error) {
+        throw timedOut(error, match, times)
+      }
+    },
     explain: (id) => control.call('GET /requests/{id}/explain', { path: { id } }),
     clear: async () => {
       await control.call('DELETE /requests')
@@ -108,11 +118,24 @@ export function journalOf(control: Control): MockJournal {
 
 function notVerified({ matched, near_misses }: JournalVerdict, match: JournalMatch, times?: number): ToolmockError {
   const wanted = times === undefined ? 'at least 1' : `exactly ${times}`
-  const lines = [
-    `${matched} ${matched === 1 ? 'request matches' : 'requests match'} ${JSON.stringify(match)}; wanted: ${wanted}`,
-    ...near_misses.map(missInWords),
-  ]
+  const lines = [matchedInWords(matched, match, wanted), ...near_misses.map(missInWords)]
   return new ToolmockError('NOT_VERIFIED', lines.join('\n'), { details: [{ matched, near_misses }] })
+}
+
+/** What was waited for, and what came in its place; other errors say enough. */
+function timedOut(error: unknown, match: JournalMatch, times = 1): unknown {
+  if (!(error instanceof ToolmockError) || error.code !== 'TIMED_OUT') return error
+  const { details, status } = error
+  const [told] = details as readonly Partial<JournalVerdict>[]
+  const head = `${matchedInWords(told?.matched ?? 0, match, `at least ${times}`)}, and the time to wait is over`
+  return new ToolmockError('TIMED_OUT', [head, ...(told?.near_misses ?? []).map(missInWords)].join('\n'), {
+    details,
+    status,
+  })
+}
+
+function matchedInWords(matched: number, match: JournalMatch, wanted: string): string {
+  return `${matched} ${matched === 1 ? 'request matches' : 'requests match'} ${JSON.stringify(match)}; wanted: ${wanted}`
 }
 
 function missInWords({ id, method, path, status, differences }: NearMiss): string {

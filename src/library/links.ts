@@ -1,3 +1,4 @@
+import { checkNamed, whole } from './arguments.ts'
 import type { Control } from './control.ts'
 import { ToolmockError } from './toolmock-error.ts'
 import type { LinkView } from './views/link.ts'
@@ -35,7 +36,9 @@ export function linksOf(control: Control): MockLinks {
   const list = async (wait_ms?: number) => (await control.call('GET /links', { query: { wait_ms } })).links
   return {
     list: () => list(),
-    wait: async ({ timeoutMs = DEFAULT_TIMEOUT } = {}) => {
+    wait: async (options = {}) => {
+      checkNamed('links.wait', options, { timeoutMs: whole(0, 600_000) })
+      const { timeoutMs = DEFAULT_TIMEOUT } = options
       const [link] = await list(timeoutMs)
       if (link) return link
       const message = `no open magic link in environment ${control.environment} after ${timeoutMs} ms; links come with POST /api/v1/connected_accounts/magic_link by a client of that environment`
@@ -43,8 +46,13 @@ export function linksOf(control: Control): MockLinks {
     },
     complete: (id, decision) =>
       control.call('POST /links/{id}/complete', {
-        path: { id: typeof id === 'string' ? id : id.id },
+        path: { id: idOf(id) },
         body: decision,
       }),
   }
+}
+
+/** In plain JavaScript it may be nothing at all, which is refused further on. */
+function idOf(link: string | LinkView | undefined): string | undefined {
+  return typeof link === 'object' ? link.id : link
 }

@@ -18,8 +18,8 @@ export class ToolmockError extends Error {
   constructor(
     /**
      * Stable, in upper snake case: one of the control API (`ILLEGAL_MOVE`, `ACCOUNT_NOT_FOUND`, `INVALID_DOCUMENT`, `TIMED_OUT`, …),
-     * or of the library: `NOT_STARTED`, `UNREACHABLE`, `NO_TOOLMOCK`, `CLOSED`, `NOT_VERIFIED`,
-     * `CONTRACT_BROKEN`, `INVALID_EXPECTATION`.
+     * or of the library: `INVALID_ARGUMENT`, `NOT_STARTED`, `UNREACHABLE`, `NO_TOOLMOCK`, `CLOSED`, `NOT_VERIFIED`,
+     * `CONTRACT_BROKEN`.
      */
     readonly code: string,
     /** What was found, what is allowed, and what to do. */

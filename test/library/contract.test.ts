@@ -63,7 +63,7 @@ describe.each(WAYS)('the contract verdict of the library, %s', (way) => {
         [{ minStatuses: -1 }, 'minStatuses: found -1'],
       ]
       for (const [expectation, message] of unread) {
-        const expected = { code: 'INVALID_EXPECTATION', message: expect.stringContaining(message) }
+        const expected = { code: 'INVALID_ARGUMENT', message: expect.stringContaining(message) }
         expect(await refusal(contract.verdict(expectation))).toMatchObject(expected)
       }
     })

@@ -47,6 +47,21 @@ describe.each(WAYS)('environments of the library, %s', (way) => {
     })
   })
 
+  it('are gone with their own server, and can be closed after the connection that made them', async () => {
+    await using server = await createToolmock()
+    const mock = way === 'in this process' ? server : await connect(server.url)
+    const other = await mock.environment('worker-2')
+    await mock.close()
+    const words = way === 'in this process' ? 'the server of environment worker-2 was closed' : undefined
+    if (words === undefined) expect(await other.journal.count()).toBe(0)
+    else expect(await refusal(other.journal.count())).toMatchObject({ code: 'CLOSED', message: words })
+    await other.close()
+    if (way === 'in this process') return
+    expect(await refusal(connect(server.url, { environment: 'worker-2' }))).toMatchObject({
+      code: 'ENVIRONMENT_NOT_FOUND',
+    })
+  })
+
   it('take a seed, a clock and an id seed, and a name when they are given none', async () => {
     await withMock(way, {}, async (mock) => {
       const seed = { accounts: [{ connector: 'mail', identifier: 'seeded@example.com' }] }
@@ -89,7 +104,7 @@ describe('connect', () => {
       message: expect.stringContaining(gone.url),
       cause: expect.objectContaining({ code: 'ECONNREFUSED' }),
     })
-    expect(await refusal(connect('localhost:8665'))).toMatchObject({ code: 'UNREACHABLE' })
+    expect(await refusal(connect('localhost:8665'))).toMatchObject({ code: 'INVALID_ARGUMENT' })
     await using server = await createToolmock({ adminToken: 's3cret' })
     const refused = { code: 'ADMIN_TOKEN_REQUIRED', status: 401 }
     expect(await refusal(connect(server.url))).toMatchObject(refused)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ToolmockError } from '../../src/index.ts'
+import { connect, ToolmockError } from '../../src/index.ts'
 import { ADA, clientOf, MESSAGE, TOKENS } from './client.ts'
 import { refusal, WAYS, withMock } from './ways.ts'
 
@@ -142,9 +142,44 @@ describe.each(WAYS)('the library, %s', (way) => {
       expect(await refusal(journal.wait(wanted, { timeoutMs: 1 }))).toMatchObject({
         code: 'TIMED_OUT',
         status: 408,
+        message: expect.stringMatching(
+          /^0 requests match {.*}; wanted: at least 1, and the time to wait is over\n- close: .*not "grace@\*"/,
+        ),
         details: [{ matched: 0, near_misses: close }],
       })
       expect(await refusal(journal.explain('never'))).toMatchObject({ code: 'REQUEST_NOT_FOUND', status: 404 })
+    })
+  })
+
+  it('what no compiler has read is refused with what is allowed, and asks nothing of the server', async () => {
+    await withMock(way, {}, async (mock) => {
+      const { accounts, contract, journal, links, scenarios } = mock
+      const nothing = undefined as unknown as string
+      const refused: [() => Promise<unknown>, string][] = [
+        [
+          () => accounts.expire(nothing),
+          'POST /accounts/{id}/{event}: id is undefined; allowed: a text that is not empty',
+        ],
+        [() => links.complete(nothing, { decision: 'approve' }), '/complete: id is undefined; allowed: '],
+        [() => scenarios.start(''), 'POST /scenarios/{name}/start: name is ""; allowed: '],
+        [() => mock.connector({} as { connector: string }), 'PUT /connectors/{name}: name is undefined; allowed: '],
+        [
+          () => mock.environment('a', { sed: {} } as object),
+          'environment has no option "sed"; it has seed, clock, freeze, idSeed',
+        ],
+        [
+          () => journal.wait({}, { timeout: 1 } as object),
+          'journal.wait has no option "timeout"; it has times, timeoutMs',
+        ],
+        [() => links.wait({ timeoutMs: -1 }), 'links.wait: timeoutMs is -1; allowed: a whole number from 0 to 600000'],
+        [() => contract.verify({ minOps: 1 } as object), 'contract has no option "minOps"; it has everywhere, allow, '],
+        [() => contract.verify({ allow: 'verify_user' } as object), 'allow is "verify_user"; allowed: a list of texts'],
+        [() => connect(mock.url, { adminTokn: 'x' } as object), 'connect has no option "adminTokn"; it has clientId, '],
+      ]
+      for (const [call, words] of refused) {
+        const error = { code: 'INVALID_ARGUMENT', status: 0, message: expect.stringContaining(words) }
+        expect(await refusal(call())).toMatchObject(error)
+      }
     })
   })
 

@@ -56,7 +56,7 @@ describe('createToolmock', () => {
       seeds: ['bundled', seed],
       scenarios,
       strict: true,
-      baseUrl: 'https://m.test',
+      baseUrl: 'https://m.test/',
     })
     const client = await clientOf(mock)
     expect((await client.get('/connected_accounts')).body).toMatchObject({ total_size: 1 })
@@ -84,12 +84,40 @@ describe('createToolmock', () => {
   it.each([
     ['a scenario that there is not', { scenario: 'nonesuch' }, 'nonesuch'],
     ['a seed that cannot be read', { seeds: ['/nowhere/seed.yaml'] }, '/nowhere/seed.yaml'],
-    ['a clock without a time zone', { clock: '2026-01-01T00:00:00' }, 'time zone'],
-    ['a clock that is none', { clock: new Date(Number.NaN) }, 'clock'],
   ])('says what is wrong with %s', async (_, options, words) => {
     const error = await refusal(createToolmock(options))
     expect(error).toBeInstanceOf(ToolmockError)
     expect(error).toMatchObject({ code: 'NOT_STARTED', status: 0, message: expect.stringContaining(words) })
+  })
+
+  it.each([
+    [{ seeed: 1 }, /^createToolmock has no option "seeed"; it has scenario, scenarios, seeds, /],
+    [{ constructor: 1 }, /no option "constructor"/],
+    [null, /^createToolmock takes an object with scenario, .*; found null$/],
+    ['token-dies-mid-run', /; found "token-dies-mid-run"$/],
+    [{ clock: '2026-01-01T00:00:00' }, /clock is "2026-01-01T00:00:00"; allowed: an instant .* with its time zone/],
+    [{ clock: new Date(Number.NaN) }, /clock is Invalid Date; allowed: /],
+    [{ scenarios: 'rate-limited' }, /scenarios is "rate-limited"; allowed: a list of texts/],
+    [{ port: '8665' }, /port is "8665"; allowed: a whole number from 0 to 65535$/],
+    [{ port: null }, /port is null; /],
+    [{ idSeed: Number.NaN }, /idSeed is NaN; allowed: a whole number from 0 to 999999999$/],
+    [{ strict: 'no' }, /strict is "no"; allowed: true or false$/],
+    [{ durability: 'lax' }, /durability is "lax"; allowed: one of strict, relaxed$/],
+    [{ baseUrl: 'm.test' }, /baseUrl is "m.test"; allowed: an http or https URL without query$/],
+    [{ tls: { cert: 'a.pem' } }, /tls is { cert: 'a.pem' }; allowed: true, or { cert, key }/],
+  ])('refuses %j, which a compiler would not have let through, before anything starts', async (options, message) => {
+    const error = await refusal(createToolmock(options as object))
+    expect(error).toMatchObject({
+      name: 'ToolmockError',
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(message),
+    })
+  })
+
+  it('takes what is undefined for what is absent', async () => {
+    const undefinedOptions = { scenario: undefined, port: undefined, clock: undefined, tls: undefined } as object
+    await using mock = await createToolmock(undefinedOptions)
+    expect(await mock.journal.count()).toBe(0)
   })
 
   it('says that a port is taken, and leaves nothing running', async () => {
