@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { createAccount } from '../support/accounts.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { contractOf, control, coverageOf, reachOf, RULE_429 } from './reports-bench.ts'
+
+/** A new environment whose client does something wrong; answers its bearer token. */
+async function worker(mock: TestToolmock, name: string): Promise<string> {
+  const { client_id, client_secret } = (await control(mock, 'post', '/environments', { name })).body
+  const form = { client_id, client_secret, grant_type: 'client_credentials' }
+  const { access_token } = (await mock.http('post', '/oauth/token').type('form').send(form)).body
+  await mock
+    .http('get', '/api/v1/connected_accounts?page_size=ten')
+    .set('Authorization', `Bearer ${String(access_token)}`)
+  return String(access_token)
+}
+
+describe('reports of several environments', () => {
+  it('tell of each by itself and of all together', async () => {
+    await withToolmock({}, async (mock) => {
+      await worker(mock, 'worker-2')
+      await createAccount(mock)
+      await mock.api.get('/connected_accounts', { page_size: 'ten' })
+      const contract = await contractOf(mock)
+      expect(contract.total.violations).toMatchObject([{ path: 'page_size', count: 2 }])
+      expect(
+        contract.environments.map(({ name, requests, violations }) => [name, requests, violations[0]?.count]),
+      ).toEqual([
+        ['default', 3, 1],
+        ['worker-2', 2, 1],
+      ])
+      const coverage = await coverageOf(mock)
+      const created = [coverage.total, ...coverage.environments].map((each) =>
+        reachOf(each, 'create_connected_account', 201),
+      )
+      expect(created).toEqual(['driven', 'driven', 'never'])
+    })
+  })
+
+  it('tell of one alone, in every format, when it is named', async () => {
+    await withToolmock({}, async (mock) => {
+      await worker(mock, 'worker-2')
+      const contract = await contractOf(mock, '?environment=default')
+      expect(contract).toMatchObject({ ok: true, environments: [{ name: 'default' }], total: { violations: [] } })
+      const coverage = await coverageOf(mock, '?environment=worker-2')
+      expect(coverage.environments.map(({ name }) => name)).toEqual(['worker-2'])
+      expect(reachOf(coverage.total, 'list_connected_accounts', 400, 'VALIDATION_FAILED')).toBe('driven')
+      const page = await control(mock, 'get', '/contract?format=html&environment=default')
+      expect(page.text).toContain('<h1>The contract was kept</h1>')
+    })
+  })
+
+  it('refuse the name of one that never was', async () => {
+    await withToolmock({}, async (mock) => {
+      for (const path of ['/contract', '/coverage', '/contract?format=sarif']) {
+        const answer = await control(mock, 'get', `${path}${path.includes('?') ? '&' : '?'}environment=nowhere`)
+        expect(answer.status).toBe(404)
+        expect(answer.body.error).toMatchObject({
+          code: 'ENVIRONMENT_NOT_FOUND',
+          message: 'there is no environment "nowhere"; there are default',
+        })
+      }
+    })
+  })
+
+  it('go on telling of one that is gone, and of its scenarios', async () => {
+    await withToolmock({}, async (mock) => {
+      await worker(mock, 'worker-2')
+      await control(mock, 'put', '/scenarios/limited?environment=worker-2', RULE_429)
+      await control(mock, 'post', '/scenarios/limited/start?environment=worker-2')
+      await control(mock, 'delete', '/environments/worker-2')
+      const { total, environments } = await contractOf(mock)
+      expect(environments.map(({ name }) => name)).toEqual(['default', 'worker-2'])
+      expect(total.violations).toMatchObject([{ path: 'page_size', count: 1 }])
+      expect(total.unfired_rules).toMatchObject([{ environment: 'worker-2', scenario: 'limited', rule: 'too many' }])
+    })
+  })
+
+  it('go on through a reset, and begin anew when they are told to: of one, or of all', async () => {
+    await withToolmock({}, async (mock) => {
+      await worker(mock, 'worker-2')
+      await mock.api.get('/connected_accounts', { page_size: 'ten' })
+      await control(mock, 'post', '/reset?environment=worker-2')
+      await control(mock, 'delete', '/requests?environment=worker-2')
+      expect((await contractOf(mock)).total.violations).toMatchObject([{ count: 2 }])
+      await control(mock, 'delete', '/contract?environment=worker-2')
+      expect((await contractOf(mock)).total.violations).toMatchObject([{ count: 1 }])
+      await control(mock, 'delete', '/contract')
+      expect((await contractOf(mock)).total).toMatchObject({ requests: 0, violations: [] })
+      expect((await coverageOf(mock)).total.summary.operations.driven).toBe(0)
+    })
+  })
+
+  it('lose nothing of many that are gone: the latest are told by themselves, the older ones in the total', async () => {
+    await withToolmock({}, async (mock) => {
+      for (let nth = 0; nth < 203; nth += 1) {
+        await worker(mock, `worker-${nth}`)
+        await control(mock, 'delete', `/environments/worker-${nth}`)
+      }
+      const { total, environments } = await contractOf(mock)
+      expect(total.violations).toMatchObject([{ path: 'page_size', count: 203 }])
+      expect(total.violations[0]?.requests).toHaveLength(20)
+      expect(environments).toHaveLength(201)
+      expect(environments.some(({ name }) => name === 'worker-2')).toBe(false)
+    })
+  })
+})
