@@ -2,6 +2,7 @@ import { test as vitestTest, type TestAPI } from 'vitest'
 import { connect, type ConnectOptions, createToolmock } from './index.ts'
 import type { ContractExpectation, Toolmock, ToolmockEnvironment, ToolmockOptions } from './index.ts'
 import { explainedFailures } from './library/failed-answers.ts'
+import { Servers } from './library/servers.ts'
 
 /** What a test may ask for. */
 export interface ToolmockFixtures {
@@ -21,6 +22,11 @@ export interface ToolmockTestOptions extends ToolmockOptions {
   readonly contract?: Omit<ContractExpectation, 'everywhere'>
 }
 
+/** Before 4.1, vitest knows what lives as long as a worker by its name alone, so that all of these share it. */
+interface Shared {
+  toolmockServers: Servers
+}
+
 /**
  * Vitest's `test` with `mock`, an environment for each test on one server for each worker. When a test fails, the journal's
  * explanation of every answer of 400 and above is printed with it.
@@ -29,16 +35,19 @@ export interface ToolmockTestOptions extends ToolmockOptions {
  *     test('sends a message', async ({ mock }) => { … mock.url … })
  */
 export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<ToolmockFixtures> {
-  return vitestTest.extend<ToolmockFixtures>({
-    toolmock: [
+  return vitestTest.extend<ToolmockFixtures & Shared>({
+    toolmockServers: [
       // Vitest reads from the pattern which fixtures this one needs: none.
       // eslint-disable-next-line no-empty-pattern
       async ({}, use) => {
-        await using server = await serverOf(options)
-        await use(server)
+        await using servers = new Servers()
+        await use(servers)
       },
       { scope: 'worker' },
     ],
+    toolmock: async ({ toolmockServers }, use) => {
+      await use(await toolmockServers.of(options, () => serverOf(options)))
+    },
     mock: async ({ toolmock, task }, use) => {
       await using mock = await toolmock.environment()
       await use(mock)
@@ -47,7 +56,6 @@ export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<Toolmoc
     },
   })
 }
-
 /** Vitest's `test` with {@link ToolmockFixtures}: the bundled seed, in memory. */
 export const test: TestAPI<ToolmockFixtures> = toolmockTest()
 
