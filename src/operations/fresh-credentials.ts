@@ -43,11 +43,24 @@ function begun(context: Context, account: Account): Promise<Renewal> {
   // Renewed since the caller looked: a refresh token that was rotated away must not be sent again.
   if (current && current.credentials !== account.credentials)
     return Promise.resolve({ account: current, outcome: 'renewed', reason: 'renewed in the meantime' })
-  const renewal = ask(context, account)
+  const renewal = answerFor(context, account)
     .then((answer) => settle(context, account, answer))
     .finally(() => renewals.delete(account.id))
   renewals.set(account.id, renewal)
   return renewal
+}
+
+/**
+ * What the third party grants; what it granted before when the disk refused to keep that: a refresh token that was rotated
+ * away would be taken for stolen.
+ */
+async function answerFor(context: Context, account: Account): Promise<TokenAnswer> {
+  const { environment } = context
+  const before = environment.granted.get(account.credentials)
+  if (before && before.takenBack !== environment.takenBack) return before.answer
+  const answer = await ask(context, account)
+  if (answer.granted) environment.granted.set(account.credentials, { answer, takenBack: environment.takenBack })
+  return answer
 }
 
 async function ask({ environment, thirdParty }: Context, account: Account): Promise<TokenAnswer> {

@@ -32,6 +32,7 @@ export class StoredEnvironment implements Environment {
   readonly clock: EnvironmentClock
   readonly ids: Ids
   readonly renewals = new Map<string, Promise<Renewal>>()
+  readonly granted: Environment['granted'] = new WeakMap()
   readonly details = new Recent<Account, object>(RECENT_DETAILS)
   takenBack = 0
   readonly #resolveConnector: ResolveConnector
