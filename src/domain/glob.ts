@@ -3,10 +3,10 @@
  * else for itself. Looks back only to the last `*`, so that no pattern takes long: patterns and texts come from users.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
+  if (!pattern.includes('*')) return pattern === text
   const runs = pattern.split('*')
   const first = runs[0] ?? ''
   const last = runs.at(-1) ?? ''
-  if (runs.length === 1) return pattern === text
   if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false
   const end = text.length - last.length
   let at = first.length

@@ -84,6 +84,7 @@ export function hasBody(request: Request): boolean {
 /** @throws ServiceError UNSUPPORTED_CONTENT_TYPE (G7) */
 export function checkContentType(request: Request, wanted: string): void {
   const sent = request.headers['content-type'] ?? ''
+  if (sent === wanted) return
   const [type = '', ...parameters] = sent.split(';').map((part) => part.trim().toLowerCase())
   const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length)
   const utf8 = charset === undefined || ['utf-8', 'utf8', '"utf-8"', '"utf8"'].includes(charset)

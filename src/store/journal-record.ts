@@ -75,17 +75,24 @@ export function decodeLine(bytes: Buffer): JsonObject | undefined {
   }
 }
 
-/** The lines of a commit, numbered from `n`. */
-export function* linesOf(entry: Entry, n: number, synced: number): Generator<JournalLine> {
+/** The lines of a commit, numbered from `n`: nearly always one. */
+export function linesOf(entry: Entry, n: number, synced: number): Iterable<JournalLine> {
   const { changes = [], ...rest } = entry
+  if (changes.length > CHANGES_PER_LINE) return manyLines(entry, n, synced)
+  const line: JournalLine = { n, synced, ...rest }
+  if (changes.length > 0) line.changes = changes.map(journalChange)
+  return [line]
+}
+
+function* manyLines({ changes = [], ...rest }: Entry, n: number, synced: number): Generator<JournalLine> {
   let number = n
-  for (let at = 0; at === 0 || at < changes.length; at += CHANGES_PER_LINE) {
+  for (let at = 0; at < changes.length; at += CHANGES_PER_LINE) {
     const part = changes.slice(at, at + CHANGES_PER_LINE).map(journalChange)
     yield {
       n: number++,
       synced,
-      ...(at === 0 ? rest : { environment: entry.environment }),
-      ...(part.length > 0 ? { changes: part } : {}),
+      ...(at === 0 ? rest : { environment: rest.environment }),
+      changes: part,
       ...(at + CHANGES_PER_LINE < changes.length ? { more: true } : {}),
     }
   }

@@ -10,8 +10,8 @@ import { SCHEMES } from './schemes/table.ts'
 import { asText } from './template-helpers.ts'
 import { ACCOUNT_HEADER, type ReceivedRequest, type WireAnswer, headerOf, headerValue, jsonAnswer } from './wire.ts'
 
-/** A third party's API: who is calling, then the first responder that matches. */
-export async function answerApi(context: SchemeContext, request: ReceivedRequest): Promise<WireAnswer> {
+/** A third party's API: who is calling, then the first responder that matches. A promise only where templates are new. */
+export function answerApi(context: SchemeContext, request: ReceivedRequest): WireAnswer | Promise<WireAnswer> {
   const { environment, connector } = context
   const verdict = SCHEMES[connector.authorization_type].verify(request, context)
   if (!verdict.allowed) {
@@ -52,12 +52,17 @@ function nextAnswer(model: Model, { answers, after_last }: Responder, counter: s
   return answers[before % answers.length]
 }
 
-async function respond(
-  { environment, templates }: SchemeContext,
+function respond(
+  context: SchemeContext,
   answer: ResponderAnswer,
   values: JsonObject,
-): Promise<WireAnswer> {
-  if (!templates.isPrepared(answer)) await templates.prepare(answer)
+): WireAnswer | Promise<WireAnswer> {
+  const { templates } = context
+  if (templates.isPrepared(answer)) return rendered(context, answer, values)
+  return templates.prepare(answer).then(() => rendered(context, answer, values))
+}
+
+function rendered({ environment, templates }: SchemeContext, answer: ResponderAnswer, values: JsonObject): WireAnswer {
   const { clock, ids, model } = environment
   const scope = { values, clock, ids }
   return model.transact(() => {

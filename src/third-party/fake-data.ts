@@ -50,8 +50,8 @@ export function fakeNameProblem(name: string): string | undefined {
 /** Generated data: the same seed, clock and name give the same value. */
 export class FakeData {
   readonly #faker: Faker
-  /** The methods of each module that was asked for. */
-  readonly #names = new Map<string, readonly string[]>()
+  /** Those that were asked for: there are no more names than the library has. */
+  readonly #methods = new Map<string, FakeMethod>()
 
   private constructor(faker: Faker) {
     this.#faker = faker
@@ -69,27 +69,30 @@ export class FakeData {
    * Calls `module.method`. The library is seeded before each use, so that it carries nothing from one call to the next.
    */
   generate(name: string, args: readonly JsonValue[], ports: { clock: Clock; ids: Ids }): JsonValue {
-    const method = this.#method(name)
+    const method = this.#methods.get(name) ?? this.#method(name)
     this.#faker.seed(ports.ids.number())
     this.#faker.setDefaultRefDate(ports.clock.now())
     const value: unknown = method(...args)
     return plain(value)
   }
 
-  #method(name: string): (...args: unknown[]) => unknown {
+  #method(name: string): FakeMethod {
     const problem = fakeNameProblem(name)
     if (problem !== undefined) throw new Error(problem)
     const [moduleName = '', methodName = ''] = name.split('.')
     const module: object = this.#faker[moduleName as FakeModule]
-    const names = this.#names.get(moduleName) ?? methodNames(module)
-    this.#names.set(moduleName, names)
+    const names = methodNames(module)
     const method: unknown = names.includes(methodName) ? Reflect.get(module, methodName) : undefined
     if (typeof method !== 'function') {
       throw new Error(`faker '${name}': unknown method; ${moduleName} has ${names.join(', ')}`)
     }
-    return (...args) => Reflect.apply(method, module, args) as unknown
+    const found: FakeMethod = (...args) => Reflect.apply(method, module, args) as unknown
+    this.#methods.set(name, found)
+    return found
   }
 }
+
+type FakeMethod = (...args: unknown[]) => unknown
 
 function isFakeModule(name: string): name is FakeModule {
   return (FAKE_MODULES as readonly string[]).includes(name)
@@ -107,6 +110,7 @@ function methodNames(module: object): string[] {
 }
 
 function plain(value: unknown): JsonValue {
+  if (typeof value === 'string') return value
   if (typeof value === 'bigint') return value.toString()
   return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as JsonValue)
 }

@@ -115,7 +115,8 @@ async function carryOut(options: ListenerOptions, exchange: Exchange, response: 
   const fault = options.intercept && (await options.intercept(exchange))
   const plain = async (): Promise<WireAnswer> => {
     if (kind === 'api') {
-      const answered = await answerApi({ environment, connector, templates: options.templates }, request)
+      const answering = answerApi({ environment, connector, templates: options.templates }, request)
+      const answered = answering instanceof Promise ? await answering : answering
       // The request behind a call of the service waits by itself, once for everything that it has caused.
       if (!exchange.trail) await options.settled?.()
       return answered

@@ -61,7 +61,7 @@ function pathOf(rendered: string): [path: string, query: (readonly [string, stri
   if (path.split('/').some((part) => part === '.' || part === '..')) {
     throw new UnsendablePath('a part of the path comes out as "." or "..", which would leave the path of the call')
   }
-  return [path, [...new URLSearchParams(search.join('?'))]]
+  return [path, search.length === 0 ? [] : [...new URLSearchParams(search.join('?'))]]
 }
 
 /** Nothing for a value that is empty, one parameter per item of a list. */
