@@ -186,6 +186,9 @@ export const STATE_FLAGS = [
   ...COMMON_FLAGS,
 ] as const satisfies readonly Flag[]
 
+const [BY_TLS, CERT, KEY] = TLS
+
+/** Where a running server is: by its address, or by the flags and variables that it was started with. */
 export const HEALTHCHECK_FLAGS = [
   {
     name: 'url',
@@ -194,8 +197,10 @@ export const HEALTHCHECK_FLAGS = [
     variable: true,
     help: 'the server to ask (from host and port by default)',
   },
-  PORT,
-  HOST,
-  ...TLS,
+  { ...PORT, help: 'the port that it serves on' },
+  { ...HOST, help: 'the address that it serves on' },
+  { ...BY_TLS, help: 'it serves HTTPS' },
+  { ...CERT, help: 'the same, by the certificate that it was started with' },
+  { ...KEY, help: 'the private key of that; it is not read' },
   ...COMMON_FLAGS,
 ] as const satisfies readonly Flag[]

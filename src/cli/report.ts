@@ -18,7 +18,7 @@ const PATIENCE_MS = 30_000
 export async function report(argv: readonly string[], { variables, out, err }: Surroundings): Promise<number> {
   const { values, rest } = readArguments(REPORT_FLAGS, argv, variables)
   const text = await fetched(values, `${reportNamed(rest, values)}?format=${values.format}`)
-  const whole = values.format === 'json' ? `${JSON.stringify(read(text), null, 2)}\n` : text
+  const whole = values.format === 'json' ? `${JSON.stringify(read(text), null, 2)}\n` : recognized(text, values.format)
   if (values.output === undefined) out(whole.replace(/\n$/, ''))
   else {
     await write(values.output, whole)
@@ -52,7 +52,18 @@ function read(text: string): Readonly<Record<string, unknown>> {
   } catch {
     // Said below.
   }
-  throw new StartError('what is served there answers no report; is it a toolmock?')
+  throw new StartError(NO_REPORT)
+}
+
+const NO_REPORT = 'what is served there answers no report; is it a toolmock?'
+
+/** What no other server answers. */
+const MARKS = { junit: '<testsuites name="toolmock"', sarif: '"name": "toolmock"', html: ' · toolmock</title>' }
+
+/** @throws StartError when something else answers at the address */
+function recognized(text: string, format: keyof typeof MARKS): string {
+  if (text.includes(MARKS[format])) return text
+  throw new StartError(NO_REPORT)
 }
 
 async function write(file: string, text: string): Promise<void> {
@@ -70,7 +81,13 @@ async function fetched(values: ReportValues, what: string): Promise<string> {
   const address = `${serverAddress(values)}/_mock/${what}${only}`
   const { status, text } = await ask(address, values['admin-token'])
   if (status === 200) return text
+  if (status === 401) throw new StartError(`${address} ${refusal(values['admin-token'])}`)
   throw new StartError(`${address} answers ${status}${wordsOf(text)}`)
+}
+
+function refusal(token: string | undefined): string {
+  if (token !== undefined) return 'takes another admin token than the one of --admin-token or TOOLMOCK_ADMIN_TOKEN'
+  return 'asks for the admin token: give it by --admin-token or TOOLMOCK_ADMIN_TOKEN'
 }
 
 function wordsOf(text: string): string {
@@ -105,6 +122,8 @@ async function textOf(response: IncomingMessage): Promise<string> {
 function reasonOf(error: unknown): string {
   const code = systemCode(error)
   if (code === 'ECONNREFUSED') return 'is not served'
+  if (code === 'ECONNRESET') return 'ends the connection without an answer; does it serve HTTPS? Then say --tls'
+  if (code === 'EPROTO' || code?.startsWith('ERR_SSL') === true) return 'does not speak TLS; is it served over HTTP?'
   if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
     return `has a certificate of no known authority (${code}): NODE_EXTRA_CA_CERTS names the file of one more`
   }
