@@ -24,6 +24,8 @@ const REMEMBERED_MS = 24 * 60 * 60_000
 const REMEMBERED_ROWS = 1000
 /** Rows kept that are over for good, and that nobody can tell from unknown ones: use at full speed makes many in a day. */
 const REMEMBERED_OVER = 10_000
+/** More than this of what has ended goes before its time, and so do bearer tokens that would still work. */
+const REMEMBERED_MOST = 50_000
 /** Rows that one commit removes at most: more than it can make, and few enough not to be noticed. */
 const PER_COMMIT = 16
 /** Outdated items are swept out once they outnumber the others by this many. */
@@ -37,31 +39,38 @@ export class ForgetIndex {
   readonly #ended = new Endings()
   /** Those of them that are over for good, whatever the clock says. */
   readonly #over = new Endings()
+  readonly #tokens = new Endings()
 
-  readonly bearerTokens = this.#index<BearerToken>('bearer_tokens', ({ expires_at }) => expires_at)
+  readonly bearerTokens = this.#index<BearerToken>('bearer_tokens', ({ expires_at }) => expires_at, this.#tokens)
   readonly magicLinks = this.#index<MagicLink>('magic_links', ({ expires_at }) => expires_at)
   readonly authorizationCodes = this.#index<AuthorizationCode>('authorization_codes', ({ expires_at }) => expires_at)
   /** A pending one has its end still to come ("States"); the others answer 404, as unknown ones do. */
   readonly authRequests = this.#index<AuthRequest>(
     'auth_requests',
     ({ outcome, expires_at }) => (outcome === 'pending' ? undefined : expires_at),
-    () => true,
+    this.#over,
   )
   /** A credential that was revoked is refused as an unknown one is. */
-  readonly grants = this.#index<Grant>('grants', grantEnd, isRevoked)
+  readonly grants = this.#index<Grant>('grants', grantEnd, this.#over, isRevoked)
 
   /** Rows that can be forgotten now, `now` being milliseconds; they count as present until they are removed. */
   due(now: number): RowName[] {
-    const surplus = Math.min(this.#ended.size - REMEMBERED_ROWS, PER_COMMIT)
-    const due = surplus > 0 ? this.#ended.take(surplus, instant(Math.max(0, now - REMEMBERED_MS))) : []
-    const over = Math.min(this.#over.size - REMEMBERED_OVER, PER_COMMIT) - due.length
-    return over > 0 ? [...due, ...this.#over.take(over)] : due
+    const due: Forgettable[] = []
+    for (const { of, most, upto } of [
+      { of: this.#ended, most: REMEMBERED_ROWS, upto: endedBy(now - REMEMBERED_MS) },
+      { of: this.#over, most: REMEMBERED_OVER, upto: undefined },
+      { of: this.#ended, most: REMEMBERED_MOST, upto: endedBy(now) },
+      { of: this.#tokens, most: REMEMBERED_MOST, upto: undefined },
+    ])
+      due.push(...of.take(Math.min(of.size - most, PER_COMMIT) - due.length, upto))
+    return due
   }
 
   #index<T extends Row>(
     table: ForgettableTable,
     endOf: (row: T) => Instant | undefined,
-    isOver?: (row: T) => boolean,
+    also?: Endings,
+    isOfThose: (row: T) => boolean = () => true,
   ): Index<T> {
     return {
       update: (before, after) => {
@@ -70,7 +79,7 @@ export class ForgetIndex {
         // Most rows of a large file never had an end: nothing is known of them.
         if (!row || (!before && at === undefined)) return
         this.#ended.expect({ table, id: row.id }, at)
-        if (isOver) this.#over.expect({ table, id: row.id }, after && isOver(after) ? at : undefined)
+        also?.expect({ table, id: row.id }, after && isOfThose(after) ? at : undefined)
       },
     }
   }
@@ -121,6 +130,10 @@ class Endings {
   #isPresent(item: Forgettable): boolean {
     return this.#ends.get(`${item.table} ${item.id}`) === item
   }
+}
+
+function endedBy(milliseconds: number): Instant {
+  return instant(Math.max(0, milliseconds))
 }
 
 /** Only what can do nothing any more: revoked as a whole, or expired without an account that would be renewed with it. */

@@ -193,4 +193,29 @@ describe('rows that have had their time', () => {
     expect(model.tables.auth_requests.size).toBe(1500)
     await world.close()
   })
+
+  it('stay within 50,000: what has ended goes first, then the bearer tokens that expire first, and no live link', async () => {
+    const world = await openTestWorld()
+    const { model } = world.create('default')
+    const { bearer_tokens, magic_links } = model.tables
+    model.transact(() => {
+      for (let each = 0; each < 50_200; each++)
+        bearer_tokens.put({ id: `t${each}`, client_id: 'c', expires_at: instant(START + HOUR + each) })
+      for (let each = 0; each < 300; each++) {
+        magic_links.put({ ...LINK, id: `ended${each}`, oauth_state: `ended${each}` })
+        magic_links.put({
+          ...LINK,
+          id: `live${each}`,
+          oauth_state: `live${each}`,
+          expires_at: instant(START + 1 + each),
+        })
+      }
+    })
+    for (let each = 0; each < 60; each++) model.transact(() => void model.count('x'))
+    expect(magic_links.size).toBe(300)
+    expect(magic_links.get('live0')).toBeDefined()
+    expect(bearer_tokens.size).toBe(50_000)
+    expect([bearer_tokens.get('t199'), bearer_tokens.get('t200')?.id]).toEqual([undefined, 't200'])
+    await world.close()
+  })
 })

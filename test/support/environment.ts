@@ -37,6 +37,7 @@ export function testEnvironment(options: TestEnvironmentOptions = {}): TestEnvir
     model,
     takenBack: 0,
     renewals: new Map(),
+    granted: new WeakMap(),
     details: new Recent(16),
     connector: (keyId) => resolve(model, keyId),
   }
