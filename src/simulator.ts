@@ -28,6 +28,7 @@ import type { Environment } from './store/environment.ts'
 import { ClientIdTakenError } from './store/directory.ts'
 import { RandomIds } from './store/ids.ts'
 import type { Model } from './store/model.ts'
+import { finishIndexes } from './store/world-loading.ts'
 import { openWorld, type World } from './store/world.ts'
 import { reportsOf } from './verdict-joint.ts'
 import { ContractRecords } from './verdict/records.ts'
@@ -157,7 +158,11 @@ async function assemble({ world, thirdParties, environments, scenarios, notices,
     client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
     authorityFile: tls?.authorityFile,
     reports,
-    listen: (address) => serving.listen(address),
+    listen: async (address) => {
+      const where = await serving.listen(address)
+      void finishIndexes(world.environments())
+      return where
+    },
     close: async () => {
       // Whoever waits or watches would keep the server open.
       closing.abort()

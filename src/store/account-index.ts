@@ -2,8 +2,9 @@ import type { Account, Scope } from '../domain/account.ts'
 import type { AccountFinder } from '../domain/locator.ts'
 import type { Position } from '../domain/page-token.ts'
 import { KeptMatches } from './kept-matches.ts'
+import { NameIndex } from './name-index.ts'
 import { Postings } from './postings.ts'
-import { DisjointLists, SequenceList, type Sequences, union } from './sequence-list.ts'
+import { DisjointLists, SequenceList, type Sequences } from './sequence-list.ts'
 import { SequenceRows } from './sequence-rows.ts'
 import type { Index } from './table.ts'
 import { contains, type Searched, TextSearch } from './text-search.ts'
@@ -46,8 +47,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   readonly #find: (id: string) => Account | undefined
   readonly #few: number
   readonly #bySequence = new SequenceRows<Account>()
-  /** By connector, then by identifier. As `#fields`, made when first asked for. */
-  #named: Map<string, Postings> | undefined
+  readonly #named = new NameIndex()
   /** Made when a field is first asked for: a start need not wait for what may never be used. */
   readonly #fields = new Map<ListedField, Postings>()
   readonly #search = new TextSearch(this)
@@ -70,7 +70,14 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
 
   load(account: Account): void {
     this.#refuseTaken(account)
-    this.#add(account, undefined)
+    this.#bySequence.set(account.sequence, account)
+    this.order.add(account.sequence)
+    this.#named.load(account)
+  }
+
+  /** Enters some of what was loaded; false when all of it is. */
+  enterSome(): boolean {
+    return this.#named.enterSome()
   }
 
   #refuseTaken({ sequence, id }: Account): void {
@@ -104,7 +111,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   }
 
   inScope(connector: string, identifier: string, scope: Scope): Account | undefined {
-    const named = this.#list(connector, identifier)
+    const named = this.#named.list(connector, identifier)
     const { organization_id, user_id } = scope
     const candidates =
       named.size <= MANY
@@ -119,7 +126,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   }
 
   named(connector: string, identifier: string): readonly Account[] {
-    return this.#rows(this.#list(connector, identifier).toArray())
+    return this.#rows(this.#named.list(connector, identifier).toArray())
   }
 
   /** The accounts of a connector, in creation order. */
@@ -157,7 +164,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     const lists: Sequences[] = LISTED.flatMap((field) =>
       exact[field] === undefined ? [] : [this.#in(field, exact[field])],
     )
-    if (identifier !== undefined) lists.push(this.#identified(identifier))
+    if (identifier !== undefined) lists.push(this.#named.identified(identifier))
     if (connectors) lists.push(this.#ofAny(connectors))
     if (query !== undefined) lists.push(this.#search.matches(query))
     return lists
@@ -167,34 +174,9 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     return this.byField(field).list(value)
   }
 
-  #identified(identifier: string): SequenceList {
-    return SequenceList.of(union([...this.#names().values()].map((postings) => postings.list(identifier).toArray())))
-  }
-
   /** An account has one connector, so that no two of these lists share an account. */
   #ofAny(connectors: readonly string[]): Sequences {
     return new DisjointLists([...new Set(connectors)].map((connector) => this.#in('connector', connector)))
-  }
-
-  #list(connector: string, identifier: string): SequenceList {
-    return this.#names().get(connector)?.list(identifier) ?? SequenceList.of([])
-  }
-
-  #names(): Map<string, Postings> {
-    if (this.#named) return this.#named
-    this.#named = new Map()
-    for (const account of this.accounts()) this.#name(account, this.#named)
-    return this.#named
-  }
-
-  #name({ connector, identifier, sequence }: Account, names: Map<string, Postings>): void {
-    const named = names.get(connector)
-    if (named) named.add(identifier, sequence)
-    else {
-      const made = new Postings()
-      made.add(identifier, sequence)
-      names.set(connector, made)
-    }
   }
 
   #rows(sequences: readonly number[]): Account[] {
@@ -202,13 +184,11 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   }
 
   #remove(account: Account): void {
-    const { sequence, connector, identifier } = account
+    const { sequence } = account
     this.#bySequence.delete(sequence)
     this.order.remove(sequence)
     for (const [field, postings] of this.#fields) postings.remove(account[field], sequence)
-    const named = this.#named?.get(connector)
-    named?.remove(identifier, sequence)
-    if (named?.size === 0) this.#named?.delete(connector)
+    this.#named.remove(account)
   }
 
   #add(account: Account, before: Account | undefined): void {
@@ -217,7 +197,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     if (before && inSamePlaces(before, account)) return
     this.order.add(sequence)
     for (const [field, postings] of this.#fields) postings.add(account[field], sequence)
-    if (this.#named) this.#name(account, this.#named)
+    this.#named.add(account)
   }
 }
 

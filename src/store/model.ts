@@ -134,6 +134,11 @@ export class Model {
     for (const change of changes) this.#table(change).restore(change.id, change.after)
   }
 
+  /** Enters some of the loaded rows that indexes left for later; false when none are left. */
+  enterSome(): boolean {
+    return this.accountIndex.enterSome() || this.grantIndex.enterSome()
+  }
+
   /** The next value of a counter, starting at 1. Only inside a transaction. */
   count(id: string): number {
     const value = (this.tables.counters.get(id)?.value ?? 0) + 1

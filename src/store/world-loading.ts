@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FileSystem } from './file-system.ts'
 import type { JournalLine } from './journal-record.ts'
 import { type Model, type Rows, TABLE_NAMES, type TableName } from './model.ts'
@@ -34,6 +35,11 @@ export function load(image: StateImage | undefined, make: Make): Map<string, Sto
     if (fault) throw new Contradiction([...inside, 'counters'], fault)
   }
   return environments
+}
+
+/** Finishes the indexes of what was loaded, in turns of the event loop, so that no request waits long for it. */
+export async function finishIndexes(environments: Iterable<StoredEnvironment>): Promise<void> {
+  for (const { model } of environments) while (model.enterSome()) await nextTurn()
 }
 
 /** Applies the commits of a journal. */
