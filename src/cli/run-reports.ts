@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
-import type { Simulator } from '../simulator.ts'
+import type { ReportPair, Verdict, VerdictOptions } from '../judgement-joint.ts'
 import { systemCode } from './failure.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -28,12 +28,19 @@ export async function reportFiles(files: readonly string[] = []): Promise<Report
   return read
 }
 
+/** What there is to write. */
+interface Judged {
+  readonly reports: ReportPair
+  readonly options: VerdictOptions
+  readonly verdict: Verdict
+}
+
 /** Writes every report that can be written, and answers what there is to say of the others. */
-export async function writeReports(files: readonly ReportFile[], reports: Simulator['reports']): Promise<string[]> {
+export async function writeReports(files: readonly ReportFile[], judged: Judged): Promise<string[]> {
   const problems: string[] = []
   for (const { file, format } of files) {
     try {
-      await writeFile(file, await textOf(format, reports))
+      await writeFile(file, await textOf(format, judged))
     } catch (error) {
       problems.push(unwritten(file, error))
     }
@@ -41,10 +48,12 @@ export async function writeReports(files: readonly ReportFile[], reports: Simula
   return problems
 }
 
-async function textOf(format: ReportFile['format'], reports: Simulator['reports']): Promise<string> {
-  if (format !== 'json') return (await reports.rendered(format)).text
-  const both = { contract: await reports.contract(), coverage: await reports.coverage() }
-  return `${JSON.stringify(both, null, 2)}\n`
+/** For a program everything there is, with the verdict on it; elsewhere what is allowed stands apart from what is wrong. */
+async function textOf(format: ReportFile['format'], { reports, options, verdict }: Judged): Promise<string> {
+  if (format === 'json') return `${JSON.stringify({ ...reports, verdict }, null, 2)}\n`
+  const { render, withoutAllowed } = await import('../judgement-joint.ts')
+  const { allow } = options
+  return (await render(format, allow ? withoutAllowed(reports, allow) : reports)).text
 }
 
 function unwritten(file: string, error: unknown): string {

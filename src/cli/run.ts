@@ -102,9 +102,10 @@ async function judge(
   { surroundings: { err, variables }, options, files }: Judging,
 ): Promise<number> {
   const { verdictOf, verdictText, verdictMarkdown } = await import('../judgement-joint.ts')
-  const verdict = verdictOf({ contract: await reports.contract(), coverage: await reports.coverage() }, options)
+  const pair = { contract: await reports.contract(), coverage: await reports.coverage() }
+  const verdict = verdictOf(pair, options)
   const code = end.code === 0 && !verdict.ok ? VERDICT_FAILED : end.code
-  const unwritten = await writeReports(files, reports)
+  const unwritten = await writeReports(files, { reports: pair, options, verdict })
   const [before, after] = aroundVerdict(end, code)
   err(['', ...before, verdictText(verdict), ...after, furtherLine(files)].join('\n'))
   const markdown = (): string => [...before, verdictMarkdown(verdict), ...after].join('\n\n')

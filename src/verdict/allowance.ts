@@ -13,6 +13,9 @@ export interface Allowance {
 
 /** Reads `OPERATION[:FIELD]`, or says what would have been allowed. */
 export function readAllowance(text: string): Allowance | { readonly expected: string } {
+  if (text.includes(',') && !text.startsWith(`${UNKNOWN_PATH}:`)) {
+    return { expected: 'one of them, without a comma; several are given one by one' }
+  }
   const at = text.indexOf(':')
   const operation = at === -1 ? text : text.slice(0, at)
   const field = at === -1 ? null : text.slice(at + 1)

@@ -1,5 +1,6 @@
 import type { ContractReport, CoverageReport } from '../documents/report-schemas.ts'
 import { Histories, type ScenarioHistory } from '../scenarios/history.ts'
+import { isKept } from './allowed.ts'
 import type { Basis } from './basis.ts'
 import { contractRecordOf } from './contract-report.ts'
 import { coverageOf } from './coverage-report.ts'
@@ -27,7 +28,7 @@ export function contractReport(sources: ReportSources, environment?: string): Co
   const total = contractRecordOf([...subjects, ...olderOf(sources, environment)], rules)
   return {
     ...headOf(sources),
-    ok: [total.violations, total.answer_violations, total.unknown_paths, total.unfired_rules].every(isEmpty),
+    ok: isKept(total),
     total,
     environments: subjects.map((subject) => ({ name: subject.name, ...contractRecordOf([subject], rules) })),
   }
@@ -66,8 +67,4 @@ function subjectsOf({ records, present }: ReportSources, environment: string | u
       for (const history of [...record.scenarios.list(), ...(present.get(name) ?? [])]) scenarios.add(history)
       return { name, record, scenarios: scenarios.list() }
     })
-}
-
-function isEmpty(list: readonly unknown[]): boolean {
-  return list.length === 0
 }

@@ -1,4 +1,5 @@
 import type { ContractRecord, Finding, UnfiredRule, UnknownPath, Warning } from '../documents/report-schemas.ts'
+import type { Allowed } from './report-pair.ts'
 
 /** What a client did wrong. */
 export function violationSentence({ operation, path, found, allowed, basis, count }: Finding): string {
@@ -30,6 +31,11 @@ export function ruleSentence({ environment, scenario, rule, at, matched }: Unfir
 /** What was sent in vain. */
 export function warningSentence({ operation, path, allowed, count }: Warning): string {
   return `${operation} ${path}: ${allowed}${times(count)}`
+}
+
+/** What would be wrong, and was allowed. */
+export function allowedSentences({ violations, unknown_paths }: Allowed): string[] {
+  return [...violations.map(violationSentence), ...unknown_paths.map(pathSentence)]
 }
 
 /** What is not in the report. */

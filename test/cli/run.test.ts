@@ -112,6 +112,10 @@ describe('the verdict of toolmock run', () => {
       '--min-statuses 101%: expected a whole number, or a percentage from 0% to 100%.',
     ],
     [['--allow-violation', 'exectue_tool', '--', 'true'], 'did you mean execute_tool? Allowed are create_token, '],
+    [
+      ['--allow-violation', 'verify_user:identifier,execute_tool', '--', 'true'],
+      '--allow-violation verify_user:identifier,execute_tool: expected one of them, without a comma; several are given one by one.',
+    ],
     [['--allow-violation', 'unknown_path:x', '--', 'true'], 'with a path that begins with / after the colon'],
     [
       ['--report', 'report.txt', '--', 'true'],
@@ -238,6 +242,35 @@ describe('what toolmock run writes', () => {
     expect(contractReportSchema.parse(contract).total.violations).toMatchObject([{ path: 'page_size', count: 1 }])
     expect(coverageReportSchema.parse(coverage).total.summary.operations.driven).toBe(1)
     for (const text of others) expect(text).toContain('page_size')
+  })
+
+  it('tells in reports what was allowed, and counts it nowhere as wrong', async () => {
+    const files = ['json', 'xml', 'sarif', 'html'].map((ending) => toolmock.path(`allowed.${ending}`))
+    const allowing = ['list_connected_accounts:page_size', 'unknown_path:/api/v1/conections'].flatMap((allowance) => {
+      return ['--allow-violation', allowance]
+    })
+    const flags = [...allowing, ...files.flatMap((file) => ['--report', file])]
+    const { code } = await run([...flags, ...program(`${VIOLATION}; ${UNKNOWN_PATH}; ${WARNING}`)])
+    expect(code).toBe(0)
+    const [json = '', xml, sarif = '', page] = files.map((file) => readFileSync(file, 'utf8').replaceAll('<wbr />', ''))
+    const { contract, verdict } = JSON.parse(json) as { contract: unknown; verdict: unknown }
+    expect(contractReportSchema.parse(contract).total.violations).toHaveLength(1)
+    const sentences = [/^list_connected_accounts page_size: found/, /^GET \/api\/v1\/conections is not served/]
+    const allowed = sentences.map((sentence) => ({ sentence: expect.stringMatching(sentence) }))
+    expect(verdict).toMatchObject({ ok: true, reasons: [], allowed })
+    expect(xml).toMatch(/^<testsuites name="toolmock" tests="\d+" failures="0" errors="0" /m)
+    expect(xml).toMatch(
+      /^allowed: list_connected_accounts page_size: found .*\nallowed: GET .api.v1.conections is not/m,
+    )
+    const { runs } = JSON.parse(sarif) as { runs: unknown }
+    expect(runs).toMatchObject([
+      {
+        results: [{ ruleId: 'unread' }],
+        properties: { allowed: sentences.map((sentence) => expect.stringMatching(sentence)) },
+      },
+    ])
+    expect(page).toContain('<h1>The contract was kept</h1>')
+    expect(page).toMatch(/<h2 id="allowed-title">Allowed<\/h2>\s*<ul>\s*<li>list_connected_accounts page_size: found /)
   })
 
   it('ends with 2 when a report cannot be written: before the command where it can be known, else after it', async () => {

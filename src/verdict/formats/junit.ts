@@ -1,6 +1,7 @@
 import type { ContractRecord } from '../../documents/report-schemas.ts'
 import { xmlAttribute, xmlText } from '../../domain/xml-text.ts'
 import {
+  allowedSentences,
   answerSentence,
   leftOutSentence,
   pathSentence,
@@ -64,7 +65,7 @@ function contractSuite(reports: ReportPair): Suite {
         return { group: 'rules that had to fire', name, outcome: 'failure', told: [ruleSentence(rule)] }
       }),
     ],
-    out: countsLines(total),
+    out: [...countsLines(total), ...allowedLines(reports)],
   }
 }
 
@@ -105,6 +106,10 @@ function coverageSuite(reports: ReportPair): Suite {
 function countsLines(total: ContractRecord): string[] {
   const line = `${total.requests} requests, ${total.injected} of them answered, cut or changed by a scenario`
   return total.left_out > 0 ? [line, leftOutSentence(total)] : [line]
+}
+
+function allowedLines({ allowed }: ReportPair): string[] {
+  return allowed ? allowedSentences(allowed).map((sentence) => `allowed: ${sentence}`) : []
 }
 
 function withRequests(sentence: string, { requests }: { readonly requests: readonly string[] }): string {

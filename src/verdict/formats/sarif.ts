@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import type { Location, Log, Result, Run } from 'sarif'
 import { OPERATION_LINES } from '../../contract/generated/operation-lines.ts'
 import type { Finding } from '../../documents/report-schemas.ts'
-import { answerSentence, pathSentence, ruleSentence, violationSentence, warningSentence } from '../sentences.ts'
+import {
+  allowedSentences,
+  answerSentence,
+  pathSentence,
+  ruleSentence,
+  violationSentence,
+  warningSentence,
+} from '../sentences.ts'
 import type { ReportPair } from '../report-pair.ts'
 import { RULE_IDS, type RuleId, ruleDescriptors, RULES } from './sarif-rules.ts'
 
@@ -11,7 +18,7 @@ const PACKAGE = 'TOOLMOCK_PACKAGE'
 const SPEC = 'spec/openapi.yaml'
 
 /** What clients did wrong as a SARIF 2.1.0 log, for code scanning. */
-export function sarif({ contract, coverage }: ReportPair): string {
+export function sarif({ contract, coverage, allowed }: ReportPair): string {
   const { total, tool, at } = contract
   const run: Run = {
     tool: { driver: { ...tool, semanticVersion: tool.version, rules: ruleDescriptors() } },
@@ -24,6 +31,8 @@ export function sarif({ contract, coverage }: ReportPair): string {
       injected: total.injected,
       left_out: total.left_out,
       coverage: coverage.total.summary,
+      // Not among the results: most readers make an alert of each, suppressed or not.
+      ...(allowed ? { allowed: allowedSentences(allowed) } : {}),
     },
   }
   const log: Log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] }

@@ -1,4 +1,6 @@
 import type { Finding, UnfiredRule, UnknownPath, Warning } from '../../../documents/report-schemas.ts'
+import type { Allowed } from '../../report-pair.ts'
+import { allowedSentences } from '../../sentences.ts'
 import { html, type Html, type HtmlValue } from '../../../web/html.ts'
 import type { OperationReport } from '../by-operation.ts'
 import { inCode, type Column, table } from './table.ts'
@@ -47,6 +49,23 @@ export function pathsSection(paths: readonly UnknownPath[]): Html {
   return section('paths', 'Unknown paths', {
     none: 'Every request found its operation.',
     parts: rows.length === 0 ? [] : [table({ caption, columns, rows })],
+  })
+}
+
+/** What would be wrong, and was allowed; nothing where nobody could allow anything. */
+export function allowedSection(allowed: Allowed | undefined): Html | null {
+  if (!allowed) return null
+  const items = allowedSentences(allowed).map((sentence) => html`<li>${sentence}</li>`)
+  return section('allowed', 'Allowed', {
+    none: 'Nothing of what was allowed has occurred.',
+    parts:
+      items.length === 0
+        ? []
+        : [
+            html`<ul>
+              ${items}
+            </ul>`,
+          ],
   })
 }
 

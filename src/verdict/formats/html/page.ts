@@ -4,14 +4,21 @@ import { leftOutSentence } from '../../sentences.ts'
 import { byOperation } from '../by-operation.ts'
 import type { ReportPair } from '../../report-pair.ts'
 import { movesSection, operationsSection, scenariosSection, share, summarySection } from './coverage.ts'
-import { answersSection, pathsSection, rulesSection, violationsSection, warningsSection } from './findings.ts'
+import {
+  allowedSection,
+  answersSection,
+  pathsSection,
+  rulesSection,
+  violationsSection,
+  warningsSection,
+} from './findings.ts'
 import { PRINT_STYLE } from './print-style.ts'
 import { REPORT_STYLE } from './style.ts'
 import { inCode, type Column, counted, table } from './table.ts'
 
 /** Both reports as one page that needs nothing from anywhere: no script, no image, no font. */
 export function reportPage(reports: ReportPair): string {
-  const { contract, coverage } = reports
+  const { contract, coverage, allowed } = reports
   const operations = byOperation(reports)
   const { total } = contract
   const page = html`<!doctype html>
@@ -34,10 +41,11 @@ export function reportPage(reports: ReportPair): string {
       <body>
         ${verdict(reports)}
         <main>
-          ${violationsSection(operations)} ${pathsSection(total.unknown_paths)} ${rulesSection(total.unfired_rules)}
-          ${answersSection(operations)} ${warningsSection(operations)} ${summarySection(coverage.total.summary)}
-          ${operationsSection(coverage.total.operations)} ${movesSection(coverage.total.lifecycle_moves)}
-          ${scenariosSection(coverage.total.scenarios)} ${environmentsSection(reports)}
+          ${violationsSection(operations)} ${pathsSection(total.unknown_paths)} ${allowedSection(allowed)}
+          ${rulesSection(total.unfired_rules)} ${answersSection(operations)} ${warningsSection(operations)}
+          ${summarySection(coverage.total.summary)} ${operationsSection(coverage.total.operations)}
+          ${movesSection(coverage.total.lifecycle_moves)} ${scenariosSection(coverage.total.scenarios)}
+          ${environmentsSection(reports)}
         </main>
         <footer>
           ${`${contract.tool.name} ${contract.tool.version}`}. The rules with an identifier such as G6 are explained in
