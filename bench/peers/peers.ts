@@ -31,7 +31,13 @@ export class Peers {
   /** All of them at once, out of npm's cache where it has them. */
   static async install(options: { folder: string; spec: string }): Promise<Peers> {
     const peers = new Peers(options)
-    await Promise.all(PEERS.map((peer) => peers.#install(peer)))
+    const found = await Promise.all(PEERS.map((peer) => peers.#install(peer)))
+    // In the order of the list, whichever was there first.
+    for (const [at, { name }] of PEERS.entries()) {
+      const peer = found[at] ?? ''
+      if (typeof peer === 'string') peers.absent.set(name, peer)
+      else peers.installed.set(name, peer)
+    }
     return peers
   }
 
@@ -85,19 +91,18 @@ export class Peers {
     return PEERS.filter(({ name }) => this.installed.has(name))
   }
 
-  async #install({ name, packageName, version }: Peer): Promise<void> {
+  /** The package, or why it is not there. */
+  async #install({ name, packageName, version }: Peer): Promise<InstalledPackage | string> {
     const into = join(this.#folder, `${name}-${version}`)
     try {
-      this.installed.set(name, installedPackage(into, packageName))
-      return
+      return installedPackage(into, packageName)
     } catch {
       // Not there yet, or not all of it.
     }
     try {
-      const words = ['--prefer-offline', `${packageName}@${version}`]
-      this.installed.set(name, await installPackage(into, packageName, words))
+      return await installPackage(into, packageName, ['--prefer-offline', `${packageName}@${version}`])
     } catch (error) {
-      this.absent.set(name, error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error))
+      return error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)
     }
   }
 

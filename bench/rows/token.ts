@@ -18,7 +18,7 @@ export async function tokenRow(bench: Bench): Promise<Results> {
     bare: { ...bare, requests, statuses: [200] },
     ...peers,
   }
-  const warmUpSlices = bench.scale.unjudged ? bench.scale.warmUpSlices : 2
+  const warmUpSlices = bench.scale.unjudged ? bench.scale.warmUpSlices : 4
   const samples = await measureRounds(bench.generator, targets, { ...bench.scale, warmUpSlices, connections: 16 })
   return {
     figures: [costFigure({ what: 'POST token, in memory', ours: samples.toolmock ?? [], bare: samples.bare ?? [] })],
