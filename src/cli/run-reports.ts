@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { appendFile, writeFile } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
@@ -26,6 +26,17 @@ export async function reportFiles(files: readonly string[] = []): Promise<Report
     })
   }
   return read
+}
+
+/** Makes the journal's file, while nothing has run in vain. @throws StartError */
+export async function makeJournal(file: string | undefined): Promise<void> {
+  if (file === undefined) return
+  try {
+    await makeDirectory(dirname(file))
+    await appendFile(file, '', { mode: 0o600 })
+  } catch (error) {
+    throw new StartError(`the journal file ${file} cannot be written (${systemCode(error) ?? String(error)})`)
+  }
 }
 
 /** What there is to write. */

@@ -8,7 +8,7 @@ import { LOOPBACK, readRun, type RunArguments, simulatorOptions } from './run-ar
 import { type CommandEnd, runCommand, signalCode } from './run-command.ts'
 import { RUN_FLAGS } from './run-flags.ts'
 import { createRunLog, type RunLog } from './run-log.ts'
-import { type ReportFile, reportFiles, writeReports } from './run-reports.ts'
+import { makeJournal, type ReportFile, reportFiles, writeReports } from './run-reports.ts'
 import { SignalRelay } from './signal-relay.ts'
 import { addToStepSummary } from './step-summary.ts'
 import { UsageError } from './usage-error.ts'
@@ -24,6 +24,7 @@ export async function run(argv: readonly string[], surroundings: Surroundings): 
   const given = readRun(argv, surroundings.variables)
   const options = await verdictOptions(given)
   const files = await reportFiles(given.values.report)
+  await makeJournal(given.values.journal)
   const log = createRunLog(given.values['log-level'], surroundings.err)
   const relay = new SignalRelay()
   try {

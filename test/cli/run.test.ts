@@ -273,13 +273,29 @@ describe('what toolmock run writes', () => {
     expect(page).toMatch(/<h2 id="allowed-title">Allowed<\/h2>\s*<ul>\s*<li>list_connected_accounts page_size: found /)
   })
 
-  it('ends with 2 when a report cannot be written: before the command where it can be known, else after it', async () => {
+  it('puts the journal where it is asked for, in a folder that it makes', async () => {
+    const file = toolmock.path('out/journals/journal.ndjson')
+    expect(await run(['--journal', file, ...program(CLEAN)])).toMatchObject({ code: 0 })
+    const entries = readFileSync(file, 'utf8').trim().split('\n')
+    expect(entries.map((line) => (JSON.parse(line) as { operation: string }).operation)).toEqual([
+      'create_token',
+      'list_connections',
+    ])
+  })
+
+  it('ends with 2 when a report or the journal cannot be written: before the command where it can be known, else after it', async () => {
     writeFileSync(toolmock.path('file'), '')
     const early = await run(['--report', toolmock.path('file/report.json'), ...program('console.log(1)')])
     expect(early).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(/^toolmock: the report .* cannot be written \(\w+\)\n$/),
+    })
+    const journal = await run(['--journal', toolmock.path('file/journal.ndjson'), ...program('console.log(1)')])
+    expect(journal).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^toolmock: the journal file /),
     })
     mkdirSync(toolmock.path('folder.json'))
     const late = await run(['--report', toolmock.path('folder.json'), ...program('console.log(1)')])
