@@ -12,3 +12,21 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function own(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
+
+/** The deepest level of brackets and braces of JSON text outside strings, counted without recursion. */
+export function nesting(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (quoted) {
+      if (char === BACKSLASH) at++
+      else if (char === QUOTE) quoted = false
+    } else if (char === QUOTE) quoted = true
+    else if (char === BRACE || char === BRACKET) deepest = Math.max(deepest, ++depth)
+    else if (char === BRACE + 2 || char === BRACKET + 2) depth--
+  }
+  return deepest
+}
+const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b]

@@ -2,6 +2,7 @@ import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Request, Response } from 'express'
 import { ServiceError } from '../domain/errors.ts'
+import { nesting } from '../domain/json.ts'
 
 /** How deep a body may nest: deeper ones would break whoever serializes them later. */
 const MAX_DEPTH = 100
@@ -128,24 +129,6 @@ export function decode(bytes: Buffer): string {
     throw malformed('is no valid UTF-8', NO_TEXT)
   }
 }
-
-/** The deepest level of brackets and braces outside strings, counted without recursion. */
-function nesting(text: string): number {
-  let depth = 0
-  let deepest = 0
-  let quoted = false
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at)
-    if (quoted) {
-      if (char === BACKSLASH) at++
-      else if (char === QUOTE) quoted = false
-    } else if (char === QUOTE) quoted = true
-    else if (char === BRACE || char === BRACKET) deepest = Math.max(deepest, ++depth)
-    else if (char === BRACE + 2 || char === BRACKET + 2) depth--
-  }
-  return deepest
-}
-const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b]
 
 interface Malformed {
   readonly found: string

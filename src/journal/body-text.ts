@@ -1,4 +1,4 @@
-import type { JsonValue } from '../domain/json.ts'
+import { type JsonValue, nesting } from '../domain/json.ts'
 import { type DocumentName, maskJson, maskParameters, maskText } from './masking.ts'
 
 /** Bytes or characters that are kept of each body. */
@@ -17,8 +17,12 @@ export function truncation(text: string, size: number): string | undefined {
   return text.length >= KEPT ? `the first ${text.length} characters of the body are kept` : undefined
 }
 
+/** Whoever walks a deeper value runs out of stack; no operation takes one, so that it is as good as no JSON. */
+const MOST_LEVELS = 500
+
 /** What a kept body says: JSON as a value, also where its end is missing; undefined for what is no JSON. */
 export function parsedBody(text: string): JsonValue | undefined {
+  if (text.length > MOST_LEVELS && nesting(text) > MOST_LEVELS) return undefined
   return parsed(text) ?? (text.length >= SHORTEST_CUT ? parsed(closed(text)) : undefined)
 }
 

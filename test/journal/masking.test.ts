@@ -90,3 +90,13 @@ describe('bodies that were cut', () => {
     expect(shown).not.toContain('hidden')
   })
 })
+
+describe('bodies that nest deeper than anything reads', () => {
+  it.each([10_000, KEPT / 2 - 30])('are shown as text, masked, and stop nobody from reading on: %i levels', (depth) => {
+    const body = `{"access_token":"hidden","deep":${'['.repeat(depth)}${']'.repeat(depth)}}`.slice(0, KEPT)
+    const shown = shownBody(body, 'application/json', false)
+    expect(shown).toMatch(/^\{"access_token":[^,]*,"deep":\[{1000}/)
+    expect(shown).not.toContain('hidden')
+    expect(parsedBody(body)).toBeUndefined()
+  })
+})
