@@ -1,9 +1,11 @@
+import type { PrismJudge } from './contract/prism-judge.ts'
 import type { Reports } from './control/context.ts'
 import { bundledScenarioNames } from './documents/load-scenarios.ts'
 import { instant } from './domain/instant.ts'
 import type { Corridor } from './http/step.ts'
 import type { Environment } from './store/environment.ts'
 import { contractReport, coverageReport, type ReportSources } from './verdict/reports.ts'
+import type { KeptEntries } from './verdict/second-opinion.ts'
 import { noteEntry } from './verdict/served.ts'
 import { VERSION } from './version.ts'
 
@@ -28,6 +30,11 @@ export function reportsOf({ world, journals, records, scenarios, realTime }: Cor
   return {
     contract: async (environment) => contractReport(await sources(), environment),
     coverage: async (environment) => coverageReport(await sources(), environment),
+    secondOpinion: secondOpinions((name) =>
+      environments()
+        .filter((environment) => name === undefined || environment.name === name)
+        .map((each) => ({ environment: each.name, entries: journals.of(each).recorded() })),
+    ),
     rendered: async (format, environment) => {
       const [{ render }, made] = await Promise.all([import('./verdict/formats/format.ts'), sources()])
       return render(format, {
@@ -38,5 +45,15 @@ export function reportsOf({ world, journals, records, scenarios, realTime }: Cor
     names: () => new Set([...environments().map(({ name }) => name), ...records.names()]),
     removed: (environment) => records.removed(environment.name, scenarios(environment).history()),
     clear: (environment) => records.clear(environment),
+  }
+}
+
+/** Prism is loaded once, when somebody first asks what it says. */
+function secondOpinions(journals: (environment?: string) => KeptEntries[]): Reports['secondOpinion'] {
+  let prism: Promise<PrismJudge> | undefined
+  return async (environment) => {
+    prism ??= import('./contract/prism-judge.ts').then(({ createPrismJudge }) => createPrismJudge())
+    const [{ secondOpinion }, judge] = await Promise.all([import('./verdict/second-opinion.ts'), prism])
+    return secondOpinion(judge, journals(environment))
   }
 }

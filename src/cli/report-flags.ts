@@ -32,6 +32,13 @@ export const REPORT_FLAGS = [
     help: 'exit 1 when the contract was broken, once the report is written',
   },
   {
+    name: 'judge',
+    kind: { type: 'choice', allowed: ['prism'] },
+    placeholder: 'J',
+    variable: false,
+    help: 'prism adds what Prism says otherwise of the requests that the journal keeps (second_opinion of the json of contract)',
+  },
+  {
     name: 'admin-token',
     kind: { type: 'text' },
     placeholder: 'T',

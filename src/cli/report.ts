@@ -17,7 +17,8 @@ const PATIENCE_MS = 30_000
 /** Fetches a report of a running server; 1 when it is asked to fail for a broken contract. */
 export async function report(argv: readonly string[], { variables, out, err }: Surroundings): Promise<number> {
   const { values, rest } = readArguments(REPORT_FLAGS, argv, variables)
-  const text = await fetched(values, `${reportNamed(rest, values)}?format=${values.format}`)
+  const judge = values.judge === undefined ? '' : `&judge=${values.judge}`
+  const text = await fetched(values, `${reportNamed(rest, values)}?format=${values.format}${judge}`)
   const whole = values.format === 'json' ? `${JSON.stringify(read(text), null, 2)}\n` : recognized(text, values.format)
   if (values.output === undefined) out(whole.replace(/\n$/, ''))
   else {
@@ -30,10 +31,13 @@ export async function report(argv: readonly string[], { variables, out, err }: S
 }
 
 /** @throws UsageError */
-function reportNamed([name = 'contract', ...more]: readonly string[], { format }: ReportValues): string {
+function reportNamed([name = 'contract', ...more]: readonly string[], { format, judge }: ReportValues): string {
   const named = REPORTS.find((each) => each === name)
   if (named === undefined || more.length > 0) {
     throw new UsageError(`report takes one of ${REPORTS.join(', ')}; found ${[name, ...more].join(' ')}.`)
+  }
+  if (judge !== undefined && (named !== 'contract' || format !== 'json')) {
+    throw new UsageError(`--judge ${judge} goes with the json of contract; found ${format} of ${named}.`)
   }
   // The other two formats are lists of what went wrong.
   if (named === 'contract' || format === 'json' || format === 'html') return named

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { Authorizations } from '../connect/ports.ts'
-import type { ContractReport, CoverageReport } from '../documents/report-schemas.ts'
+import type { ContractReport, CoverageReport, SecondOpinion } from '../documents/report-schemas.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
 import type { Ids, ThirdParty } from '../domain/ports.ts'
 import type { Trail } from '../domain/trail.ts'
@@ -19,6 +19,8 @@ export interface Reports {
   /** Of one environment, or of all of them. */
   contract(environment?: string): Promise<ContractReport>
   coverage(environment?: string): Promise<CoverageReport>
+  /** What Prism says otherwise of the exchanges that the journals keep; the first time, Prism is loaded. */
+  secondOpinion(environment?: string): Promise<SecondOpinion>
   /** Both, in another format. */
   rendered(format: ReportFormat, environment?: string): Promise<{ readonly text: string; readonly type: string }>
   /** The environments that a report can be about, those that are gone included. */

@@ -8,7 +8,7 @@ export const REPORT_ROUTES: readonly ControlRoute[] = [
     operation: 'get_contract',
     method: 'GET',
     path: '/contract',
-    query: ['environment', 'format'],
+    query: ['environment', 'format', 'judge'],
     handle: contract,
   },
   {
@@ -34,8 +34,10 @@ async function contract(call: ServerCall): Promise<ControlReply> {
   const environment = environmentOf(call)
   const { reports } = call.context
   const format = formatOf(call, ['json', 'junit', 'sarif', 'html'])
-  if (format === 'json') return { status: 200, body: await reports.contract(environment) }
-  return { status: 200, ...(await reports.rendered(format, environment)) }
+  const judge = judgeOf(call, format)
+  if (format !== 'json') return { status: 200, ...(await reports.rendered(format, environment)) }
+  const second_opinion = judge && (await reports.secondOpinion(environment))
+  return { status: 200, body: { ...(await reports.contract(environment)), ...(second_opinion && { second_opinion }) } }
 }
 
 async function coverage(call: ServerCall): Promise<ControlReply> {
@@ -59,6 +61,15 @@ function environmentOf({ context, query }: ServerCall): string | undefined {
   if (known.has(name)) return name
   const message = `there is no environment ${JSON.stringify(name.slice(0, 100))}; there are ${[...known].slice(0, 30).join(', ')}`
   throw new ControlError('ENVIRONMENT_NOT_FOUND', message)
+}
+
+/** Whoever else is asked: the reports in other formats have no room for what he says. */
+function judgeOf({ query }: ServerCall, format: string): 'prism' | undefined {
+  const given = query.get('judge')
+  if (given === null) return undefined
+  if (given === 'prism' && format === 'json') return given
+  const allowed = format === 'json' ? 'prism' : 'none but with format=json'
+  throw faulty('INVALID_QUERY', [{ path: 'judge', found: JSON.stringify(given.slice(0, 100)), allowed }])
 }
 
 function formatOf<Format extends string>({ query }: ServerCall, allowed: readonly ['json', ...Format[]]) {

@@ -66,6 +66,35 @@ const contractRecord = z.strictObject({
   left_out: count.describe('Findings beyond the thousand that an environment keeps'),
 })
 
+const sentences = z.array(z.string()).describe('What was found wrong; nothing where this judge found nothing')
+
+const secondOpinion = z
+  .strictObject({
+    judge: z.literal('prism'),
+    judged: z
+      .strictObject({ requests: count, answers: count })
+      .describe('Of the exchanges that the journal still keeps; what it has forgotten or cleared nobody can judge'),
+    not_judged: z.strictObject({
+      refused: count.describe('Before the contract was checked: no bearer token, a body that is no JSON'),
+      injected: count.describe('Answers that a scenario gave, cut or changed'),
+      shortened: count.describe('Bodies of which the journal keeps the beginning alone'),
+    }),
+    disagreements: z.array(
+      z.strictObject({
+        environment: z.string(),
+        request: z.string().describe('Its id, for `GET /_mock/requests/{id}`'),
+        operation: z.string(),
+        part: z.enum(['request', 'answer']),
+        contract: sentences,
+        prism: sentences,
+      }),
+    ),
+    left_out: count.describe('Disagreements beyond the first two hundred'),
+  })
+  .describe(
+    'Where Prism reads the contract otherwise than the mock does: a question about the mock, and not about a client',
+  )
+
 /** `GET /_mock/contract`: whether the client keeps the contract, and whether the mock does. */
 export const contractReportSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -73,6 +102,7 @@ export const contractReportSchema = z.strictObject({
   ok: z.boolean().describe('No violations, no unknown paths, and every rule fired that had to'),
   total: contractRecord,
   environments: z.array(z.strictObject({ name: z.string(), ...contractRecord.shape })),
+  second_opinion: secondOpinion.optional(),
 })
 
 const reach = z
@@ -162,6 +192,7 @@ export type Finding = Immutable<z.infer<typeof finding>>
 export type Warning = Immutable<z.infer<typeof warning>>
 export type UnknownPath = Immutable<z.infer<typeof unknownPath>>
 export type UnfiredRule = Immutable<z.infer<typeof unfiredRule>>
+export type SecondOpinion = Immutable<z.infer<typeof secondOpinion>>
 export type CoverageReport = Immutable<z.infer<typeof coverageReportSchema>>
 export type Coverage = Immutable<z.infer<typeof coverage>>
 export type Tally = Immutable<z.infer<typeof tally>>

@@ -61,6 +61,13 @@ describe('toolmock report', () => {
     })
   })
 
+  it('adds what Prism says of what the journal keeps', async () => {
+    const { code, stdout } = await report(['--judge', 'prism'])
+    expect(code).toBe(0)
+    const { second_opinion: opinion } = contractReportSchema.parse(JSON.parse(stdout))
+    expect(opinion).toMatchObject({ judge: 'prism', judged: { answers: 1 }, disagreements: [] })
+  })
+
   it('ends with 1 for a broken contract where it is to fail, with the report all the same', async () => {
     const { code, stdout, stderr } = await report(['--fail', '--format', 'junit'])
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'toolmock: the contract was broken; the report says how\n' })
@@ -75,6 +82,15 @@ describe('toolmock report', () => {
       ['coverage', '--format', 'junit'],
       'coverage has the formats json and html; the junit of contract tells of it too. See toolmock report --help.',
     ],
+    [
+      ['--judge', 'prism', '--format', 'html'],
+      '--judge prism goes with the json of contract; found html of contract. See toolmock report --help.',
+    ],
+    [
+      ['coverage', '--judge', 'prism'],
+      '--judge prism goes with the json of contract; found json of coverage. See toolmock report --help.',
+    ],
+    [['--judge', 'me'], '--judge me: expected one of prism. See toolmock report --help.'],
     [['--url', 'ftp://x'], '--url ftp://x: expected an http or https URL without query. See toolmock report --help.'],
   ])('%j is refused with what is allowed', async (args, line) => {
     expect(await report(args)).toEqual({ code: 2, stdout: '', stderr: `toolmock: ${line}\n` })

@@ -221,10 +221,9 @@ export const REPORT_STYLE = css`
     }
     tr {
       padding: 0.5rem 0;
-      border-bottom: 1px solid var(--line);
     }
-    tbody tr:last-child {
-      border-bottom: 0;
+    tr + tr {
+      border-top: 1px solid var(--line);
     }
     tbody th,
     td {

@@ -1,0 +1,84 @@
+import type { FieldViolation } from '../domain/errors.ts'
+import type { JsonValue } from '../domain/json.ts'
+import type { ObservedExchange } from './observed-exchange.ts'
+import type { JudgedRequest, JudgeViolation, PrismJudge } from './prism-judge.ts'
+import { routeOf } from './route.ts'
+import type { Operation } from './shapes.ts'
+
+/** One side of an exchange of which the contract check and Prism say something else: one found something, the other nothing. */
+export interface Disagreement {
+  readonly part: 'request' | 'answer'
+  readonly ours: readonly FieldViolation[]
+  readonly theirs: readonly JudgeViolation[]
+}
+
+/** What Prism says otherwise of an exchange than the contract check; sides that were not checked are not judged. */
+export function disagreementsOf(prism: PrismJudge, exchange: ObservedExchange): Disagreement[] {
+  const { operation, response, requestViolations, responseViolations } = exchange
+  if (operation === null) return []
+  const opinions: Disagreement[] = []
+  if (requestViolations) {
+    const theirs = prism.request(operation, judged(exchange, operation))
+    opinions.push({ part: 'request', ours: countable(exchange, operation), theirs })
+  }
+  if (responseViolations) {
+    const ours = responseViolations.filter(({ constraint }) => constraint !== 'content')
+    const theirs = prism.response(operation, response.status, response.headers, response.body)
+    opinions.push({ part: 'answer', ours, theirs })
+  }
+  return opinions.filter(({ ours, theirs }) => ours.length > 0 !== theirs.length > 0)
+}
+
+/**
+ * Where Prism reads a request otherwise than this contract does. Each turns the request into one on which both can agree, or
+ * takes away from our violations what Prism does not look for; anything beyond this list is a disagreement.
+ *
+ * | the contract | Prism | what is done |
+ * |---|---|---|
+ * | strict mode refuses unknown names (G6) | has no strict mode | those violations do not count |
+ * | `page_size=1.0`, `0x1`, ` 1` are no integers (G5) | coerces them | those violations do not count |
+ * | an empty `page_size=` is no integer | takes an empty parameter as absent | the same |
+ * | parameter names have a case, unknown ones are ignored | ignores case | Prism does not see unknown names |
+ * | a repeated form field is a violation | takes the last one | the same as for strict mode |
+ * | a body where none belongs is a warning | 415 | Prism does not see that body |
+ * | a body where none belongs in an answer is a violation | does not look | that violation does not count |
+ */
+function countable(exchange: ObservedExchange, operation: Operation): FieldViolation[] {
+  const query = new URLSearchParams(exchange.request.query)
+  const form = new URLSearchParams(isForm(operation) ? exchange.request.body : '')
+  return (exchange.requestViolations ?? []).filter(({ field, constraint }) => {
+    if (constraint === 'unknown') return false
+    if (constraint === 'type' && form.getAll(field).length > 1) return false
+    return !(constraint === 'type' && isLoose(operation, field, query.get(field)))
+  })
+}
+
+function isLoose(operation: Operation, name: string, text: string | null): boolean {
+  const parameter = routeOf(operation).query.find((known) => known.name === name)
+  if (!parameter || text === null) return false
+  return text === '' || (parameter.type === 'integer' && Number.isSafeInteger(Number(text)))
+}
+
+function judged(exchange: ObservedExchange, operation: Operation): JudgedRequest {
+  const { method, path, query, headers, body } = exchange.request
+  const route = routeOf(operation)
+  const known = [...new URLSearchParams(query)].filter(([name]) =>
+    route.query.some((parameter) => parameter.name === name),
+  )
+  return {
+    method,
+    path,
+    query: new URLSearchParams(known),
+    headers: route.bodyMediaType === null ? {} : headers,
+    body: route.bodyMediaType === null || body === '' ? undefined : isForm(operation) ? body : readJson(body),
+  }
+}
+
+/** What is JSON to the operations; a byte order mark before it is taken as they take it. */
+export function readJson(text: string): JsonValue {
+  return JSON.parse(text.replace(/^\ufeff/, '')) as JsonValue
+}
+
+function isForm(operation: Operation): boolean {
+  return routeOf(operation).bodyMediaType === 'application/x-www-form-urlencoded'
+}

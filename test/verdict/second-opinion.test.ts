@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest'
+import { createPrismJudge } from '../../src/contract/prism-judge.ts'
+import { contractReportSchema, type SecondOpinion } from '../../src/documents/report-schemas.ts'
+import { secondOpinion } from '../../src/verdict/second-opinion.ts'
+import { recorded } from '../journal/recorded.ts'
+import { ADA, createAccount } from '../support/accounts.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { control, RULE_429, withMisdeeds } from './reports-bench.ts'
+
+async function opinionOf(mock: TestToolmock, query = ''): Promise<SecondOpinion> {
+  const { status, body } = await control(mock, 'get', `/contract?judge=prism${query}`)
+  expect(status).toBe(200)
+  const { second_opinion: opinion } = contractReportSchema.parse(body)
+  if (!opinion) throw new Error('there is no second opinion')
+  return opinion
+}
+
+describe('GET /_mock/contract?judge=prism', () => {
+  it('holds every exchange that the journal keeps against the contract, and agrees with the mock', async () => {
+    await withMisdeeds(async (mock, total) => {
+      const opinion = await opinionOf(mock)
+      expect(opinion).toMatchObject({ judge: 'prism', disagreements: [], left_out: 0 })
+      expect(opinion.judged.requests).toBe(total.requests)
+      expect(opinion.judged.answers).toBe(total.requests - total.injected)
+      expect(opinion.not_judged).toEqual({ refused: 0, injected: total.injected, shortened: 0 })
+    })
+  })
+
+  it('leaves out what was refused before its contract was checked, and what the journal has but the beginning of', async () => {
+    await withToolmock({}, async (mock) => {
+      await mock.http('get', '/api/v1/connections')
+      await mock.api.post('/connected_accounts', { ...ADA, organization_id: 'o'.repeat(20_000) })
+      expect(await opinionOf(mock)).toMatchObject({
+        judged: { requests: 1, answers: 3 },
+        not_judged: { refused: 1, injected: 0, shortened: 1 },
+        disagreements: [],
+      })
+    })
+  })
+
+  it('knows the words of the wire (G48)', async () => {
+    const vocabulary = { connector: 'app', page_size: 'limit', OAUTH: 'OAUTH2', VALIDATION_FAILED: 'INVALID' }
+    await withToolmock({ seed: { settings: { vocabulary } } }, async (mock) => {
+      await mock.api.post('/connected_accounts', { app: 'mail', identifier: 'ada@example.com' })
+      await mock.api.post('/connected_accounts', { app: 7, identifier: 'ada@example.com' })
+      await mock.api.get('/connected_accounts', { limit: '1.0' })
+      await mock.api.get('/connected_accounts', { limit: 5, app: 'mail' })
+      expect(await opinionOf(mock)).toMatchObject({ judged: { requests: 5, answers: 5 }, disagreements: [] })
+    })
+  })
+
+  it('reads a body with a byte order mark as the mock does', async () => {
+    await withToolmock({}, async (mock) => {
+      const token = await mock.signIn()
+      const answer = await mock
+        .http('post', '/api/v1/connected_accounts')
+        .set('Authorization', `Bearer ${token}`)
+        .type('json')
+        .send(`\ufeff${JSON.stringify(ADA)}`)
+      expect(answer.status).toBe(201)
+      expect((await opinionOf(mock)).disagreements).toEqual([])
+    })
+  })
+
+  it('is about the environment that is named', async () => {
+    await withToolmock({}, async (mock) => {
+      await createAccount(mock)
+      await control(mock, 'post', '/environments', { name: 'worker-2' })
+      expect((await opinionOf(mock, '&environment=worker-2')).judged).toEqual({ requests: 0, answers: 0 })
+      expect((await opinionOf(mock, '&environment=default')).judged).toEqual({ requests: 2, answers: 2 })
+    })
+  })
+
+  it.each([
+    ['contract?judge=me', 'judge', 'prism'],
+    ['contract?judge=prism&format=sarif', 'judge', 'none but with format=json'],
+    ['coverage?judge=prism', 'judge', 'environment, format'],
+  ])('%s is refused with what is allowed', async (path, at, allowed) => {
+    await withToolmock({}, async (mock) => {
+      const { status, body } = await control(mock, 'get', `/${path}`)
+      expect(status).toBe(400)
+      expect(body.error).toMatchObject({ code: 'INVALID_QUERY', details: [{ path: at, allowed }] })
+    })
+  })
+
+  it('changes nothing else of the report', async () => {
+    await withToolmock({}, async (mock) => {
+      await control(mock, 'put', '/scenarios/limited', RULE_429)
+      await createAccount(mock)
+      const timeless = async (query: string) => {
+        const { at: _at, second_opinion: _opinion, ...rest } = (await control(mock, 'get', `/contract${query}`)).body
+        return rest as unknown
+      }
+      expect(await timeless('?judge=prism')).toEqual(await timeless(''))
+    })
+  })
+})
+
+describe('a second opinion', () => {
+  const answered = {
+    operation: 'verify_user',
+    url: '/api/v1/connected_accounts/user/verify',
+    responseHeaders: { 'Content-Type': 'application/json', 'X-Request-Id': 'req_1' },
+  } as const
+  const good = { ...answered, requestBody: Buffer.from('{"auth_request_id":"abc","identifier":"a"}') }
+  const done = JSON.stringify({ post_user_verify_redirect_url: 'http://localhost/connect/success' })
+
+  it('tells each disagreement with what either judge found', async () => {
+    const prism = await createPrismJudge()
+    const entries = [
+      recorded({ ...good, id: 'agreed', responseBody: done }),
+      recorded({ ...answered, id: 'overlooked', requestBody: Buffer.from('{"identifier":"a"}'), responseBody: done }),
+      recorded({
+        ...good,
+        id: 'invented',
+        violations: [{ field: 'identifier', description: 'found it', constraint: 'type' }],
+        responseBody: done,
+      }),
+      recorded({ ...good, id: 'answered', responseBody: '{"post_user_verify_redirect_url":7}' }),
+    ]
+    const { disagreements } = await secondOpinion(prism, [{ environment: 'default', entries }])
+    const about = { environment: 'default', operation: 'verify_user' }
+    expect(disagreements).toEqual([
+      {
+        ...about,
+        request: 'overlooked',
+        part: 'request',
+        contract: [],
+        prism: [expect.stringContaining('auth_request')],
+      },
+      { ...about, request: 'invented', part: 'request', contract: ['identifier: found it'], prism: [] },
+      { ...about, request: 'answered', part: 'answer', contract: [], prism: [expect.stringContaining('redirect_url')] },
+    ])
+  })
+
+  it('keeps the first two hundred', async () => {
+    const prism = await createPrismJudge()
+    const entries = Array.from({ length: 203 }, () => recorded({ ...answered, responseBody: done }))
+    const opinion = await secondOpinion(prism, [{ environment: 'default', entries }])
+    expect([opinion.disagreements.length, opinion.left_out]).toEqual([200, 3])
+  })
+
+  it('lets others have their turn', async () => {
+    const prism = await createPrismJudge()
+    const entries = Array.from({ length: 100 }, () => recorded({ ...good, responseBody: done }))
+    let turns = 0
+    const timer = setInterval(() => (turns += 1), 0)
+    await secondOpinion(prism, [{ environment: 'default', entries }])
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(0)
+  })
+})
