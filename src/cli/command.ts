@@ -7,6 +7,8 @@ export interface Surroundings {
   /** Each writes one line. */
   readonly out: (line: string) => void
   readonly err: (line: string) => void
+  /** How wide the terminal of the errors is, where there is one. */
+  readonly columns?: number | undefined
   /** Shows one line in place of the last one, empty for none; undefined where nobody watches. */
   readonly progress?: ((line: string) => void) | undefined
 }

@@ -100,7 +100,7 @@ interface Judging {
 async function judge(
   end: CommandEnd,
   reports: Simulator['reports'],
-  { surroundings: { err, variables }, options, files }: Judging,
+  { surroundings: { err, variables, columns }, options, files }: Judging,
 ): Promise<number> {
   const { verdictOf, verdictText, verdictMarkdown } = await import('../judgement-joint.ts')
   const pair = { contract: await reports.contract(), coverage: await reports.coverage() }
@@ -108,7 +108,7 @@ async function judge(
   const code = end.code === 0 && !verdict.ok ? VERDICT_FAILED : end.code
   const unwritten = await writeReports(files, { reports: pair, options, verdict })
   const [before, after] = aroundVerdict(end, code)
-  err(['', ...before, verdictText(verdict), ...after, furtherLine(files)].join('\n'))
+  err(['', ...before, verdictText(verdict, columns), ...after, furtherLine(files)].join('\n'))
   const markdown = (): string => [...before, verdictMarkdown(verdict), ...after].join('\n\n')
   const unadded = await addToStepSummary(variables, markdown)
   for (const problem of [...unwritten, ...unadded]) err(`toolmock: ${problem}`)

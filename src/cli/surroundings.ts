@@ -7,6 +7,7 @@ export function processSurroundings(): Surroundings {
     variables: process.env,
     out: lineWriter(process.stdout),
     err: lineWriter(process.stderr),
+    columns: process.stderr.isTTY ? process.stderr.columns : undefined,
     progress: process.stderr.isTTY ? showProgress : undefined,
   }
 }

@@ -36,7 +36,7 @@ describe('a verdict as text', () => {
     const lines = verdictText(broken('x'.repeat(5000), ...Array.from({ length: 20 }, String))).split('\n')
     expect(lines[0]).toBe('toolmock: the verdict failed for 21 reasons')
     expect(lines[1]).toMatch(/^ {2}violation {2}x{239}…$/)
-    expect(lines[11]).toBe('  and 11 more')
+    expect(lines[13]).toBe('  and 9 more')
   })
 
   it('shows one reason of each kind, however many there are of another', () => {
@@ -47,27 +47,31 @@ describe('a verdict as text', () => {
       { kind: 'coverage' as const, sentence: '2 of 19 operations were driven', requests: [] },
     ]
     const text = verdictText({ ...GOOD, ok: false, reasons: [...violations, ...paths, ...others] })
-    expect(text).toContain('\n  violation     a violation, the 9th\n  unknown path  a violation, the 0th\n')
+    expect(text).toContain('\n  violation     a violation, the 10th\n  unknown path  a violation, the 0th\n')
     expect(text).toContain(
       '\n  unfired rule  rule "hang" never fired\n  coverage      2 of 19 operations were driven\n',
     )
-    expect(text).toContain('\n  and 989 more (violation 490, unknown path 499)\n')
+    expect(text).toContain('\n  and 988 more (violation 489, unknown path 499)\n')
   })
 
-  it('takes 24 rows of a terminal of 80 columns with the lines of `toolmock run` around it, however wide its lines are', () => {
-    const wide = Array.from({ length: 500 }, (_, nth) => reason(`${nth} ${'wide '.repeat(24)}`))
-    const warnings = wide.map((each) => ({ ...each, kind: 'unread' as const }))
-    for (const full of [
-      { allowed: wide, warnings },
-      { allowed: [], warnings },
-      { allowed: [], warnings: [] },
-    ]) {
-      const lines = verdictText({ ...GOOD, injected: 0, ok: false, reasons: wide, ...full }).split('\n')
-      const rows = lines.reduce((sum, line) => sum + Math.ceil(line.length / 80), 0)
-      expect(rows).toBeGreaterThan(16)
-      expect(rows).toBeLessThanOrEqual(24 - '\nexit code 3\neverything with\n'.split('\n').length + 1)
-    }
-  })
+  it.each([80, 100, 120, 0, undefined])(
+    'takes 24 rows with the lines of `toolmock run` around it: %s columns',
+    (columns) => {
+      const width = columns === undefined ? 120 : Math.max(80, columns)
+      const wide = Array.from({ length: 500 }, (_, nth) => reason(`${nth} ${'wide '.repeat(24)}`))
+      const warnings = wide.map((each) => ({ ...each, kind: 'unread' as const }))
+      for (const full of [
+        { allowed: wide, warnings },
+        { allowed: [], warnings },
+        { allowed: [], warnings: [] },
+      ]) {
+        const lines = verdictText({ ...GOOD, injected: 0, ok: false, reasons: wide, ...full }, columns).split('\n')
+        const rows = lines.reduce((sum, line) => sum + Math.ceil(line.length / width), 0)
+        expect(rows).toBeGreaterThan(16)
+        expect(rows).toBeLessThanOrEqual(24 - '\nexit code 3\neverything with'.split('\n').length)
+      }
+    },
+  )
 
   it('does not call kept what was never put to the test', () => {
     expect(verdictText({ ...GOOD, requests: 0 })).toBe(

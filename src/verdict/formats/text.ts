@@ -2,22 +2,23 @@ import type { Told, Verdict } from '../verdict.ts'
 import { oneLine } from './one-line.ts'
 import { coverageRows, requestsLine, titleOf } from './summary-lines.ts'
 
-/** A screen has 24 rows of 80 columns; what stands around the lists takes ten of them. */
-const COLUMNS = 80
-const ROWS = 14
+/** A screen, and what of it goes to the first line and to those that `toolmock run` puts around these. */
+const ROWS = { screen: 24, around: 5 }
+const COLUMNS = { least: 80, usual: 120 }
 
-/** A verdict of one screen. */
-export function verdictText(verdict: Verdict): string {
+/** A verdict of one screen. There are terminals that say they have no columns at all. */
+export function verdictText(verdict: Verdict, wide = COLUMNS.usual): string {
+  const columns = Math.max(wide, COLUMNS.least)
   const { reasons, allowed, warnings, requests } = verdict
-  const [few, some] = reasons.length === 0 ? [ROWS / 2, ROWS / 2] : [3, 4]
-  const others = [...titled('allowed:', allowed, few), ...titled('warnings, which fail nothing:', warnings, some)]
-  const lines = [
-    `toolmock: ${titleOf(verdict)}`,
-    ...told(reasons, ROWS - rowsOf(others), oneOfEachKind(reasons)),
-    ...others,
-    requestsLine(verdict),
+  const last = [requestsLine(verdict), ...(requests === 0 ? [] : [drivenLine(verdict)])]
+  const rows = ROWS.screen - ROWS.around - rowsOf(last, columns)
+  const [few, some] = reasons.length === 0 ? [rows / 2, rows / 2] : [3, 4]
+  const others = [
+    ...titled('allowed:', allowed, { rows: few, columns }),
+    ...titled('warnings, which fail nothing:', warnings, { rows: some, columns }),
   ]
-  return (requests === 0 ? lines : [...lines, drivenLine(verdict)]).join('\n')
+  const first = told(reasons, { rows: rows - rowsOf(others, columns), columns }, oneOfEachKind(reasons))
+  return [`toolmock: ${titleOf(verdict)}`, ...first, ...others, ...last].join('\n')
 }
 
 function drivenLine(verdict: Verdict): string {
@@ -27,19 +28,26 @@ function drivenLine(verdict: Verdict): string {
   return `driven: ${parts.join(', ')}`
 }
 
-function titled(title: string, list: readonly Told<string>[], rows: number): string[] {
-  return list.length === 0 ? [] : [title, ...told(list, rows - 1, list.slice(0, 1))]
+interface Room {
+  readonly rows: number
+  readonly columns: number
 }
 
-/** As many as the rows hold, and some in any case. */
-function told(list: readonly Told<string>[], rows: number, sure: readonly Told<string>[]): string[] {
+function titled(title: string, list: readonly Told<string>[], { rows, columns }: Room): string[] {
+  return list.length === 0 ? [] : [title, ...told(list, { rows: rows - 1, columns }, list.slice(0, 1))]
+}
+
+/** As many as there is room for, and some in any case. */
+function told(list: readonly Told<string>[], { rows, columns }: Room, sure: readonly Told<string>[]): string[] {
   const width = Math.max(...list.map(({ kind }) => kind.length))
   const lineOf = ({ kind, sentence }: Told<string>): string => `  ${inWords(kind).padEnd(width)}  ${oneLine(sentence)}`
   const shown = new Set(sure)
-  let left = rows - 1 - rowsOf(sure.map(lineOf))
+  const all = list.slice(0, rows).map(lineOf)
+  if (list.length <= rows && rowsOf(all, columns) <= rows) return all
+  let left = rows - 1 - rowsOf(sure.map(lineOf), columns)
   for (const each of list) {
     if (shown.has(each)) continue
-    left -= rowsOf([lineOf(each)])
+    left -= rowsOf([lineOf(each)], columns)
     if (left < 0) break
     shown.add(each)
   }
@@ -64,6 +72,6 @@ function inWords(kind: string): string {
 }
 
 /** How many rows of a screen lines take. */
-function rowsOf(lines: readonly string[]): number {
-  return lines.reduce((rows, line) => rows + Math.ceil(line.length / COLUMNS), 0)
+function rowsOf(lines: readonly string[], columns: number): number {
+  return lines.reduce((rows, line) => rows + Math.ceil(line.length / columns), 0)
 }
