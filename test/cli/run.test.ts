@@ -88,7 +88,7 @@ describe('the verdict of toolmock run', () => {
       }`
     const { code, stderr } = await run(['--allow-violation', 'unknown_path:/v2', ...program(work)])
     expect(code).toBe(3)
-    expect(stderr.match(/^ {2}and \d+ more$/gm)).toEqual(['  and 42 more', '  and 48 more', '  and 48 more'])
+    expect(stderr.match(/^ {2}and \d+ more$/gm)).toEqual(['  and 42 more', '  and 49 more', '  and 48 more'])
     const rows = stderr.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 120)), 0)
     expect(rows).toBeLessThanOrEqual(24)
   })
