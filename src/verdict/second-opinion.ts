@@ -12,7 +12,7 @@ export interface KeptEntries {
 }
 
 /** How many exchanges are judged before other requests have their turn. */
-const AT_A_TIME = 20
+const AT_A_TIME = 10
 const MOST_DISAGREEMENTS = 200
 
 /** Every exchange that the journals keep, held against the contract by Prism, which shares no code with our own check. */
