@@ -53,10 +53,13 @@ const EVERY_ROOM = Object.keys(ROOMS)
 const JOINTS =
   '^src/(simulator|simulator-options|doors-joint|control-joint|scenario-joint|reload-joint|state-joint|conform-joint|verdict-joint|judgement-joint|document-checks|version)\\.ts$'
 
+/** The floors of the store, each with those it may know; what lies beside them in `src/store` may know all. */
+const STORE_FLOORS = [['model'], ['journal', 'model'], ['state-file', 'journal', 'model']]
+
 /** Where a package, which costs start time or ties us to it, may be imported. */
 const PACKAGES = {
   express: '^src/(http|control|web|connect|third-party)/',
-  lowdb: '^src/store/state-file\\.ts$',
+  lowdb: '^src/store/state-file/state-file\\.ts$',
   '@stoplight/prism-http': '^src/contract/prism-judge\\.ts$',
   '@faker-js/faker': '^src/(third-party/|store/seeding/)',
   yaml: '^src/(documents|contract)/',
@@ -114,6 +117,13 @@ module.exports = {
       from: { path: '^src/domain/' },
       to: { dependencyTypesNot: ['local', 'type-only'], pathNot: ['^src/domain/', '^(node:)?crypto$'] },
     },
+    ...STORE_FLOORS.map(([floor, ...below]) => ({
+      name: `store-floor-${floor}`,
+      comment: `in the store, ${floor} knows ${below.join(' and ') || 'nothing beside itself'}`,
+      severity: 'error',
+      from: { path: `^src/store/${floor}/` },
+      to: { path: '^src/store/', pathNot: [floor, ...below].map((name) => `^src/store/${name}/`) },
+    })),
     ...Object.entries(PACKAGES).map(([name, where]) => ({
       name: `package-${name}`,
       comment: `${name} is imported in ${where} only`,

@@ -104,7 +104,7 @@ export default tseslint.config(
   { files: ['**/*.js', '**/*.cjs'], rules: correctness },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/store/clock.ts', 'src/store/ids.ts'],
+    ignores: ['src/store/model/clock.ts', 'src/store/model/ids.ts'],
     rules: { ...timeAndChance, 'no-console': 'error' },
   },
   {

@@ -2,7 +2,7 @@ import type { Answer } from './conform/answer.ts'
 import type { Judge } from './conform/judge.ts'
 import { type ConformOptions, type ConformReport, conform } from './conform/run.ts'
 import { isOperation, ROUTES } from './contract/route.ts'
-import { RandomIds } from './store/ids.ts'
+import { RandomIds } from './store/model/ids.ts'
 
 export { BASES } from './conform/check.ts'
 export { REPORT_FORMATS, reportText } from './conform/report-formats.ts'

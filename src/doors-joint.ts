@@ -12,7 +12,7 @@ import type { Corridor } from './http/step.ts'
 import { settleDue } from './operations/due.ts'
 import type { ScenarioJoint } from './scenario-joint.ts'
 import type { SimulatorOptions } from './simulator-options.ts'
-import { RandomIds, serverIds } from './store/ids.ts'
+import { RandomIds, serverIds } from './store/model/ids.ts'
 import { authorizeRouter } from './third-party/authorize.ts'
 import { authorizeUrl } from './third-party/consent.ts'
 

@@ -3,9 +3,9 @@ import type { Instant } from './domain/instant.ts'
 import type { Log } from './http/log.ts'
 import type { ServerLimits } from './http/server-limits.ts'
 import type { OperationTable } from './operations/table.ts'
-import type { TimeSource } from './store/clock.ts'
-import type { Durability } from './store/commit-log.ts'
-import type { FileSystem } from './store/file-system.ts'
+import type { TimeSource } from './store/model/clock.ts'
+import type { Durability } from './store/journal/commit-log.ts'
+import type { FileSystem } from './store/journal/file-system.ts'
 import type { TlsOptions } from './tls/options.ts'
 
 /** What a simulator is to be like; everything may be left out. */

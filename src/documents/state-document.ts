@@ -8,7 +8,7 @@ import { jsonObject, strict, text } from './schema-parts.ts'
 
 /*
  * The state file (design 1.4), complete, for its JSON Schema and for whoever checks a file by hand. The server itself
- * checks rows with `store/row-shapes.ts`, which is fast; a test holds the two against each other.
+ * checks rows with `store/state-file/row-shapes.ts`, which is fast; a test holds the two against each other.
  */
 
 const instant = z

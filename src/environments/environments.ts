@@ -1,7 +1,7 @@
 import type { Client } from '../domain/client.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import { isClientPattern, type SeedBundle } from '../domain/seed.ts'
-import { systemTime, type TimeSource } from '../store/clock.ts'
+import { systemTime, type TimeSource } from '../store/model/clock.ts'
 import { putSeed, seedExpander } from '../store/seeding.ts'
 import type { StoredEnvironment } from '../store/stored-environment.ts'
 import type { World } from '../store/world.ts'

@@ -1,5 +1,5 @@
 import { type Instant, instant, milliseconds } from '../domain/instant.ts'
-import type { ClockState } from '../store/clock.ts'
+import type { ClockState } from '../store/model/clock.ts'
 import type { StoredEnvironment } from '../store/stored-environment.ts'
 
 /** How the clock of an environment starts (`--clock`, `--freeze`, `POST environments`). */

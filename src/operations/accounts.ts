@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import { invalidField } from '../domain/errors.ts'
 import { type Binding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
-import type { AccountFilter } from '../store/account-index.ts'
+import type { AccountFilter } from '../store/model/account-index.ts'
 import { type Environment, now } from '../store/environment.ts'
 import { locateAccount } from './account-access.ts'
 import { summary, withCredentials, withoutCredentials } from './account-view.ts'

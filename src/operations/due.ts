@@ -2,7 +2,7 @@ import type { Account } from '../domain/account.ts'
 import { moved, withoutPending } from '../domain/account-changes.ts'
 import type { Instant } from '../domain/instant.ts'
 import { Trail } from '../domain/trail.ts'
-import { accountDue, type DueItem } from '../store/due-index.ts'
+import { accountDue, type DueItem } from '../store/model/due-index.ts'
 import { type Environment, now } from '../store/environment.ts'
 
 /** One thing that fell due when time moved on, for the journal. */

@@ -1,8 +1,8 @@
 import type { BearerToken, Client } from '../domain/client.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
-import type { ExtraIndexes } from './model.ts'
-import type { Index, Row } from './table.ts'
+import type { ExtraIndexes } from './model/model.ts'
+import type { Index, Row } from './model/table.ts'
 
 interface Found<T> {
   environment: StoredEnvironment

@@ -5,7 +5,7 @@ import type { Clock, Ids, TokenAnswer } from '../domain/ports.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Recent } from '../domain/recent.ts'
 import type { Settings } from '../domain/settings.ts'
-import type { Model } from './model.ts'
+import type { Model } from './model/model.ts'
 
 /** How a renewal of an account's credentials ended; `unavailable`: neither granted nor refused, the account stays. */
 export interface Renewal {

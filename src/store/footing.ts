@@ -1,5 +1,5 @@
 import type { Environment } from './environment.ts'
-import { StorageError } from './store-errors.ts'
+import { StorageError } from './journal/store-errors.ts'
 
 /**
  * What somebody stands on who reads, waits and then goes on by what was read: that no commit of the environment has been

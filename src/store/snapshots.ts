@@ -1,7 +1,7 @@
 import { type Instant, milliseconds } from '../domain/instant.ts'
-import { type Rows, type TableName, TABLE_NAMES } from './model.ts'
+import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import { now } from './environment.ts'
-import type { EnvironmentImage } from './state-image.ts'
+import type { EnvironmentImage } from './model/state-image.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
 import type { World } from './world.ts'
 

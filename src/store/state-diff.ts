@@ -1,7 +1,7 @@
 import { isJsonObject } from '../domain/json.ts'
-import { type TableName, TABLE_NAMES } from './model.ts'
-import type { EnvironmentImage } from './state-image.ts'
-import type { Row } from './table.ts'
+import { type TableName, TABLE_NAMES } from './model/model.ts'
+import type { EnvironmentImage } from './model/state-image.ts'
+import type { Row } from './model/table.ts'
 
 /** One row that is there in one of two images only. */
 export interface EntityName {

@@ -3,12 +3,12 @@ import type { Connector } from '../domain/connector.ts'
 import type { Ids } from '../domain/ports.ts'
 import { Recent } from '../domain/recent.ts'
 import type { Settings } from '../domain/settings.ts'
-import { EnvironmentClock, type TimeSource } from './clock.ts'
+import { EnvironmentClock, type TimeSource } from './model/clock.ts'
 import type { Environment, Renewal } from './environment.ts'
-import { RandomIds, SeededIds } from './ids.ts'
-import type { Model } from './model.ts'
-import type { EnvironmentImage, EnvironmentRecord } from './state-image.ts'
-import { type Rows, TABLE_NAMES } from './model.ts'
+import { RandomIds, SeededIds } from './model/ids.ts'
+import type { Model } from './model/model.ts'
+import type { EnvironmentImage, EnvironmentRecord } from './model/state-image.ts'
+import { type Rows, TABLE_NAMES } from './model/model.ts'
 
 /** Finds the connector that a `key_id` names in an environment's model. */
 export type ResolveConnector = (model: Model, keyId: string) => Connector | undefined

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { FileSystem } from './file-system.ts'
-import type { JournalLine } from './journal-record.ts'
-import { type Model, type Rows, TABLE_NAMES, type TableName } from './model.ts'
-import { pathText } from './shape.ts'
-import { refusedAt } from './state-check.ts'
-import type { EnvironmentRecord, StateImage } from './state-image.ts'
+import type { FileSystem } from './journal/file-system.ts'
+import type { JournalLine } from './journal/journal-record.ts'
+import { type Model, type Rows, TABLE_NAMES, type TableName } from './model/model.ts'
+import { pathText } from './state-file/shape.ts'
+import { refusedAt } from './state-file/state-check.ts'
+import type { EnvironmentRecord, StateImage } from './model/state-image.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
-import type { Table } from './table.ts'
+import type { Table } from './model/table.ts'
 
 type Make = (name: string, record: EnvironmentRecord) => StoredEnvironment
 

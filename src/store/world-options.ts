@@ -1,9 +1,9 @@
 import type { Client } from '../domain/client.ts'
 import type { Settings } from '../domain/settings.ts'
-import type { ClockState, TimeSource } from './clock.ts'
-import type { Durability } from './commit-log.ts'
-import type { FileSystem } from './file-system.ts'
-import type { Migration } from './migrations.ts'
+import type { ClockState, TimeSource } from './model/clock.ts'
+import type { Durability } from './journal/commit-log.ts'
+import type { FileSystem } from './journal/file-system.ts'
+import type { Migration } from './state-file/migrations.ts'
 import type { ResolveConnector, StoredEnvironment } from './stored-environment.ts'
 
 export interface WorldOptions {

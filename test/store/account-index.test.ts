@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Account } from '../../src/domain/account.ts'
 import type { Position } from '../../src/domain/page-token.ts'
-import { AccountIndex, type AccountFilter, type AccountPage } from '../../src/store/account-index.ts'
-import { Model } from '../../src/store/model.ts'
+import { AccountIndex, type AccountFilter, type AccountPage } from '../../src/store/model/account-index.ts'
+import { Model } from '../../src/store/model/model.ts'
 import { account } from '../support/worlds.ts'
 
 const NAMES = ['mail', 'Mail', 'chat', '__proto__', 'constructor', '']

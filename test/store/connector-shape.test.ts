@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rowShape } from '../../src/store/row-shapes.ts'
+import { rowShape } from '../../src/store/state-file/row-shapes.ts'
 import { withToolmock } from '../support/toolmock.ts'
 
 type Stored = Record<string, unknown> & { tools: Record<string, unknown>[]; responders: Record<string, unknown>[] }

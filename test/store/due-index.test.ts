@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../src/domain/instant.ts'
-import { accountDue } from '../../src/store/due-index.ts'
-import { Model } from '../../src/store/model.ts'
+import { accountDue } from '../../src/store/model/due-index.ts'
+import { Model } from '../../src/store/model/model.ts'
 import { account, START } from '../support/worlds.ts'
 
 const at = (hour: number): string => instant(START + hour * 3_600_000)

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, realpath, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { nodeFileSystem } from '../../src/store/file-system.ts'
-import { StateError } from '../../src/store/store-errors.ts'
+import { nodeFileSystem } from '../../src/store/journal/file-system.ts'
+import { StateError } from '../../src/store/journal/store-errors.ts'
 import { openTestWorld, withDirectory } from '../support/worlds.ts'
 
 describe('a state file', () => {

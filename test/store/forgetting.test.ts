@@ -4,7 +4,7 @@ import type { Grant } from '../../src/domain/grant.ts'
 import { instant } from '../../src/domain/instant.ts'
 import type { AuthRequest } from '../../src/domain/magic-link.ts'
 import { createSimulator } from '../../src/simulator.ts'
-import type { Model, TableName } from '../../src/store/model.ts'
+import type { Model, TableName } from '../../src/store/model/model.ts'
 import { openTestWorld, START, withDirectory } from '../support/worlds.ts'
 import { accountOf, signIn } from '../crash/client.ts'
 

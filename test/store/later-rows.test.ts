@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Grant } from '../../src/domain/grant.ts'
-import { GrantIndex } from '../../src/store/grant-index.ts'
-import { LaterRows } from '../../src/store/later-rows.ts'
+import { GrantIndex } from '../../src/store/model/grant-index.ts'
+import { LaterRows } from '../../src/store/model/later-rows.ts'
 
 const GRANTS = 2500
 

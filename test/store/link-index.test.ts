@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AuthRequest, MagicLink } from '../../src/domain/magic-link.ts'
-import { Model } from '../../src/store/model.ts'
+import { Model } from '../../src/store/model/model.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 

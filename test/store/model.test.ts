@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Account } from '../../src/domain/account.ts'
-import { Model } from '../../src/store/model.ts'
-import type { Change } from '../../src/store/table.ts'
+import { Model } from '../../src/store/model/model.ts'
+import type { Change } from '../../src/store/model/table.ts'
 import { account } from '../support/worlds.ts'
 
 const LATER = '2026-01-02T00:00:00.000Z'

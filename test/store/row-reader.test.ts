@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AccountTexts } from '../../src/store/account-texts.ts'
-import { RowReader } from '../../src/store/row-reader.ts'
-import { rowShape } from '../../src/store/row-shapes.ts'
+import { AccountTexts } from '../../src/store/state-file/account-texts.ts'
+import { RowReader } from '../../src/store/state-file/row-reader.ts'
+import { rowShape } from '../../src/store/state-file/row-shapes.ts'
 import { account } from '../support/worlds.ts'
 
 const text = fc.oneof(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { SequenceRows } from '../../src/store/sequence-rows.ts'
+import { SequenceRows } from '../../src/store/model/sequence-rows.ts'
 
 it('SequenceRows holds what a map would hold, after any history', () => {
   const sequence = fc.oneof(fc.integer({ min: -3, max: 40 }), fc.integer({ min: 1000, max: 1050 }), fc.maxSafeInteger())

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readInParts } from '../../src/store/snapshot-parts.ts'
-import { parseState } from '../../src/store/state-check.ts'
+import { readInParts } from '../../src/store/state-file/snapshot-parts.ts'
+import { parseState } from '../../src/store/state-file/state-check.ts'
 import { account, openTestWorld } from '../support/worlds.ts'
 
 /** A state that is large enough to be read in parts, with content that looks like its layout. */

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { StateError } from '../../src/store/store-errors.ts'
+import { StateError } from '../../src/store/journal/store-errors.ts'
 import type { World } from '../../src/store/world.ts'
 import { account, accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
 

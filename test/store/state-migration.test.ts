@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isJsonObject, type JsonObject } from '../../src/domain/json.ts'
-import type { Migration } from '../../src/store/migrations.ts'
+import type { Migration } from '../../src/store/state-file/migrations.ts'
 import { checkState } from '../../src/store/state-report.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
@@ -134,8 +134,8 @@ async function withJournal(file: string): Promise<[Buffer, Buffer]> {
   const disk = new MemoryDisk([[file, old]])
   const world = await openTestWorld({ file, fileSystem: new MemoryDisk([[file, Buffer.from(text)]]) })
   await world.close()
-  const { JournalFile } = await import('../../src/store/journal-file.ts')
-  const { encodeLine, identityOf } = await import('../../src/store/journal-record.ts')
+  const { JournalFile } = await import('../../src/store/journal/journal-file.ts')
+  const { encodeLine, identityOf } = await import('../../src/store/journal/journal-record.ts')
   const journal = new JournalFile(disk, file, { follows: identityOf(old), end: undefined })
   const { tables } = (
     JSON.parse(old.toString()) as { environments: { default: { tables: Record<string, JsonObject[]> } } }

@@ -4,10 +4,10 @@ import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import { milliseconds } from '../../src/domain/instant.ts'
 import type { Connector } from '../../src/domain/connector.ts'
-import { EnvironmentClock } from '../../src/store/clock.ts'
+import { EnvironmentClock } from '../../src/store/model/clock.ts'
 import type { Environment } from '../../src/store/environment.ts'
-import { SeededIds } from '../../src/store/ids.ts'
-import { Model } from '../../src/store/model.ts'
+import { SeededIds } from '../../src/store/model/ids.ts'
+import { Model } from '../../src/store/model/model.ts'
 
 /** An environment with a clock that the test moves. */
 export interface TestEnvironment extends Environment {

@@ -1,7 +1,7 @@
 import { instant } from '../../domain/instant.ts'
 import { own } from '../../domain/json.ts'
 import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
-import type { Table } from '../../store/table.ts'
+import type { Table } from '../../store/model/table.ts'
 import type { Recorded } from '../entry.ts'
 import { accountFacts, answerOf, type Case, type Finding, named, quoted, sentText } from './case.ts'
 

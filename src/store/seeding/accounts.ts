@@ -7,7 +7,7 @@ import type { Credentials } from '../../domain/credentials.ts'
 import { instant } from '../../domain/instant.ts'
 import type { ThirdParty } from '../../domain/ports.ts'
 import type { SeedAccount } from '../../domain/seed.ts'
-import { resolveConnector } from '../connector-directory.ts'
+import { resolveConnector } from '../model/connector-directory.ts'
 import { type Environment, now } from '../environment.ts'
 import { connectionNamed } from './connectors.ts'
 

@@ -1,0 +1,124 @@
+import { type FileHandle, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { makeDirectory } from '../../disk/make-directory.ts'
+
+/** An open file, written at given positions. */
+export interface OpenFile {
+  /** Writes some of the bytes, at least one; answers how many. */
+  write(bytes: Uint8Array, position: number): Promise<number>
+  datasync(): Promise<void>
+  sync(): Promise<void>
+  truncate(length: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** What the store asks of a disk; tests put one in its place that fails or remembers. */
+export interface FileSystem {
+  /** Undefined when there is no such file. */
+  read(path: string): Promise<Buffer | undefined>
+  /** Makes the file, or empties the one that is there. Only its owner may read it: it holds secrets. */
+  create(path: string): Promise<OpenFile>
+  /** Opens a file that exists, for writing. */
+  reopen(path: string): Promise<OpenFile>
+  rename(from: string, to: string): Promise<void>
+  /** Removes a file, if it is there. */
+  remove(path: string): Promise<void>
+  /** The names in a directory. */
+  list(directory: string): Promise<string[]>
+  makeDirectory(path: string): Promise<void>
+  /** The path without symbolic links; the file itself need not be there. */
+  realPath(path: string): Promise<string>
+  /** Makes renames, new and removed files in a directory durable. */
+  syncDirectory(path: string): Promise<void>
+}
+
+const OWNER_ONLY = 0o600
+
+export const nodeFileSystem: FileSystem = {
+  async read(path) {
+    try {
+      return await readWhole(path)
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined
+      throw error
+    }
+  },
+  create: async (path) => openFile(await open(path, 'w', OWNER_ONLY)),
+  reopen: async (path) => openFile(await open(path, 'r+')),
+  rename,
+  remove: (path) => rm(path, { force: true }),
+  list: (directory) => readdir(directory),
+  makeDirectory,
+  async realPath(path) {
+    try {
+      return await realpath(path)
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error
+      const target = await readlink(path).catch(() => undefined)
+      if (target !== undefined) return nodeFileSystem.realPath(resolve(dirname(path), target))
+      return join(await realpath(dirname(path)), basename(path))
+    }
+  },
+  async syncDirectory(path) {
+    // Windows cannot open a directory, and needs no sync of one.
+    if (process.platform === 'win32') return
+    const directory = await open(path, 'r')
+    try {
+      await directory.sync()
+    } finally {
+      await directory.close()
+    }
+  },
+}
+
+/** Into memory that can be given back at once: see {@link release}. */
+async function readWhole(path: string): Promise<Buffer> {
+  // Opening a pipe would wait for somebody who writes into it.
+  const found = await stat(path)
+  if (!found.isFile()) throw notAFile(path, found.isDirectory() ? 'a folder' : 'a device, pipe or socket')
+  const file = await open(path, 'r')
+  try {
+    const { size } = await file.stat()
+    const bytes = Buffer.from(new ArrayBuffer(size, { maxByteLength: size }))
+    for (let at = 0; at < size;) {
+      const { bytesRead } = await file.read(bytes, at, size - at, at)
+      if (bytesRead === 0) return bytes.subarray(0, at)
+      at += bytesRead
+    }
+    return bytes
+  } finally {
+    await file.close()
+  }
+}
+
+function notAFile(path: string, what: string): Error {
+  return Object.assign(new Error(`${path} is ${what}, not a file`), { code: 'EISDIR' })
+}
+
+/** Gives the memory of what was read back now, and not when the next collection happens to come; the bytes are gone. */
+export function release({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0)
+}
+
+/** Writes all of the bytes. */
+export async function writeFully(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const written = await file.write(done === 0 ? bytes : bytes.subarray(done), position + done)
+    if (written === 0) throw new Error('the disk took no byte of a write')
+    done += written
+  }
+}
+
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
+}
+
+function openFile(handle: FileHandle): OpenFile {
+  return {
+    write: async (bytes, position) => (await handle.write(bytes, 0, bytes.length, position)).bytesWritten,
+    datasync: () => handle.datasync(),
+    sync: () => handle.sync(),
+    truncate: (length) => handle.truncate(length),
+    close: () => handle.close(),
+  }
+}

@@ -1,0 +1,23 @@
+import { ServiceError } from '../../domain/errors.ts'
+import { StartError } from '../../domain/start-error.ts'
+
+/** A state file that cannot be used: what is wrong and where. Nothing was touched; the command line exits with 2. */
+export class StateError extends StartError {
+  override readonly name = 'StateError'
+}
+
+/** The disk refused a commit. The model is as it was before; the caller gets 503 `STORAGE_UNAVAILABLE`. */
+export class StorageError extends ServiceError {
+  constructor(what: string, cause: unknown) {
+    super(
+      'STORAGE_UNAVAILABLE',
+      `${what}: ${cause instanceof Error ? cause.message : String(cause)}; nothing was changed`,
+    )
+    this.cause = cause
+  }
+}
+
+/** Whoever still acts for an environment that was removed meanwhile: its bearer tokens went with it. */
+export function removed(name: string): ServiceError {
+  return new ServiceError('UNAUTHENTICATED', `the environment ${name} was removed`)
+}

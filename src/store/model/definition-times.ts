@@ -1,0 +1,34 @@
+import type { Connection } from '../../domain/connection.ts'
+import type { Connector } from '../../domain/connector.ts'
+import type { Provider } from '../../domain/provider.ts'
+import type { Index } from './table.ts'
+
+/**
+ * Since when each connector is what it is, by its `key_id`: its connection was made, or its file or custom provider changed.
+ * Not kept: after a restart it is the time of the start.
+ */
+export class DefinitionTimes {
+  readonly connections: Index<Connection>
+  readonly connectors: Index<Connector & { id: string }>
+  readonly providers: Index<Provider>
+  readonly #times = new Map<string, number>()
+
+  /** @param present the time of the environment, in milliseconds */
+  constructor(present: () => number) {
+    const note = (keyId: string): void => void this.#times.set(keyId, present())
+    this.connections = {
+      update: (before, after) => {
+        if (!after && before) this.#times.delete(before.key_id)
+        // A connection that is switched off and on is still the same connector.
+        if (after && before?.type !== after.type) note(after.key_id)
+      },
+    }
+    this.connectors = { update: (_before, after) => after && note(after.connector) }
+    this.providers = { update: (_before, after) => after && note(after.identifier) }
+  }
+
+  /** Milliseconds. */
+  of(keyId: string): number {
+    return this.#times.get(keyId) ?? 0
+  }
+}
