@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Findings } from '../../src/verdict/findings.ts'
 import { ADA, createAccount, createActive } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { contractOf, control, coverageOf, fieldReach, operation, reachOf } from './reports-bench.ts'
@@ -390,5 +391,15 @@ describe('response fields', () => {
       await mock.api.get('/connected_accounts', { page_size: 1 })
       expect(await next()).toBe('driven')
     })
+  })
+})
+
+describe('findings', () => {
+  it('are kept up to a thousand different ones of a kind, and twenty requests of each; the others are counted', () => {
+    const findings = new Findings<{ path: string }>(({ path }) => path)
+    for (let nth = 0; nth < 1003; nth += 1) findings.note({ path: `/${nth}` }, `req_${nth}`)
+    for (let nth = 0; nth < 50; nth += 1) findings.note({ path: '/0' }, `again_${nth}`)
+    const [first, ...others] = findings.list()
+    expect([first?.count, first?.requests.length, others.length + 1, findings.leftOut]).toEqual([51, 20, 1000, 3])
   })
 })
