@@ -23,7 +23,7 @@ export async function pasted(script: string, mock: Connection, cwd?: string): Pr
     TOOLMOCK_CLIENT_ID: mock.clientId,
     TOOLMOCK_CLIENT_SECRET: mock.clientSecret,
   }
-  const { stdout, stderr } = await run('bash', ['-eu', '-c', script], { env, cwd })
+  const { stdout, stderr } = await run('bash', ['--norc', '-eu', '-c', script], { env, cwd })
   if (stderr !== '') throw new Error(`the script said on stderr: ${stderr}`)
   return stdout.split('\n').filter((line) => line !== '')
 }
