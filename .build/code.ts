@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs'
 import { build, type Metafile } from 'esbuild'
+import { mergeStart } from './merged-start.ts'
 import { manifestOf, ROOT } from './project.ts'
 import { slimTables } from './slim.ts'
 
@@ -35,6 +36,7 @@ export async function bundleCode(outdir: string): Promise<Metafile> {
     metafile: true,
     logLevel: 'warning',
   })
+  await mergeStart(metafile)
   chmodSync(`${outdir}/cli.js`, 0o755)
   return metafile
 }
