@@ -52,7 +52,7 @@ function locateById(accounts: AccountFinder, id: string, locator: Locator): Acco
   if (wrong.length === 0) return account
   throw new ServiceError(
     'CONTRADICTING_LOCATOR',
-    `id names an account whose ${wrong.join(', ')} differ from the ones sent`,
+    `id names an account of another ${wrong.join(', ')}`,
     {
       violations: wrong.map((field) => ({
         field,

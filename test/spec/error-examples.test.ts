@@ -1,0 +1,149 @@
+import type { Response } from 'supertest'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
+import { ADA, createAccount, createActive, pendingRequest, TOKENS } from '../support/accounts.ts'
+import { type TestOptions, type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { components, member } from './document.ts'
+
+type Provoke = (mock: TestToolmock) => Promise<Response>
+
+const EXECUTE = { ...ADA, tool_name: 'mail_send_message', tool_input: { to: 'grace@example.com', subject: 'Hello' } }
+
+const IMPATIENT = {
+  connector: 'impatient',
+  display_name: 'Impatient',
+  authorization_type: 'NO_AUTH',
+  tools: [{ name: 'ask', description: 'Asks.', call: { method: 'GET', path: '/v1/ask', timeout: '50ms' } }],
+}
+
+/** For each example of an error what brings it about. */
+const PROVOKED: Readonly<Record<string, Provoke | [TestOptions, Provoke]>> = {
+  TokenInvalidRequest: (mock) => token(mock, { grant_type: '' }),
+  TokenUnsupportedGrantType: (mock) => token(mock, { grant_type: 'password' }),
+  TokenInvalidClient: (mock) => token(mock, { client_secret: 'wrong' }),
+  ValidationFailed: ({ api }) => api.get('/connected_accounts', { page_size: '500' }),
+  UnknownParameter: [{ strict: true }, ({ api }) => api.get('/connected_accounts', { pagesize: '5' })],
+  SearchTextTooShort: ({ api }) => api.get('/connected_accounts:search', { query: 'ad' }),
+  InvalidProxyUrl: ({ api }) =>
+    api.post('/custom-providers', { display_name: 'Acme Notes', proxy_url: 'http://proxy.acme.example' }),
+  MalformedBody: ({ api }) => api.post('/connected_accounts', []),
+  UnsupportedContentType: async ({ http, signIn }) => {
+    const bearer = `Bearer ${await signIn()}`
+    return http('post', '/api/v1/connected_accounts').set('Authorization', bearer).type('text/plain').send('{}')
+  },
+  MissingLocator: ({ api }) => api.get('/connected_accounts/details', { connector: 'mail' }),
+  AmbiguousLocator: async (mock) => {
+    for (const user_id of ['user_1', 'user_2']) await createAccount(mock, { user_id })
+    return mock.api.get('/connected_accounts/details', ADA)
+  },
+  ContradictingLocator: async (mock) => {
+    const { id } = await createAccount(mock)
+    return mock.api.get('/connected_accounts/details', { id, connector: 'weather' })
+  },
+  InvalidConnector: ({ api }) => api.post('/connected_accounts', { ...ADA, connector: 'mial' }),
+  InvalidAuthorizationDetails: ({ api }) =>
+    api.post('/connected_accounts', {
+      ...ADA,
+      connected_account: { authorization_details: { static_auth: { details: { api_key: 'key_1' } } } },
+    }),
+  InvalidPageToken: async (mock) => {
+    for (const user_id of ['user_1', 'user_2']) await createAccount(mock, { user_id })
+    const { body } = await mock.api.get('/connected_accounts', { page_size: '1' })
+    return mock.api.get('/connected_accounts', { page_token: body.next_page_token, connector: 'mail' })
+  },
+  InvalidToolInput: async (mock) => {
+    await createActive(mock)
+    return mock.api.post('/execute_tool', { ...EXECUTE, tool_input: { to: 'grace@example.com' } })
+  },
+  AccountNotActive: async (mock) => {
+    const { id } = await createActive(mock)
+    await mock.http('post', `/_mock/accounts/${id}/expire`)
+    return mock.api.post('/execute_tool', EXECUTE)
+  },
+  ConnectionDisabled: async (mock) => {
+    await createActive(mock)
+    const { body } = await mock.api.get('/connections')
+    const { id } = body.connections.find(({ key_id }: { key_id: string }) => key_id === 'mail')
+    await mock.http('post', `/_mock/connections/${id}/disable`)
+    return mock.api.post('/execute_tool', EXECUTE)
+  },
+  Unauthenticated: ({ http }) => http('get', '/api/v1/connected_accounts'),
+  IdentifierMismatch: async (mock) => {
+    const auth_request_id = await pendingRequest(mock, ADA)
+    return mock.api.post('/connected_accounts/user/verify', { auth_request_id, identifier: 'grace@example.com' })
+  },
+  AccountNotFound: ({ api }) => api.get('/connected_accounts/details', { id: 'ca_unknown' }),
+  AuthRequestNotFound: ({ api }) =>
+    api.post('/connected_accounts/user/verify', { auth_request_id: 'bm9ib2R5', identifier: ADA.identifier }),
+  ProviderNotFound: ({ api }) => api.delete('/custom-providers/acme-notes'),
+  ToolNotFound: async (mock) => {
+    await createActive(mock)
+    return mock.api.post('/execute_tool', { ...EXECUTE, tool_name: 'mail_fly' })
+  },
+  AccountAlreadyExists: async (mock) => {
+    await createAccount(mock)
+    return mock.api.post('/connected_accounts', ADA)
+  },
+  BodyTooLarge: ({ api }) => api.post('/connected_accounts', { ...ADA, user_id: 'x'.repeat(2 ** 20) }),
+  ThirdPartyRateLimited: (mock) =>
+    executed(mock, {
+      respond: { status: 429, headers: { 'Retry-After': '30' }, body: { error: 'too_many_requests' } },
+    }),
+  ToolExecutionFailed: async (mock) => {
+    await createActive(mock)
+    return mock.api.post('/execute_tool', {
+      ...EXECUTE,
+      tool_input: { to: 'someone@blocked.example', subject: 'Hello' },
+    })
+  },
+  ToolExecutionTimedOut: [
+    { seed: { connectors: [IMPATIENT] } },
+    (mock) => executed(mock, { timeout: {} }, { connector: 'impatient', identifier: ADA.identifier, tool_name: 'ask' }),
+  ],
+}
+
+describe('the examples of errors in spec/openapi.yaml', () => {
+  const examples = errorExamples()
+
+  it('are all brought about here', () => {
+    expect(Object.keys(PROVOKED).sort()).toEqual([...examples.keys()].sort())
+  })
+
+  it.each([...examples])('%s is what the mock says', async (name, example) => {
+    const provoked = PROVOKED[name] ?? []
+    const [options, provoke] = typeof provoked === 'function' ? [{}, provoked] : provoked
+    await withToolmock(options ?? {}, async (mock) => {
+      const { body } = await provoke!(mock)
+      expect(withoutChance(body)).toEqual(withoutChance(example))
+    })
+  })
+})
+
+/** By name, what the document shows of errors. */
+function errorExamples(): Map<string, JsonObject> {
+  const shown = components('examples').map(([name, example]) => [name, member(example, 'value')] as const)
+  return new Map(shown.filter(([, value]) => 'code' in value || 'error' in value))
+}
+
+/** Ids are different each time. */
+function withoutChance(value: JsonValue): JsonValue {
+  const text = JSON.stringify(value)
+  return JSON.parse(text.replaceAll(/\b(req|exec|ca)_[a-z0-9]{20}\b/g, '$1_…')) as JsonValue
+}
+
+async function token({ http }: TestToolmock, changes: object): Promise<Response> {
+  const form = { grant_type: 'client_credentials', client_id: 'test_client', client_secret: 'test_secret', ...changes }
+  return http('post', '/oauth/token').type('form').send(form)
+}
+
+type Named = typeof ADA & { tool_name: string }
+
+/** A message sent while the third party does what a scenario says. */
+async function executed(mock: TestToolmock, effect: object, body: Named = EXECUTE): Promise<Response> {
+  const { connector, identifier } = body
+  await createActive(mock, { connector, identifier }, connector === ADA.connector ? TOKENS : {})
+  const scenario = { name: 'failing', rules: [{ name: 'fails', at: 'third_party', do: [effect] }] }
+  await mock.http('put', '/_mock/scenarios/failing').send(scenario)
+  await mock.http('post', '/_mock/scenarios/failing/start')
+  return mock.api.post('/execute_tool', body)
+}
