@@ -62,9 +62,10 @@ export async function writeReports(files: readonly ReportFile[], judged: Judged)
 /** For a program everything there is, with the verdict on it; elsewhere what is allowed stands apart from what is wrong. */
 async function textOf(format: ReportFile['format'], { reports, options, verdict }: Judged): Promise<string> {
   if (format === 'json') return `${JSON.stringify({ ...reports, verdict }, null, 2)}\n`
-  const { render, withoutAllowed } = await import('../judgement-joint.ts')
+  const { render, shortfallsOf, withoutAllowed } = await import('../judgement-joint.ts')
   const { allow } = options
-  return (await render(format, allow ? withoutAllowed(reports, allow) : reports)).text
+  const shortfalls = shortfallsOf(verdict.summary, options)
+  return (await render(format, { ...(allow ? withoutAllowed(reports, allow) : reports), shortfalls })).text
 }
 
 function unwritten(file: string, error: unknown): string {

@@ -1,6 +1,6 @@
 import type { Coverage, Tally, Warning } from '../documents/report-schemas.ts'
 import { type Allowance, allows, UNKNOWN_PATH } from './allowance.ts'
-import type { ReportPair } from './report-pair.ts'
+import type { ReportPair, Shortfall } from './report-pair.ts'
 import { answerSentence, pathSentence, ruleSentence, violationSentence, warningSentence } from './sentences.ts'
 import type { Threshold, VerdictOptions } from './verdict-options.ts'
 
@@ -46,8 +46,7 @@ export function verdictOf({ contract: { total }, coverage }: ReportPair, options
     ...total.answer_violations.map((finding) => told('answer_violation', answerSentence(finding), finding.requests)),
     ...split.filter(({ isAllowed }) => !isAllowed).map((each) => each.told),
     ...total.unfired_rules.map((rule) => told('unfired_rule', ruleSentence(rule), [])),
-    ...tooFew('operations', summary.operations, options.minOperations),
-    ...tooFew('statuses', summary.statuses, options.minStatuses),
+    ...shortfallsOf(summary, options).map(({ sentence }) => told('coverage', sentence, [])),
   ]
   return {
     ok: reasons.length === 0,
@@ -87,10 +86,18 @@ function unusedSentence({ operation, field }: Allowance): string {
   return `${operation}${field === null ? '' : `:${field}`} was allowed, and no request needed it`
 }
 
-function tooFew(what: string, { total, driven }: Tally, threshold: Threshold | undefined): Told<'coverage'>[] {
+/** What was asked for and not reached. */
+export function shortfallsOf(summary: Coverage['summary'], options: VerdictOptions): Shortfall[] {
+  return [
+    ...tooFew('operations', summary.operations, options.minOperations),
+    ...tooFew('statuses', summary.statuses, options.minStatuses),
+  ]
+}
+
+function tooFew(of: Shortfall['of'], { total, driven }: Tally, threshold: Threshold | undefined): Shortfall[] {
   if (!threshold) return []
   const wanted = 'count' in threshold ? threshold.count : Math.ceil((threshold.percent / 100) * total)
   if (driven >= wanted) return []
   const asked = 'count' in threshold ? String(wanted) : `${threshold.percent}% (${wanted})`
-  return [told('coverage', `${driven} of ${total} ${what} were driven; at least ${asked} were asked for`, [])]
+  return [{ of, sentence: `${driven} of ${total} ${of} were driven; at least ${asked} were asked for` }]
 }

@@ -273,6 +273,23 @@ describe('what toolmock run writes', () => {
     expect(page).toMatch(/<h2 id="allowed-title">Allowed<\/h2>\s*<ul>\s*<li>list_connected_accounts page_size: found /)
   })
 
+  it('tells in reports where less was driven than was asked for', async () => {
+    const files = ['xml', 'sarif', 'html'].map((ending) => toolmock.path(`minima.${ending}`))
+    const flags = ['--min-operations', '12', '--min-statuses', '1', ...files.flatMap((file) => ['--report', file])]
+    const { code } = await run([...flags, ...program(CLEAN)])
+    expect(code).toBe(3)
+    const [xml, sarif = '', page] = files.map((file) => readFileSync(file, 'utf8'))
+    const sentence = '2 of 19 operations were driven; at least 12 were asked for'
+    expect(xml).toContain('failures="1"')
+    expect(xml).toContain(
+      `<testcase classname="coverage.minima" name="operations" time="0"><failure type="contract" message="${sentence}">`,
+    )
+    const { runs } = JSON.parse(sarif) as { runs: unknown }
+    expect(runs).toMatchObject([{ results: [{ ruleId: 'too-little-driven', message: { text: sentence } }] }])
+    expect(page).toContain('<h1>Too little of the contract was driven</h1>')
+    expect(page).toContain(`<strong>${sentence}.</strong>`)
+  })
+
   it('puts the journal where it is asked for, in a folder that it makes', async () => {
     const file = toolmock.path('out/journals/journal.ndjson')
     expect(await run(['--journal', file, ...program(CLEAN)])).toMatchObject({ code: 0 })

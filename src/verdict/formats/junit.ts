@@ -92,10 +92,15 @@ const NOT_DRIVEN = {
 function coverageSuite(reports: ReportPair): Suite {
   return {
     name: 'coverage',
-    cases: reports.coverage.total.operations.map(({ operation, reach }): Case => {
-      const about = { group: 'operations', name: operation }
-      return reach === 'driven' ? about : { ...about, outcome: 'skipped', told: [NOT_DRIVEN[reach]] }
-    }),
+    cases: [
+      ...reports.coverage.total.operations.map(({ operation, reach }): Case => {
+        const about = { group: 'operations', name: operation }
+        return reach === 'driven' ? about : { ...about, outcome: 'skipped', told: [NOT_DRIVEN[reach]] }
+      }),
+      ...(reports.shortfalls ?? []).map(({ of, sentence }): Case => {
+        return { group: 'minima', name: of, outcome: 'failure', told: [sentence] }
+      }),
+    ],
     out: Object.entries(reports.coverage.total.summary).map(([kind, tally]) => {
       const { total, driven, injected_only: injected, never } = tally
       return `${kind.replaceAll('_', ' ')}: ${driven} of ${total} driven, ${injected} only by injection, ${never} never`

@@ -27,6 +27,11 @@ export const RULES = {
     short: 'A rule of a scenario that has to fire never did',
     help: 'The failure that the scenario plays was never met: make the request that the rule waits for, or set must_fire: false.',
   },
+  'too-little-driven': {
+    level: 'error',
+    short: 'Less was driven than was asked for',
+    help: 'The report of coverage lists what was never driven: exercise it, or ask for less.',
+  },
   'answer-violation': {
     level: 'error',
     short: 'The mock itself answered against the contract',

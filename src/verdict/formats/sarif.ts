@@ -10,7 +10,7 @@ import {
   violationSentence,
   warningSentence,
 } from '../sentences.ts'
-import type { ReportPair } from '../report-pair.ts'
+import type { ReportPair, Shortfall } from '../report-pair.ts'
 import { RULE_IDS, type RuleId, ruleDescriptors, RULES } from './sarif-rules.ts'
 
 /** What the addresses of files are relative to: where the package is, nobody knows who reads a log. */
@@ -18,14 +18,14 @@ const PACKAGE = 'TOOLMOCK_PACKAGE'
 const SPEC = 'spec/openapi.yaml'
 
 /** What clients did wrong as a SARIF 2.1.0 log, for code scanning. */
-export function sarif({ contract, coverage, allowed }: ReportPair): string {
+export function sarif({ contract, coverage, allowed, shortfalls }: ReportPair): string {
   const { total, tool, at } = contract
   const run: Run = {
     tool: { driver: { ...tool, semanticVersion: tool.version, rules: ruleDescriptors() } },
     originalUriBaseIds: { [PACKAGE]: { description: { text: 'The folder of the package toolmock' } } },
     invocations: [{ executionSuccessful: true, endTimeUtc: at }],
     columnKind: 'utf16CodeUnits',
-    results: resultsOf({ contract, coverage }),
+    results: [...resultsOf({ contract, coverage }), ...(shortfalls ?? []).map(ofShortfall)],
     properties: {
       requests: total.requests,
       injected: total.injected,
@@ -69,6 +69,11 @@ function resultsOf({ contract: { total }, coverage }: ReportPair): Result[] {
     ...total.answer_violations.map((finding) => ofFinding('answer-violation', answerSentence(finding), finding)),
     ...total.warnings.map((warning) => ofFinding(warning.kind, warningSentence(warning), warning)),
   ]
+}
+
+function ofShortfall({ of, sentence }: Shortfall): Result {
+  const location = placed(SPEC, 1, { name: of, fullyQualifiedName: `coverage/${of}`, kind: 'resource' })
+  return result('too-little-driven', { sentence, location, properties: {} })
 }
 
 function ofFinding(ruleId: RuleId, sentence: string, finding: Finding): Result {

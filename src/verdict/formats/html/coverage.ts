@@ -1,5 +1,6 @@
 import type { Coverage, Reach, Tally } from '../../../documents/report-schemas.ts'
 import { html, type Html, type HtmlValue } from '../../../web/html.ts'
+import type { Shortfall } from '../../report-pair.ts'
 import { tallyOf } from '../../reach.ts'
 import { inCode, type Column, reachMark, table } from './table.ts'
 
@@ -9,7 +10,7 @@ type ErrorCodeCoverage = OperationCoverage['statuses'][number]['error_codes'][nu
 const REACHES: readonly Reach[] = ['driven', 'injected_only', 'never']
 
 /** Each kind of coverage by itself. */
-export function summarySection(summary: Coverage['summary']): Html {
+export function summarySection(summary: Coverage['summary'], shortfalls: readonly Shortfall[] = []): Html {
   const columns: Column[] = [
     { label: 'Kind' },
     { label: 'Driven', kind: 'number' },
@@ -28,6 +29,7 @@ export function summarySection(summary: Coverage['summary']): Html {
       Driven is what answers of the mock itself have shown. What only a scenario or the control API has brought about is
       no proof of anything, and is counted apart.
     </p>
+    ${shortfalls.map(({ sentence }) => html`<p><strong>${sentence}.</strong></p>`)}
     ${table({ caption: 'How much of each kind was driven', columns, rows })}
   </section>`
 }

@@ -18,7 +18,7 @@ import { inCode, type Column, counted, table } from './table.ts'
 
 /** Both reports as one page that needs nothing from anywhere: no script, no image, no font. */
 export function reportPage(reports: ReportPair): string {
-  const { contract, coverage, allowed } = reports
+  const { contract, coverage, allowed, shortfalls } = reports
   const operations = byOperation(reports)
   const { total } = contract
   const page = html`<!doctype html>
@@ -43,7 +43,7 @@ export function reportPage(reports: ReportPair): string {
         <main>
           ${violationsSection(operations)} ${pathsSection(total.unknown_paths)} ${allowedSection(allowed)}
           ${rulesSection(total.unfired_rules)} ${answersSection(operations)} ${warningsSection(operations)}
-          ${summarySection(coverage.total.summary)} ${operationsSection(coverage.total.operations)}
+          ${summarySection(coverage.total.summary, shortfalls)} ${operationsSection(coverage.total.operations)}
           ${movesSection(coverage.total.lifecycle_moves)} ${scenariosSection(coverage.total.scenarios)}
           ${environmentsSection(reports)}
         </main>
@@ -58,14 +58,16 @@ export function reportPage(reports: ReportPair): string {
 }
 
 /** Without a request, nothing was kept either. */
-function titleOf({ contract: { ok, total } }: ReportPair): string {
+function titleOf({ contract: { ok, total }, shortfalls = [] }: ReportPair): string {
   if (!ok) return 'The contract was broken'
+  if (shortfalls.length > 0) return 'Too little of the contract was driven'
   return total.requests === 0 ? 'No operation was called' : 'The contract was kept'
 }
 
 function verdict(reports: ReportPair): Html {
   const { ok, total, at, environments } = reports.contract
-  const tone = !ok ? 'broken' : total.requests === 0 ? 'unasked' : 'held'
+  const failed = !ok || (reports.shortfalls ?? []).length > 0
+  const tone = failed ? 'broken' : total.requests === 0 ? 'unasked' : 'held'
   return html`<header class="${tone}">
     <p class="overline">Contract and coverage · ${at}</p>
     <h1>${titleOf(reports)}</h1>
@@ -78,7 +80,7 @@ function verdict(reports: ReportPair): Html {
   </header>`
 }
 
-function reasons({ contract: { total } }: ReportPair): Html | null {
+function reasons({ contract: { total }, shortfalls = [] }: ReportPair): Html | null {
   const found = [
     { id: 'violations', count: total.violations.length, noun: 'violation by clients', nouns: 'violations by clients' },
     { id: 'paths', count: total.unknown_paths.length, noun: 'unknown path', nouns: 'unknown paths' },
@@ -93,6 +95,12 @@ function reasons({ contract: { total } }: ReportPair): Html | null {
       count: total.answer_violations.length,
       noun: 'violation by the mock',
       nouns: 'violations by the mock',
+    },
+    {
+      id: 'coverage',
+      count: shortfalls.length,
+      noun: 'minimum of coverage that was missed',
+      nouns: 'minima of coverage that were missed',
     },
     {
       id: 'warnings',
