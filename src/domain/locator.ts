@@ -50,17 +50,13 @@ function locateById(accounts: AccountFinder, id: string, locator: Locator): Acco
   if (!account) throw notFound(`id ${quote(id)}`)
   const wrong = contradictions(account, locator)
   if (wrong.length === 0) return account
-  throw new ServiceError(
-    'CONTRADICTING_LOCATOR',
-    `id names an account of another ${wrong.join(', ')}`,
-    {
-      violations: wrong.map((field) => ({
-        field,
-        description: 'found another value than the account that id names has, expected that one or nothing',
-        constraint: 'locator',
-      })),
-    },
-  )
+  throw new ServiceError('CONTRADICTING_LOCATOR', `id names an account of another ${wrong.join(', ')}`, {
+    violations: wrong.map((field) => ({
+      field,
+      description: 'found another value than the account that id names has, expected that one or nothing',
+      constraint: 'locator',
+    })),
+  })
 }
 
 function locateOnly(accounts: AccountFinder, connector: string, identifier: string): Account {

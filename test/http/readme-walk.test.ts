@@ -24,7 +24,9 @@ describe('the walk of README.md', () => {
       TOOLMOCK_CLIENT_ID: mock.clientId,
       TOOLMOCK_CLIENT_SECRET: mock.clientSecret,
     }
-    const { stdout, stderr } = await run('bash', ['--norc', '-eu', '-c', walk()], { env: { ...process.env, ...connection } })
+    const { stdout, stderr } = await run('bash', ['--norc', '-eu', '-c', walk()], {
+      env: { ...process.env, ...connection },
+    })
     const answers = stdout
       .trim()
       .split('\n')
