@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
+import { FORM } from './form.ts'
 import { ROOT } from './project.ts'
 import { loadedByStart } from './start-weight.ts'
 
@@ -15,17 +16,10 @@ export async function mergeStart(metafile: Metafile): Promise<void> {
   const folder = `${ROOT}${merged[0]?.replace(/[^/]+$/, '') ?? ''}`
   const numbers = new Map(merged.map((name, number) => [basename(name), number]))
   await build({
+    ...FORM,
     stdin: { contents: merged.map((name, number) => reexports(name, number, outputs)).join('\n'), resolveDir: folder },
     outfile: `${folder}${SHARED}`,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20.20',
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
     plugins: [onlyThese(numbers)],
-    logLevel: 'warning',
   })
   for (const name of Object.keys(outputs)) {
     const file = `${ROOT}${name}`
