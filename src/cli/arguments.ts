@@ -128,3 +128,10 @@ export function mistypedVariables(table: readonly Flag[], variables: Variables):
     return meant === undefined ? [] : [`${name} is not read; did you mean TOOLMOCK_${meant}?`]
   })
 }
+
+/** Where the first operand stands; -1 when there are flags alone. */
+export function firstOperand(argv: readonly string[], known: readonly Flag[]): number {
+  const takesNext = (word: string | undefined): boolean =>
+    known.some(({ name, kind }) => word === `--${name}` && kind.type !== 'switch')
+  return argv.findIndex((word, at) => !word.startsWith('-') && !takesNext(argv[at - 1]))
+}

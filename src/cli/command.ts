@@ -22,6 +22,8 @@ export interface Command {
   readonly operands: string
   readonly summary: string
   readonly flags: readonly Flag[]
+  /** Its operands are the line of another program, whose flags are not ours to read. */
+  readonly wraps?: true
   /** Its code, loaded when it is called. */
   readonly load: () => Promise<Run>
 }

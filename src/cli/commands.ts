@@ -19,6 +19,7 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     summary:
       "serve on a free port while CMD runs, with the connection variables set; then a verdict on the contract: exit with CMD's own code, or 3 when CMD passed and the verdict failed",
     flags: RUN_FLAGS,
+    wraps: true,
     load: async () => (await import('./run.ts')).run,
   },
   {

@@ -1,6 +1,6 @@
 import { nearest } from '../domain/suggestion.ts'
 import { VERSION } from '../version.ts'
-import { readArguments } from './arguments.ts'
+import { firstOperand, readArguments } from './arguments.ts'
 import type { Command, Surroundings } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { reportFailure } from './failure.ts'
@@ -24,8 +24,9 @@ async function dispatch(argv: readonly string[], surroundings: Surroundings): Pr
   if (!named && asks(argv, 'help')) return help([], surroundings)
   const command = named ? find(first) : COMMANDS[0]
   const rest = named ? others : argv
-  if (asks(rest, 'version')) return print(VERSION, surroundings)
-  if (asks(rest, 'help')) return print(commandHelp(command), surroundings)
+  const flags = command.wraps ? beforeOperands(rest, command) : rest
+  if (asks(flags, 'version')) return print(VERSION, surroundings)
+  if (asks(flags, 'help')) return print(commandHelp(command), surroundings)
   const run = await command.load()
   return run(rest, surroundings)
 }
@@ -55,6 +56,11 @@ function asks(argv: readonly string[], name: (typeof COMMON_FLAGS)[number]['name
   const end = argv.indexOf('--')
   const flags = (end === -1 ? argv : argv.slice(0, end)).filter((word) => /^(--help|-h|--version|-v)$/.test(word))
   return readArguments(COMMON_FLAGS, flags, {}).values[name]
+}
+
+function beforeOperands(argv: readonly string[], { flags }: Command): readonly string[] {
+  const operand = firstOperand(argv, flags)
+  return operand === -1 ? argv : argv.slice(0, operand)
 }
 
 function print(text: string, { out }: Surroundings): number {

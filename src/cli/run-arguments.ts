@@ -1,5 +1,5 @@
 import type { SimulatorOptions } from '../simulator.ts'
-import { type Arguments, readArguments, type Variables } from './arguments.ts'
+import { type Arguments, firstOperand, readArguments, type Variables } from './arguments.ts'
 import { RUN_FLAGS } from './run-flags.ts'
 import { refuseTls, tlsOf } from './tls-arguments.ts'
 import { UsageError } from './usage-error.ts'
@@ -17,7 +17,7 @@ export const LOOPBACK = '127.0.0.1'
 export function readRun(argv: readonly string[], variables: Variables): RunArguments {
   const end = argv.indexOf('--')
   const own = end === -1 ? argv : argv.slice(0, end)
-  const stray = firstOperand(own)
+  const stray = firstOperand(own, RUN_FLAGS)
   const read = readArguments(RUN_FLAGS, stray === -1 ? own : own.slice(0, stray), variables)
   if (stray !== -1) {
     const meant = ['toolmock run', ...argv.slice(0, stray), '--', ...argv.slice(stray)]
@@ -28,13 +28,6 @@ export function readRun(argv: readonly string[], variables: Variables): RunArgum
     throw new UsageError('run needs a command after --, as in toolmock run -- npm test.')
   refuseTls(read)
   return { ...read, command: [program, ...args] }
-}
-
-/** Where a command begins that nobody has told apart: its flags are not ours to read, let alone to complain of. */
-function firstOperand(argv: readonly string[]): number {
-  const takesNext = (word: string | undefined): boolean =>
-    RUN_FLAGS.some(({ name, kind }) => word === `--${name}` && kind.type !== 'switch')
-  return argv.findIndex((word, at) => !word.startsWith('-') && !takesNext(argv[at - 1]))
 }
 
 /** What the simulator is to be like: nothing of it outlives the command. */

@@ -97,6 +97,7 @@ describe('the verdict of toolmock run', () => {
     [[], 'run needs a command after --, as in toolmock run -- npm test.'],
     [['--'], 'run needs a command after --, as in toolmock run -- npm test.'],
     [['--', ''], 'run needs a command after --, as in toolmock run -- npm test.'],
+    [['npm', '--version'], 'run takes its command after --: toolmock run -- npm --version.'],
     [['npm', 'test'], 'run takes its command after --: toolmock run -- npm test.'],
     [
       ['--tls', '--min-operations', '3', 'node', '-e', 'x', '--', '--report'],
