@@ -37,8 +37,7 @@ interface Shared {
 export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<ToolmockFixtures> {
   return vitestTest.extend<ToolmockFixtures & Shared>({
     toolmockServers: [
-      // Vitest reads from the pattern which fixtures this one needs: none.
-      // eslint-disable-next-line no-empty-pattern
+      // eslint-disable-next-line no-empty-pattern -- vitest reads from it which fixtures this one needs: none
       async ({}, use) => {
         await using servers = new Servers()
         await use(servers)
