@@ -1,4 +1,4 @@
-import { DOCUMENT_CHECKS } from '../src/document-checks.ts'
+import { DOCUMENT_CHECKS } from '../src/app/document-checks.ts'
 import { serializeBundle } from '../src/documents/bundle.ts'
 import { BUNDLED, bundledSeedFolder } from '../src/documents/load-seeds.ts'
 import { readBundles } from '../src/documents/read-bundles.ts'

@@ -8,7 +8,7 @@ const SERVER = [
   'src/cli/program.ts',
   'src/cli/surroundings.ts',
   'src/cli/start.ts',
-  'src/simulator.ts',
+  'src/app/app.ts',
 ]
 
 /** The other ways to start a mock. */

@@ -59,7 +59,7 @@ const STORE_FLOORS = [['model'], ['journal', 'model'], ['state-file', 'journal',
 /** Where a package, which costs start time or ties us to it, may be imported. */
 const PACKAGES = {
   express: '^src/(http|control|web|connect|third-party)/',
-  lowdb: '^src/store/state-file/state-file\\.ts$',
+  lowdb: '^src/state/state-file/state-file\\.ts$',
   '@stoplight/prism-http': '^src/contract/prism-judge\\.ts$',
   '@faker-js/faker': '^src/(third-party/|store/seeding/)',
   yaml: '^src/(documents|contract)/',
@@ -121,8 +121,8 @@ module.exports = {
       name: `store-floor-${floor}`,
       comment: `in the store, ${floor} knows ${below.join(' and ') || 'nothing beside itself'}`,
       severity: 'error',
-      from: { path: `^src/store/${floor}/` },
-      to: { path: '^src/store/', pathNot: [floor, ...below].map((name) => `^src/store/${name}/`) },
+      from: { path: `^src/state/${floor}/` },
+      to: { path: '^src/state/', pathNot: [floor, ...below].map((name) => `^src/state/${name}/`) },
     })),
     ...Object.entries(PACKAGES).map(([name, where]) => ({
       name: `package-${name}`,

@@ -104,7 +104,7 @@ export default tseslint.config(
   { files: ['**/*.js', '**/*.cjs'], rules: correctness },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/store/model/clock.ts', 'src/store/model/ids.ts'],
+    ignores: ['src/state/model/clock.ts', 'src/state/model/ids.ts'],
     rules: { ...timeAndChance, 'no-console': 'error' },
   },
   {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import supertest, { type Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { createSimulator, type SimulatorOptions } from '../src/simulator.ts'
+import { createSimulator, type SimulatorOptions } from '../src/app/app.ts'
 import { withDirectory } from './support/worlds.ts'
 
 const BASE_URL = 'http://mock.test'

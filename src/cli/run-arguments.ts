@@ -1,4 +1,4 @@
-import type { SimulatorOptions } from '../simulator.ts'
+import type { SimulatorOptions } from '../app/app.ts'
 import { type Arguments, firstOperand, readArguments, type Variables } from './arguments.ts'
 import { RUN_FLAGS } from './run-flags.ts'
 import { refuseTls, tlsOf } from './tls-arguments.ts'

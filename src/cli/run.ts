@@ -1,6 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises'
-import type { VerdictOptions } from '../judgement-joint.ts'
-import type { Simulator } from '../simulator.ts'
+import type { VerdictOptions } from '../app/verdict.ts'
+import type { Simulator } from '../app/app.ts'
 import { mistypedVariables, type Variables } from './arguments.ts'
 import type { Surroundings } from './command.ts'
 import { START_FLAGS } from './flags.ts'
@@ -46,7 +46,7 @@ interface Beside {
 
 /** Serves while the command runs. What it did can be told once requests under way have come to an end, too. */
 async function runBeside(given: RunArguments, { variables, relay, log }: Beside) {
-  const { createSimulator } = await import('../simulator.ts')
+  const { createSimulator } = await import('../app/app.ts')
   for (const notice of mistypedVariables([...START_FLAGS, ...RUN_FLAGS], variables)) log.warn(notice)
   const simulator = await createSimulator(simulatorOptions(given, log))
   try {
@@ -81,7 +81,7 @@ async function connectionVariables({ client, authorityFile }: Simulator, url: st
 async function verdictOptions({ values }: RunArguments): Promise<VerdictOptions> {
   const { 'allow-violation': allow, 'min-operations': minOperations, 'min-statuses': minStatuses } = values
   if (allow === undefined && minOperations === undefined && minStatuses === undefined) return {}
-  const { readVerdictOptions, VerdictOptionError } = await import('../judgement-joint.ts')
+  const { readVerdictOptions, VerdictOptionError } = await import('../app/verdict.ts')
   try {
     return readVerdictOptions({ allow, minOperations, minStatuses })
   } catch (error) {
@@ -102,7 +102,7 @@ async function judge(
   reports: Simulator['reports'],
   { surroundings: { err, variables, columns }, options, files }: Judging,
 ): Promise<number> {
-  const { verdictOf, verdictText, verdictMarkdown } = await import('../judgement-joint.ts')
+  const { verdictOf, verdictText, verdictMarkdown } = await import('../app/verdict.ts')
   const pair = { contract: await reports.contract(), coverage: await reports.coverage() }
   const verdict = verdictOf(pair, options)
   const code = end.code === 0 && !verdict.ok ? VERDICT_FAILED : end.code

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { SimulatorOptions } from '../simulator.ts'
+import type { SimulatorOptions } from '../app/app.ts'
 import { type Arguments, readArguments, type Variables } from './arguments.ts'
 import { START_FLAGS } from './flags.ts'
 import { refuseTls, tlsOf } from './tls-arguments.ts'

@@ -1,4 +1,4 @@
-import type { createSimulator, Simulator } from '../simulator.ts'
+import type { createSimulator, Simulator } from '../app/app.ts'
 import { mistypedVariables } from './arguments.ts'
 import type { Surroundings } from './command.ts'
 import { listenFailure } from './failure.ts'
@@ -12,7 +12,7 @@ import { stopSignal } from './stop-signal.ts'
 export async function start(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   const stop = stopSignal()
   const given = readStart(argv, surroundings.variables)
-  const { createSimulator } = await import('../simulator.ts')
+  const { createSimulator } = await import('../app/app.ts')
   const simulator = await serve(given, surroundings, createSimulator)
   await stop
   await simulator.close()

@@ -1,5 +1,5 @@
 import { nearest } from '../domain/suggestion.ts'
-import { checkState, repairState } from '../state-joint.ts'
+import { checkState, repairState } from '../app/state-commands.ts'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { Surroundings } from './command.ts'
 import { STATE_FLAGS } from './flags.ts'

@@ -1,4 +1,4 @@
-import type { SimulatorOptions } from '../simulator.ts'
+import type { SimulatorOptions } from '../app/app.ts'
 import type { Arguments } from './arguments.ts'
 import type { TLS } from './flags.ts'
 import { UsageError } from './usage-error.ts'

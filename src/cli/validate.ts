@@ -1,4 +1,4 @@
-import { DOCUMENT_CHECKS } from '../document-checks.ts'
+import { DOCUMENT_CHECKS } from '../app/document-checks.ts'
 import { validateFiles } from '../documents/validate.ts'
 import { readArguments } from './arguments.ts'
 import type { Surroundings } from './command.ts'

@@ -1,13 +1,13 @@
-import { LinkProblem } from '../connect/link-problem.ts'
+import { LinkProblem } from '../magic-links/link-problem.ts'
 import { DocumentError } from '../documents/problem.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { EnvironmentExistsError } from '../environments/environments.ts'
-import { JournalQuestionError } from '../journal/journal-error.ts'
+import { JournalQuestionError } from '../request-journal/journal-error.ts'
 import { IllegalMoveError } from '../operations/account-events.ts'
 import { IllegalConnectionMoveError } from '../operations/connection-events.ts'
 import { UnknownScenarioError } from '../scenarios/scenarios.ts'
-import { ClientIdTakenError } from '../store/directory.ts'
-import { SeedConflictError } from '../store/seeding/accounts.ts'
+import { ClientIdTakenError } from '../state/credential-index.ts'
+import { SeedConflictError } from '../state/seeding/accounts.ts'
 import { ControlError, type ControlErrorCode } from './control-error.ts'
 
 /** The one place that turns what other rooms throw into words of the control API; undefined for what nobody expected. */

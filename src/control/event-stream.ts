@@ -1,4 +1,4 @@
-import type { JournalEvent } from '../journal/journal.ts'
+import type { JournalEvent } from '../request-journal/journal.ts'
 import type { ControlCall, ControlReply } from './context.ts'
 
 /** Keeps proxies and clients from taking silence for the end. */

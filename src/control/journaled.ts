@@ -1,5 +1,5 @@
-import type { Trail } from '../domain/trail.ts'
-import type { Environment } from '../store/environment.ts'
+import type { Trail } from '../domain/request-trace.ts'
+import type { Environment } from '../state/environment.ts'
 import type { ControlContext } from './context.ts'
 
 /** Notes in the journal of an environment what was changed from outside, in one sentence, with all that it caused. */

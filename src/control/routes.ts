@@ -1,5 +1,5 @@
 import express, { type Request, type Response, type Router } from 'express'
-import { Trail } from '../domain/trail.ts'
+import { Trail } from '../domain/request-trace.ts'
 import { settleDue } from '../operations/due.ts'
 import { environmentNamed } from './actions.ts'
 import { admit } from './admission.ts'

@@ -1,10 +1,10 @@
 import type { Client } from '../domain/client.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import { isClientPattern, type SeedBundle } from '../domain/seed.ts'
-import { systemTime, type TimeSource } from '../store/model/clock.ts'
-import { putSeed, seedExpander } from '../store/seeding.ts'
-import type { StoredEnvironment } from '../store/stored-environment.ts'
-import type { World } from '../store/world.ts'
+import { systemTime, type TimeSource } from '../state/model/clock.ts'
+import { putSeed, seedExpander } from '../state/seeding.ts'
+import type { StoredEnvironment } from '../state/stored-environment.ts'
+import type { World } from '../state/environment-registry.ts'
 import { environmentNameFor, fittingPattern } from './client-pattern.ts'
 import {
   changedSeed,

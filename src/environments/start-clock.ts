@@ -1,6 +1,6 @@
 import { type Instant, instant, milliseconds } from '../domain/instant.ts'
-import type { ClockState } from '../store/model/clock.ts'
-import type { StoredEnvironment } from '../store/stored-environment.ts'
+import type { ClockState } from '../state/model/clock.ts'
+import type { StoredEnvironment } from '../state/stored-environment.ts'
 
 /** How the clock of an environment starts (`--clock`, `--freeze`, `POST environments`). */
 export interface StartClock {

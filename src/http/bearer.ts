@@ -1,7 +1,7 @@
 import { ServiceError } from '../domain/errors.ts'
-import { now } from '../store/environment.ts'
-import type { Corridor } from './step.ts'
-import type { Exchange } from './exchange.ts'
+import { now } from '../state/environment.ts'
+import type { Corridor } from '../app-services.ts'
+import type { Exchange } from './request-context.ts'
 
 /**
  * Finds environment and client by the bearer token (5.3, 1.2).

@@ -1,7 +1,7 @@
 import { checkResponse } from '../contract/contract.ts'
 import { ServiceError } from '../domain/errors.ts'
-import type { Corridor } from './step.ts'
-import type { Exchange } from './exchange.ts'
+import type { Corridor } from '../app-services.ts'
+import type { Exchange } from './request-context.ts'
 
 /** Our own answer against the spec: what it breaks is a defect of the mock, logged and kept in the journal. */
 export function checkAnswer(exchange: Exchange, { log, lasting }: Corridor): void {

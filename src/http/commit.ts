@@ -1,6 +1,6 @@
 import { ServiceError } from '../domain/errors.ts'
-import type { Corridor } from './step.ts'
-import type { Exchange } from './exchange.ts'
+import type { Corridor } from '../app-services.ts'
+import type { Exchange } from './request-context.ts'
 
 /** The answer leaves once everything it rests on is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */
 export function commit(exchange: Exchange, { world }: Corridor): Promise<void> | undefined {

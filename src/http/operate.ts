@@ -1,7 +1,7 @@
 import type { Operation } from '../contract/shapes.ts'
 import type { Call, Handler } from '../operations/operation.ts'
-import type { Corridor } from './step.ts'
-import { environmentOf, type Exchange } from './exchange.ts'
+import type { Corridor } from '../app-services.ts'
+import { environmentOf, type Exchange } from './request-context.ts'
 import { baseUrlOf } from './request-identity.ts'
 
 /** Hands the request to its operation, unless a scenario has answered it. */

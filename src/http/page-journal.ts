@@ -1,11 +1,11 @@
 import type { Request, RequestHandler } from 'express'
 import type { Ids } from '../domain/ports.ts'
-import { Trail } from '../domain/trail.ts'
-import { kept } from '../journal/body-text.ts'
-import type { Environment } from '../store/environment.ts'
+import { Trail } from '../domain/request-trace.ts'
+import { kept } from '../request-journal/body-text.ts'
+import type { Environment } from '../state/environment.ts'
 import { whenAndWhere } from './record.ts'
 import { requestIdOf } from './request-identity.ts'
-import type { Corridor } from './step.ts'
+import type { Corridor } from '../app-services.ts'
 
 /** One request of a browser. */
 interface Visit {

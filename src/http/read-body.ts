@@ -1,6 +1,6 @@
 import { checkContentType, decode, hasBody, parseJsonObject } from './body.ts'
-import type { Corridor } from './step.ts'
-import type { Exchange } from './exchange.ts'
+import type { Corridor } from '../app-services.ts'
+import type { Exchange } from './request-context.ts'
 import { TokenError } from '../domain/errors.ts'
 
 /** Reads the body that the operation takes (G7); operations that take none leave it unread. */

@@ -1,8 +1,8 @@
 import { checkRequest, sentQuery } from '../contract/contract.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { hasBody } from './body.ts'
-import type { Corridor } from './step.ts'
-import type { Exchange } from './exchange.ts'
+import type { Corridor } from '../app-services.ts'
+import type { Exchange } from './request-context.ts'
 
 /** The request against `spec/openapi.yaml`. @throws ServiceError VALIDATION_FAILED with every violation (G16) */
 export function checkRequestContract(exchange: Exchange, { strict }: Corridor): void {

@@ -3,7 +3,7 @@ import { locate, type Locator } from '../domain/locator.ts'
 import type { Account } from '../domain/account.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { ScenarioRequest } from '../scenarios/scenario-request.ts'
-import { environmentOf, type Exchange } from './exchange.ts'
+import { environmentOf, type Exchange } from './request-context.ts'
 
 /** A request of the API as the rules of scenarios see it; its account is looked for when a rule asks. */
 export function scenarioRequest(exchange: Exchange): ScenarioRequest {

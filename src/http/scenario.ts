@@ -1,9 +1,9 @@
 import { deliveryOf, injectedAnswer, waitBefore } from '../scenarios/delivery.ts'
 import type { EnvironmentScenarios, Verdict } from '../scenarios/scenarios.ts'
 import { checkBearer } from './bearer.ts'
-import { environmentOf, type Exchange } from './exchange.ts'
+import { environmentOf, type Exchange } from './request-context.ts'
 import { scenarioRequest } from './scenario-request.ts'
-import type { Corridor } from './step.ts'
+import type { Corridor } from '../app-services.ts'
 
 /** The rules of scenarios at `service` (1.4); nothing but this look where none runs. */
 export function actOutScenarios(exchange: Exchange, corridor: Corridor): Promise<void> | undefined {

@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './request-context.ts'
 import { sendAnswer } from './wire-answer.ts'
 
 /** Puts the answer on the wire. */

@@ -1,5 +1,5 @@
-import type { Corridor } from './step.ts'
-import type { Exchange } from './exchange.ts'
+import type { Corridor } from '../app-services.ts'
+import type { Exchange } from './request-context.ts'
 import { textAnswer, wireAnswer } from './wire-answer.ts'
 
 /** The reply as it goes over the wire, once for the journal and the client alike. */

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { shorten } from '../contract/field-path.ts'
 import { type FieldViolation, ServiceError, TokenError } from '../domain/errors.ts'
-import type { Corridor } from './step.ts'
-import type { Exchange } from './exchange.ts'
+import type { Corridor } from '../app-services.ts'
+import type { Exchange } from './request-context.ts'
 
 /**
  * The token request (5.1, RFC 6749 4.4): finds environment and client by the client credentials, in the body or as HTTP

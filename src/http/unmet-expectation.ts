@@ -4,7 +4,7 @@ import type { Ids } from '../domain/ports.ts'
 import { errorReply } from './error-body.ts'
 import { recordRefusal } from './record.ts'
 import { requestIdOf } from './request-identity.ts'
-import type { Corridor } from './step.ts'
+import type { Corridor } from '../app-services.ts'
 import { sendAnswer, wireAnswer } from './wire-answer.ts'
 
 /** An expectation other than `100-continue` cannot be met: 417 (RFC 9110 10.1.1). */

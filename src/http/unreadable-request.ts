@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
-import { Trail } from '../domain/trail.ts'
+import { Trail } from '../domain/request-trace.ts'
 import { errorReply } from './error-body.ts'
 import { whenAndWhere } from './record.ts'
 import { answerUnderWay, isInBody } from './server-limits.ts'
-import type { Corridor } from './step.ts'
+import type { Corridor } from '../app-services.ts'
 
 const STATUS_LINES = new Map([
   ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],

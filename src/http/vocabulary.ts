@@ -5,9 +5,9 @@ import type { JsonValue } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import { errorReply } from './error-body.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './request-context.ts'
 import { queryOf } from './request-contract.ts'
-import type { Corridor } from './step.ts'
+import type { Corridor } from '../app-services.ts'
 
 /** The request in the document's words: the inside knows no others (G48). */
 export function understand(exchange: Exchange, corridor: Corridor): void {

@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import type { Reply } from '../operations/operation.ts'
-import type { LastingBody } from './lasting-replies.ts'
+import type { LastingBody } from './cached-responses.ts'
 import { isUnread, takeRest } from './unread-body.ts'
 
 /** A reply as it goes over the wire. */

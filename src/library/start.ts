@@ -1,4 +1,4 @@
-import type { Simulator, SimulatorOptions } from '../simulator.ts'
+import type { Simulator, SimulatorOptions } from '../app/app.ts'
 import { checkNamed, type Kind, oneOf, SWITCH, TEXT, TEXTS, whole } from './arguments.ts'
 import { Control } from './control.ts'
 import { toolmockOf } from './environment.ts'
@@ -19,7 +19,7 @@ const LOOPBACK = '127.0.0.1'
 export async function createToolmock(options: ToolmockOptions = {}): Promise<Toolmock> {
   checkNamed('createToolmock', options, KINDS)
   // Whoever only connects to a server does not load one.
-  const { createSimulator } = await import('../simulator.ts')
+  const { createSimulator } = await import('../app/app.ts')
   const simulator = await createSimulator(simulatorOptions(options)).catch((error: unknown) => {
     throw notStarted(error)
   })

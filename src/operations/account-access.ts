@@ -2,8 +2,8 @@ import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { locate, type Locator } from '../domain/locator.ts'
-import type { Trail } from '../domain/trail.ts'
-import type { Environment } from '../store/environment.ts'
+import type { Trail } from '../domain/request-trace.ts'
+import type { Environment } from '../state/environment.ts'
 
 interface Context {
   readonly environment: Environment

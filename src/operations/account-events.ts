@@ -5,8 +5,8 @@ import type { Credentials } from '../domain/credentials.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type LifecycleEvent, MOVES } from '../domain/lifecycle.ts'
 import type { ThirdParty } from '../domain/ports.ts'
-import { Trail } from '../domain/trail.ts'
-import { type Environment, now } from '../store/environment.ts'
+import { Trail } from '../domain/request-trace.ts'
+import { type Environment, now } from '../state/environment.ts'
 import { type DueMove, settleDue } from './due.ts'
 
 /** What a scenario, or somebody at the control API, can make happen to a connected account (1.3, 1.4). */

@@ -1,5 +1,5 @@
 import type { Connection, ConnectionStatus } from '../domain/connection.ts'
-import type { Environment } from '../store/environment.ts'
+import type { Environment } from '../state/environment.ts'
 
 /** What can happen to a connection, by the control API only ("States"). */
 export const CONNECTION_EVENTS = ['start', 'complete', 'enable', 'disable'] as const

@@ -1,7 +1,7 @@
 import type { Connection } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
 import { ServiceError } from '../domain/errors.ts'
-import type { Environment } from '../store/environment.ts'
+import type { Environment } from '../state/environment.ts'
 
 /** @throws ServiceError INVALID_CONNECTOR, a 400, for create and magic link (G19) */
 export function knownConnector(environment: Environment, name: string): Connector {

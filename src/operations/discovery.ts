@@ -1,9 +1,9 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import { type Binding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
-import type { AccountFilter } from '../store/model/account-index.ts'
+import type { AccountFilter } from '../state/model/account-index.ts'
 import { instant } from '../domain/instant.ts'
-import type { Environment } from '../store/environment.ts'
+import type { Environment } from '../state/environment.ts'
 import { connectorsOf } from './connectors.ts'
 import type { Call, Reply } from './operation.ts'
 

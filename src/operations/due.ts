@@ -1,9 +1,9 @@
 import type { Account } from '../domain/account.ts'
 import { moved, withoutPending } from '../domain/account-changes.ts'
 import type { Instant } from '../domain/instant.ts'
-import { Trail } from '../domain/trail.ts'
-import { accountDue, type DueItem } from '../store/model/due-index.ts'
-import { type Environment, now } from '../store/environment.ts'
+import { Trail } from '../domain/request-trace.ts'
+import { accountDue, type DueItem } from '../state/model/due-index.ts'
+import { type Environment, now } from '../state/environment.ts'
 
 /** One thing that fell due when time moved on, for the journal. */
 export interface DueMove extends DueItem {

@@ -2,8 +2,8 @@ import type { Account } from '../domain/account.ts'
 import { issued, withLive } from '../domain/account-changes.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
-import type { Trail } from '../domain/trail.ts'
-import { type Environment, now, type Renewal } from '../store/environment.ts'
+import type { Trail } from '../domain/request-trace.ts'
+import { type Environment, now, type Renewal } from '../state/environment.ts'
 
 interface Context {
   readonly environment: Environment

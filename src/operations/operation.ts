@@ -3,8 +3,8 @@ import type { Tool } from '../domain/connector.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty } from '../domain/ports.ts'
-import type { Trail } from '../domain/trail.ts'
-import type { Environment } from '../store/environment.ts'
+import type { Trail } from '../domain/request-trace.ts'
+import type { Environment } from '../state/environment.ts'
 
 /** What an operation is given: its environment and a request that has passed the contract. */
 export interface Call<Id extends Operation> {

@@ -2,7 +2,7 @@ import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connection } from '../domain/connection.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { authorizationTypeOf, isMcp, type Provider, slug } from '../domain/provider.ts'
-import { type Environment, now } from '../store/environment.ts'
+import { type Environment, now } from '../state/environment.ts'
 import { connectionOf } from './connectors.ts'
 import type { Call, Reply } from './operation.ts'
 

@@ -1,7 +1,7 @@
 import { fieldName } from '../contract/field-path.ts'
 import type { Tool } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
-import type { Trail } from '../domain/trail.ts'
+import type { Trail } from '../domain/request-trace.ts'
 
 /** Keywords that leave what a schema knows to its `properties`; with any other, nobody can say by these alone. */
 const PLAIN: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'title', 'description', '$schema'])

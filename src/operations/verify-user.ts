@@ -2,7 +2,7 @@ import type { Account } from '../domain/account.ts'
 import { withLive, withoutPending } from '../domain/account-changes.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { AuthRequest } from '../domain/magic-link.ts'
-import { now } from '../store/environment.ts'
+import { now } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** POST /connected_accounts/user/verify (4.7, 3.1): pending tokens become live, and the request id is consumed. */

@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
-import type { Trail } from '../domain/trail.ts'
+import type { Trail } from '../domain/request-trace.ts'
 import { injectedAnswer } from './delivery.ts'
 import type { Pauses } from './pauses.ts'
 import type { EnvironmentScenarios } from './scenarios.ts'

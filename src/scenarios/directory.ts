@@ -1,5 +1,5 @@
 import type { Scenario } from '../domain/scenario.ts'
-import type { Environment } from '../store/environment.ts'
+import type { Environment } from '../state/environment.ts'
 import { EnvironmentScenarios, type ScenarioPorts } from './scenarios.ts'
 
 /** The scenarios of every environment, each with runs of its own. */

@@ -1,5 +1,5 @@
 import type { Connector } from '../domain/connector.ts'
-import type { Environment } from '../store/environment.ts'
+import type { Environment } from '../state/environment.ts'
 
 /** The connectors of an environment by name, which accounts of a seed may stand at and scenarios be about (G19). */
 export function knownConnectors(environment: Environment): ReadonlyMap<string, Connector> {

@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Place } from '../domain/scenario.ts'
-import type { Trail } from '../domain/trail.ts'
+import type { Trail } from '../domain/request-trace.ts'
 
 /** A request as rules see it, wherever it came by. What costs something to find is a getter: most rules do not ask. */
 export interface ScenarioRequest {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Environment } from '../store/environment.ts'
+import type { Environment } from '../state/environment.ts'
 
 /** The service's own registration at a third party: one application per environment and connector. */
 export interface Application {

@@ -1,4 +1,4 @@
-import type { Trail } from '../domain/trail.ts'
+import type { Trail } from '../domain/request-trace.ts'
 
 /** Names the call to the third party's side, so that what happens there is noted with the request behind it. */
 export const TRAIL_HEADER = 'x-mock-call'

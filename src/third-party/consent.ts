@@ -1,6 +1,6 @@
 import type { Connector } from '../domain/connector.ts'
 import { instant } from '../domain/instant.ts'
-import { type Environment, now } from '../store/environment.ts'
+import { type Environment, now } from '../state/environment.ts'
 import { applicationOf } from './application.ts'
 
 /** RFC 6749 4.1.2 recommends at most ten minutes. */

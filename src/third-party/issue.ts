@@ -2,7 +2,7 @@ import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import { type Environment, now } from '../store/environment.ts'
+import { type Environment, now } from '../state/environment.ts'
 
 /** Who a new grant is for, and what it allows. */
 export interface Grantee {

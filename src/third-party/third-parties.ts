@@ -1,6 +1,6 @@
 import type { ThirdParty } from '../domain/ports.ts'
-import type { Trail, UpstreamCall } from '../domain/trail.ts'
-import type { Environment } from '../store/environment.ts'
+import type { Trail, UpstreamCall } from '../domain/request-trace.ts'
+import type { Environment } from '../state/environment.ts'
 import { CallsUnderWay } from './calls-under-way.ts'
 import { type ClientParts, ThirdPartyClient } from './client.ts'
 import { HttpExchange } from './exchange.ts'

@@ -1,6 +1,6 @@
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
-import type { Environment } from '../store/environment.ts'
+import type { Environment } from '../state/environment.ts'
 import { applicationOf } from './application.ts'
 import { authorizationCode } from './grants/authorization-code.ts'
 import { clientCredentials } from './grants/client-credentials.ts'

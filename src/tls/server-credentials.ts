@@ -44,7 +44,7 @@ function checked(file: string, problem: string, credentials: Partial<TlsCredenti
 }
 
 async function throwAway({ hosts, authorityFile }: ThrowAwayCertificate, now: number): Promise<ServerCredentials> {
-  const { throwAwayCertificate } = await import('./throw-away.ts')
+  const { throwAwayCertificate } = await import('./temporary-authority.ts')
   const { authority, cert, key } = throwAwayCertificate(hosts, now)
   if (authorityFile !== undefined) {
     return {

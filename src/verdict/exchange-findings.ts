@@ -3,7 +3,7 @@ import { walkName } from '../contract/field-path.ts'
 import { foundValue } from '../contract/violation.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { type FieldViolation, ServiceError, TokenError } from '../domain/errors.ts'
-import type { IgnoredField } from '../domain/trail.ts'
+import type { IgnoredField } from '../domain/request-trace.ts'
 import type { Noted } from './findings.ts'
 
 /** What the contract check and the operations found of one request, in the document's words. */

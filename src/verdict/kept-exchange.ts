@@ -1,12 +1,12 @@
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
-import { readJson } from '../contract/second-opinion.ts'
+import { readJson } from '../contract/prism-check.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
-import { KEPT } from '../journal/body-text.ts'
-import type { Recorded } from '../journal/entry.ts'
-import { requestText } from '../journal/view.ts'
+import { KEPT } from '../request-journal/body-text.ts'
+import type { Recorded } from '../request-journal/entry.ts'
+import { requestText } from '../request-journal/view.ts'
 
 /** Why a side of a kept exchange cannot be judged. */
 export type Unjudged = 'refused' | 'injected' | 'shortened'

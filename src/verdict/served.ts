@@ -1,5 +1,5 @@
-import { didYouMean } from '../journal/did-you-mean.ts'
-import type { Recorded } from '../journal/entry.ts'
+import { didYouMean } from '../request-journal/did-you-mean.ts'
+import type { Recorded } from '../request-journal/entry.ts'
 import type { ContractRecords } from './records.ts'
 
 /**

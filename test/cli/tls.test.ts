@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { get, request } from 'node:https'
 import { describe, expect, it } from 'vitest'
-import { throwAwayCertificate } from '../../src/tls/throw-away.ts'
+import { throwAwayCertificate } from '../../src/tls/temporary-authority.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()

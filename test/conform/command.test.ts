@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { program } from '../../src/cli/program.ts'
-import { createSimulator } from '../../src/simulator.ts'
+import { createSimulator } from '../../src/app/app.ts'
 
 interface Ended {
   code: number

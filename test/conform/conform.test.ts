@@ -6,8 +6,8 @@ import { Answer } from '../../src/conform/answer.ts'
 import { CHECKS } from '../../src/conform/checks/table.ts'
 import { reportText } from '../../src/conform/report-formats.ts'
 import { conform, type ConformOptions, type ConformReport } from '../../src/conform/run.ts'
-import { prismAsJudge } from '../../src/conform-joint.ts'
-import { createSimulator, type Simulator } from '../../src/simulator.ts'
+import { prismAsJudge } from '../../src/app/conformance.ts'
+import { createSimulator, type Simulator } from '../../src/app/app.ts'
 
 const EVERYTHING = { controlApi: true, allowProviderChanges: true }
 

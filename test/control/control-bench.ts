@@ -1,6 +1,6 @@
 import supertest, { type Response, type Test } from 'supertest'
 import { SILENT } from '../../src/http/log.ts'
-import { createSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator.ts'
+import { createSimulator, type Simulator, type SimulatorOptions } from '../../src/app/app.ts'
 import { judgeControlAnswer } from './control-spec.ts'
 
 type Method = 'get' | 'put' | 'post' | 'delete'

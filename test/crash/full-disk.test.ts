@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkState } from '../../src/store/state-report.ts'
+import { checkState } from '../../src/state/state-report.ts'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
 import { accountOf, type Caller, signIn, SMALL_SEED } from './client.ts'
 

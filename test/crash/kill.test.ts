@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { checkState } from '../../src/store/state-report.ts'
+import { checkState } from '../../src/state/state-report.ts'
 import { type Serving, ToolmockProcess } from '../cli/toolmock-process.ts'
 import { accountOf, type Caller, signIn } from './client.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DOCUMENT_CHECKS } from '../../src/document-checks.ts'
+import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { parseConnector } from '../../src/documents/read.ts'
 import { connectorOf, messagesOf } from './files.ts'
 

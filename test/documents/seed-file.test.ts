@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { DOCUMENT_CHECKS } from '../../src/document-checks.ts'
+import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { parseBundle, serializeBundle } from '../../src/documents/bundle.ts'
 import { loadSeeds } from '../../src/documents/load-seeds.ts'
 import { UnreadableFileError } from '../../src/documents/problem.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { DOCUMENT_CHECKS } from '../../src/document-checks.ts'
+import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import { withFiles } from './files.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { ServerLimits } from '../../src/http/server-limits.ts'
-import { createSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator.ts'
+import { createSimulator, type Simulator, type SimulatorOptions } from '../../src/app/app.ts'
 import { RawClient, type RawAnswer } from './raw-client.ts'
 
 /** A mock on a port of its own, and what a client of it says. */

@@ -7,7 +7,7 @@ import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createSimulator, type Simulator } from '../../src/simulator.ts'
+import { createSimulator, type Simulator } from '../../src/app/app.ts'
 
 /** Small enough to be full early on, after which memory may not grow. */
 const JOURNAL_CAPACITY = 500

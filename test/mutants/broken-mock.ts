@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, request as askMock, type ServerResp
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type ConformOptions, type ConformReport, conform } from '../../src/conform/run.ts'
-import { prismAsJudge } from '../../src/conform-joint.ts'
+import { prismAsJudge } from '../../src/app/conformance.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import type { Handler } from '../../src/operations/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
-import { createSimulator } from '../../src/simulator.ts'
+import { createSimulator } from '../../src/app/app.ts'
 import type { Mutant, Parts, WireReply, WireRequest } from './mutant.ts'
 
 /** Read once: it takes half a second. */

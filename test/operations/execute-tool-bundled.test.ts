@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DOCUMENT_CHECKS } from '../../src/document-checks.ts'
+import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { loadSeeds } from '../../src/documents/load-seeds.ts'
 import { CALLS } from '../documents/bundled-calls.ts'
 import { withToolmock } from '../support/toolmock.ts'

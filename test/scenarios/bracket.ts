@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EnvironmentScenarios } from '../../src/scenarios/scenarios.ts'
-import { createSimulator } from '../../src/simulator.ts'
+import { createSimulator } from '../../src/app/app.ts'
 import { type JsonObject } from '../../src/domain/json.ts'
 
 /** What a client got over a real connection. */

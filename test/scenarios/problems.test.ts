@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DOCUMENT_CHECKS } from '../../src/document-checks.ts'
+import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { loadScenarios } from '../../src/documents/load-scenarios.ts'
 import { loadSeeds } from '../../src/documents/load-seeds.ts'
 import { parseScenario } from '../../src/documents/scenario-files.ts'

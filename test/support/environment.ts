@@ -1,13 +1,13 @@
 import type { Settings } from '../../src/domain/settings.ts'
-import { Recent } from '../../src/domain/recent.ts'
+import { Recent } from '../../src/domain/bounded-cache.ts'
 import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import { milliseconds } from '../../src/domain/instant.ts'
 import type { Connector } from '../../src/domain/connector.ts'
-import { EnvironmentClock } from '../../src/store/model/clock.ts'
-import type { Environment } from '../../src/store/environment.ts'
-import { SeededIds } from '../../src/store/model/ids.ts'
-import { Model } from '../../src/store/model/model.ts'
+import { EnvironmentClock } from '../../src/state/model/clock.ts'
+import type { Environment } from '../../src/state/environment.ts'
+import { SeededIds } from '../../src/state/model/ids.ts'
+import { Model } from '../../src/state/model/model.ts'
 
 /** An environment with a clock that the test moves. */
 export interface TestEnvironment extends Environment {

@@ -1,6 +1,6 @@
 import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
 import { createPrismJudge } from '../../src/contract/prism-judge.ts'
-import { disagreementsOf } from '../../src/contract/second-opinion.ts'
+import { disagreementsOf } from '../../src/contract/prism-check.ts'
 
 const prism = await createPrismJudge()
 

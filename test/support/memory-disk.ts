@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import type { FileSystem, OpenFile } from '../../src/store/journal/file-system.ts'
+import type { FileSystem, OpenFile } from '../../src/state/wal/file-system.ts'
 
 /**
  * What is left after a crash: of the process alone; or of the machine, and then of the names changed since the last sync

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Account } from '../../src/domain/account.ts'
-import { openWorld, type World, type WorldOptions } from '../../src/store/world.ts'
+import { openWorld, type World, type WorldOptions } from '../../src/state/environment-registry.ts'
 
 /** A directory that is gone after the test. */
 export async function withDirectory<R>(work: (directory: string) => Promise<R>): Promise<R> {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { Tool } from '../../src/domain/connector.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
-import type { UpstreamCall } from '../../src/domain/trail.ts'
+import type { UpstreamCall } from '../../src/domain/request-trace.ts'
 import { World, accountOf, connectorOf, responder, tool } from './fixture.ts'
 
 /** Runs a tool against a third party that echoes what it got. */

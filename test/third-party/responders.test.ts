@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Connector, ResponderMatch } from '../../src/domain/connector.ts'
 import type { ThirdPartyFault } from '../../src/third-party/listener.ts'
-import { StorageError } from '../../src/store/journal/store-errors.ts'
+import { StorageError } from '../../src/state/wal/state-errors.ts'
 import { World, connectorOf, responder, tool } from './fixture.ts'
 
 const OPEN = 'NO_AUTH'

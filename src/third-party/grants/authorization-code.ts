@@ -1,5 +1,5 @@
 import { TRAITS } from '../../domain/authorization-type.ts'
-import { now } from '../../store/environment.ts'
+import { now } from '../../state/environment.ts'
 import { issueGrant, newRefreshToken } from '../issue.ts'
 import { type GrantType, refused, tokenBody } from './grant-type.ts'
 

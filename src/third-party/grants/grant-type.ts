@@ -1,7 +1,7 @@
 import type { Connector } from '../../domain/connector.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { JsonObject } from '../../domain/json.ts'
-import type { Environment } from '../../store/environment.ts'
+import type { Environment } from '../../state/environment.ts'
 import type { Application } from '../application.ts'
 
 /** A token request whose form was read and whose application was authenticated. */

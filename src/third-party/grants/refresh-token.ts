@@ -1,5 +1,5 @@
 import type { Grant } from '../../domain/grant.ts'
-import type { Environment } from '../../store/environment.ts'
+import type { Environment } from '../../state/environment.ts'
 import { issueGrant, newRefreshToken, revoked } from '../issue.ts'
 import { type GrantType, refused, tokenBody } from './grant-type.ts'
 

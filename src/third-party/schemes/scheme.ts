@@ -2,7 +2,7 @@ import type { Connector } from '../../domain/connector.ts'
 import type { Credentials } from '../../domain/credentials.ts'
 import type { Grant } from '../../domain/grant.ts'
 import { milliseconds } from '../../domain/instant.ts'
-import type { Environment } from '../../store/environment.ts'
+import type { Environment } from '../../state/environment.ts'
 import type { Templates } from '../template.ts'
 import { ACCOUNT_HEADER, type OutgoingRequest, type ReceivedRequest, headerOf } from '../wire.ts'
 

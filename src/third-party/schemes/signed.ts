@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { now } from '../../store/environment.ts'
+import { now } from '../../state/environment.ts'
 import { encodePart, headerOf } from '../wire.ts'
 import { type Scheme, judge, realm, refuse } from './scheme.ts'
 

@@ -1,5 +1,5 @@
 import type { Coverage, Reach, Tally } from '../../../documents/report-schemas.ts'
-import { html, type Html, type HtmlValue } from '../../../web/html.ts'
+import { html, type Html, type HtmlValue } from '../../../pages/html.ts'
 import type { Shortfall } from '../../report-pair.ts'
 import { tallyOf } from '../../reach.ts'
 import { inCode, type Column, reachMark, table } from './table.ts'

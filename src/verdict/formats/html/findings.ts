@@ -1,7 +1,7 @@
 import type { Finding, UnfiredRule, UnknownPath, Warning } from '../../../documents/report-schemas.ts'
 import type { Allowed } from '../../report-pair.ts'
 import { allowedSentences } from '../../sentences.ts'
-import { html, type Html, type HtmlValue } from '../../../web/html.ts'
+import { html, type Html, type HtmlValue } from '../../../pages/html.ts'
 import type { OperationReport } from '../by-operation.ts'
 import { inCode, type Column, table } from './table.ts'
 

@@ -1,5 +1,5 @@
-import { html, type Html } from '../../../web/html.ts'
-import { PALETTE } from '../../../web/style.ts'
+import { html, type Html } from '../../../pages/html.ts'
+import { PALETTE } from '../../../pages/style.ts'
 import { leftOutSentence } from '../../sentences.ts'
 import { byOperation } from '../by-operation.ts'
 import type { ReportPair } from '../../report-pair.ts'

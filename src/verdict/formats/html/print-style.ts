@@ -1,4 +1,4 @@
-import { css } from '../../../web/html.ts'
+import { css } from '../../../pages/html.ts'
 
 /** How it looks on paper: black on white, and neither a row nor a heading parts from what it belongs to. */
 export const PRINT_STYLE = css`

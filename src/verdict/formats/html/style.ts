@@ -1,4 +1,4 @@
-import { css } from '../../../web/html.ts'
+import { css } from '../../../pages/html.ts'
 
 /** How the report looks on a screen, by the colours of all pages. */
 export const REPORT_STYLE = css`

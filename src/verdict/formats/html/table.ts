@@ -1,5 +1,5 @@
 import type { Reach } from '../../../documents/report-schemas.ts'
-import { html, type Html, type HtmlValue } from '../../../web/html.ts'
+import { html, type Html, type HtmlValue } from '../../../pages/html.ts'
 
 export interface Column {
   readonly label: string

@@ -1,0 +1,16 @@
+import type { DocumentChecks } from '../documents/connector-checks.ts'
+
+/** Lets the documents room check templates, operations and words without knowing their rooms, which are loaded when one is met. */
+export const DOCUMENT_CHECKS: DocumentChecks = {
+  templates: async () => (await import('../third-party/template-syntax.ts')).checkTemplate,
+  words: async () => (await import('../contract/generated/word-tables.ts')).WORDS,
+  operations: async () => {
+    const { ROUTES } = await import('../contract/route.ts')
+    return new Map(ROUTES.map(({ operation, statuses }) => [operation, statuses]))
+  },
+}
+
+/** The same, with connectors allowed to name servers beyond loopback or not (`--allow-outbound`). */
+export function documentChecks(allowOutbound: boolean | undefined): DocumentChecks {
+  return { ...DOCUMENT_CHECKS, allowOutbound: allowOutbound ?? false }
+}

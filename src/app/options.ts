@@ -1,0 +1,72 @@
+import type { ObservedExchange } from '../contract/observed-exchange.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { Log } from '../http/log.ts'
+import type { ServerLimits } from '../http/server-limits.ts'
+import type { OperationTable } from '../operations/table.ts'
+import type { TimeSource } from '../state/model/clock.ts'
+import type { Durability } from '../state/wal/commit-log.ts'
+import type { FileSystem } from '../state/wal/file-system.ts'
+import type { TlsOptions } from '../tls/options.ts'
+
+/** What a simulator is to be like; everything may be left out. */
+export interface SimulatorOptions {
+  /** The state file; null or absent keeps everything in memory. */
+  state?: string | null | undefined
+  /** Ignore and replace what the state file holds. */
+  fresh?: boolean | undefined
+  /** `strict` when absent: an answer leaves once what it rests on is on disk; `relaxed`: at once, and the disk follows. */
+  durability?: Durability | undefined
+  /** Files, folders or `bundled`; the bundled seed when absent. */
+  seeds?: readonly string[] | undefined
+  /** Scenarios that run from the start in every environment: names of bundled ones, or files. */
+  scenarios?: readonly string[] | undefined
+  /** Where the clock of a new environment starts; real time when absent. */
+  clock?: Instant | undefined
+  /** Clocks of new environments stand still. */
+  freeze?: boolean | undefined
+  /** Ids, tokens and generated data of new environments repeat between runs; random when absent. */
+  idSeed?: number | undefined
+  /** Refuse what is otherwise ignored with a warning, and serve no Discovery operations. */
+  strict?: boolean | undefined
+  /** What the control API asks for. */
+  adminToken?: string | undefined
+  /** Hosts, beside those that are safe by themselves, at which the control API may be called. */
+  allowHosts?: readonly string[] | undefined
+  /** Connectors may name a server that is not on loopback. */
+  allowOutbound?: boolean | undefined
+  /** Reload seeds, connectors and scenarios when their files change. */
+  watch?: boolean | undefined
+  /** HTTPS; plain HTTP when absent (G50). */
+  tls?: TlsOptions | undefined
+  /** What links and redirects are built on; from each request when absent. */
+  baseUrl?: string | undefined
+  /** Largest body that is taken, in bytes; 1 MiB when absent (G7). */
+  bodyLimit?: number | undefined
+  /** How long the server waits for its clients; each has a default that suits tests and people alike. */
+  limits?: Partial<ServerLimits> | undefined
+  /** How many requests the journal of an environment keeps; 10,000 when absent. */
+  journalCapacity?: number | undefined
+  /** Journal entries are appended to it as JSON lines too. */
+  journalFile?: string | undefined
+  log?: Log | undefined
+  /** Sees every exchange of the API once it is over. */
+  observe?: ((exchange: ObservedExchange) => void) | undefined
+  time?: TimeSource | undefined
+  /** For tests that need a disk that fails. */
+  fileSystem?: FileSystem | undefined
+  /** For tests that need a broken mock (`test/mutants`): handlers that answer in place of the mock's own. */
+  operations?: OperationTable | undefined
+}
+
+/** What a notice says of options that only a new environment takes, when the state file holds one already. */
+export function notApplied({ seeds, clock, freeze, idSeed }: SimulatorOptions): string[] {
+  const unused = [
+    ...(seeds === undefined ? [] : ['the seed']),
+    ...(clock === undefined && freeze !== true ? [] : ['the clock']),
+    ...(idSeed === undefined ? [] : ['the id seed']),
+  ]
+  if (unused.length === 0) return []
+  const were = unused.length === 1 ? 'was' : 'were'
+  const kept = 'the state file holds an environment already, which keeps its own'
+  return [`${kept}: ${unused.join(', ')} ${were} not applied; --fresh starts anew`]
+}

@@ -1,0 +1,90 @@
+import { TRAITS } from '../domain/authorization-type.ts'
+import { ServiceError } from '../domain/errors.ts'
+import { credentialsPage } from '../pages/credentials-page.ts'
+import type { Html } from '../pages/html.ts'
+import { noticePage } from '../pages/notice-page.ts'
+import type { FilledForm } from './credentials-form.ts'
+import { LinkProblem } from './link-problem.ts'
+import type { OpenLink } from './ports.ts'
+
+/** Forms are sent to the address they came from, whatever the browser calls it. */
+const SAME_ADDRESS = '?'
+
+/** The form for static credentials; `filled` when it comes back with problems. */
+export function formPage({ connector, account }: OpenLink, filled?: FilledForm): Html {
+  return credentialsPage({
+    connectorName: connector.display_name,
+    description: connector.description,
+    accountIdentifier: account.identifier,
+    fields: connector.credentials.fields,
+    action: SAME_ADDRESS,
+    cancelAction: '?decision=deny',
+    ...filled,
+  })
+}
+
+/** What a link shows whose type needs no user (G29). */
+export function continuePage({ connector, account }: OpenLink): Html {
+  const ownTokens = TRAITS[connector.authorization_type].source === 'service'
+  const reason = ownTokens
+    ? 'The service obtains the access of this account itself.'
+    : 'This application can be used without credentials.'
+  return noticePage({
+    title: 'Nobody has to sign in',
+    overline: connector.display_name,
+    text: [`${reason} Nothing has to be entered or allowed for ${account.identifier}.`],
+    tone: 'info',
+    next: { label: 'Continue', href: SAME_ADDRESS, method: 'post' },
+  })
+}
+
+/** Where a flow without `user_verify_url` ends, and where verify sends the user by default (G31, G33). */
+export function successPage(error: string | null): Html {
+  if (error === null) {
+    return noticePage({ title: 'You are connected', text: 'You can close this page now.', tone: 'success' })
+  }
+  const text = 'Nothing was connected. You can close this page, or follow your link again.'
+  return noticePage({ title: 'Access was not granted', text, tone: 'warning' })
+}
+
+export function methodPage(method: string, allow: string): Html {
+  return noticePage({
+    title: 'This page cannot do that',
+    text: `${method} is not served here; ${allow} is.`,
+    tone: 'error',
+  })
+}
+
+/**
+ * The page for something that went wrong; undefined for what is a defect of the simulator's. `say` puts its own texts into
+ * the words of the wire (G48).
+ */
+export function problemPage(error: unknown, say: (text: string) => string): { status: number; page: Html } | undefined {
+  if (error instanceof LinkProblem) {
+    const { title, text, detail, status } = error
+    const said = detail === '' ? [] : [`What was found: ${detail}`]
+    return {
+      status,
+      page: noticePage({ title, text: [say(text), ...said], tone: status === 410 ? 'warning' : 'error' }),
+    }
+  }
+  if (error instanceof ServiceError) {
+    return {
+      status: error.status,
+      page: noticePage({ title: 'This did not work', text: say(error.message), tone: 'error' }),
+    }
+  }
+  // An address that is no UTF-8 names no link.
+  if (error instanceof URIError) return problemPage(new LinkProblem('unknown'), say)
+  const status = clientErrorStatus(error)
+  if (!status) return undefined
+  const text = status === 413 ? 'The form is too long.' : 'The form could not be read.'
+  return { status, page: noticePage({ title: 'This did not work', text, tone: 'error' }) }
+}
+
+/** The status that Express's body parser gives its errors. */
+function clientErrorStatus(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('status' in error)) return undefined
+  const { status } = error
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined
+}

@@ -1,0 +1,33 @@
+import type { Client } from '../domain/client.ts'
+import type { Settings } from '../domain/settings.ts'
+import type { ClockState, TimeSource } from './model/clock.ts'
+import type { Durability } from './wal/commit-log.ts'
+import type { FileSystem } from './wal/file-system.ts'
+import type { Migration } from './state-file/migrations.ts'
+import type { ResolveConnector, StoredEnvironment } from './stored-environment.ts'
+
+export interface WorldOptions {
+  /** The state file; absent to keep everything in memory only. */
+  file?: string | undefined
+  /** Ignore and replace what the file holds. */
+  fresh?: boolean | undefined
+  /** `strict` when absent: a commit is acknowledged once it is on disk. */
+  durability?: Durability | undefined
+  /** Bytes of journal at which it is folded into the state file; 64 MiB, and the size of the state file, at least. */
+  foldAt?: number | undefined
+  /** From older versions of the state file to the present one; those of this toolmock when absent. */
+  migrations?: ReadonlyMap<number, Migration> | undefined
+  time?: TimeSource | undefined
+  fileSystem?: FileSystem | undefined
+  resolveConnector: ResolveConnector
+}
+
+export interface NewEnvironment {
+  settings?: Partial<Settings> | undefined
+  clients?: readonly Client[] | undefined
+  clock?: ClockState | undefined
+  /** Ids repeat between runs; random when absent. */
+  idSeed?: number | undefined
+  /** Fills the model, in the transaction that makes the environment: both are there, or neither is. */
+  fill?: ((environment: StoredEnvironment) => void) | undefined
+}

@@ -1,0 +1,175 @@
+import type { FileSystem } from '../wal/file-system.ts'
+import { type JournalEnd, segmentPath, segmentsOf } from '../wal/wal-file.ts'
+import { decodeLine, type Identity, type JournalHeader, type JournalLine } from '../wal/wal-record.ts'
+import { StateError } from '../wal/state-errors.ts'
+
+/** What the journal beside a state file says beyond that file. */
+export interface JournalContent {
+  /** Commits that the state file does not hold, in their order; lines of one commit are joined. */
+  commits: JournalLine[]
+  /** The last line there is. */
+  lastLine: number
+  /** Where writing goes on; undefined when there is no journal. */
+  end: JournalEnd | undefined
+  notices: string[]
+}
+
+const CUT_SHORT = 'the last write was cut short and is dropped; it had not been acknowledged'
+
+/** A line of a journal file, whatever it holds. */
+export interface RawLine {
+  segment: number
+  /** Counted from 1. */
+  lineNumber: number
+  start: number
+  end: number
+  /** Undefined when it is damaged. */
+  content: Partial<JournalLine & JournalHeader> | undefined
+  /** Whether it may be what a write that was cut short left of the first line of a file. */
+  isBegun: boolean
+}
+
+/**
+ * Reads the journal that follows a state file with this identity. A last write that was cut short is dropped, since
+ * nobody was told that it had succeeded; anything else that is wrong is refused.
+ * @throws StateError
+ */
+export async function readJournal(
+  fileSystem: FileSystem,
+  stateFile: string,
+  identity: Identity | null,
+): Promise<JournalContent> {
+  let raw: RawLine[] = []
+  for (const segment of await segmentsOf(fileSystem, stateFile)) {
+    const bytes = await fileSystem.read(segmentPath(stateFile, segment))
+    raw = raw.concat(rawLines(bytes ?? Buffer.alloc(0), segment))
+  }
+  const reader = new JournalReader(stateFile, raw)
+  return reader.read(identity)
+}
+
+class JournalReader {
+  readonly #stateFile: string
+  readonly #raw: readonly RawLine[]
+  readonly #lines: JournalLine[] = []
+  readonly #notices: string[] = []
+  #follows: Identity | null | undefined
+  #end: JournalEnd | undefined
+
+  constructor(stateFile: string, raw: readonly RawLine[]) {
+    this.#stateFile = stateFile
+    this.#raw = raw
+  }
+
+  read(identity: Identity | null): JournalContent {
+    this.#readLines()
+    const upto = this.#foldedUpTo(identity)
+    const lastLine = this.#lines.at(-1)?.n ?? 0
+    const commits = this.#joined(this.#lines.filter((line) => line.n > upto && line.environment !== undefined))
+    return { commits, lastLine, end: this.#end, notices: this.#notices }
+  }
+
+  #readLines(): void {
+    for (const [at, raw] of this.#raw.entries()) {
+      const { content } = raw
+      const last = this.#lines.at(-1)?.n
+      const good =
+        raw.start === 0
+          ? content?.toolmock_journal === 1 && content.segment === raw.segment
+          : content?.n !== undefined && (last === undefined || content.n === last + 1)
+      if (!content || !good) {
+        this.#dropFrom(at, (last ?? 0) + 1)
+        break
+      }
+      if (raw.start > 0) this.#lines.push(content as JournalLine)
+      else if (this.#follows === undefined) this.#follows = content.follows ?? null
+      if (!content.more) this.#end = { segment: raw.segment, length: raw.end }
+    }
+    this.#dropUnfinished()
+  }
+
+  /** Lines of a long commit whose last line is missing: the write was cut short between two of them. */
+  #dropUnfinished(): void {
+    const last = this.#lines.findLastIndex((line) => !line.more)
+    const dropped = this.#lines.splice(last + 1)
+    if (dropped.length > 0 && this.#notices.length === 0) this.#notices.push(`${this.#stateFile}: ${CUT_SHORT}`)
+  }
+
+  /** A damaged line is the rest of a torn write unless a later line says that it had been on disk. */
+  #dropFrom(at: number, n: number): void {
+    const damaged = this.#raw[at]
+    if (!damaged) return
+    const place = `${segmentPath(this.#stateFile, damaged.segment)}:${damaged.lineNumber}`
+    const rest = this.#raw.slice(at + 1)
+    const wasDurable = rest.some(({ start, content }) => start === 0 || (content?.synced ?? 0) >= n)
+    // A first line is synced before anything follows it, so that no crash leaves it damaged in another way.
+    const foreign = damaged.start === 0 && !damaged.isBegun
+    if (wasDurable || foreign) {
+      const what = foreign ? 'this is not a journal of toolmock, or it is damaged' : 'the journal is damaged here'
+      throw new StateError(
+        `${place}: ${what}. Nothing was changed; keep the file; toolmock state repair saves what can be saved, --fresh starts anew`,
+      )
+    }
+    this.#notices.push(`${place}: ${CUT_SHORT}`)
+    // A journal file without a whole first line never came to hold anything: it begins anew.
+    this.#end ??= { segment: damaged.segment, length: 0 }
+  }
+
+  /** The last line that the state file already holds; 0 when the journal begins where the file ends. */
+  #foldedUpTo(identity: Identity | null): number {
+    const marks = this.#lines.flatMap((line) =>
+      line.folded && sameIdentity(line.folded, identity) ? [line.folded] : [],
+    )
+    const mark = marks.at(-1)
+    if (mark) return mark.upto
+    // Where the first journal file is gone, a state file holds what it said: the one that was marked, and no earlier one.
+    const isWhole = this.#raw[0]?.segment === 1
+    if (this.#follows === undefined || (isWhole && sameIdentity(this.#follows, identity))) return 0
+    const missing = identity === null
+    const what = missing ? 'the state file is missing' : 'the state file is not the one this journal follows'
+    const saves = missing ? '; toolmock state repair saves what the journal holds' : ''
+    throw new StateError(
+      `${segmentPath(this.#stateFile, this.#end?.segment ?? 1)}: ${what}. Nothing was changed; ` +
+        `put the state file back, remove the journal to go on without it, or use --fresh to start anew${saves}`,
+    )
+  }
+
+  /** Joins the lines of long commits. */
+  #joined(lines: readonly JournalLine[]): JournalLine[] {
+    const commits: JournalLine[] = []
+    let open: JournalLine | undefined
+    for (const line of lines) {
+      if (open) open.changes?.push(...(line.changes ?? []))
+      else open = { ...line }
+      if (line.more) continue
+      commits.push(open)
+      open = undefined
+    }
+    return commits
+  }
+}
+
+export function rawLines(bytes: Buffer, segment: number): RawLine[] {
+  const lines: RawLine[] = []
+  for (let start = 0; start < bytes.length;) {
+    const newline = bytes.indexOf(0x0a, start)
+    const end = newline < 0 ? bytes.length : newline + 1
+    const content = newline < 0 ? undefined : decodeLine(bytes.subarray(start, newline))
+    const isBegun = newline < 0 && start === 0 && isBeginning(bytes)
+    lines.push({ segment, lineNumber: lines.length + 1, start, end, content, isBegun })
+    start = end
+  }
+  return lines
+}
+
+const FRAME_START = '{"crc":"'
+
+/** A part of a line, or zeros where the disk did not get to it. */
+function isBeginning(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1').replace(/\0+$/, '')
+  return text.startsWith(FRAME_START) || FRAME_START.startsWith(text)
+}
+
+export function sameIdentity(a: Identity | null, b: Identity | null): boolean {
+  return a === null || b === null ? a === b : a.size === b.size && a.crc === b.crc
+}

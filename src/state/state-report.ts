@@ -1,0 +1,89 @@
+import type { FileSystem } from './wal/file-system.ts'
+import { nodeFileSystem } from './wal/file-system.ts'
+import { segmentsOf } from './wal/wal-file.ts'
+import { MIGRATIONS, type Migration, STATE_VERSION } from './state-file/migrations.ts'
+import { readJournal } from './state-file/recovery.ts'
+import { VersionError } from './state-file/state-check.ts'
+import { StateFile } from './state-file/state-file.ts'
+import { refuseIfHeld } from './state-file/state-lock.ts'
+import { readOlder } from './state-file/state-migration.ts'
+import { StateError } from './wal/state-errors.ts'
+import type { Stored } from './disk-store.ts'
+import { World } from './environment-registry.ts'
+import { placed } from './registry-loading.ts'
+
+/** What a start would say to a state file. */
+export type StateReport =
+  /** It would start; `notices` as it would say them. */
+  | { readonly kind: 'sound'; readonly notices: readonly string[]; readonly holds: string }
+  /** It would refuse the file. */
+  | { readonly kind: 'refused'; readonly message: string }
+  /** There is nothing to look at, or a server has it open. */
+  | { readonly kind: 'unreadable'; readonly message: string }
+
+interface CheckOptions {
+  readonly fileSystem?: FileSystem
+  readonly migrations?: ReadonlyMap<number, Migration>
+}
+
+/** Does all that a start does with a state file, and touches nothing: neither the file nor its lock. */
+export async function checkState(
+  path: string,
+  { fileSystem = nodeFileSystem, migrations = MIGRATIONS }: CheckOptions = {},
+): Promise<StateReport> {
+  try {
+    const file = await fileSystem.realPath(path)
+    await refuseIfHeld(file)
+    const there = (await fileSystem.read(file)) !== undefined || (await segmentsOf(fileSystem, file)).length > 0
+    if (!there) return { kind: 'unreadable', message: `${path}: there is no such file` }
+    return await report(fileSystem, file, migrations)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const isOfSystem = 'code' in error || error instanceof StateError
+    if (!isOfSystem) throw error
+    return { kind: 'unreadable', message: error instanceof StateError ? error.message : `${path}: ${error.message}` }
+  }
+}
+
+async function report(
+  fileSystem: FileSystem,
+  file: string,
+  migrations: ReadonlyMap<number, Migration>,
+): Promise<StateReport> {
+  try {
+    const stored = await readStored(fileSystem, file, migrations)
+    const world = new World({ resolveConnector: () => undefined }, { stored })
+    return { kind: 'sound', notices: stored.notices, holds: contentOf(world) }
+  } catch (error) {
+    const told = await placed(error, file, fileSystem)
+    if (told instanceof StateError) return { kind: 'refused', message: told.message }
+    throw told
+  }
+}
+
+async function readStored(
+  fileSystem: FileSystem,
+  file: string,
+  migrations: ReadonlyMap<number, Migration>,
+): Promise<Stored> {
+  try {
+    const snapshot = await new StateFile(fileSystem, file).read()
+    const { commits, notices } = await readJournal(fileSystem, file, snapshot?.identity ?? null)
+    return { image: snapshot?.image, commits, notices }
+  } catch (error) {
+    if (!(error instanceof VersionError)) throw error
+    const { version, image, journal } = await readOlder(fileSystem, file, migrations)
+    const migration = `${file}: of version ${version}; a start migrates it to ${STATE_VERSION} and keeps the former file beside it`
+    return { image, commits: [], notices: [...journal.notices, migration] }
+  }
+}
+
+function contentOf(world: World): string {
+  const environments = world.environments()
+  const accounts = environments.reduce((sum, { model }) => sum + model.tables.accounts.size, 0)
+  return `${counted(environments.length, 'environment')}, ${counted(accounts, 'account')}`
+}
+
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { ACCOUNT_STATUSES, type AccountStatus } from '../../src/domain/account.ts'
+import type { Credentials } from '../../src/domain/credentials.ts'
+import { nextStatus } from '../../src/domain/lifecycle.ts'
+import { approve, deny, usableLink } from '../../src/magic-links/consent-flow.ts'
+import { completeLink } from '../../src/magic-links/link-completion.ts'
+import { BASE, VERIFY, world } from './connect-world.ts'
+
+const token = (access_token: string): Credentials => ({
+  oauth_token: { access_token, refresh_token: '', scopes: [], domain: '' },
+})
+const consented = { credentials: token('new'), lifetime: 3_600_000 }
+const inAnHour = '2026-01-01T01:00:00.000Z'
+
+describe('approve with a user_verify_url', () => {
+  it.each(ACCOUNT_STATUSES)('moves %s by the table and leaves the live tokens as they are', (status) => {
+    const { flow, account } = world({ account: { status, credentials: token('old') } })
+    approve(flow, 'link', consented)
+    expect(account().status).toBe(nextStatus(status, 'consent_approved_unverified'))
+    expect(account().credentials).toEqual(token('old'))
+    expect(account().pending).toEqual({ credentials: token('new'), token_expires_at: inAnHour })
+    expect(account().token_expires_at).toBeUndefined()
+  })
+
+  it('redirects with a new auth request and the state, the rest of the URL kept', () => {
+    const { flow, requests } = world()
+    const redirect = approve(flow, 'link', consented)
+    const [request] = requests()
+    expect(redirect).toBe(`http://app.example/back?tab=1&auth_request_id=${request?.id}&state=a%20b%26c#top`)
+    expect(request?.id).toMatch(/^[\w-]{22,}$/)
+    expect(request).toMatchObject({
+      account_id: 'ca_1',
+      identifier: 'grace@example.com',
+      expires_at: '2026-01-01T00:10:00.000Z',
+      outcome: 'pending',
+    })
+  })
+
+  it('leaves updated_at where neither the status nor the live credentials change', () => {
+    const { flow, account } = world({ account: { status: 'ACTIVE' } })
+    const { updated_at } = account()
+    approve(flow, 'link', consented)
+    expect(account().updated_at).toBe(updated_at)
+  })
+
+  it('adds no state when the link has none', () => {
+    const { flow } = world({ link: { state: null } })
+    expect(approve(flow, 'link', consented)).not.toContain('state=')
+  })
+
+  it('supersedes the older pending request of the account', () => {
+    const { flow, addLink, requests, account } = world()
+    approve(flow, 'link', consented)
+    addLink({ id: 'second' })
+    approve(flow, 'second', { ...consented, credentials: token('newer') })
+    expect(requests().map((request) => request.outcome)).toEqual(['superseded', 'pending'])
+    expect(account().pending?.credentials).toEqual(token('newer'))
+  })
+
+  it('uses the link up and tells who watches', () => {
+    const { flow, link, events, environment } = world()
+    approve(flow, 'link', consented)
+    expect(link().completed_at).toBe('2026-01-01T00:00:00.000Z')
+    expect(events()).toMatchObject([
+      { account_id: 'ca_1', event: 'consent_approved_unverified', from: 'PENDING_AUTH', to: 'PENDING_VERIFICATION' },
+    ])
+    expect(() => usableLink(environment, 'link')).toThrow('This link has been used')
+  })
+})
+
+describe('approve without a user_verify_url', () => {
+  const link = { user_verify_url: '' }
+
+  it.each(ACCOUNT_STATUSES)('makes an account that was %s ACTIVE with the new tokens', (status) => {
+    const { flow, account } = world({ link, account: { status, credentials: token('old') } })
+    expect(approve(flow, 'link', consented)).toBe(`${BASE}/connect/success`)
+    expect(account()).toMatchObject({
+      status: 'ACTIVE',
+      credentials: token('new'),
+      token_expires_at: inAnHour,
+      updated_at: '2026-01-01T00:00:00.000Z',
+    })
+  })
+
+  it.each([
+    ['EXPIRED', 'link_requested'],
+    ['DISCONNECTED', 'link_requested'],
+    ['PENDING_VERIFICATION', 'auth_request_expired'],
+  ] as const)('takes %s there by moves of the table: %s first', (status, event) => {
+    const { flow, events } = world({ link, account: { status, credentials: token('old') } })
+    approve(flow, 'link', consented)
+    expect(events()).toMatchObject([
+      { event, from: status, to: 'PENDING_AUTH' },
+      { event: 'consent_approved', from: 'PENDING_AUTH', to: 'ACTIVE' },
+    ])
+  })
+
+  it('drops what waited for verification, and its request', () => {
+    const { flow, addLink, account, requests } = world()
+    approve(flow, 'link', consented)
+    addLink({ id: 'second', user_verify_url: '' })
+    approve(flow, 'second', consented)
+    expect(account().pending).toBeUndefined()
+    expect(requests().map((request) => request.outcome)).toEqual(['superseded'])
+  })
+
+  it('forgets the former end of life when the new token has none', () => {
+    const { flow, account } = world({ type: 'TRACKER_OAUTH1', link, account: { token_expires_at: inAnHour } })
+    approve(flow, 'link', { ...consented, lifetime: null })
+    expect(account().token_expires_at).toBeUndefined()
+  })
+
+  it('changes nothing where require_user_verification is set', () => {
+    const { flow, account, link: stored } = world({ link, settings: { require_user_verification: true } })
+    const before = account()
+    expect(() => approve(flow, 'link', consented)).toThrow('Your identity cannot be verified')
+    expect(account()).toBe(before)
+    expect(stored().completed_at).toBeUndefined()
+  })
+})
+
+describe('deny', () => {
+  it.each<AccountStatus>(['PENDING_AUTH', 'ACTIVE'])('leaves %s, and the link usable', (status) => {
+    const { flow, account, environment, events } = world({ account: { status } })
+    const before = account()
+    expect(deny(flow, 'link')).toBe('http://app.example/back?tab=1&error=access_denied&state=a%20b%26c#top')
+    expect(account()).toBe(before)
+    expect(usableLink(environment, 'link').link.user_verify_url).toBe(VERIFY)
+    expect(events()).toMatchObject([{ account_id: 'ca_1', event: 'consent_denied', from: status, to: status }])
+  })
+
+  it('ends at the success page with the error when there is no user_verify_url', () => {
+    const { flow } = world({ link: { user_verify_url: '' } })
+    expect(deny(flow, 'link')).toBe(`${BASE}/connect/success?error=access_denied&state=a%20b%26c`)
+  })
+})
+
+describe('usableLink', () => {
+  it('refuses a link from the moment it expires', () => {
+    const { environment } = world()
+    environment.clock.advance(15 * 60_000 - 1)
+    expect(usableLink(environment, 'link').link.id).toBe('link')
+    environment.clock.advance(1)
+    expect(() => usableLink(environment, 'link')).toThrow('This link has expired')
+  })
+})
+
+describe('completeLink', () => {
+  it('answers where the browser would go, and lets anybody sign in', async () => {
+    const { flow, account, requests } = world()
+    const { redirect_url } = await completeLink(flow, 'link', { decision: 'approve', as: 'eve' })
+    expect(new URL(redirect_url).searchParams.get('auth_request_id')).toBe(requests()[0]?.id)
+    expect(account().pending?.credentials.oauth_token?.access_token).toBe('at-code-of-eve')
+  })
+
+  it('refuses a link that was used', async () => {
+    const { flow } = world()
+    await completeLink(flow, 'link', { decision: 'approve' })
+    await expect(completeLink(flow, 'link', { decision: 'deny' })).rejects.toMatchObject({ status: 410 })
+  })
+})

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { detailsOf, generatedDetails, LONGEST_VALUE, readCredentials } from '../../src/magic-links/credentials-form.ts'
+import { testEnvironment } from '../support/environment.ts'
+
+const field = (name: string, secret = false, required = true) => ({ name, label: name, secret, required, hint: '' })
+const fields = [field('site'), field('api_key', true), field('note', false, false)]
+
+describe('readCredentials', () => {
+  it.each([
+    ['site=acme&api_key=k&note=&other=x', [], { site: 'acme', api_key: 'k' }],
+    ['site=acme&api_key=k&api_key=second', [], { site: 'acme', api_key: 'k' }],
+    ['site=+&api_key=k', ['site'], { site: ' ', api_key: 'k' }],
+    ['', ['site', 'api_key'], {}],
+    [`site=a&api_key=${'k'.repeat(LONGEST_VALUE)}`, [], { site: 'a', api_key: 'k'.repeat(LONGEST_VALUE) }],
+    [`site=a&api_key=k&note=${'k'.repeat(LONGEST_VALUE + 1)}`, ['note'], expect.anything()],
+  ])('reads %.60s', (form, problems, values) => {
+    const filled = readCredentials(fields, new URLSearchParams(form))
+    expect([...filled.problems.keys()]).toEqual(problems)
+    expect(detailsOf(filled.values)).toEqual(values)
+  })
+
+  it('takes __proto__ and constructor as names like any other', () => {
+    const odd = [field('__proto__'), field('constructor')]
+    const details = detailsOf(readCredentials(odd, new URLSearchParams('__proto__=a&constructor=b')).values)
+    expect(JSON.stringify(details)).toBe('{"__proto__":"a","constructor":"b"}')
+  })
+})
+
+describe('generatedDetails', () => {
+  it('fills every field, secrets from chance and the rest with who signs in', () => {
+    const { ids } = testEnvironment()
+    const details = generatedDetails(fields, ids, 'ada@example.com')
+    expect(details).toEqual({
+      site: 'ada@example.com',
+      note: 'ada@example.com',
+      api_key: expect.stringMatching(/^[\w-]{40,}$/),
+    })
+    expect(generatedDetails(fields, ids, undefined).site).toMatch(/^user_/)
+  })
+})

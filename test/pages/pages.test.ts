@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { consentAnswer, consentPage } from '../../src/pages/consent-page.ts'
+import { credentialsPage } from '../../src/pages/credentials-page.ts'
+import { noticePage } from '../../src/pages/notice-page.ts'
+import { PAGE_HEADERS } from '../../src/pages/page-headers.ts'
+
+const hostile = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+
+const consent = {
+  connectorName: 'Mail',
+  description: 'Sends and reads messages.',
+  applicationName: 'toolmock',
+  accountIdentifier: 'grace@example.com',
+  scopes: ['mail.read', 'mail.send'],
+  people: ['ada@example.com', 'grace@example.com'],
+  action: '/third-party/mail/authorize',
+  hidden: { state: 'opaque' },
+}
+const credentials = {
+  connectorName: 'Issues',
+  description: '',
+  accountIdentifier: 'ada',
+  fields: [
+    { name: 'site', label: 'Site', secret: false, required: true, hint: 'The part before the dot.' },
+    { name: 'api_key', label: 'API key', secret: true, required: true, hint: '' },
+    { name: 'note', label: 'Note', secret: false, required: false, hint: '' },
+  ],
+  action: '/magic/abc',
+  cancelAction: '/magic/abc?decision=deny',
+}
+
+describe('consentPage', () => {
+  it('lists scopes and people, preselects the account, and carries the hidden fields', () => {
+    const page = consentPage(consent).toString()
+    expect(page).toContain('<li>mail.read</li>')
+    expect(page).toContain('<input type="hidden" name="state" value="opaque" />')
+    expect(page.match(/value="grace@example.com" checked/g)).toHaveLength(1)
+    expect(page).not.toContain('value="ada@example.com" checked')
+    expect(page).toMatch(/name="decision" value="approve"/)
+    expect(page).toMatch(/name="decision" value="deny"/)
+  })
+
+  it('preselects the first person and offers the account as somebody else when it is none of them', () => {
+    const page = consentPage({ ...consent, accountIdentifier: 'someone@example.com' }).toString()
+    expect(page).toContain('value="ada@example.com" checked')
+    expect(page).toMatch(/name="somebody_else"\s+value="someone@example.com"/)
+  })
+
+  it('asks for a name where nobody is known', () => {
+    expect(consentPage({ ...consent, people: [] }).toString()).toMatch(/id="somebody-else" checked/)
+  })
+
+  it('shows what was wrong beside the field', () => {
+    const page = consentPage({ ...consent, problem: 'Say who signs in.' }).toString()
+    expect(page).toContain('<p class="problem" id="person-problem">Say who signs in.</p>')
+    expect(page).toMatch(/id="somebody-else" checked/)
+  })
+})
+
+describe('consentAnswer', () => {
+  it.each([
+    ['person=ada&somebody_else=eve&decision=approve', { decision: 'approve', person: 'ada' }],
+    ['person=&somebody_else=+eve+&decision=deny', { decision: 'deny', person: 'eve' }],
+    ['person=&somebody_else=++&decision=approve', { decision: 'approve' }],
+    ['decision=yes', {}],
+    ['', {}],
+  ])('reads %s', (form, answer) => {
+    expect(consentAnswer(new URLSearchParams(form))).toEqual(answer)
+  })
+})
+
+describe('credentialsPage', () => {
+  it('labels each field and hides what is typed into secret ones', () => {
+    const page = credentialsPage(credentials).toString()
+    expect(page).toMatch(
+      /<label for="field-1">API key<\/label>\s*<input\s+id="field-1"\s+name="api_key"\s+type="password"/,
+    )
+    expect(page).toMatch(/aria-describedby="field-0-hint"/)
+    expect(page).toContain('Note <span class="quiet">(optional)</span>')
+    expect(page).toContain('formaction="/magic/abc?decision=deny"')
+  })
+
+  it('keeps what was entered but for secrets, and shows each problem beside its field', () => {
+    const page = credentialsPage({
+      ...credentials,
+      values: new Map([
+        ['site', 'acme'],
+        ['api_key', 'k-123'],
+      ]),
+      problems: new Map([['api_key', 'API key is too long.']]),
+    }).toString()
+    expect(page).toMatch(/name="site"\s+type="text"\s+value="acme"/)
+    expect(page).not.toContain('k-123')
+    expect(page).toContain('<p class="problem" id="field-1-problem">API key is too long.</p>')
+    expect(page).toContain('<title>Connect Issues: please check</title>')
+  })
+})
+
+describe('noticePage', () => {
+  it.each(['javascript:alert(1)', '//elsewhere.example/', 'data:text/html,x', ' javascript:alert(1)'])(
+    'offers no link to %s',
+    (href) => {
+      const page = noticePage({ title: 'T', text: 'x', tone: 'info', next: { label: 'On', href } }).toString()
+      expect(page).not.toContain('<a ')
+    },
+  )
+
+  it('offers a link or a button', () => {
+    const next = { label: 'Continue', href: '/magic/abc' }
+    expect(noticePage({ title: 'T', text: 'x', tone: 'info', next }).toString()).toContain('href="/magic/abc"')
+    const post = { ...next, method: 'post' as const }
+    expect(noticePage({ title: 'T', text: 'x', tone: 'info', next: post }).toString()).toContain('action="/magic/abc"')
+  })
+})
+
+const everyPage = [
+  consentPage({
+    ...consent,
+    connectorName: hostile,
+    description: hostile,
+    applicationName: hostile,
+    accountIdentifier: hostile,
+    scopes: [hostile],
+    people: [hostile],
+    hidden: { [hostile]: hostile },
+    problem: hostile,
+  }),
+  credentialsPage({
+    ...credentials,
+    connectorName: hostile,
+    description: hostile,
+    accountIdentifier: hostile,
+    fields: [{ name: hostile, label: hostile, secret: false, required: false, hint: hostile }],
+    values: new Map([[hostile, hostile]]),
+    problems: new Map([[hostile, hostile]]),
+  }),
+  noticePage({
+    title: hostile,
+    text: [hostile],
+    tone: 'error',
+    overline: hostile,
+    next: { label: hostile, href: `/${hostile}` },
+  }),
+].map(String)
+
+describe('every page', () => {
+  it.each(everyPage)('shows markup in identifiers as text (page %#)', (page) => {
+    expect(page).not.toContain('<script')
+    expect(page).not.toContain('<img')
+    expect(page).toContain('&lt;script&gt;')
+  })
+
+  it.each(everyPage)('is self-contained, titled and in a language (page %#)', (page) => {
+    expect(page).toMatch(/^<!doctype html>\s*<html lang="en">/)
+    expect(page.match(/<h1>/g)).toHaveLength(1)
+    expect(page).toMatch(/<title>[^<]+<\/title>/)
+    expect(page).not.toMatch(/(src|href)="(?!data:,|\/)/)
+  })
+
+  it.each(everyPage)('has exactly the style that its policy allows (page %#)', (page) => {
+    const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? ''
+    const hash = createHash('sha256').update(style).digest('base64')
+    expect(PAGE_HEADERS['Content-Security-Policy']).toContain(`style-src 'sha256-${hash}'`)
+  })
+})

@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest'
+import { ERROR_CATALOGUE } from '../../src/domain/errors.ts'
+import { type Explanation, explain } from '../../src/request-journal/explain.ts'
+import { EXPLAINERS } from '../../src/request-journal/explanations/table.ts'
+import { Journal } from '../../src/request-journal/journal.ts'
+import { ADA, createAccount, createActive, linkFor, pendingRequest, verify } from '../support/accounts.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { recorded } from './recorded.ts'
+
+const LIST = { tool_name: 'mail_list_messages', tool_input: {} }
+
+function explainLast({ simulator, environment }: TestToolmock): Explanation {
+  const journal = simulator.journals.of(environment)
+  const explanation = explain(journal, journal.query().at(-1)?.id ?? '', environment)
+  if (!explanation) throw new Error('the journal is empty')
+  return explanation
+}
+
+describe('explaining an answer', () => {
+  it('names the status of the account, when it came to it, and what to do', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_1' } })
+      mock.time.advance('2h')
+      await mock.api.post('/execute_tool', { connected_account_id: id, ...LIST })
+      const told = explainLast(mock)
+      expect(told).toMatchObject({
+        at: '2026-01-01T02:00:00.000Z',
+        decided_by: 'service',
+        error_code: 'ACCOUNT_NOT_ACTIVE',
+        because: 'Tools run with ACTIVE accounts only; this one was EXPIRED.',
+        basis: '3.1, G44, G46',
+      })
+      expect(told.summary).toContain('execute_tool')
+      expect(told.text).toContain('It became EXPIRED at 2026-01-01T01:00:00.000Z by token_expired')
+      expect(told.text).toContain('had ended at 2026-01-01T01:00:00.000Z; the clock said 2026-01-01T02:00:00.000Z')
+      expect(told.advice.join()).toContain('magic link')
+    }))
+
+  it('names the request that consumed an auth request, and the redirect that told of it', () =>
+    withToolmock({}, async (mock) => {
+      await createAccount(mock)
+      const request = await pendingRequest(mock)
+      const first = await verify(mock, request)
+      await verify(mock, request)
+      const told = explainLast(mock)
+      expect(told.error_code).toBe('AUTH_REQUEST_NOT_FOUND')
+      expect(told.text).toContain(
+        `It was consumed by POST /api/v1/connected_accounts/user/verify (${first.headers['x-request-id']})`,
+      )
+      expect(told.text).toContain('The application was told of it by the redirect of GET /magic/')
+    }))
+
+  it('tells an auth request that expired from one that never was', () =>
+    withToolmock({}, async (mock) => {
+      await createAccount(mock)
+      const request = await pendingRequest(mock)
+      mock.time.advance('11m')
+      await verify(mock, request)
+      expect(explainLast(mock).text).toContain(
+        'It expired at 2026-01-01T00:10:00.000Z; the clock said 2026-01-01T00:11:00.000Z.',
+      )
+      await verify(mock, 'AAAA')
+      expect(explainLast(mock).text).toContain('No consent of this environment made this auth_request_id.')
+    }))
+
+  it('puts the two identifiers of a mismatch side by side', () =>
+    withToolmock({}, async (mock) => {
+      await createAccount(mock)
+      await verify(mock, await pendingRequest(mock), 'eve@example.com')
+      expect(explainLast(mock).text).toContain(
+        'Asserted: "eve@example.com"; stored with the auth request: "ada@example.com".',
+      )
+    }))
+
+  it('reads requests and answers in the words of the environment (G48)', () => {
+    const vocabulary = { identifier: 'user_name', auth_request_id: 'flow', link: 'href', resource_name: 'what' }
+    return withToolmock({ seed: { settings: { vocabulary } } }, async (mock) => {
+      const made = await mock.api.post('/connected_accounts', { connector: 'mail', user_name: 'ada@example.com' })
+      expect(made.status).toBe(201)
+      await mock.api.get('/connected_accounts/details', { connector: 'mail', user_name: 'adda@example.com' })
+      expect(explainLast(mock).text).toContain('There is an account with the identifier "ada@example.com".')
+      await mock.api.post('/connected_accounts', { connector: 'mail', user_name: 'ada@example.com' })
+      expect(explainLast(mock).text).toContain(`was made by POST /api/v1/connected_accounts (`)
+
+      const asked = { connector: 'mail', user_name: 'ada@example.com', user_verify_url: 'https://app.example/back' }
+      const { href } = (await mock.api.post('/connected_accounts/magic_link', asked)).body as { href: string }
+      const back = await mock.follow(href, { decision: 'approve' })
+      const flow = new URL(back.headers['location'] ?? '').searchParams.get('flow') ?? ''
+      await mock.api.post('/connected_accounts/user/verify', { flow, user_name: 'eve@example.com' })
+      expect(explainLast(mock).text).toContain(
+        'Asserted: "eve@example.com"; stored with the auth request: "ada@example.com".',
+      )
+      const right = { flow, user_name: 'ada@example.com' }
+      await mock.api.post('/connected_accounts/user/verify', right)
+      await mock.api.post('/connected_accounts/user/verify', right)
+      expect(explainLast(mock).text).toContain('It was consumed by POST /api/v1/connected_accounts/user/verify (')
+      expect(explainLast(mock).text).toContain('The application was told of it by the redirect of GET /magic/')
+    })
+  })
+
+  it('names who got a bearer token and when it ended', () =>
+    withToolmock({}, async (mock) => {
+      mock.time.advance('25h')
+      await mock.api.get('/connected_accounts')
+      const told = explainLast(mock)
+      expect(told).toMatchObject({ error_code: 'UNAUTHENTICATED', basis: '5.3, 5.4, G15' })
+      expect(told.text).toMatch(/It was issued by POST \/oauth\/token \(req_\w+\) at 2026-01-01T00:00:00.000Z/)
+      expect(told.text).toContain('It ends at 2026-01-01T23:59:59.000Z; the clock said 2026-01-02T01:00:00.000Z then.')
+    }))
+
+  it('names the request that deleted an account that is asked for', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock)
+      await mock.api.post('/connected_accounts:delete', { id })
+      await mock.api.get('/connected_accounts/details', { id })
+      expect(explainLast(mock).text).toContain('It was deleted by POST /api/v1/connected_accounts:delete')
+    }))
+
+  it('names the scope in which the identifier is, and the nearest one', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock, { user_id: 'u1' })
+      await mock.api.get('/connected_accounts/details', { ...ADA, user_id: 'u2' })
+      expect(explainLast(mock).text).toContain(
+        `"ada@example.com" exists at mail as ${id}, organization_id "", user_id "u1".`,
+      )
+      await mock.api.get('/connected_accounts/details', { ...ADA, identifier: 'adda@example.com' })
+      expect(explainLast(mock).text).toContain('There is an account with the identifier "ada@example.com".')
+    }))
+
+  it('names the account that stands in the way of another, and who made it', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock)
+      await mock.api.post('/connected_accounts', ADA)
+      expect(explainLast(mock).text).toContain(
+        `The existing account ${id} was made by POST /api/v1/connected_accounts (`,
+      )
+    }))
+
+  it('tells what the third party answered', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      const call = {
+        connected_account_id: id,
+        tool_name: 'mail_get_message',
+        tool_input: { message_id: 'msg_deleted_1' },
+      }
+      await mock.api.post('/execute_tool', call)
+      const told = explainLast(mock)
+      expect(told).toMatchObject({ decided_by: 'third_party', error_code: 'TOOL_EXECUTION_FAILED' })
+      expect(told.text).toMatch(/The call of the API of the third party, GET http:\S+, was answered with 404/)
+    }))
+
+  it('proposes the tool, the connector and the path that were meant', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      await mock.api.post('/execute_tool', { connected_account_id: id, tool_name: 'mail_list_mesages' })
+      expect(explainLast(mock).advice).toContain('Did you mean mail_list_messages?')
+      await mock.api.post('/connected_accounts', { ...ADA, connector: 'maill' })
+      expect(explainLast(mock).advice).toContain('Did you mean "mail"?')
+      await mock.api.get('/conections')
+      expect(explainLast(mock).advice).toContain('Did you mean GET /api/v1/connections?')
+    }))
+
+  it('tells when a link was made and when it ended', () =>
+    withToolmock({}, async (mock) => {
+      const link = await linkFor(mock, ADA)
+      mock.time.advance('16m')
+      await mock.follow(link)
+      const told = explainLast(mock)
+      expect(told.error_code).toBe('LINK_EXPIRED')
+      expect(told.text).toContain('The link was made by POST /api/v1/connected_accounts/magic_link (')
+      expect(told.text).toContain('It works until 2026-01-01T00:15:00.000Z; the clock said 2026-01-01T00:16:00.000Z.')
+    }))
+
+  it('names every violation of a request that broke the contract', () =>
+    withToolmock({}, async (mock) => {
+      await mock.api.post('/connected_accounts', { connector: 1 })
+      const told = explainLast(mock)
+      expect(told).toMatchObject({ decided_by: 'contract', error_code: 'VALIDATION_FAILED' })
+      expect(told.facts).toContain('connector: found the number 1, expected a string')
+    }))
+
+  it('tells of an answer without an error that a token was renewed for it', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      mock.time.advance('2h')
+      await mock.api.post('/execute_tool', { connected_account_id: id, ...LIST })
+      const told = explainLast(mock)
+      expect(told.because).toBe('It succeeded, after the account’s token had been renewed.')
+      expect(told.text).toContain('The call of the token endpoint (refresh_token) of the third party')
+    }))
+})
+
+describe('explaining without much to go by', () => {
+  const journal = (fields: Parameters<typeof recorded>[0]): Journal => {
+    const made = new Journal({ capacity: 10, maxBytes: 1e6 })
+    made.record(recorded(fields))
+    return made
+  }
+
+  it.each(Object.entries(ERROR_CATALOGUE))(
+    'says something of %s even when the environment is gone',
+    (errorCode, { status }) => {
+      const told = explain(journal({ errorCode, status }), 'req_1', undefined)
+      expect(EXPLAINERS.has(errorCode)).toBe(true)
+      expect(told?.because).not.toBe('')
+      expect(told?.advice.length).toBeGreaterThan(0)
+    },
+  )
+
+  it('says which rule of which scenario answered', () => {
+    const entry = recorded({ status: 429, errorCode: 'THIRD_PARTY_RATE_LIMITED' })
+    const sentence = 'answers 429 the third time'
+    entry.trail.fired({ scenario: 'slow-down', rule: 'too many', at: 'service', sentence }, true)
+    const made = new Journal({ capacity: 10, maxBytes: 1e6 })
+    made.record(entry)
+    expect(explain(made, 'req_1', undefined)).toMatchObject({
+      decided_by: 'scenario',
+      because: `Rule "too many" of scenario slow-down answered: ${sentence}.`,
+    })
+  })
+
+  it('falls back to the words of the answer for a code that nobody knows', () => {
+    const responseBody = JSON.stringify({ code: 3, message: 'no such luck' })
+    expect(explain(journal({ status: 418, errorCode: 'TEAPOT', responseBody }), 'req_1', undefined)?.because).toBe(
+      'no such luck.',
+    )
+  })
+
+  it('knows nothing of an entry that there is not', () => {
+    expect(explain(journal({}), 'req_2', undefined)).toBeUndefined()
+  })
+})

@@ -1,0 +1,51 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openJournalFile } from '../../src/request-journal/journal-file.ts'
+import { masked } from '../../src/request-journal/masking.ts'
+import { createSimulator } from '../../src/app/app.ts'
+import { withDirectory } from '../support/worlds.ts'
+import supertest from 'supertest'
+import { recorded } from './recorded.ts'
+
+describe('a journal file', () => {
+  it('holds one masked entry a line, in order, after what was in it before', () =>
+    withDirectory(async (directory) => {
+      const path = join(directory, 'journal.jsonl')
+      for (const run of [1, 2]) {
+        const file = openJournalFile(path, () => undefined)
+        for (let count = 0; count < 150; count++) {
+          file.append(recorded({ id: `req_${run}_${count}`, requestHeaders: ['Authorization', 'Bearer hidden'] }))
+        }
+        await file.close()
+      }
+      const lines = (await readFile(path, 'utf8')).trimEnd().split('\n')
+      expect(lines).toHaveLength(300)
+      expect(JSON.parse(lines[299] ?? '')).toMatchObject({
+        id: 'req_2_149',
+        request: { headers: { authorization: `Bearer ${masked('hidden')}` } },
+      })
+      expect(lines.join()).not.toContain('hidden')
+    }))
+
+  it('that cannot be written costs one warning and nothing else', () =>
+    withDirectory(async (directory) => {
+      const path = join(directory, 'folder')
+      await mkdir(path)
+      const warnings: string[] = []
+      const file = openJournalFile(path, (message) => warnings.push(message))
+      for (let count = 0; count < 500; count++) file.append(recorded())
+      await file.close()
+      expect(warnings).toHaveLength(1)
+      expect(warnings[0]).toContain(`the journal file ${path} cannot be written`)
+    }))
+
+  it('has what was asked of a simulator once it is closed', () =>
+    withDirectory(async (directory) => {
+      const journalFile = join(directory, 'journal.jsonl')
+      const simulator = await createSimulator({ journalFile })
+      await supertest(simulator.app).get('/api/v1/connections').set('X-Request-Id', 'mine')
+      await simulator.close()
+      expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({ id: 'mine', status: 401 })
+    }))
+})

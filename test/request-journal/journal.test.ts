@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import type { Recorded } from '../../src/request-journal/entry.ts'
+import { Journal, type JournalEvent } from '../../src/request-journal/journal.ts'
+import { JournalQuestionError } from '../../src/request-journal/journal-error.ts'
+import { masked } from '../../src/request-journal/masking.ts'
+import { readMatch } from '../../src/request-journal/match.ts'
+import { readJournalQuery } from '../../src/request-journal/query.ts'
+import { recorded } from './recorded.ts'
+
+function journalOf(entries: readonly Partial<Recorded>[], limits = {}): Journal {
+  const journal = new Journal({ capacity: 100, maxBytes: 1e9, ...limits })
+  for (const [place, fields] of entries.entries()) journal.record(recorded({ id: `req_${place + 1}`, ...fields }))
+  return journal
+}
+
+const ids = (journal: Journal, query: string): string[] =>
+  journal.query(readJournalQuery(new URLSearchParams(query))).map(({ id }) => id)
+
+describe('a journal within its bounds', () => {
+  it('lets the oldest entries go when there are too many, however many come', () => {
+    const journal = new Journal({ capacity: 3, maxBytes: 1e9 })
+    for (let count = 1; count <= 5000; count++) journal.record(recorded({ id: `req_${count}` }))
+    expect(journal.size).toBe(3)
+    expect(journal.query().map(({ id }) => id)).toEqual(['req_4998', 'req_4999', 'req_5000'])
+  })
+
+  it('lets the oldest entries go when their bodies are too much, and keeps the latest whatever its size', () => {
+    const journal = journalOf([{ responseBody: 'x'.repeat(5000) }, { responseBody: 'y'.repeat(5000) }], {
+      maxBytes: 9000,
+    })
+    expect(journal.query().map(({ id }) => id)).toEqual(['req_2'])
+    journal.record(recorded({ id: 'huge', responseBody: 'z'.repeat(100_000) }))
+    expect(journal.query().map(({ id }) => id)).toEqual(['huge'])
+  })
+
+  it('forgets everything when it is cleared', () => {
+    const journal = journalOf([{}, {}])
+    journal.clear()
+    expect(journal.size).toBe(0)
+    expect(journal.find('req_1')).toBeUndefined()
+  })
+})
+
+describe('asking a journal', () => {
+  const journal = journalOf([
+    { operation: 'create_token', method: 'POST', url: '/oauth/token' },
+    { status: 404, errorCode: 'TOOL_NOT_FOUND' },
+    { at: Date.parse('2026-01-02T00:00:00.000Z'), client: 'ci-7' },
+    { operation: null, url: '/api/v1/execute_tol', status: 404 },
+  ])
+
+  it.each([
+    ['', ['req_1', 'req_2', 'req_3', 'req_4']],
+    ['operation=execute_tool', ['req_2', 'req_3']],
+    ['operation=create_*', ['req_1']],
+    ['status=404', ['req_2', 'req_4']],
+    ['status=4*', ['req_2', 'req_4']],
+    ['client=ci-*', ['req_3']],
+    ['error_code=TOOL_NOT_FOUND', ['req_2']],
+    ['since=2026-01-02T00:00:00Z', ['req_3']],
+    ['since=req_2', ['req_3', 'req_4']],
+    ['since=req_1&limit=1', ['req_2']],
+    ['limit=2', ['req_3', 'req_4']],
+    ['environment=other&limit=1', ['req_4']],
+  ])('%s finds %j', (query, found) => {
+    expect(ids(journal, query)).toEqual(found)
+  })
+
+  it.each([
+    ['opration=x', 'did you mean operation?'],
+    ['operation=execute_tol', 'did you mean execute_tool?'],
+    ['limit=0', 'send a number from 1 on'],
+    ['since=2026-13-45T00:00:00Z', 'no instant'],
+    ['status=1&status=2', 'more than once'],
+  ])('%s is refused, saying %s', (query, message) => {
+    expect(() => readJournalQuery(new URLSearchParams(query))).toThrow(message)
+    expect(() => readJournalQuery(new URLSearchParams(query))).toThrow(JournalQuestionError)
+  })
+
+  it('proposes the path that was most likely meant', () => {
+    expect(journal.find('req_4')?.did_you_mean).toBe('POST /api/v1/execute_tool')
+    expect(journal.find('req_2')?.did_you_mean).toBeNull()
+  })
+})
+
+describe('verifying', () => {
+  const body = (to: string) => ({
+    requestBody: JSON.stringify({ tool_name: 'mail_send', tool_input: { to, api_key: 'k1' } }),
+  })
+  const journal = journalOf([body('ada@example.com'), { ...body('grace@example.com'), status: 500 }])
+
+  it.each([
+    [{ operation: 'execute_tool' }, undefined, true, 2],
+    [{ operation: 'execute_tool', status: 200 }, 1, true, 1],
+    [{ operation: 'execute_tool' }, 1, false, 2],
+    [{ tool: 'mail_*', body: { 'tool_input.to': 'ada@*' } }, 1, true, 1],
+    [{ status: [200, 201] }, 1, true, 1],
+    [{ client: 'nobody' }, 0, true, 0],
+    [{ body: { 'tool_input.cc': '*' } }, 0, true, 0],
+    [{}, 2, true, 2],
+  ])('%j %j times: %s, %i matched', (match, times, ok, matched) => {
+    expect(journal.verify(readMatch(match), times)).toMatchObject({ ok, matched })
+  })
+
+  it('names the closest entries and what differs when there are too few', () => {
+    const verdict = journal.verify(readMatch({ operation: 'execute_tool', body: { 'tool_input.to': 'eve@*' } }))
+    expect(verdict).toMatchObject({ ok: false, matched: 0 })
+    expect(verdict.near_misses).toMatchObject([
+      {
+        id: 'req_2',
+        status: 500,
+        differences: [{ field: 'body.tool_input.to', wanted: 'eve@*', found: 'grace@example.com' }],
+      },
+      { id: 'req_1', differences: [{ field: 'body.tool_input.to', wanted: 'eve@*', found: 'ada@example.com' }] },
+    ])
+  })
+
+  it('tells a near miss of a secret without telling the secret', () => {
+    const { near_misses } = journal.verify(readMatch({ body: { 'tool_input.api_key': 'k2' } }))
+    expect(near_misses[0]?.differences).toEqual([
+      { field: 'body.tool_input.api_key', wanted: masked('k2'), found: masked('k1') },
+    ])
+  })
+
+  it.each([
+    [{ opration: 'x' }, 'did you mean operation?'],
+    [{ operation: 'execute_tol' }, 'did you mean execute_tool?'],
+    [{ body: 'text' }, 'match.body is no object'],
+    [[], 'match is no object'],
+    [JSON.parse('{"__proto__": 1}'), 'not known here'],
+  ])('refuses the match %j', (match, message) => {
+    expect(() => readMatch(match)).toThrow(message)
+  })
+})
+
+describe('waiting', () => {
+  it('ends at once when there are enough already', async () => {
+    expect(await journalOf([{}, {}]).wait({}, { times: 2 })).toEqual({ ok: true, matched: 2, near_misses: [] })
+  })
+
+  it('ends when the entries come, those that were there included, and only for those that match', async () => {
+    const journal = journalOf([{}])
+    const waiting = journal.wait(readMatch({ status: 200 }), { times: 2, timeoutMs: 60_000 })
+    journal.record(recorded({ status: 404 }))
+    journal.record(recorded({ status: 200 }))
+    expect(await waiting).toMatchObject({ ok: true, matched: 2 })
+  })
+
+  it('ends without them when its time is over, naming what came close', async () => {
+    const verdict = await journalOf([{}]).wait(readMatch({ status: 500 }), { timeoutMs: 1 })
+    expect(verdict).toMatchObject({
+      ok: false,
+      matched: 0,
+      near_misses: [{ differences: [{ field: 'status', found: 200 }] }],
+    })
+  })
+
+  it('ends when whoever waits goes away, and when the journal is closed', async () => {
+    const journal = journalOf([])
+    const gone = new AbortController()
+    const first = journal.wait({}, { timeoutMs: 60_000, signal: gone.signal })
+    const second = journal.wait({}, { timeoutMs: 60_000 })
+    gone.abort()
+    journal.close()
+    expect((await first).ok).toBe(false)
+    expect((await second).ok).toBe(false)
+  })
+})
+
+describe('watching', () => {
+  it('tells of every event of an account and every entry, until it is ended', () => {
+    const journal = journalOf([])
+    const events: JournalEvent[] = []
+    const end = journal.subscribe((event) => events.push(event))
+    const entry = recorded()
+    const at = '2026-01-01T00:00:00.000Z'
+    entry.trail.transition('ca_1', 'token_expired', { from: 'ACTIVE', to: 'EXPIRED', at })
+    journal.record(entry)
+    end()
+    journal.record(recorded({ id: 'req_2' }))
+    expect(events).toMatchObject([
+      { event: 'transition', entry: 'req_1', transition: { account_id: 'ca_1', to: 'EXPIRED' } },
+      { event: 'entry', entry: { id: 'req_1' } },
+    ])
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { parsedBody, shownBody, KEPT } from '../../src/request-journal/body-text.ts'
+import { isSecretName, masked, maskHeader, maskJson, maskText, maskUrl } from '../../src/request-journal/masking.ts'
+
+describe('names of secrets', () => {
+  it.each([
+    'access_token',
+    'refresh_token',
+    'client_secret',
+    'secret_access_key',
+    'session_token',
+    'access_key_id',
+    'api_key',
+    'X-Api-Key',
+    'password',
+    'privateKey',
+    'client_assertion',
+    'tokens',
+  ])('%s is one', (name) => {
+    expect(isSecretName(name)).toBe(true)
+  })
+
+  it.each([
+    'page_token',
+    'next_page_token',
+    'auth_request_id',
+    'identifier',
+    'connected_account_id',
+    'state',
+    'token_type',
+    'token_expires_at',
+    'scopes',
+  ])('%s is readable', (name) => {
+    expect(isSecretName(name)).toBe(false)
+  })
+})
+
+describe('masked values', () => {
+  it('are the same for the same secret, differ for others, and do not hold it', () => {
+    expect(masked('s3cret')).toMatch(/^\*\*\*[0-9a-f]{4}$/)
+    expect(masked('s3cret')).toBe(masked('s3cret'))
+    expect(masked('s3cret')).not.toBe(masked('other'))
+  })
+
+  it('are everything below static_auth.details, whatever the fields are called', () => {
+    const body = { authorization_details: { static_auth: { details: { user: 'ada', nested: [{ pin: 1234 }] } } } }
+    const shown = JSON.stringify(maskJson(body))
+    expect(shown).not.toMatch(/ada|1234/)
+    expect(shown).toContain('pin')
+  })
+
+  it('are the strings of a secret field, but not what lies beside them', () => {
+    const shown = maskJson({ oauth_token: { access_token: 'at', scopes: ['read'], domain: 'example.com' } })
+    expect(shown).toEqual({ oauth_token: { access_token: masked('at'), scopes: ['read'], domain: 'example.com' } })
+  })
+
+  it('keep keys of the prototype harmless', () => {
+    const shown = maskJson(JSON.parse('{"__proto__": {"token": "t"}, "constructor": 1}') as never)
+    expect(JSON.stringify(shown)).toBe(`{"__proto__":{"token":"${masked('t')}"},"constructor":1}`)
+  })
+
+  it.each([
+    ['authorization', 'Bearer tmk_1', `Bearer ${masked('tmk_1')}`],
+    ['cookie', 'a=b', masked('a=b')],
+    ['location', 'http://a/b?code=c1&state=s#x', `http://a/b?code=${masked('c1')}&state=s#x`],
+    ['accept', 'text/html', 'text/html'],
+  ])('in the header %s: %s', (name, value, shown) => {
+    expect(maskHeader(name, value)).toBe(shown)
+  })
+
+  it('leave an address without secrets as it is, to the octet', () => {
+    expect(maskUrl('/a?b=%zz&&c')).toBe('/a?b=%zz&&c')
+  })
+
+  it.each([`{"client_secret": "s3cret", `, `{'client_secret': 's3cret'}`, `client_secret=s3cret&a=b`, 'Bearer s3cret'])(
+    'are found in text that is no JSON: %s',
+    (text) => {
+      expect(maskText(text)).not.toContain('s3cret')
+    },
+  )
+})
+
+describe('bodies that were cut', () => {
+  it('are read as far as they go, and masked', () => {
+    const whole = JSON.stringify({ access_token: 'hidden', list: Array.from({ length: 5000 }, (_, n) => `item ${n}`) })
+    const cut = whole.slice(0, KEPT)
+    expect(parsedBody(cut)).toMatchObject({ access_token: 'hidden' })
+    const shown = JSON.stringify(shownBody(cut, 'application/json', false))
+    expect(shown).toContain('item 1000')
+    expect(shown).not.toContain('hidden')
+  })
+})
+
+describe('bodies that nest deeper than anything reads', () => {
+  it.each([10_000, KEPT / 2 - 30])('are shown as text, masked, and stop nobody from reading on: %i levels', (depth) => {
+    const body = `{"access_token":"hidden","deep":${'['.repeat(depth)}${']'.repeat(depth)}}`.slice(0, KEPT)
+    const shown = shownBody(body, 'application/json', false)
+    expect(shown).toMatch(/^\{"access_token":[^,]*,"deep":\[{1000}/)
+    expect(shown).not.toContain('hidden')
+    expect(parsedBody(body)).toBeUndefined()
+  })
+})

@@ -1,0 +1,30 @@
+import { Trail } from '../../src/domain/request-trace.ts'
+import type { Recorded } from '../../src/request-journal/entry.ts'
+
+/** A recorded request: `execute_tool` answered with 200, unless said otherwise. */
+export function recorded(fields: Partial<Recorded> = {}): Recorded {
+  return {
+    kind: 'request',
+    id: 'req_1',
+    environment: 'default',
+    at: Date.parse('2026-01-01T00:00:00.000Z'),
+    realAt: 0,
+    durationMs: 1,
+    operation: 'execute_tool',
+    method: 'POST',
+    url: '/api/v1/execute_tool',
+    requestHeaders: ['Content-Type', 'application/json'],
+    requestBody: '',
+    status: 200,
+    errorCode: null,
+    responseHeaders: { 'Content-Type': 'application/json' },
+    responseBody: '{}',
+    client: 'test_client',
+    trail: new Trail(),
+    violations: [],
+    warnings: [],
+    responseViolations: [],
+    failure: null,
+    ...fields,
+  }
+}

@@ -1,0 +1,182 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { World } from '../../src/state/environment-registry.ts'
+import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
+import { accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
+
+const CRASHES: Crash[] = ['killed', 'power-lost', 'power-lost-names-kept', 'power-lost-removals-kept']
+
+const FROZEN = { offset_ms: 0, frozen_at: '2026-01-01T00:00:00.000Z' }
+
+interface Outcome {
+  attempted: number
+  acknowledged: number
+}
+
+/** Commits, folds and a clean stop; what was acknowledged before the disk stopped for good. */
+async function story(disk: MemoryDisk, file: string): Promise<Outcome> {
+  const outcome = { attempted: 0, acknowledged: 0 }
+  const world = await openTestWorld({ file, fileSystem: disk })
+  const add = async (count: number): Promise<void> => {
+    for (let each = 0; each < count; each++) addAccount(world)
+    outcome.attempted += count
+    await world.settled()
+    outcome.acknowledged += count
+  }
+  try {
+    world.create('default', { idSeed: 1 })
+    await world.settled()
+    await add(1)
+    await add(3)
+    const folding = world.fold()
+    await Promise.all([add(2), folding])
+    await add(1)
+    await world.fold()
+    await add(2)
+  } catch {
+    // The disk has stopped: nothing more is acknowledged.
+  }
+  await world.close().catch(() => undefined)
+  return outcome
+}
+
+function firstIds(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `ca_${at + 1}`)
+}
+
+/** What a start finds must be everything acknowledged, perhaps some more of what was attempted, and whole. */
+async function expectRecovered(disk: MemoryDisk, file: string, outcome: Outcome): Promise<void> {
+  const world = await openTestWorld({ file, fileSystem: disk })
+  const found = accountIds(world)
+  expect(found).toEqual(firstIds(found.length))
+  expect(found.length).toBeGreaterThanOrEqual(outcome.acknowledged)
+  expect(found.length).toBeLessThanOrEqual(outcome.attempted)
+  await expectUsable(world, disk, file)
+}
+
+async function expectUsable(world: World, disk: MemoryDisk, file: string): Promise<void> {
+  if (!world.environment('default')) world.create('default')
+  const before = accountIds(world).length
+  addAccount(world)
+  await world.settled()
+  await world.close()
+  expect(disk.paths()).toEqual([file])
+  const again = await openTestWorld({ file, fileSystem: disk })
+  expect(accountIds(again)).toEqual(firstIds(before + 1))
+  await again.close()
+}
+
+describe.each(CRASHES)('a crash (%s)', (crash) => {
+  it('at any operation of commits, folding and stopping loses nothing that was acknowledged', async () => {
+    await withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const whole = new MemoryDisk()
+      expect(await story(whole, file)).toEqual({ attempted: 9, acknowledged: 9 })
+      expect(whole.operations).toBeGreaterThan(40)
+      for (let stopAt = 1; stopAt <= whole.operations + 1; stopAt++) {
+        const disk = new MemoryDisk()
+        disk.fails = (operation) => (operation >= stopAt ? new Error('the machine has stopped') : undefined)
+        const outcome = await story(disk, file)
+        await expectRecovered(disk.after(crash), file, outcome)
+      }
+    })
+  }, 60_000)
+})
+
+describe('an operation that fails once', () => {
+  it('takes back what was not acknowledged, says so, and service goes on', async () => {
+    await withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const whole = new MemoryDisk()
+      await story(whole, file)
+      for (let failing = 1; failing <= whole.operations; failing++) {
+        const disk = new MemoryDisk()
+        disk.fails = (operation) =>
+          operation === failing ? Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' }) : undefined
+        const world = await openTestWorld({ file, fileSystem: disk })
+        const known = new Set<string>()
+        for (let round = 0; round < 6; round++) {
+          if (!world.environment('default')) world.create('default')
+          else known.add(addAccount(world).id)
+          await world.settled()?.catch(() => known.clear())
+          const shown = accountIds(world)
+          for (const id of known) expect(shown).toContain(id)
+          if (round % 2 === 1) await world.fold().catch(() => undefined)
+        }
+        const shown = accountIds(world)
+        const lost = await reopenedElsewhere(disk, file)
+        expect(accountIds(lost)).toEqual(shown)
+        await lost.close()
+        await world.close().catch(() => undefined)
+        const again = await openTestWorld({ file, fileSystem: disk.after('power-lost') })
+        expect(accountIds(again)).toEqual(shown)
+        await again.close()
+      }
+    })
+  }, 60_000)
+})
+
+describe('a disk that refuses for a while', () => {
+  it('takes everything since back in reverse, answers requests without writes, and is used again when it recovers', async () => {
+    await withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const disk = new MemoryDisk()
+      const world = await openTestWorld({ file, fileSystem: disk })
+      const { model, clock, ids } = world.create('default', { idSeed: 1, clock: FROZEN })
+      const kept = addAccount(world)
+      await world.settled()
+      disk.fails = (_, name) => (name.startsWith('sync') ? undefined : new Error('ENOSPC: no space left'))
+      model.transact(() => model.tables.accounts.put({ ...kept, identifier: 'first'.repeat(1000) }))
+      const first = world.settled()
+      model.transact(() => model.tables.accounts.put({ ...kept, identifier: 'second' }))
+      model.transact(() => model.tables.accounts.remove(kept.id))
+      clock.advance(1000)
+      world.create('other')
+      world.remove('default')
+      const all = await Promise.allSettled([first, world.settled()])
+      expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+      await expect(first).rejects.toMatchObject({ status: 503, errorCode: 'STORAGE_UNAVAILABLE' })
+      expect(world.environments().map(({ name }) => name)).toEqual(['default'])
+      expect(model.tables.accounts.get(kept.id)).toBe(kept)
+      expect(clock.state).toEqual(FROZEN)
+      await world.settled()
+      disk.fails = () => undefined
+      const given = ids.id('x')
+      addAccount(world)
+      await world.settled()
+      const again = await reopenedElsewhere(disk, file)
+      expect(accountIds(again)).toEqual(['ca_1', 'ca_2'])
+      expect(again.notices).toEqual([])
+      expect(again.environment('default')?.ids.id('x')).not.toBe(given)
+      await again.close()
+      await world.close()
+    })
+  })
+
+  it('keeps the journal when the state file cannot be written at the stop', async () => {
+    await withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const disk = new MemoryDisk()
+      const world = await openTestWorld({ file, fileSystem: disk })
+      world.create('default')
+      addAccount(world)
+      await world.settled()
+      disk.fails = (_, name) => (name.startsWith('rename') ? new Error('EROFS: read-only') : undefined)
+      await expect(world.close()).rejects.toThrow('kept beside it')
+      disk.fails = () => undefined
+      const again = await openTestWorld({ file, fileSystem: disk })
+      expect(accountIds(again)).toEqual(['ca_1'])
+      await again.close()
+      expect(disk.paths()).toEqual([file])
+    })
+  })
+})
+
+/** What a start after a power loss would find, while the world that lost it still holds its lock. */
+function reopenedElsewhere(disk: MemoryDisk, file: string): Promise<World> {
+  const copy = disk.after('power-lost')
+  const files = copy
+    .paths()
+    .map((path) => [path.replace(file, `${file}2`), copy.file(path) ?? Buffer.alloc(0)] as const)
+  return openTestWorld({ file: `${file}2`, fileSystem: new MemoryDisk(files) })
+}

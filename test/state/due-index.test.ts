@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { instant } from '../../src/domain/instant.ts'
+import { accountDue } from '../../src/state/model/due-index.ts'
+import { Model } from '../../src/state/model/model.ts'
+import { account, START } from '../support/worlds.ts'
+
+const at = (hour: number): string => instant(START + hour * 3_600_000)
+const step = fc.oneof(
+  fc.record({ put: fc.integer({ min: 1, max: 6 }), expires: fc.integer({ min: 0, max: 9 }), active: fc.boolean() }),
+  fc.record({ remove: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({ take: fc.integer({ min: 0, max: 9 }), fails: fc.boolean() }),
+)
+
+describe('what falls due', () => {
+  it('is found as a look at every account would find it, after any history, and again when its move was undone', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
+        const model = new Model(() => undefined)
+        const { accounts } = model.tables
+        /** The accounts that are due, each of which a look at all of them finds. */
+        const naive = (now: string): string[] =>
+          [...accounts.values()].flatMap((each) => ((accountDue(each) ?? '9') <= now ? [each.id] : [])).sort()
+        const settle = (now: string, fails: boolean): string[] => {
+          const found: string[] = []
+          model.transact(() => {
+            for (let due = model.due.take(now); due; due = model.due.take(now)) {
+              found.push(due.id)
+              accounts.put({ ...accounts.get(due.id)!, status: 'EXPIRED' })
+            }
+            if (fails) throw new Error('undone')
+          })
+          return found.sort()
+        }
+        for (const each of steps) {
+          if ('take' in each) {
+            const now = at(each.take)
+            const expected = naive(now)
+            if (each.fails) expect(() => settle(now, true)).toThrow('undone')
+            else expect(settle(now, false)).toEqual(expected)
+          } else if ('remove' in each) model.transact(() => accounts.remove(`ca_${each.remove}`))
+          else {
+            const status = each.active ? 'ACTIVE' : 'EXPIRED'
+            model.transact(() => accounts.put(account(each.put, { status, token_expires_at: at(each.expires) })))
+          }
+        }
+        const rest = naive(at(9))
+        expect(settle(at(9), false)).toEqual(rest)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('is due again when it was taken and nothing was made of it', () => {
+    const model = new Model(() => undefined)
+    model.transact(() => model.tables.accounts.put(account(1, { token_expires_at: at(0) })))
+    const take = (): unknown => model.due.take(at(1))
+    expect(() =>
+      model.transact(() => {
+        expect(take()).toMatchObject({ id: 'ca_1' })
+        throw new Error('undone')
+      }),
+    ).toThrow('undone')
+    expect(take()).toMatchObject({ id: 'ca_1' })
+  })
+})

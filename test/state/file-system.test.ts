@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, realpath, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { nodeFileSystem } from '../../src/state/wal/file-system.ts'
+import { StateError } from '../../src/state/wal/state-errors.ts'
+import { openTestWorld, withDirectory } from '../support/worlds.ts'
+
+describe('a state file', () => {
+  it.runIf(process.platform === 'linux')(
+    'in a folder that cannot be made, as in /proc, is refused at once',
+    async () => {
+      const file = '/proc/nope/deeper/state.json'
+      const refused = await openTestWorld({ file }).catch((error: unknown) => error)
+      expect(refused).toBeInstanceOf(StateError)
+      expect(String(refused)).toContain(`${file}: it cannot be used as state file: ENOENT`)
+    },
+  )
+})
+
+describe('a path of a state file', () => {
+  it.runIf(process.platform === 'linux')(
+    'is refused when it is no file, a pipe without waiting for its other end',
+    () =>
+      withDirectory(async (directory) => {
+        const pipe = join(directory, 'pipe')
+        execFileSync('mkfifo', [pipe])
+        await expect(nodeFileSystem.read(pipe)).rejects.toThrow(`${pipe} is a device, pipe or socket, not a file`)
+        await expect(nodeFileSystem.read(directory)).rejects.toThrow(`${directory} is a folder, not a file`)
+        await expect(nodeFileSystem.read('/dev/null')).rejects.toThrow('not a file')
+      }),
+  )
+
+  it('is followed to where a symbolic link says that the file will be', () =>
+    withDirectory(async (directory) => {
+      const real = await realpath(directory)
+      await symlink('later/state.json', join(directory, 'link.json'))
+      await mkdir(join(directory, 'later'))
+      expect(await nodeFileSystem.realPath(join(directory, 'link.json'))).toBe(join(real, 'later', 'state.json'))
+      expect(await nodeFileSystem.realPath(join(directory, 'none.json'))).toBe(join(real, 'none.json'))
+    }))
+})

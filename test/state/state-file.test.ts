@@ -1,0 +1,183 @@
+import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { StateError } from '../../src/state/wal/state-errors.ts'
+import type { World } from '../../src/state/environment-registry.ts'
+import { account, accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
+
+const NOW = '2026-01-01T00:00:00.000Z'
+
+function inDirectory(work: (file: string, directory: string) => Promise<void>): () => Promise<void> {
+  return () => withDirectory((directory) => work(join(directory, 'state.json'), directory))
+}
+
+async function stopped(file: string, work: (world: World) => void = () => undefined): Promise<string> {
+  const world = await openTestWorld({ file })
+  if (!world.environment('default')) world.create('default', { idSeed: 3, clock: { offset_ms: 0, frozen_at: NOW } })
+  work(world)
+  await world.close()
+  return readFile(file, 'utf8')
+}
+
+/** The message with which a start refuses a file that holds `content`; nothing may be touched. */
+async function refusal(file: string, content: string | Buffer): Promise<string> {
+  await writeFile(file, content)
+  const before = await stat(file)
+  const message = await openTestWorld({ file }).then(
+    () => 'it was accepted',
+    (error: unknown) => (error instanceof StateError ? error.message : `another error: ${String(error)}`),
+  )
+  expect(await readFile(file)).toEqual(Buffer.from(content))
+  expect((await stat(file)).mtimeMs).toBe(before.mtimeMs)
+  return message
+}
+
+describe('the state file', () => {
+  it(
+    'is what JSON.stringify writes with two spaces, and only its owner may read it',
+    inDirectory(async (file) => {
+      const text = await stopped(file, (world) => {
+        addAccount(world, 'default', {
+          identifier: 'two\nlines "quoted" \ud800 ä 漢',
+          api_config: { b: [1, {}], a: {} },
+        })
+        world.create('__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
+      })
+      expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 2)}\n`)
+      expect(Object.keys(JSON.parse(text) as object)).toEqual(['version', 'environments'])
+      if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600)
+      expect(await stopped(file)).toBe(text)
+    }),
+  )
+
+  it(
+    'shows the fields of a row in one order, however the row was made',
+    inDirectory(async (file) => {
+      const reversed = Object.fromEntries(Object.entries(account(1)).toReversed()) as unknown as ReturnType<
+        typeof account
+      >
+      const text = await stopped(file, (world) => {
+        const model = world.environment('default')?.model
+        model?.transact(() => {
+          model.count('account_sequence')
+          model.tables.accounts.put(reversed)
+        })
+      })
+      expect(Object.keys(JSON.parse(text).environments.default.tables.accounts[0] as object).slice(0, 2)).toEqual([
+        'id',
+        'sequence',
+      ])
+    }),
+  )
+
+  it('is the same to the byte after two runs with the same seed, clock and order', async () => {
+    const run = (): Promise<string> =>
+      withDirectory(async (directory) => {
+        const file = join(directory, 'deep', 'er', 'state.json')
+        const first = (world: World): void => {
+          const ids = world.environment('default')?.ids
+          for (let each = 0; each < 5; each++) addAccount(world, 'default', { user_id: ids?.id('user') ?? '' })
+          world.environment('default')?.clock.advance(90_000)
+        }
+        await stopped(file, first)
+        return stopped(file, first)
+      })
+    const text = await run()
+    expect(await run()).toBe(text)
+    const users = [...text.matchAll(/"user_id": "(user_[^"]+)"/g)].map(([, id]) => id)
+    expect(new Set(users).size).toBe(10)
+  })
+
+  it(
+    'that is fresh replaces what was there, journal and all, damaged or not',
+    inDirectory(async (file) => {
+      await writeFile(file, 'no JSON')
+      await writeFile(`${file}.journal`, 'no journal')
+      await writeFile(`${file}.journal.2`, 'no journal')
+      const world = await openTestWorld({ file, fresh: true })
+      expect(world.environments()).toEqual([])
+      world.create('default')
+      await world.close()
+      expect(await stopped(file)).toContain('"default"')
+    }),
+  )
+
+  it.each([
+    ['an empty file', '', /state\.json: it is empty/],
+    ['a foreign JSON file', '{"name": "x"}', /not a state file of toolmock/],
+    ['an array', '[]', /not a state file of toolmock/],
+    ['another version', '{"version": 2, "environments": {}}', /version is 2; this toolmock reads version 1/],
+    ['no JSON', '{\n  "version": 1,\n  "environments": {,}\n}', /state\.json:3:20: it is not JSON: unexpected ","/],
+    ['a JSON file that ends too early', '{\n  "version": 1', /state\.json:2:15: .*unexpected the end of the file/],
+    ['something after the JSON', '{"version": 1, "environments": {}}\n}', /state\.json:2:1: .*unexpected "}"/],
+    ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), /not a text in UTF-8/],
+    ['an unknown field', '{"version": 1, "environments": {}, "x": 1}', /at x there is an unknown field/],
+    ['a bad environment name', '{"version": 1, "environments": {"a b": {}}}', /at environments\.a b .*1 to 64 letters/],
+    [
+      'an environment without settings',
+      '{"version": 1, "environments": {"a": {}}}',
+      /environments\.a\.settings there is nothing/,
+    ],
+  ])('is refused and left alone when it is %s', (_, content, message) =>
+    withDirectory(async (directory) => {
+      expect(await refusal(join(directory, 'state.json'), content)).toMatch(message)
+    }),
+  )
+
+  it.each([
+    [
+      '"status": "ACTIVE"',
+      '"status": "GONE"',
+      /at environments\.default\.tables\.accounts\[1\]\.status there is a string; allowed is one of ACTIVE/,
+    ],
+    ['"sequence": 2', '"sequence": 1', /accounts\[1\] the sequence 1 of account ca_2 belongs to ca_1/],
+    ['"id": "ca_2"', '"id": "ca_1"', /accounts\[1\]\.id the id "ca_1" is there twice/],
+    ['"id": "ca_2"', '"id": "ca_2", "colour": 1', /accounts\[1\]\.colour there is an unknown field/],
+    ['"identifier": "user2@example.com",', '', /accounts\[1\]\.identifier there is nothing; allowed is a string/],
+    ['"value": 2', '"value": 1', /counters account_sequence is 1, yet there is an account with the sequence 2/],
+    ['"frozen_at": "2026', '"frozen_at": "26', /clock\.frozen_at .*instant/],
+  ])('is refused when a row has %s as %s', (sound, broken, message) =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const text = await stopped(file, (world) => [1, 2].map(() => addAccount(world)))
+      const at = text.lastIndexOf(sound)
+      expect(at).toBeGreaterThan(0)
+      expect(await refusal(file, text.slice(0, at) + broken + text.slice(at + sound.length))).toMatch(message)
+    }),
+  )
+
+  it(
+    'is refused when two environments share a client',
+    inDirectory(async (file) => {
+      const text = await stopped(file, (world) => {
+        world.create('one', { clients: [{ id: 'first', client_secret: '' }] })
+        world.create('two', { clients: [{ id: 'other', client_secret: '' }] })
+      })
+      expect(await refusal(file, text.replace('"other"', '"first"'))).toMatch(
+        /two\.tables\.clients\[0\] the client id "first"/,
+      )
+    }),
+  )
+
+  it(
+    'that is a directory, or cannot be read, is refused',
+    inDirectory(async (file) => {
+      await mkdir(file)
+      await expect(openTestWorld({ file })).rejects.toThrow(StateError)
+    }),
+  )
+
+  it(
+    'may be a link to where it really is',
+    inDirectory(async (file, directory) => {
+      const real = join(directory, 'real.json')
+      await stopped(real, (world) => void addAccount(world))
+      await symlink(real, file)
+      await stopped(file, (world) => void addAccount(world))
+      await chmod(real, 0o600)
+      const world = await openTestWorld({ file: real })
+      expect(accountIds(world)).toEqual(['ca_1', 'ca_2'])
+      await world.close()
+    }),
+  )
+})

@@ -1,0 +1,379 @@
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { repairState } from '../../src/state/state-repair.ts'
+import { checkState } from '../../src/state/state-report.ts'
+import type { World } from '../../src/state/environment-registry.ts'
+import { MemoryDisk } from '../support/memory-disk.ts'
+import { accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
+
+const CLIENT = { id: 'client_ada', client_secret: 's' }
+
+interface Place {
+  file: string
+  out: string
+}
+
+function inDirectory(work: (place: Place) => Promise<void>): () => Promise<void> {
+  return () =>
+    withDirectory((directory) => work({ file: join(directory, 'state.json'), out: join(directory, 'saved.json') }))
+}
+
+/** A state file with three accounts after a clean stop. */
+async function stopped(file: string): Promise<string> {
+  const world = await openTestWorld({ file })
+  world.create('default', { idSeed: 3, clients: [CLIENT] })
+  for (let each = 0; each < 3; each++) addAccount(world)
+  await world.close()
+  return readFile(file, 'utf8')
+}
+
+/** A state file with one account and a journal with two more, as kill -9 leaves them. */
+async function killed(file: string): Promise<void> {
+  const disk = new MemoryDisk()
+  const world = await openTestWorld({ file, fileSystem: disk })
+  world.create('default', { clients: [CLIENT] })
+  addAccount(world)
+  await world.fold()
+  for (let each = 0; each < 3; each++) {
+    addAccount(world)
+    await world.settled()
+  }
+  const after = disk.after('killed')
+  await world.close()
+  for (const path of after.paths()) await writeFile(path, after.file(path) ?? '')
+}
+
+async function opened<R>(file: string, look: (world: World) => R): Promise<R> {
+  const world = await openTestWorld({ file })
+  try {
+    return look(world)
+  } finally {
+    await world.close()
+  }
+}
+
+/** What a start says when it refuses. */
+async function refusal(file: string): Promise<string> {
+  const world = await openTestWorld({ file }).catch((error: unknown) => error as Error)
+  if (world instanceof Error) return world.message
+  await world.close()
+  return 'it was accepted'
+}
+
+const journalOf = (file: string): string => `${file}.journal.2`
+
+describe('a check of a state file', () => {
+  it(
+    'finds a sound one sound, journal included, and touches nothing',
+    inDirectory(async ({ file }) => {
+      await killed(file)
+      const before = [await stat(file), await stat(journalOf(file))].map(({ mtimeMs }) => mtimeMs)
+      expect(await checkState(file)).toEqual({ kind: 'sound', notices: [], holds: '1 environment, 4 accounts' })
+      expect([await stat(file), await stat(journalOf(file))].map(({ mtimeMs }) => mtimeMs)).toEqual(before)
+    }),
+  )
+
+  it(
+    'tells of a last record that was cut short as a start does, and leaves it there',
+    inDirectory(async ({ file }) => {
+      await killed(file)
+      const journal = await readFile(journalOf(file))
+      await writeFile(journalOf(file), journal.subarray(0, -5))
+      const report = await checkState(file)
+      expect(report).toMatchObject({ kind: 'sound', holds: '1 environment, 3 accounts' })
+      expect(report).toMatchObject({ notices: [expect.stringContaining('cut short')] })
+      expect((await readFile(journalOf(file))).length).toBe(journal.length - 5)
+    }),
+  )
+
+  it.each([
+    ['no JSON', (text: string) => text.replace('"identifier"', 'identifier'), /state\.json:\d+:13: it is not JSON/],
+    ['another version', (text: string) => text.replace('"version": 1', '"version": 9'), /version is 9/],
+    ['a foreign file', () => '{"name": "x"}', /not a state file of toolmock/],
+    [
+      'a byte order mark',
+      (text: string) => `\ufeff${text}`,
+      /state\.json:1:1: .+ unexpected byte order mark \(U\+FEFF\)/,
+    ],
+    [
+      'bytes that nobody can see',
+      (text: string) => text.replace('{', '\u0000'),
+      /state\.json:1:1: .+ unexpected U\+0000/,
+    ],
+    [
+      'an object so deep that nobody could write it again',
+      (text: string) => text.replace('"api_config": {}', `"api_config": {"a": ${'['.repeat(9000)}${']'.repeat(9000)}}`),
+      /accounts\[0\]\.api_config there is more than 1000 levels of nesting/,
+    ],
+    [
+      'an environment of another name',
+      (text: string) => text.replace('"default"', '"a/b"'),
+      /there is the name "a\/b"; allowed is a name of 1 to 64 letters/,
+    ],
+    [
+      'a row of another shape',
+      (text: string) => text.replace('"status": "ACTIVE"', '"status": "GONE"'),
+      /state\.json:\d+:23: at environments\.default\.tables\.accounts\[0\]\.status there is a string; allowed is one of/,
+    ],
+    [
+      'two rows that contradict each other',
+      (text: string) => text.replace('"sequence": 2', '"sequence": 1'),
+      /state\.json:\d+:11: at environments\.default\.tables\.accounts\[1\] the sequence 1 of account ca_2/,
+    ],
+  ])('says the same as the start that refuses %s', (_, damage, message) =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const text = damage(await stopped(file))
+      await writeFile(file, text)
+      const said = await refusal(file)
+      expect(said).toMatch(message)
+      expect(await checkState(file)).toEqual({ kind: 'refused', message: said })
+      const line = Number(/state\.json:(\d+)/.exec(said)?.[1] ?? 1)
+      if (/tables/.test(said)) expect(text.split('\n')[line - 1]).toMatch(/GONE|\{$|\[\[/)
+      expect(await readFile(file, 'utf8')).toBe(text)
+    }),
+  )
+
+  it(
+    'says the same as the start that refuses a journal damaged in its middle',
+    inDirectory(async ({ file }) => {
+      await killed(file)
+      const journal = await readFile(journalOf(file))
+      journal[journal.indexOf(0x0a) + 40] = 0
+      await writeFile(journalOf(file), journal)
+      const said = await refusal(file)
+      expect(said).toMatch(/state\.json\.journal\.2:2: the journal is damaged here/)
+      expect(await checkState(file)).toEqual({ kind: 'refused', message: said })
+    }),
+  )
+
+  it(
+    'cannot look at a file that is not there, is a folder or is in use',
+    inDirectory(async ({ file, out }) => {
+      expect(await checkState(file)).toMatchObject({ kind: 'unreadable', message: expect.stringContaining('no such') })
+      expect(await checkState(join(file, '..'))).toMatchObject({ kind: 'unreadable' })
+      const world = await openTestWorld({ file: out })
+      world.create('default')
+      await world.settled()
+      expect(await checkState(out)).toMatchObject({ kind: 'unreadable', message: expect.stringContaining('in use by') })
+      await world.close()
+    }),
+  )
+})
+
+describe('a repair of a state file', () => {
+  it(
+    'copies a sound one with its journal folded in, and leaves both alone',
+    inDirectory(async ({ file, out }) => {
+      await killed(file)
+      const before = await readFile(journalOf(file))
+      expect(await repairState(file, out)).toMatchObject({ leftOut: [] })
+      expect(await readFile(journalOf(file))).toEqual(before)
+      expect(await readFile(out, 'utf8')).toBe(`${JSON.stringify(JSON.parse(await readFile(out, 'utf8')), null, 2)}\n`)
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3', 'ca_4'])
+      expect(await opened(file, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3', 'ca_4'])
+    }),
+  )
+
+  it(
+    'keeps every row but the one that cannot be read',
+    inDirectory(async ({ file, out }) => {
+      const text = await stopped(file)
+      await writeFile(file, text.replace('"identifier": "user2', 'identifier": "user2'))
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([expect.stringMatching(/^line \d+: a row that cannot be read$/)])
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
+      expect(await opened(out, (world) => world.byClient(CLIENT.id)?.client)).toEqual(CLIENT)
+      expect(await opened(out, (world) => world.environment('default')?.idsPosition)).toBe(0)
+    }),
+  )
+
+  it.each<[string, (line: string) => string]>([
+    ['is overwritten', () => '<<<<<<<'],
+    ['has lost its beginning', (line) => line.slice(12)],
+    ['has lost its end', (line) => line.slice(0, -1)],
+  ])('loses nothing in silence, whichever line %s', (_, damage) =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const text = await stopped(file)
+      const lines = text.split('\n')
+      for (let at = 0; at < lines.length - 1; at++) {
+        await writeFile(file, lines.with(at, damage(lines[at] ?? '')).join('\n'))
+        const out = join(directory, `${at}.json`)
+        const repaired = await repairState(file, out).catch((error: unknown) => String(error))
+        if (typeof repaired === 'string') expect(repaired).toContain('nothing was written')
+        else if (repaired.leftOut.length === 0) expect(await readFile(out, 'utf8'), lines[at]).toBe(text)
+      }
+    }),
+  )
+
+  it.each<[string, (text: string) => string]>([
+    ['four spaces', (text) => text.replaceAll(/^ +/gm, (spaces) => spaces + spaces)],
+    ['tabs', (text) => text.replaceAll(/^ +/gm, ({ length }) => '\t'.repeat(length / 2))],
+    ['a byte order mark', (text) => `\ufeff${text}`],
+    ['line breaks of Windows', (text) => text.replaceAll('\n', '\r\n')],
+  ])('keeps what is whole of a damaged file that an editor has given %s', (_, edit) =>
+    withDirectory(async (directory) => {
+      const [file, out] = [join(directory, 'state.json'), join(directory, 'saved.json')]
+      const text = edit(await stopped(file))
+      await writeFile(file, text.replace('"identifier": "user2', 'identifier": "user2'))
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([expect.stringMatching(/^line \d+: a row that cannot be read$/)])
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
+    }),
+  )
+
+  it(
+    'applies a journal whose line breaks a copy has changed, and those of its state file',
+    inDirectory(async ({ file, out }) => {
+      await killed(file)
+      for (const path of [file, journalOf(file)])
+        await writeFile(path, (await readFile(path, 'utf8')).replaceAll('\n', '\r\n'))
+      expect(await refusal(file)).toContain('not a journal of toolmock, or it is damaged')
+      expect(await repairState(file, out)).toMatchObject({ leftOut: [] })
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3', 'ca_4'])
+    }),
+  )
+
+  it(
+    'says what it does not know and what is missing',
+    inDirectory(async ({ file, out }) => {
+      const text = (await stopped(file)).replace('"version": 1,', '"version": 1, "extra": true,')
+      await writeFile(
+        file,
+        text.replace('"grants": []', '"things": [{"id": "t"}]').replace('"ids"', '"more": 1, "ids"'),
+      )
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([
+        expect.stringContaining('extra: an unknown field; allowed is one of version, environments'),
+        expect.stringContaining('environments.default.more: an unknown field'),
+        expect.stringContaining('environments.default.tables.things: an unknown field'),
+        expect.stringContaining('environments.default.tables.grants: there is nothing'),
+      ])
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3'])
+    }),
+  )
+
+  it(
+    'saves the beginning of a file that was cut anywhere',
+    inDirectory(async ({ file, out }) => {
+      const text = await stopped(file)
+      const first = text.indexOf('"ca_2"')
+      for (let cut = first; cut < text.length; cut += 97) {
+        await writeFile(file, text.slice(0, cut))
+        const { leftOut } = await repairState(file, `${out}${cut}`)
+        expect(await opened(`${out}${cut}`, accountIds)).toContain('ca_1')
+        if (cut < text.indexOf('"account_sequence"')) expect(leftOut.join()).toContain('account_sequence is raised')
+      }
+    }),
+    30_000,
+  )
+
+  it(
+    'leaves out rows of another shape, doubles and rows of bytes that are no text, each with its place',
+    inDirectory(async ({ file, out }) => {
+      const text = await stopped(file)
+      await writeFile(
+        file,
+        text.replace('"status": "ACTIVE"', '"status": "GONE"').replace('"id": "ca_3"', '"id": "ca_2"'),
+      )
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([
+        expect.stringContaining('environments.default.tables.accounts[0].status: there is a string'),
+        expect.stringContaining('environments.default.tables.accounts[2]: its id is there twice'),
+      ])
+      expect(await opened(out, accountIds)).toEqual(['ca_2'])
+      const bytes = Buffer.from(text)
+      bytes[bytes.indexOf('user1@')] = 0xff
+      await writeFile(file, bytes)
+      expect((await repairState(file, `${out}2`)).leftOut).toHaveLength(1)
+      expect(await opened(`${out}2`, accountIds)).toEqual(['ca_2', 'ca_3'])
+    }),
+  )
+
+  it(
+    'applies what can be read of a journal that is damaged in its middle',
+    inDirectory(async ({ file, out }) => {
+      await killed(file)
+      const journal = await readFile(journalOf(file))
+      journal[journal.indexOf(0x0a, journal.indexOf(0x0a) + 1) + 40] = 0
+      await writeFile(journalOf(file), journal)
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([expect.stringMatching(/state\.json\.journal\.2:3: a line that cannot be read/)])
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3', 'ca_4'])
+    }),
+  )
+
+  it(
+    'says that lines of a journal are missing',
+    inDirectory(async ({ file, out }) => {
+      await killed(file)
+      const lines = (await readFile(journalOf(file), 'utf8')).split('\n')
+      await writeFile(journalOf(file), lines.toSpliced(2, 1).join('\n'))
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([
+        expect.stringMatching(/state\.json\.journal\.2:3: what stood before it, which is missing/),
+      ])
+    }),
+  )
+
+  it(
+    'saves what the journal holds of a state file that is gone',
+    inDirectory(async ({ file, out }) => {
+      await killed(file)
+      await rm(file)
+      expect(await refusal(file)).toContain('toolmock state repair saves what the journal holds')
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut[0]).toContain('all of it but what its journal holds, because it is missing')
+      expect(await opened(out, accountIds)).toEqual(['ca_2', 'ca_3', 'ca_4'])
+    }),
+  )
+
+  it(
+    'refuses, as a start does, an earlier state file beside a journal whose beginning a later one holds',
+    inDirectory(async ({ file, out }) => {
+      const earlier = await stopped(file)
+      const disk = new MemoryDisk([[file, Buffer.from(earlier)]])
+      const world = await openTestWorld({ file, fileSystem: disk })
+      addAccount(world)
+      await world.fold()
+      addAccount(world)
+      await world.settled()
+      const journal = disk.file(journalOf(file)) ?? Buffer.alloc(0)
+      await world.close()
+      await writeFile(journalOf(file), journal)
+      expect(await refusal(file)).toContain('the state file is not the one this journal follows')
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([expect.stringContaining('all of it, because it follows another state file')])
+      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3'])
+    }),
+  )
+
+  it(
+    'leaves out the journal of another state file',
+    inDirectory(async ({ file, out }) => {
+      await killed(file)
+      await writeFile(file, (await readFile(file, 'utf8')).replace('user1@', 'edited@'))
+      const { leftOut } = await repairState(file, out)
+      expect(leftOut).toEqual([expect.stringContaining('it follows another state file')])
+      expect(await opened(out, accountIds)).toEqual(['ca_1'])
+    }),
+  )
+
+  it(
+    'never writes over a file, its own or another, and refuses what holds nothing',
+    inDirectory(async ({ file, out }) => {
+      const text = await stopped(file)
+      await writeFile(out, 'mine')
+      await expect(repairState(file, out)).rejects.toThrow('it is there already')
+      await expect(repairState(file, file)).rejects.toThrow('it is there already')
+      await expect(repairState(file, join(out, '../none/x.json'))).rejects.toThrow('there is no folder')
+      expect(await readFile(out, 'utf8')).toBe('mine')
+      expect(await readFile(file, 'utf8')).toBe(text)
+      await writeFile(file, 'nothing of ours')
+      await expect(repairState(file, `${out}2`)).rejects.toThrow('nothing in it that can be saved')
+      await expect(stat(`${out}2`)).rejects.toThrow('ENOENT')
+    }),
+  )
+})
