@@ -1,67 +1,68 @@
 /**
- * The rooms of src/ and what each may import beside itself. A room that is not in this table may not exist, and a room
+ * The modules of src/ and what each may import beside itself. A module that is not in this table may not exist, and a module
  * never imports one that imports it.
  */
-const ROOMS = {
+const MODULES = {
   domain: [],
   disk: [],
-  web: ['domain'],
-  store: ['domain', 'disk'],
+  pages: ['domain'],
+  state: ['domain', 'disk'],
   documents: ['domain'],
   tls: ['domain', 'disk'],
-  watch: ['domain', 'documents'],
   conform: ['domain'],
   contract: ['domain'],
-  'third-party': ['domain', 'store', 'web'],
-  journal: ['domain', 'store', 'contract'],
-  environments: ['domain', 'store'],
-  verdict: ['domain', 'documents', 'contract', 'journal', 'scenarios', 'web'],
-  operations: ['domain', 'store', 'contract'],
-  connect: ['domain', 'store', 'web', 'operations'],
-  scenarios: ['domain', 'store', 'documents', 'contract'],
+  'third-party': ['domain', 'state', 'pages'],
+  'request-journal': ['domain', 'state', 'contract'],
+  environments: ['domain', 'state'],
+  verdict: ['domain', 'documents', 'contract', 'request-journal', 'scenarios', 'pages'],
+  operations: ['domain', 'state', 'contract'],
+  'magic-links': ['domain', 'state', 'pages', 'operations'],
+  scenarios: ['domain', 'state', 'documents', 'contract'],
   http: [
     'domain',
-    'store',
+    'state',
     'documents',
     'contract',
-    'web',
+    'pages',
     'third-party',
-    'journal',
+    'request-journal',
     'operations',
-    'connect',
+    'magic-links',
     'scenarios',
     'verdict',
   ],
   control: [
     'domain',
-    'store',
+    'state',
     'documents',
     'contract',
-    'web',
+    'pages',
     'third-party',
     'environments',
     'operations',
-    'connect',
-    'journal',
+    'magic-links',
+    'request-journal',
     'scenarios',
     'verdict',
   ],
 }
-const EVERY_ROOM = Object.keys(ROOMS)
+const EVERY_MODULE = Object.keys(MODULES)
 
-/** The files beside the rooms that join them, and the version, which is known to whoever shows it. */
-const JOINTS =
-  '^src/(simulator|simulator-options|doors-joint|control-joint|scenario-joint|reload-joint|state-joint|conform-joint|verdict-joint|judgement-joint|document-checks|version)\\.ts$'
+/** The type of what every handler of a request gets; the app makes the one value of it. */
+const SERVICES = '^src/app-services\\.ts$'
+
+/** Starts the server; the command line and the library know it and the types of its services. */
+const APP = '^src/(app/|app-services\.ts$|version\.ts$)'
 
 /** The floors of the store, each with those it may know; what lies beside them in `src/store` may know all. */
-const STORE_FLOORS = [['model'], ['journal', 'model'], ['state-file', 'journal', 'model']]
+const STATE_LAYERS = [['model'], ['wal', 'model'], ['state-file', 'wal', 'model']]
 
 /** Where a package, which costs start time or ties us to it, may be imported. */
 const PACKAGES = {
-  express: '^src/(http|control|web|connect|third-party)/',
+  express: '^src/(http|control|pages|magic-links|third-party)/',
   lowdb: '^src/state/state-file/state-file\\.ts$',
   '@stoplight/prism-http': '^src/contract/prism-judge\\.ts$',
-  '@faker-js/faker': '^src/(third-party/|store/seeding/)',
+  '@faker-js/faker': '^src/(third-party/|state/seeding/)',
   yaml: '^src/(documents|contract)/',
   zod: '^src/documents/',
   ajv: '^src/(contract|documents)/',
@@ -70,44 +71,50 @@ const PACKAGES = {
   vitest: '^src/vitest\\.ts$',
 }
 
-const room = (name, to) => ({
-  name: `room-${name}`,
+const moduleRule = (name, to) => ({
+  name: `module-${name}`,
   comment: `src/${name} may import ${to.join(', ') || 'nothing but itself'}`,
   severity: 'error',
   from: { path: `^src/${name}/` },
-  to: { path: '^src/', pathNot: [name, ...to].map((allowed) => `^src/${allowed}/`) },
+  to: { path: '^src/', pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), SERVICES] },
 })
 
 module.exports = {
   forbidden: [
-    ...Object.entries(ROOMS).map(([name, to]) => room(name, to)),
+    ...Object.entries(MODULES).map(([name, to]) => moduleRule(name, to)),
     {
-      name: 'simulator-is-the-joint',
-      comment: 'simulator.ts puts the rooms together and knows neither the command line nor the library around it',
+      name: 'app-under-cli-and-library',
+      comment: 'app wires the modules and knows neither the command line nor the library',
       severity: 'error',
-      from: { path: '^src/simulator\\.ts$' },
-      to: { path: '^src/(cli/|library/|index\\.ts$|vitest\\.ts$)' },
+      from: { path: '^src/app/' },
+      to: { path: '^src/(cli/|library/|index\.ts$|vitest\.ts$)' },
     },
     {
-      name: 'cli-over-simulator',
-      comment:
-        'the command line knows the simulator, the documents it checks, the disk and the domain; never the rooms inside',
+      name: 'app-on-top',
+      comment: 'no module imports the one that wires it',
+      severity: 'error',
+      from: { path: EVERY_MODULE.map((name) => `^src/${name}/`) },
+      to: { path: '^src/app/' },
+    },
+    {
+      name: 'cli-over-app',
+      comment: 'the command line imports the app, the documents it checks, the disk and the domain; no other module',
       severity: 'error',
       from: { path: '^src/cli/' },
-      to: { path: '^src/', pathNot: ['^src/(cli|documents|domain|disk)/', JOINTS] },
+      to: { path: '^src/', pathNot: ['^src/(cli|documents|domain|disk)/', APP] },
     },
     {
-      name: 'library-over-simulator',
-      comment: 'the library starts a simulator and speaks to its control API; it never knows the rooms inside',
+      name: 'library-over-app',
+      comment: 'the library starts a server and calls its control API; it imports no other module',
       severity: 'error',
       from: { path: '^src/(library/|index\\.ts$|vitest\\.ts$)' },
-      to: { path: '^src/', pathNot: ['^src/library/', '^src/index\\.ts$', JOINTS] },
+      to: { path: '^src/', pathNot: ['^src/library/', '^src/index\\.ts$', APP] },
     },
     {
-      name: 'known-rooms',
-      comment: 'a new room gets a line in ROOMS above and in AGENTS.md',
+      name: 'known-modules',
+      comment: 'a new module gets a line in MODULES above and in AGENTS.md',
       severity: 'error',
-      from: { path: '^src/[^/]+/', pathNot: [...EVERY_ROOM, 'cli', 'library'].map((name) => `^src/${name}/`) },
+      from: { path: '^src/[^/]+/', pathNot: [...EVERY_MODULE, 'app', 'cli', 'library'].map((name) => `^src/${name}/`) },
       to: {},
     },
     {
@@ -117,12 +124,12 @@ module.exports = {
       from: { path: '^src/domain/' },
       to: { dependencyTypesNot: ['local', 'type-only'], pathNot: ['^src/domain/', '^(node:)?crypto$'] },
     },
-    ...STORE_FLOORS.map(([floor, ...below]) => ({
-      name: `store-floor-${floor}`,
-      comment: `in the store, ${floor} knows ${below.join(' and ') || 'nothing beside itself'}`,
+    ...STATE_LAYERS.map(([layer, ...below]) => ({
+      name: `state-layer-${layer}`,
+      comment: `in src/state, ${layer} imports ${below.join(' and ') || 'nothing beside itself'}`,
       severity: 'error',
-      from: { path: `^src/state/${floor}/` },
-      to: { path: '^src/state/', pathNot: [floor, ...below].map((name) => `^src/state/${name}/`) },
+      from: { path: `^src/state/${layer}/` },
+      to: { path: '^src/state/', pathNot: [layer, ...below].map((name) => `^src/state/${name}/`) },
     })),
     ...Object.entries(PACKAGES).map(([name, where]) => ({
       name: `package-${name}`,

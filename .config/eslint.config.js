@@ -41,9 +41,6 @@ const correctness = {
 const style = {
   eqeqeq: 'error',
   'max-depth': ['error', 3],
-  'max-lines': ['error', 250],
-  'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
-  'max-params': ['error', 4],
   'no-else-return': ['error', { allowElseIf: false }],
   'no-implicit-coercion': 'error',
   'no-lonely-if': 'error',
@@ -110,10 +107,6 @@ export default tseslint.config(
   {
     files: ['test/**/*.ts'],
     rules: {
-      'max-lines': 'off',
-      'max-lines-per-function': 'off',
-      // The columns of a case table are its function's parameters.
-      'max-params': 'off',
       // supertest and JSON.parse give `any`; assertions on it are what a test is.
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

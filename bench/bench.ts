@@ -25,7 +25,7 @@ export interface Scale {
   /** How long the loop's pauses are looked for, beside the folding of the state file. */
   pauseMilliseconds: number
   /** How long creates go on until the state file has been written anew under load; 0: not at all. */
-  foldWithin: number
+  checkpointWithin: number
 }
 
 export const FULL: Scale = {
@@ -39,7 +39,7 @@ export const FULL: Scale = {
   unjudged: true,
   sizes: [100, 10_000, 100_000],
   pauseMilliseconds: 20_000,
-  foldWithin: 120_000,
+  checkpointWithin: 120_000,
 }
 
 export const QUICK: Scale = {
@@ -53,7 +53,7 @@ export const QUICK: Scale = {
   unjudged: false,
   sizes: [100, 100_000],
   pauseMilliseconds: 3000,
-  foldWithin: 0,
+  checkpointWithin: 0,
 }
 
 /** What every row of the bench works with. */

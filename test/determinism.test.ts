@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import supertest, { type Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { createSimulator, type SimulatorOptions } from '../src/app/app.ts'
+import { createApp, type AppOptions } from '../src/app/app.ts'
 import { withDirectory } from './support/worlds.ts'
 
 const BASE_URL = 'http://mock.test'
@@ -18,14 +18,14 @@ type Json = Record<string, unknown>
 type Call = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: Json) => Promise<Response>
 
 /** One run of the script against a new state file. */
-function run(options: Partial<SimulatorOptions> = {}): Promise<Run> {
+function run(options: Partial<AppOptions> = {}): Promise<Run> {
   return withDirectory(async (folder) => {
     const file = join(folder, 'state.json')
-    const simulator = await createSimulator({ ...OPTIONS, state: file, ...options })
+    const app = await createApp({ ...OPTIONS, state: file, ...options })
     const answers: string[] = []
     let token = ''
     const http: Call = async (method, path, body) => {
-      const request = supertest(simulator.app)[method](path).redirects(0).set('Connection', 'close')
+      const request = supertest(app.express)[method](path).redirects(0).set('Connection', 'close')
       if (path.startsWith('/api/')) void request.set('Authorization', `Bearer ${token}`)
       if (body) void request.type(path === '/oauth/token' ? 'form' : 'json')
       const answer = await (body ? request.send(body) : request)
@@ -34,12 +34,12 @@ function run(options: Partial<SimulatorOptions> = {}): Promise<Run> {
       return answer
     }
     try {
-      const { id: client_id, secret: client_secret } = simulator.client
+      const { id: client_id, secret: client_secret } = app.client
       const granted = await http('post', '/oauth/token', { client_id, client_secret, grant_type: 'client_credentials' })
       token = String((granted.body as Json).access_token)
       for (const part of [accounts, consent, execution, providers, errors]) await part(http)
     } finally {
-      await simulator.close()
+      await app.close()
     }
     return { answers, state: await readFile(file, 'utf8') }
   })

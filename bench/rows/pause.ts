@@ -38,7 +38,7 @@ export async function pauseRow(bench: Bench): Promise<Results> {
   const slices = Math.max(3, Math.round(bench.scale.pauseMilliseconds / SLICE))
   const asker = new Asker(bench.generator, { connections: 32, milliseconds: SLICE })
   const bareAsker = new Asker(bench.generator, { connections: 32, milliseconds: MACHINE_SLICE })
-  const seen: Record<'ours' | 'bare' | 'folding', Pauses[]> = { ours: [], bare: [], folding: [] }
+  const seen: Record<'ours' | 'bare' | 'checkpointing', Pauses[]> = { ours: [], bare: [], checkpointing: [] }
   for (let slice = 0; slice <= slices; slice++) {
     const [own, machine] = [
       await slicePauses(asker, mixed, oursFile),
@@ -47,7 +47,7 @@ export async function pauseRow(bench: Bench): Promise<Results> {
     if (slice > 0) seen.ours.push(own)
     if (slice > 0) seen.bare.push(machine)
   }
-  seen.folding.push(...(await whileFolding(bench, { ours, asker, state, file: oursFile })))
+  seen.checkpointing.push(...(await duringCheckpoint(bench, { ours, asker, state, file: oursFile })))
   bench.states.remove(state)
   return { figures: figuresOf(seen, slices), peers: [] }
 }
@@ -84,7 +84,7 @@ async function readProbe({ process: { pid } }: Pick<Served, 'process'>, file: st
   }
 }
 
-interface Folding {
+interface Checkpointing {
   ours: Served
   asker: Asker
   state: string
@@ -92,14 +92,14 @@ interface Folding {
 }
 
 /** Creates until the journal has grown past its bound and the state file is another one; the slice in which that was. */
-async function whileFolding(bench: Bench, { ours, asker, state, file }: Folding): Promise<Pauses[]> {
+async function duringCheckpoint(bench: Bench, { ours, asker, state, file }: Checkpointing): Promise<Pauses[]> {
   const target = {
     ...ours,
     requests: [requestText(`${ours.url}${LIST}`, await createQuestion(ours.url, NUMBER))],
     statuses: [201],
   }
   const before = statSync(state).ino
-  const until = performance.now() + bench.scale.foldWithin
+  const until = performance.now() + bench.scale.checkpointWithin
   const seen: Pauses[] = []
   while (performance.now() < until) {
     seen.push(await slicePauses(asker, target, file))
@@ -110,14 +110,14 @@ async function whileFolding(bench: Bench, { ours, asker, state, file }: Folding)
   return []
 }
 
-function figuresOf(seen: Record<'ours' | 'bare' | 'folding', Pauses[]>, slices: number): Figure[] {
+function figuresOf(seen: Record<'ours' | 'bare' | 'checkpointing', Pauses[]>, slices: number): Figure[] {
   const machine = Math.max(...seen.bare.map(({ pause }) => pause))
-  const folded = seen.folding.length > 0
+  const checkpointed = seen.checkpointing.length > 0
   const figure = (what: string, pauses: readonly Pauses[]): Figure => pauseFigure(what, pauses, machine)
-  const what = `longest pause, ${slices} s of mixed load${folded ? ' and a folding' : ', no folding of the journal'}`
+  const what = `longest pause, ${slices} s of mixed load${checkpointed ? ' and a folding' : ', no folding of the journal'}`
   return [
-    { bar: 'pause', ...figure(what, [...seen.ours, ...seen.folding]) },
-    ...(folded ? [figure('longest pause while the journal is folded into the file', seen.folding)] : []),
+    { bar: 'pause', ...figure(what, [...seen.ours, ...seen.checkpointing]) },
+    ...(checkpointed ? [figure('longest pause while the journal is folded into the file', seen.checkpointing)] : []),
   ]
 }
 

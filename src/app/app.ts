@@ -7,9 +7,9 @@ import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
 import { Vocabularies } from '../domain/vocabulary.ts'
 import { Environments } from '../environments/environments.ts'
 import { createBodyReader } from '../http/body.ts'
-import type { Corridor } from '../app-services.ts'
-import { type App, createFastExpress } from '../http/fast-express.ts'
-import { LastingReplies } from '../http/cached-responses.ts'
+import type { AppServices } from '../app-services.ts'
+import { type ExpressApp, createFastExpress } from '../http/fast-express.ts'
+import { ResponseCache } from '../http/cached-responses.ts'
 import { SILENT } from '../http/log.ts'
 import { type JournalFile, openJournalFile } from '../request-journal/journal-file.ts'
 import { Journals } from '../request-journal/journals.ts'
@@ -21,7 +21,7 @@ import { OPERATIONS } from '../operations/table.ts'
 import { ScenarioJoint } from './scenarios.ts'
 import { watchFiles } from './reload.ts'
 import type { EnvironmentScenarios } from '../scenarios/scenarios.ts'
-import { notApplied, type SimulatorOptions } from './options.ts'
+import { notApplied, type AppOptions } from './options.ts'
 import { systemTime } from '../state/model/clock.ts'
 import { ConnectorDirectory } from '../state/model/connector-directory.ts'
 import type { Environment } from '../state/environment.ts'
@@ -29,17 +29,17 @@ import { ClientIdTakenError } from '../state/credential-index.ts'
 import { RandomIds } from '../state/model/ids.ts'
 import type { Model } from '../state/model/model.ts'
 import { finishIndexes } from '../state/registry-loading.ts'
-import { openWorld, type World } from '../state/environment-registry.ts'
+import { openRegistry, type EnvironmentRegistry } from '../state/environment-registry.ts'
 import { reportsOf } from './reports.ts'
 import { ContractRecords } from '../verdict/records.ts'
 import { startThirdParties, type ThirdParties } from '../third-party/third-parties.ts'
 
-export type { SimulatorOptions } from './options.ts'
+export type { AppOptions } from './options.ts'
 
-export interface Simulator {
+export interface App {
   /** For tests without a port. */
-  readonly app: App
-  readonly world: World
+  readonly express: ExpressApp
+  readonly registry: EnvironmentRegistry
   /** What was asked and what it caused, by environment. */
   readonly journals: Journals
   /** Which scenarios an environment has, in which state, and how often their rules fired. */
@@ -48,7 +48,7 @@ export interface Simulator {
   readonly client: { readonly id: string; readonly secret: string }
   /** What the start has to say. */
   readonly notices: readonly string[]
-  /** The certificate that clients of an HTTPS server with a throw-away certificate have to trust. */
+  /** The certificate that clients of an HTTPS server with a temporary certificate have to trust. */
   readonly authorityFile: string | undefined
   /** What clients did wrong and what they never exercised. */
   readonly reports: Reports
@@ -63,9 +63,9 @@ const JOURNAL_CAPACITY = 10_000
 const JOURNAL_BYTES = 64 * 1024 * 1024
 
 /** Puts the rooms together. @throws StartError for a file that cannot be used */
-export async function createSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+export async function createApp(options: AppOptions = {}): Promise<App> {
   const connectors = new WeakMap<Model, ConnectorDirectory>()
-  const world = await openWorld({
+  const registry = await openRegistry({
     file: options.state ?? undefined,
     fresh: options.fresh,
     durability: options.durability,
@@ -74,19 +74,19 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     resolveConnector: (model, keyId) => memo(connectors, model, () => new ConnectorDirectory(model)).find(keyId),
   })
   const scenarios: ScenarioJoint = new ScenarioJoint({
-    world,
+    registry,
     documents: documentChecks(options.allowOutbound),
     thirdParty: (environment) => thirdParties.client(environment),
   })
   const thirdParties = await startThirdParties({
-    environment: (name) => world.environment(name),
+    environment: (name) => registry.environment(name),
     intercept: scenarios.intercept,
     allowOutbound: options.allowOutbound,
     // What a third party has issued it must not forget: the service would come with a token that nobody knows.
-    settled: () => world.flushed(),
+    durable: () => registry.flushed(),
   })
   const environments = new Environments({
-    world,
+    registry,
     thirdParty: (environment) => thirdParties.client(environment),
     seed: () => loadSeeds(options.seeds ?? [BUNDLED], documentChecks(options.allowOutbound)),
     clock: { now: options.clock, frozen: options.freeze },
@@ -96,19 +96,23 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     created: (environment) => void scenarios.directory.of(environment),
   })
   try {
-    const notices = [...world.notices, ...(await seedDefault(world, environments, options))]
-    await startScenarios(world, scenarios, options)
-    return await assemble({ world, thirdParties, environments, scenarios, notices, options })
+    const notices = [...registry.notices, ...(await seedDefault(registry, environments, options))]
+    await startScenarios(registry, scenarios, options)
+    return await assemble({ registry, thirdParties, environments, scenarios, notices, options })
   } catch (error) {
     await thirdParties.close()
-    await world.close()
+    await registry.close()
     throw error
   }
 }
 
 /** A new environment gets the seed; one that the state file holds stays as it is. */
-async function seedDefault(world: World, environments: Environments, options: SimulatorOptions): Promise<string[]> {
-  if (world.environment(DEFAULT_ENVIRONMENT)) return notApplied(options)
+async function seedDefault(
+  registry: EnvironmentRegistry,
+  environments: Environments,
+  options: AppOptions,
+): Promise<string[]> {
+  if (registry.environment(DEFAULT_ENVIRONMENT)) return notApplied(options)
   try {
     await environments.createDefault(DEFAULT_ENVIRONMENT)
   } catch (error) {
@@ -119,39 +123,43 @@ async function seedDefault(world: World, environments: Environments, options: Si
     )
   }
   // Should the disk refuse it, there would be nobody to serve.
-  await world.flushed()
+  await registry.flushed()
   return []
 }
 
-async function startScenarios(world: World, scenarios: ScenarioJoint, options: SimulatorOptions): Promise<void> {
-  const standard = world.environment(DEFAULT_ENVIRONMENT)
+async function startScenarios(
+  registry: EnvironmentRegistry,
+  scenarios: ScenarioJoint,
+  options: AppOptions,
+): Promise<void> {
+  const standard = registry.environment(DEFAULT_ENVIRONMENT)
   if (standard && options.scenarios) await scenarios.startWith(options.scenarios, standard)
 }
 
 interface Parts {
-  world: World
+  registry: EnvironmentRegistry
   thirdParties: ThirdParties
   environments: Environments
   scenarios: ScenarioJoint
   notices: readonly string[]
-  options: SimulatorOptions
+  options: AppOptions
 }
 
-async function assemble({ world, thirdParties, environments, scenarios, notices, options }: Parts): Promise<Simulator> {
-  const { app, createFastServer } = createFastExpress()
-  const corridor = corridorOf({ world, thirdParties, environments, scenarios, options })
-  const { journals } = corridor
-  const reports = reportsOf(corridor)
-  const journalFile = journalFileOf(options, corridor)
+async function assemble({ registry, thirdParties, environments, scenarios, notices, options }: Parts): Promise<App> {
+  const { app: express, createFastServer } = createFastExpress()
+  const services = appServices({ registry, thirdParties, environments, scenarios, options })
+  const { journals } = services
+  const reports = reportsOf(services)
+  const journalFile = journalFileOf(options, services)
   const closing = new AbortController()
-  mountDoors(app, corridor, { environments, scenarios, reports, options, closing: closing.signal })
-  const { serving, tls } = await transport(createFastServer, corridor, options)
-  const reloadable = { world, environments, directory: scenarios.directory, defaultEnvironment: DEFAULT_ENVIRONMENT }
-  const reloading = options.watch ? await watchFiles(options, reloadable, corridor.log) : undefined
-  const [client] = world.environment(DEFAULT_ENVIRONMENT)?.model.tables.clients.values() ?? []
+  mountDoors(express, services, { environments, scenarios, reports, options, closing: closing.signal })
+  const { serving, tls } = await transport(createFastServer, services, options)
+  const reloadable = { registry, environments, directory: scenarios.directory, defaultEnvironment: DEFAULT_ENVIRONMENT }
+  const reloading = options.watch ? await watchFiles(options, reloadable, services.log) : undefined
+  const [client] = registry.environment(DEFAULT_ENVIRONMENT)?.model.tables.clients.values() ?? []
   return {
-    app,
-    world,
+    express,
+    registry,
     journals,
     scenarios: (environment) => scenarios.directory.of(environment),
     notices,
@@ -160,7 +168,7 @@ async function assemble({ world, thirdParties, environments, scenarios, notices,
     reports,
     listen: async (address) => {
       const where = await serving.listen(address)
-      void finishIndexes(world.environments())
+      void finishIndexes(registry.environments())
       return where
     },
     close: async () => {
@@ -173,12 +181,12 @@ async function assemble({ world, thirdParties, environments, scenarios, notices,
       await journalFile?.close()
       await tls?.release()
       await thirdParties.close()
-      await world.close()
+      await registry.close()
     },
   }
 }
 
-function journalFileOf({ journalFile: path }: SimulatorOptions, { journals, log }: Corridor): JournalFile | undefined {
+function journalFileOf({ journalFile: path }: AppOptions, { journals, log }: AppServices): JournalFile | undefined {
   if (path === undefined) return undefined
   const file = openJournalFile(path, (message) => log.warn(message))
   journals.observe((entry) => file.append(entry))
@@ -186,33 +194,39 @@ function journalFileOf({ journalFile: path }: SimulatorOptions, { journals, log 
 }
 
 /** The server, with its certificate when it has one. Certificates are for clients, who live in real time. */
-async function transport(createFastServer: CreateFastServer, corridor: Corridor, options: SimulatorOptions) {
+async function transport(createFastServer: CreateFastServer, services: AppServices, options: AppOptions) {
   const { tls: asked } = options
   const limits = limitsOf(options.limits)
   const certificates = asked && (await import('../tls/server-credentials.ts'))
   const tls = certificates && (await certificates.serverCredentials(asked, systemTime()))
   const server = await createFastServer(limits, tls)
   const ids = new RandomIds()
-  server.on('clientError', answerUnreadable(ids, corridor))
-  server.on('checkExpectation', refuseExpectation(corridor, ids))
+  server.on('clientError', answerUnreadable(ids, services))
+  server.on('checkExpectation', refuseExpectation(services, ids))
   return { serving: servingOf(server, tls ? 'https' : 'http', limits.closeTimeout), tls }
 }
 type CreateFastServer = ReturnType<typeof createFastExpress>['createFastServer']
 
-function corridorOf({ world, thirdParties, environments, scenarios, options }: Omit<Parts, 'notices'>): Corridor {
+function appServices({
+  registry,
+  thirdParties,
+  environments,
+  scenarios,
+  options,
+}: Omit<Parts, 'notices'>): AppServices {
   return {
-    world,
+    registry,
     arrive: (clientId, secret) => environments.arrive(clientId, secret),
-    thirdParty: (environment, trail) => thirdParties.client(environment, trail),
+    thirdParty: (environment, trace) => thirdParties.client(environment, trace),
     operations: options.operations ?? OPERATIONS,
     toolSchemas: new ToolSchemas(),
-    lasting: new LastingReplies(),
+    cacheable: new ResponseCache(),
     vocabularies: new Vocabularies(),
     scenarios: (environment) => scenarios.directory.of(environment),
     pauses: scenarios.pauses,
     journals: new Journals({ capacity: options.journalCapacity ?? JOURNAL_CAPACITY, maxBytes: JOURNAL_BYTES }),
     records: new ContractRecords(),
-    defaultEnvironment: () => world.environment(DEFAULT_ENVIRONMENT),
+    defaultEnvironment: () => registry.environment(DEFAULT_ENVIRONMENT),
     readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),
     log: options.log ?? SILENT,
     realTime: options.time ?? systemTime,

@@ -5,13 +5,13 @@ import type { Ids } from '../domain/ports.ts'
 import type { Environments } from '../environments/environments.ts'
 import { createBodyReader } from '../http/body.ts'
 import { baseUrlOf } from '../http/request-identity.ts'
-import type { Corridor } from '../app-services.ts'
+import type { AppServices } from '../app-services.ts'
 import type { ScenarioJoint } from './scenarios.ts'
 import type { AdmissionRules } from '../control/admission.ts'
 import { VERSION } from '../version.ts'
 
 interface Surroundings {
-  readonly corridor: Corridor
+  readonly services: AppServices
   readonly environments: Environments
   readonly scenarios: ScenarioJoint
   readonly authorizations: Authorizations
@@ -30,12 +30,12 @@ const BODY_LIMIT = 64 * 1024 * 1024
 
 /** Joins the control API to everything that it steers. */
 export function controlContext(surroundings: Surroundings): ControlContext {
-  const { corridor, environments, scenarios, authorizations, reports, ids, options, closing } = surroundings
-  const { world, journals, thirdParty, realTime, log, defaultEnvironment } = corridor
+  const { services, environments, scenarios, authorizations, reports, ids, options, closing } = surroundings
+  const { registry, journals, thirdParty, realTime, log, defaultEnvironment } = services
   return {
     version: VERSION,
     ready: () => defaultEnvironment() !== undefined,
-    world,
+    registry,
     environments,
     journals,
     scenarios: (environment) => scenarios.directory.of(environment),

@@ -8,8 +8,8 @@ import type { Durability } from '../state/wal/commit-log.ts'
 import type { FileSystem } from '../state/wal/file-system.ts'
 import type { TlsOptions } from '../tls/options.ts'
 
-/** What a simulator is to be like; everything may be left out. */
-export interface SimulatorOptions {
+/** What a server is to be like; everything may be left out. */
+export interface AppOptions {
   /** The state file; null or absent keeps everything in memory. */
   state?: string | null | undefined
   /** Ignore and replace what the state file holds. */
@@ -50,7 +50,7 @@ export interface SimulatorOptions {
   journalFile?: string | undefined
   log?: Log | undefined
   /** Sees every exchange of the API once it is over. */
-  observe?: ((exchange: ObservedExchange) => void) | undefined
+  observe?: ((context: ObservedExchange) => void) | undefined
   time?: TimeSource | undefined
   /** For tests that need a disk that fails. */
   fileSystem?: FileSystem | undefined
@@ -59,7 +59,7 @@ export interface SimulatorOptions {
 }
 
 /** What a notice says of options that only a new environment takes, when the state file holds one already. */
-export function notApplied({ seeds, clock, freeze, idSeed }: SimulatorOptions): string[] {
+export function notApplied({ seeds, clock, freeze, idSeed }: AppOptions): string[] {
   const unused = [
     ...(seeds === undefined ? [] : ['the seed']),
     ...(clock === undefined && freeze !== true ? [] : ['the clock']),

@@ -4,12 +4,12 @@ import { isPath, loadScenarios } from '../documents/load-scenarios.ts'
 import type { Environments } from '../environments/environments.ts'
 import type { ScenarioDirectory } from '../scenarios/directory.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
-import type { SimulatorOptions } from './options.ts'
-import type { World } from '../state/environment-registry.ts'
+import type { AppOptions } from './options.ts'
+import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import type { ReloadLog, Reloading, Source } from './watch/reloading.ts'
 
 interface Reloadable {
-  readonly world: World
+  readonly registry: EnvironmentRegistry
   readonly environments: Environments
   readonly directory: ScenarioDirectory
   /** Whose clients a seed's clients are, and whose connectors a scenario of the start is about. */
@@ -18,7 +18,7 @@ interface Reloadable {
 
 /** Reads seeds, connectors and scenarios again when their files change, as long as the server runs (`--watch`). */
 export async function watchFiles(
-  options: SimulatorOptions,
+  options: AppOptions,
   reloadable: Reloadable,
   log: ReloadLog,
 ): Promise<Reloading | undefined> {
@@ -33,7 +33,7 @@ export async function watchFiles(
   return startReloading(sources, log)
 }
 
-function seedSource(options: SimulatorOptions, { environments, defaultEnvironment }: Reloadable): Source {
+function seedSource(options: AppOptions, { environments, defaultEnvironment }: Reloadable): Source {
   const { seeds = [], allowOutbound } = options
   return {
     name: 'the seed',
@@ -45,17 +45,17 @@ function seedSource(options: SimulatorOptions, { environments, defaultEnvironmen
   }
 }
 
-function scenarioSource(options: SimulatorOptions, { world, directory, defaultEnvironment }: Reloadable): Source {
+function scenarioSource(options: AppOptions, { registry, directory, defaultEnvironment }: Reloadable): Source {
   const { scenarios = [], allowOutbound } = options
   return {
     name: 'the scenarios',
     paths: scenarios.filter(isPath),
     prepare: async () => {
-      const environment = world.environment(defaultEnvironment)
+      const environment = registry.environment(defaultEnvironment)
       const connectors = environment ? knownConnectors(environment) : new Map<string, undefined>()
       const read = await loadScenarios(scenarios, { checks: documentChecks(allowOutbound), connectors })
       return () => {
-        directory.redefine(read, world.environments())
+        directory.redefine(read, registry.environments())
         return Promise.resolve()
       }
     },

@@ -2,7 +2,7 @@ import type { PrismJudge } from '../contract/prism-judge.ts'
 import type { Reports } from '../control/context.ts'
 import { bundledScenarioNames } from '../documents/load-scenarios.ts'
 import { instant } from '../domain/instant.ts'
-import type { Corridor } from '../app-services.ts'
+import type { AppServices } from '../app-services.ts'
 import type { Environment } from '../state/environment.ts'
 import { contractReport, coverageReport, type ReportSources } from '../verdict/reports.ts'
 import type { KeptEntries } from '../verdict/prism-check.ts'
@@ -10,9 +10,9 @@ import { noteEntry } from '../verdict/served.ts'
 import { VERSION } from '../version.ts'
 
 /** Joins the contract record to everything that its reports are made of. */
-export function reportsOf({ world, journals, records, scenarios, realTime }: Corridor): Reports {
+export function reportsOf({ registry, journals, records, scenarios, realTime }: AppServices): Reports {
   journals.observe((entry) => noteEntry(records, entry))
-  const environments = (): readonly Environment[] => world.environments()
+  const environments = (): readonly Environment[] => registry.environments()
   const sources = async (): Promise<ReportSources> => {
     const [{ Basis }, { readDocument }] = await Promise.all([
       import('../verdict/basis.ts'),
@@ -30,7 +30,7 @@ export function reportsOf({ world, journals, records, scenarios, realTime }: Cor
   return {
     contract: async (environment) => contractReport(await sources(), environment),
     coverage: async (environment) => coverageReport(await sources(), environment),
-    secondOpinion: secondOpinions((name) =>
+    prismCheck: prismChecks((name) =>
       environments()
         .filter((environment) => name === undefined || environment.name === name)
         .map((each) => ({ environment: each.name, entries: journals.of(each).recorded() })),
@@ -49,11 +49,11 @@ export function reportsOf({ world, journals, records, scenarios, realTime }: Cor
 }
 
 /** Prism is loaded once, when somebody first asks what it says. */
-function secondOpinions(journals: (environment?: string) => KeptEntries[]): Reports['secondOpinion'] {
+function prismChecks(journals: (environment?: string) => KeptEntries[]): Reports['prismCheck'] {
   let prism: Promise<PrismJudge> | undefined
   return async (environment) => {
     prism ??= import('../contract/prism-judge.ts').then(({ createPrismJudge }) => createPrismJudge())
-    const [{ secondOpinion }, judge] = await Promise.all([import('../verdict/prism-check.ts'), prism])
-    return secondOpinion(judge, journals(environment))
+    const [{ prismCheck }, judge] = await Promise.all([import('../verdict/prism-check.ts'), prism])
+    return prismCheck(judge, journals(environment))
   }
 }

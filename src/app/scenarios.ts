@@ -3,20 +3,20 @@ import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios 
 import type { Connector } from '../domain/connector.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import type { Scenario } from '../domain/scenario.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import { applyAccountEvent } from '../operations/account-events.ts'
-import { settleDue } from '../operations/due.ts'
+import { applyDueEvents } from '../operations/due.ts'
 import { consentFault } from '../scenarios/consent.ts'
 import { ScenarioDirectory } from '../scenarios/directory.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
 import type { Environment } from '../state/environment.ts'
-import type { World } from '../state/environment-registry.ts'
+import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import { type AuthorizationAnswer, decide, withQuery } from '../third-party/consent.ts'
 
 interface Surroundings {
-  readonly world: World
+  readonly registry: EnvironmentRegistry
   readonly documents: DocumentChecks
   thirdParty(environment: Environment): ThirdParty
 }
@@ -32,19 +32,19 @@ export class ScenarioJoint {
   #bundled: Promise<readonly Scenario[]> | undefined
 
   constructor(surroundings: Surroundings) {
-    const { world, documents } = surroundings
+    const { registry, documents } = surroundings
     this.#surroundings = surroundings
     this.directory = new ScenarioDirectory({
       bundled: (name, environment) =>
         bundledScenario(name, { checks: documents, connectors: knownConnectors(environment) }),
       bundledNames: bundledScenarioNames,
       bundledScenarios: () => (this.#bundled ??= bundledScenarios(documents)),
-      happen: (environment, account, event, trail) => {
-        applyAccountEvent({ environment, thirdParty: surroundings.thirdParty(environment), trail }, account, event)
+      happen: (environment, account, event, trace) => {
+        applyAccountEvent({ environment, thirdParty: surroundings.thirdParty(environment), trace }, account, event)
       },
-      advance: (environment, by, trail) => {
-        world.environment(environment.name)?.clock.advance(by)
-        settleDue(environment, trail)
+      advance: (environment, by, trace) => {
+        registry.environment(environment.name)?.clock.advance(by)
+        applyDueEvents(environment, trace)
       },
     })
     this.intercept = thirdPartyInterceptor({ scenarios: (of) => this.directory.of(of), pauses: this.pauses })
@@ -65,11 +65,11 @@ export class ScenarioJoint {
     environment: Environment,
     connector: Connector,
     answer: AuthorizationAnswer,
-    trail: Trail,
+    trace: RequestTrace,
   ): Promise<string> {
-    const { link } = this.#surroundings.world.byOauthState(answer.state) ?? {}
+    const { link } = this.#surroundings.registry.byOauthState(answer.state) ?? {}
     const account = link && environment.model.tables.accounts.get(link.account_id)
-    const fault = await consentFault(this.directory.of(environment), { connector, account, trail }, this.pauses)
+    const fault = await consentFault(this.directory.of(environment), { connector, account, trace }, this.pauses)
     if (!fault) return decide(environment, connector, answer)
     return withQuery(answer.redirectUri, { ...fault, state: answer.state })
   }

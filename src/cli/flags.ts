@@ -26,7 +26,7 @@ export const TLS = [
     name: 'tls',
     kind: { type: 'switch' },
     variable: true,
-    help: 'HTTPS with a throw-away authority, whose file is printed',
+    help: 'HTTPS with a temporary authority, whose file is printed',
   },
   {
     name: 'tls-cert',

@@ -6,7 +6,7 @@ export interface Ready {
   /** The address that it listens at. */
   readonly listening: string
   readonly client: { readonly id: string; readonly secret: string }
-  /** The certificate of a throw-away authority. */
+  /** The certificate of a temporary authority. */
   readonly authorityFile?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-import type { SimulatorOptions } from '../app/app.ts'
+import type { AppOptions } from '../app/app.ts'
 import { type Arguments, firstOperand, readArguments, type Variables } from './arguments.ts'
 import { RUN_FLAGS } from './run-flags.ts'
 import { refuseTls, tlsOf } from './tls-arguments.ts'
@@ -30,8 +30,8 @@ export function readRun(argv: readonly string[], variables: Variables): RunArgum
   return { ...read, command: [program, ...args] }
 }
 
-/** What the simulator is to be like: nothing of it outlives the command. */
-export function simulatorOptions(read: RunArguments, log: SimulatorOptions['log']): SimulatorOptions {
+/** What the server is to be like: nothing of it outlives the command. */
+export function appOptions(read: RunArguments, log: AppOptions['log']): AppOptions {
   const { values } = read
   return {
     state: null,

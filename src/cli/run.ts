@@ -1,10 +1,10 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import type { VerdictOptions } from '../app/verdict.ts'
-import type { Simulator } from '../app/app.ts'
+import type { App } from '../app/app.ts'
 import { mistypedVariables, type Variables } from './arguments.ts'
 import type { Surroundings } from './command.ts'
 import { START_FLAGS } from './flags.ts'
-import { LOOPBACK, readRun, type RunArguments, simulatorOptions } from './run-arguments.ts'
+import { LOOPBACK, readRun, type RunArguments, appOptions } from './run-arguments.ts'
 import { type CommandEnd, runCommand, signalCode } from './run-command.ts'
 import { RUN_FLAGS } from './run-flags.ts'
 import { createRunLog, type RunLog } from './run-log.ts'
@@ -46,16 +46,16 @@ interface Beside {
 
 /** Serves while the command runs. What it did can be told once requests under way have come to an end, too. */
 async function runBeside(given: RunArguments, { variables, relay, log }: Beside) {
-  const { createSimulator } = await import('../app/app.ts')
+  const { createApp } = await import('../app/app.ts')
   for (const notice of mistypedVariables([...START_FLAGS, ...RUN_FLAGS], variables)) log.warn(notice)
-  const simulator = await createSimulator(simulatorOptions(given, log))
+  const app = await createApp(appOptions(given, log))
   try {
-    for (const notice of simulator.notices) log.warn(notice)
-    const { url } = await simulator.listen({ host: LOOPBACK, port: 0 })
-    const own = await connectionVariables(simulator, url, variables)
-    return { end: await ended(given, { ...variables, ...own }, relay), reports: simulator.reports }
+    for (const notice of app.notices) log.warn(notice)
+    const { url } = await app.listen({ host: LOOPBACK, port: 0 })
+    const own = await connectionVariables(app, url, variables)
+    return { end: await ended(given, { ...variables, ...own }, relay), reports: app.reports }
   } finally {
-    await simulator.close()
+    await app.close()
   }
 }
 
@@ -67,7 +67,7 @@ function ended({ command }: RunArguments, variables: Variables, relay: SignalRel
 }
 
 /** Where the mock is, and whom to trust (G50), beside those that the command trusts already. */
-async function connectionVariables({ client, authorityFile }: Simulator, url: string, variables: Variables) {
+async function connectionVariables({ client, authorityFile }: App, url: string, variables: Variables) {
   const own = { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client.id, TOOLMOCK_CLIENT_SECRET: client.secret }
   if (authorityFile === undefined) return own
   const { NODE_EXTRA_CA_CERTS: others = '' } = variables
@@ -99,7 +99,7 @@ interface Judging {
 /** Says on stderr, in the summary of the CI step and in reports what the command did; answers the exit code. */
 async function judge(
   end: CommandEnd,
-  reports: Simulator['reports'],
+  reports: App['reports'],
   { surroundings: { err, variables, columns }, options, files }: Judging,
 ): Promise<number> {
   const { verdictOf, verdictText, verdictMarkdown } = await import('../app/verdict.ts')

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { SimulatorOptions } from '../app/app.ts'
+import type { AppOptions } from '../app/app.ts'
 import { type Arguments, readArguments, type Variables } from './arguments.ts'
 import { START_FLAGS } from './flags.ts'
 import { refuseTls, tlsOf } from './tls-arguments.ts'
@@ -30,8 +30,8 @@ function journalInState(read: StartArguments): void {
   }
 }
 
-/** What the simulator is to be like. */
-export function simulatorOptions(read: StartArguments, log: SimulatorOptions['log']): SimulatorOptions {
+/** What the server is to be like. */
+export function appOptions(read: StartArguments, log: AppOptions['log']): AppOptions {
   const { values, given } = read
   return {
     state: stateOf(read),
@@ -49,7 +49,7 @@ export function simulatorOptions(read: StartArguments, log: SimulatorOptions['lo
     adminToken: values['admin-token'],
     allowHosts: values['allow-host'],
     allowOutbound: values['allow-outbound'],
-    tls: tlsOf(read, () => throwAwayOf(read)),
+    tls: tlsOf(read, () => temporaryOf(read)),
     journalFile: values.journal,
     journalCapacity: values['journal-size'],
     bodyLimit: values['body-limit'],
@@ -62,7 +62,7 @@ function stateOf({ values, given }: StartArguments): string | null {
   return values['in-memory'] && given.get('state') !== 'flag' ? null : values.state
 }
 
-function throwAwayOf(read: StartArguments): SimulatorOptions['tls'] {
+function temporaryOf(read: StartArguments): AppOptions['tls'] {
   const { values } = read
   const base = values['base-url']
   const state = stateOf(read)

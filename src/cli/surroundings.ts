@@ -12,7 +12,7 @@ export function processSurroundings(): Surroundings {
   }
 }
 
-/** Over the line that is there; cut, since one that wraps could not be taken back. */
+/** Over the line that is there; cut, since one that wraps could not be rolled back. */
 function showProgress(line: string): void {
   process.stderr.write(`\r\x1b[K${line.slice(0, process.stderr.columns - 1)}`)
 }

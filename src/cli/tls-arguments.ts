@@ -1,4 +1,4 @@
-import type { SimulatorOptions } from '../app/app.ts'
+import type { AppOptions } from '../app/app.ts'
 import type { Arguments } from './arguments.ts'
 import type { TLS } from './flags.ts'
 import { UsageError } from './usage-error.ts'
@@ -26,9 +26,9 @@ function halfCertificate({ values }: TlsArguments): void {
 }
 
 /** The certificate to serve with; `throwAway` is how one is made. */
-export function tlsOf({ values, given }: TlsArguments, throwAway: () => SimulatorOptions['tls']) {
+export function tlsOf({ values, given }: TlsArguments, temporary: () => AppOptions['tls']) {
   const [cert, key] = [values['tls-cert'], values['tls-key']]
   const own = cert !== undefined && key !== undefined && !(values.tls && given.get('tls') === 'flag')
   if (own) return { cert, key }
-  return values.tls ? throwAway() : undefined
+  return values.tls ? temporary() : undefined
 }

@@ -6,7 +6,7 @@ import type { ControlApi, Decision } from './control-api.ts'
 import { Ledger } from './ledger.ts'
 import type { Observed } from './judge.ts'
 import { credentialsOf, Offer } from './offer.ts'
-import { OwnWorld } from './own-world.ts'
+import { OwnEnvironment } from './own-world.ts'
 import type { Wire } from './wire.ts'
 
 /** Where the calling application takes its users back. */
@@ -134,12 +134,15 @@ export class CheckContext {
   }
 
   /** An environment of a toolmock whose clock the check may move. @throws Skipped elsewhere */
-  async ownWorld(): Promise<{ world: OwnWorld; own: CheckContext }> {
+  async ownEnvironment(): Promise<{ registry: OwnEnvironment; own: CheckContext }> {
     if (!this.#options.control)
       throw new Skipped('needs a clock that moves: --consent control-api has one at a toolmock')
     const { name, client } = await this.#options.control.environment()
     const api = new Api(this.wire, client)
-    return { world: new OwnWorld(name, this.#options.control), own: new CheckContext({ ...this.#options, api }) }
+    return {
+      registry: new OwnEnvironment(name, this.#options.control),
+      own: new CheckContext({ ...this.#options, api }),
+    }
   }
 
   /** Creates a provider. @throws Skipped unless the run may change providers */

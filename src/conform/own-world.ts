@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts'
 import type { ControlApi } from './control-api.ts'
 
 /** An environment of a toolmock that one check has to itself. */
-export class OwnWorld {
+export class OwnEnvironment {
   readonly #name: string
   readonly #control: ControlApi
 

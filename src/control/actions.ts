@@ -2,10 +2,10 @@ import { completeLink } from '../magic-links/link-completion.ts'
 import type { Decision } from '../magic-links/ports.ts'
 import type { Account } from '../domain/account.ts'
 import type { Connection } from '../domain/connection.ts'
-import { Trail } from '../domain/request-trace.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
 import { type AccountEvent, applyAccountEvent } from '../operations/account-events.ts'
 import { applyConnectionEvent, type ConnectionEvent, findConnection } from '../operations/connection-events.ts'
-import { Footing } from '../state/read-guard.ts'
+import { ReadGuard } from '../state/read-guard.ts'
 import type { StoredEnvironment } from '../state/stored-environment.ts'
 import type { ControlContext } from './context.ts'
 import { ControlError } from './control-error.ts'
@@ -17,10 +17,10 @@ import { journalChange } from './journaled.ts'
  */
 
 /** @throws ControlError ENVIRONMENT_NOT_FOUND */
-export function environmentNamed({ world }: Pick<ControlContext, 'world'>, name: string): StoredEnvironment {
-  const environment = world.environment(name)
+export function environmentNamed({ registry }: Pick<ControlContext, 'registry'>, name: string): StoredEnvironment {
+  const environment = registry.environment(name)
   if (environment) return environment
-  const known = world.environments().map((each) => each.name)
+  const known = registry.environments().map((each) => each.name)
   const message = `there is no environment ${JSON.stringify(name.slice(0, 100))}; there are ${known.slice(0, 30).join(', ')}`
   throw new ControlError('ENVIRONMENT_NOT_FOUND', message)
 }
@@ -44,15 +44,15 @@ export async function resetEnvironment(context: ControlContext, environment: Sto
 export function accountEvent(
   context: ControlContext,
   environment: StoredEnvironment,
-  happening: { id: string; event: AccountEvent; trail?: Trail },
+  happening: { id: string; event: AccountEvent; trace?: RequestTrace },
 ): Account {
-  const { id, event, trail = new Trail() } = happening
+  const { id, event, trace = new RequestTrace() } = happening
   const account = environment.model.tables.accounts.get(id)
   if (!account) throw new ControlError('ACCOUNT_NOT_FOUND', `there is no connected account ${JSON.stringify(id)}`)
-  trail.account ??= account
-  const thirdParty = context.thirdParty(environment, trail)
-  const result = applyAccountEvent({ environment, thirdParty, trail }, account, event)
-  journalChange(context, environment, { kind: 'control', sentence: `${event} happened to account ${id}`, trail })
+  trace.account ??= account
+  const thirdParty = context.thirdParty(environment, trace)
+  const result = applyAccountEvent({ environment, thirdParty, trace }, account, event)
+  journalChange(context, environment, { kind: 'control', sentence: `${event} happened to account ${id}`, trace })
   return result.account
 }
 
@@ -60,14 +60,14 @@ export function accountEvent(
 export function connectionEvent(
   context: ControlContext,
   environment: StoredEnvironment,
-  happening: { id: string; event: ConnectionEvent; trail?: Trail },
+  happening: { id: string; event: ConnectionEvent; trace?: RequestTrace },
 ): Connection {
-  const { id, event, trail = new Trail() } = happening
+  const { id, event, trace = new RequestTrace() } = happening
   const connection = findConnection(environment, id)
   if (!connection) throw new ControlError('CONNECTION_NOT_FOUND', `there is no connection ${JSON.stringify(id)}`)
   const moved = applyConnectionEvent(environment, connection, event)
   const sentence = `${event} happened to connection ${moved.id} (${moved.key_id})`
-  journalChange(context, environment, { kind: 'control', sentence, trail })
+  journalChange(context, environment, { kind: 'control', sentence, trace })
   return moved
 }
 
@@ -76,7 +76,7 @@ export interface LinkChoice {
   /** Who signs in; anybody. */
   readonly as?: string | undefined
   readonly baseUrl: string
-  readonly trail?: Trail
+  readonly trace?: RequestTrace
 }
 
 /** Decides a link as its user would in a browser. @throws LinkProblem */
@@ -86,19 +86,19 @@ export async function completeMagicLink(
   id: string,
   choice: LinkChoice,
 ): Promise<{ redirect_url: string }> {
-  const { decision, as, baseUrl, trail = new Trail() } = choice
-  const footing = new Footing(environment)
-  const thirdParty = context.thirdParty(environment, trail)
-  const flow = { environment, thirdParty, authorizations: context.authorizations, baseUrl, trail }
+  const { decision, as, baseUrl, trace = new RequestTrace() } = choice
+  const readGuard = new ReadGuard(environment)
+  const thirdParty = context.thirdParty(environment, trace)
+  const flow = { environment, thirdParty, authorizations: context.authorizations, baseUrl, trace }
   const link = environment.model.tables.magic_links.get(id)
-  trail.account = link && environment.model.tables.accounts.get(link.account_id)
+  trace.account = link && environment.model.tables.accounts.get(link.account_id)
   const answer = await completeLink(flow, id, { decision, as })
-  footing.hold()
+  readGuard.hold()
   const who = as === undefined ? '' : ` as ${as}`
   journalChange(context, environment, {
     kind: 'control',
     sentence: `a magic link was completed: ${decision}${who}`,
-    trail,
+    trace,
   })
   return answer
 }

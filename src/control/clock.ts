@@ -1,7 +1,7 @@
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, milliseconds } from '../domain/instant.ts'
-import { Trail } from '../domain/request-trace.ts'
-import { settleDue } from '../operations/due.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
+import { applyDueEvents } from '../operations/due.ts'
 import { now } from '../state/environment.ts'
 import type { StoredEnvironment } from '../state/stored-environment.ts'
 import type { ControlContext } from './context.ts'
@@ -54,13 +54,13 @@ export function changeClock(
   context: ControlContext,
   environment: StoredEnvironment,
   change: ClockChange,
-  trail: Trail = new Trail(),
+  trace: RequestTrace = new RequestTrace(),
 ): ClockView {
   const { clock } = environment
   const before = now(environment)
   const from = clock.now()
   const to = change.now === undefined ? from + (change.advance ?? 0) : milliseconds(change.now)
-  context.world.change(environment, () => {
+  context.registry.change(environment, () => {
     try {
       if (change.frozen === true) clock.freeze(to)
       else if (change.frozen === false) clock.run()
@@ -68,10 +68,10 @@ export function changeClock(
     } catch (error) {
       throw error instanceof RangeError ? new ControlError('INVALID_BODY', error.message) : error
     }
-    settleDue(environment, trail)
+    applyDueEvents(environment, trace)
   })
   const view = viewClock(environment)
   const sentence = `the clock went from ${before} to ${view.now} and ${view.frozen ? 'stands still' : 'runs'}`
-  journalChange(context, environment, { kind: 'clock', sentence, trail })
+  journalChange(context, environment, { kind: 'clock', sentence, trace })
   return view
 }

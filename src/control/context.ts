@@ -1,15 +1,15 @@
 import type { Request, Response } from 'express'
 import type { Authorizations } from '../magic-links/ports.ts'
-import type { ContractReport, CoverageReport, SecondOpinion } from '../documents/report-schemas.ts'
+import type { ContractReport, CoverageReport, PrismCheck } from '../documents/report-schemas.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
 import type { Ids, ThirdParty } from '../domain/ports.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environments } from '../environments/environments.ts'
 import type { Journals } from '../request-journal/journals.ts'
 import type { EnvironmentScenarios } from '../scenarios/scenarios.ts'
 import type { Environment } from '../state/environment.ts'
 import type { StoredEnvironment } from '../state/stored-environment.ts'
-import type { World } from '../state/environment-registry.ts'
+import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import type { ReportFormat } from '../verdict/formats/format.ts'
 import type { AdmissionRules } from './admission.ts'
 import type { SentBody } from './body.ts'
@@ -20,7 +20,7 @@ export interface Reports {
   contract(environment?: string): Promise<ContractReport>
   coverage(environment?: string): Promise<CoverageReport>
   /** What Prism says otherwise of the exchanges that the journals keep; the first time, Prism is loaded. */
-  secondOpinion(environment?: string): Promise<SecondOpinion>
+  prismCheck(environment?: string): Promise<PrismCheck>
   /** Both, in another format. */
   rendered(format: ReportFormat, environment?: string): Promise<{ readonly text: string; readonly type: string }>
   /** The environments that a report can be about, those that are gone included. */
@@ -36,12 +36,12 @@ export interface ControlContext {
   readonly version: string
   /** Whether the seed has been applied. */
   ready(): boolean
-  readonly world: World
+  readonly registry: EnvironmentRegistry
   readonly environments: Environments
   readonly journals: Journals
   scenarios(environment: Environment): EnvironmentScenarios
-  /** The third parties of an environment; calls are noted in the trail. */
-  thirdParty(environment: Environment, trail: Trail): ThirdParty
+  /** The third parties of an environment; calls are noted in the trace. */
+  thirdParty(environment: Environment, trace: RequestTrace): ThirdParty
   readonly authorizations: Authorizations
   readonly reports: Reports
   readonly documents: DocumentChecks
@@ -78,7 +78,7 @@ export interface ControlCall extends ServerCall {
   /** The one that `?environment=` names. */
   readonly environment: StoredEnvironment
   /** What the call causes, for the journal. */
-  readonly trail: Trail
+  readonly trace: RequestTrace
 }
 
 /** What a call answers: JSON, or a text; undefined when the handler has answered by itself. */

@@ -1,4 +1,4 @@
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import type { ControlContext } from './context.ts'
 
@@ -6,7 +6,7 @@ import type { ControlContext } from './context.ts'
 export function journalChange(
   { journals, ids, realTime }: Pick<ControlContext, 'journals' | 'ids' | 'realTime'>,
   environment: Environment,
-  { kind, sentence, trail }: { kind: 'clock' | 'control'; sentence: string; trail: Trail },
+  { kind, sentence, trace }: { kind: 'clock' | 'control'; sentence: string; trace: RequestTrace },
 ): void {
   journals.of(environment).record({
     kind,
@@ -25,7 +25,7 @@ export function journalChange(
     responseHeaders: {},
     responseBody: '',
     client: null,
-    trail,
+    trace,
     violations: [],
     warnings: [],
     responseViolations: [],

@@ -47,7 +47,7 @@ async function listLinks(call: ControlCall): Promise<ControlReply> {
   if (links.length === 0 && waitMs > 0) {
     await anEntry(call, waitMs, () => (links = openLinks(call)).length > 0)
     // The environment may have been removed while this was waiting.
-    if (context.world.environment(environment.name) !== environment) links = []
+    if (context.registry.environment(environment.name) !== environment) links = []
   }
   return { status: 200, body: { links } }
 }
@@ -89,18 +89,18 @@ function openLinks({ context, environment, request }: ControlCall): OpenLinkView
 }
 
 async function complete(call: ControlCall): Promise<ControlReply> {
-  const { context, request, body, path, trail } = call
+  const { context, request, body, path, trace } = call
   const { decision, as } = readFields(body && (await valueOf(body)), DECISION_FORMS, { required: ['decision'] })
   if (decision === undefined) throw new Error('a required field was read as absent')
   const id = path['id'] ?? ''
   const environment = homeOf(call, id)
   const baseUrl = context.baseUrl(request)
-  return { status: 200, body: await completeMagicLink(context, environment, id, { decision, as, baseUrl, trail }) }
+  return { status: 200, body: await completeMagicLink(context, environment, id, { decision, as, baseUrl, trace }) }
 }
 
 /** A link belongs to its environment without anybody saying so; whoever names another one is told. */
 function homeOf({ context, query, environment }: ControlCall, id: string): StoredEnvironment {
-  const found = context.world.byMagicLink(id)
+  const found = context.registry.byMagicLink(id)
   if (found && (!query.has('environment') || found.environment === environment)) return found.environment
   throw new ControlError(
     'LINK_NOT_FOUND',

@@ -56,23 +56,23 @@ function getClock({ environment }: ControlCall): ControlReply {
   return { status: 200, body: viewClock(environment) }
 }
 
-async function putClock({ context, environment, body, trail }: ControlCall): Promise<ControlReply> {
+async function putClock({ context, environment, body, trace }: ControlCall): Promise<ControlReply> {
   const change = readClockChange(body && (await valueOf(body)))
-  return { status: 200, body: changeClock(context, environment, change, trail) }
+  return { status: 200, body: changeClock(context, environment, change, trace) }
 }
 
-function onAccount({ context, environment, path: { id = '', event = '' }, trail }: ControlCall): ControlReply {
+function onAccount({ context, environment, path: { id = '', event = '' }, trace }: ControlCall): ControlReply {
   if (!isAccountEvent(event)) throw unknownEvent(event, ACCOUNT_EVENTS)
   return {
     status: 200,
-    body: { account: withoutCredentials(accountEvent(context, environment, { id, event, trail })) },
+    body: { account: withoutCredentials(accountEvent(context, environment, { id, event, trace })) },
   }
 }
 
-function onConnection({ context, environment, path: { id = '', event: name = '' }, trail }: ControlCall): ControlReply {
+function onConnection({ context, environment, path: { id = '', event: name = '' }, trace }: ControlCall): ControlReply {
   const event = CONNECTION_EVENTS.find((known) => known === name)
   if (!event) throw unknownEvent(name, CONNECTION_EVENTS)
-  return { status: 200, body: { connection: connectionEvent(context, environment, { id, event, trail }) } }
+  return { status: 200, body: { connection: connectionEvent(context, environment, { id, event, trace }) } }
 }
 
 async function listScenarios({ context, environment }: ControlCall): Promise<ControlReply> {

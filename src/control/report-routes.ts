@@ -36,7 +36,7 @@ async function contract(call: ServerCall): Promise<ControlReply> {
   const format = formatOf(call, ['json', 'junit', 'sarif', 'html'])
   const judge = judgeOf(call, format)
   if (format !== 'json') return { status: 200, ...(await reports.rendered(format, environment)) }
-  const second_opinion = judge && (await reports.secondOpinion(environment))
+  const second_opinion = judge && (await reports.prismCheck(environment))
   return { status: 200, body: { ...(await reports.contract(environment)), ...(second_opinion && { second_opinion }) } }
 }
 

@@ -1,6 +1,6 @@
 import express, { type Request, type Response, type Router } from 'express'
-import { Trail } from '../domain/request-trace.ts'
-import { settleDue } from '../operations/due.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
+import { applyDueEvents } from '../operations/due.ts'
 import { environmentNamed } from './actions.ts'
 import { admit } from './admission.ts'
 import { formatOf, hasBody, readingError, type SentBody, textOf } from './body.ts'
@@ -49,7 +49,7 @@ async function answer(
     return await (route.about === 'server' ? route.handle(call) : inEnvironment(route, call, named))
   } finally {
     // Also when something went wrong: that rests on what was read, as every answer does.
-    await context.world.settled()
+    await context.registry.durable()
   }
 }
 
@@ -60,9 +60,9 @@ function isOpen(route: ControlRoute | undefined): boolean {
 /** Before anything is looked up, what has fallen due by the environment's clock happens. */
 function inEnvironment(route: EnvironmentRoute, call: ServerCall, name: string): ControlReply | Promise<ControlReply> {
   const environment = environmentNamed(call.context, name)
-  const trail = new Trail()
-  settleDue(environment, trail)
-  return route.handle({ ...call, environment, trail })
+  const trace = new RequestTrace()
+  applyDueEvents(environment, trace)
+  return route.handle({ ...call, environment, trace })
 }
 
 /** @throws ControlError PATH_NOT_FOUND, METHOD_NOT_ALLOWED */

@@ -7,7 +7,7 @@ export const SERVER_ROUTES: readonly ControlRoute[] = [
   { about: 'server', operation: 'get_ready', method: 'GET', path: '/ready', open: true, handle: ready },
   { about: 'server', operation: 'get_version', method: 'GET', path: '/version', handle: version },
   { about: 'server', operation: 'get_openapi', method: 'GET', path: '/openapi', handle: openapi },
-  { about: 'server', operation: 'fold_state', method: 'POST', path: '/state/fold', handle: fold },
+  { about: 'server', operation: 'fold_state', method: 'POST', path: '/state/fold', handle: checkpoint },
   { about: 'environment', operation: 'get_env', method: 'GET', path: '/env', query: ['format'], handle: env },
 ]
 
@@ -31,8 +31,8 @@ async function openapi(): Promise<ControlReply> {
 }
 
 /** From then on the state file alone is the whole model, until something changes; nothing to do in memory. */
-async function fold({ context }: ServerCall): Promise<ControlReply> {
-  await context.world.fold()
+async function checkpoint({ context }: ServerCall): Promise<ControlReply> {
+  await context.registry.checkpoint()
   return { status: 200, body: {} }
 }
 

@@ -22,7 +22,7 @@ export function snapshotRoutes(): readonly ControlRoute[] {
     { about, operation: 'list_snapshots', method: 'GET', path: '/snapshots', handle: of(listed) },
     { about, operation: 'take_snapshot', method: 'PUT', path, handle: of(take) },
     { about, operation: 'restore_snapshot', method: 'POST', path: `${path}/restore`, handle: of(restore) },
-    { about, operation: 'delete_snapshot', method: 'DELETE', path, handle: of(forget) },
+    { about, operation: 'delete_snapshot', method: 'DELETE', path, handle: of(expiry) },
     { about, operation: 'get_state_diff', method: 'GET', path: '/state/diff', query: ['snapshot'], handle: of(diff) },
   ]
 }
@@ -38,11 +38,11 @@ function take({ environment, path }: ControlCall, snapshots: Snapshots): Control
 
 function restore(call: ControlCall, snapshots: Snapshots): ControlReply {
   const snapshot = found(snapshots, call.path['name'])
-  restoreSnapshot(call.context.world, call.environment, snapshot)
+  restoreSnapshot(call.context.registry, call.environment, snapshot)
   return changed(call, `the snapshot ${snapshot.name} was restored`)
 }
 
-function forget({ path }: ControlCall, snapshots: Snapshots): ControlReply {
+function expiry({ path }: ControlCall, snapshots: Snapshots): ControlReply {
   snapshots.remove(found(snapshots, path['name']).name)
   return { status: 200, body: {} }
 }

@@ -42,9 +42,9 @@ async function putState(call: ControlCall): Promise<ControlReply> {
   const { context, environment } = call
   const value = await valueOf(sent(call))
   const faults: Fault[] = []
-  const state = readState(value, { world: context.world, environment }, (fault) => faults.push(fault))
+  const state = readState(value, { registry: context.registry, environment }, (fault) => faults.push(fault))
   if (!state) throw faulty('INVALID_STATE', faults)
-  replaceState(context.world, environment, state)
+  replaceState(context.registry, environment, state)
   return changed(call, 'the state was replaced')
 }
 
@@ -67,8 +67,8 @@ async function putConnector(call: ControlCall): Promise<ControlReply> {
 }
 
 /** The model was changed from outside. */
-export function changed({ context, environment, trail }: ControlCall, sentence: string): ControlReply {
-  journalChange(context, environment, { kind: 'control', sentence, trail })
+export function changed({ context, environment, trace }: ControlCall, sentence: string): ControlReply {
+  journalChange(context, environment, { kind: 'control', sentence, trace })
   return { status: 200, body: {} }
 }
 

@@ -68,7 +68,7 @@ const contractRecord = z.strictObject({
 
 const sentences = z.array(z.string()).describe('What was found wrong; nothing where this judge found nothing')
 
-const secondOpinion = z
+const prismCheck = z
   .strictObject({
     judge: z.literal('prism'),
     judged: z
@@ -102,7 +102,7 @@ export const contractReportSchema = z.strictObject({
   ok: z.boolean().describe('No violations, no unknown paths, and every rule fired that had to'),
   total: contractRecord,
   environments: z.array(z.strictObject({ name: z.string(), ...contractRecord.shape })),
-  second_opinion: secondOpinion.optional(),
+  second_opinion: prismCheck.optional(),
 })
 
 const reach = z
@@ -192,7 +192,7 @@ export type Finding = Immutable<z.infer<typeof finding>>
 export type Warning = Immutable<z.infer<typeof warning>>
 export type UnknownPath = Immutable<z.infer<typeof unknownPath>>
 export type UnfiredRule = Immutable<z.infer<typeof unfiredRule>>
-export type SecondOpinion = Immutable<z.infer<typeof secondOpinion>>
+export type PrismCheck = Immutable<z.infer<typeof prismCheck>>
 export type CoverageReport = Immutable<z.infer<typeof coverageReportSchema>>
 export type Coverage = Immutable<z.infer<typeof coverage>>
 export type Tally = Immutable<z.infer<typeof tally>>

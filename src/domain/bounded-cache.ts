@@ -2,7 +2,7 @@
  * What was worked out of things that never change, for those that were asked for of late: when it is full, it begins anew.
  * Not a WeakMap, which would keep something for each of 100,000 accounts, and which the garbage collector has to walk.
  */
-export class Recent<Key extends object, Value> {
+export class BoundedCache<Key extends object, Value> {
   readonly #most: number
   readonly #known = new Map<Key, Value>()
 

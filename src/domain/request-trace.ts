@@ -60,7 +60,7 @@ export interface IgnoredField {
  * What one request was about and what it caused, noted where it happens and handed along explicitly; the journal reads it.
  * One object per request: arrays are shared and empty until something is noted.
  */
-export class Trail {
+export class RequestTrace {
   /** The account as the request found it, or as it made it. Records are immutable, so that this is what was true then. */
   account: Account | undefined
   execution_id: string | undefined
@@ -137,7 +137,7 @@ export class Trail {
   }
 
   /** The state could not be written and nothing was changed: no transition took place. */
-  takeBack(): void {
+  markRolledBack(): void {
     this.due = NOTHING
     this.transitions = NOTHING
   }

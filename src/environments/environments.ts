@@ -4,7 +4,7 @@ import { isClientPattern, type SeedBundle } from '../domain/seed.ts'
 import { systemTime, type TimeSource } from '../state/model/clock.ts'
 import { putSeed, seedExpander } from '../state/seeding.ts'
 import type { StoredEnvironment } from '../state/stored-environment.ts'
-import type { World } from '../state/environment-registry.ts'
+import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import { environmentNameFor, fittingPattern } from './client-pattern.ts'
 import {
   changedSeed,
@@ -20,7 +20,7 @@ import {
 import { clockStateOf, type StartClock, standing } from './start-clock.ts'
 
 export interface EnvironmentsOptions {
-  readonly world: World
+  readonly registry: EnvironmentRegistry
   readonly thirdParty: (environment: StoredEnvironment) => ThirdParty
   /** The seed of the server, which every environment without one of its own is made from; loaded when it is first needed. */
   readonly seed: () => Promise<SeedBundle>
@@ -95,13 +95,13 @@ export class Environments {
   }
 
   async #make(request: EnvironmentRequest, seed: SeedBundle, ofServer: boolean): Promise<CreatedEnvironment> {
-    const { world, thirdParty } = this.#options
+    const { registry, thirdParty } = this.#options
     const expand = await seedExpander(seed)
     const name = request.name ?? this.#generatedName()
-    if (world.environment(name)) throw new EnvironmentExistsError(name)
+    if (registry.environment(name)) throw new EnvironmentExistsError(name)
     const clock = request.clock ?? this.#options.clock ?? {}
     let exact = seed
-    const environment = world.create(name, {
+    const environment = registry.create(name, {
       settings: seed.settings,
       clock: clockStateOf(clock, (this.#options.time ?? systemTime)()),
       idSeed: request.idSeed ?? this.#options.idSeed,
@@ -126,7 +126,7 @@ export class Environments {
 
   /** Removes an environment with everything in it; false when there is none of that name. */
   remove(name: string): boolean {
-    return this.#options.world.remove(name)
+    return this.#options.registry.remove(name)
   }
 
   /**
@@ -139,10 +139,10 @@ export class Environments {
     const own = seed === (await this.serverSeed()) ? undefined : withoutClients(seed)
     const arriving = this.#arriving.get(clientId)
     if (arriving) return arriving
-    const { world } = this.#options
-    const known = world.byClient(clientId)
+    const { registry } = this.#options
+    const known = registry.byClient(clientId)
     if (known) return known
-    const name = environmentNameFor(clientId, (taken) => world.environment(taken) !== undefined)
+    const name = environmentNameFor(clientId, (taken) => registry.environment(taken) !== undefined)
     const made = this.create({ name, seed: own, client: { id: clientId, client_secret: secret } })
     this.#arriving.set(clientId, made)
     return made.finally(() => this.#arriving.delete(clientId))
@@ -150,10 +150,10 @@ export class Environments {
 
   /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */
   async add(environment: StoredEnvironment, seed: SeedBundle): Promise<void> {
-    const { world, thirdParty } = this.#options
+    const { registry, thirdParty } = this.#options
     const origin = await this.#originOf(environment)
     const expand = await seedExpander(seed)
-    const exact = world.change(environment, () => {
+    const exact = registry.change(environment, () => {
       const written = exactSeed(environment, expand(environment))
       environment.configure(seed.settings)
       putSeed(environment, thirdParty(environment), written)
@@ -168,12 +168,12 @@ export class Environments {
    * @throws ClientIdTakenError
    */
   async reseed(seed: SeedBundle, ownerOfClients: string): Promise<void> {
-    const { world, thirdParty } = this.#options
-    for (const environment of world.environments()) {
+    const { registry, thirdParty } = this.#options
+    for (const environment of registry.environments()) {
       const origin = await this.#originOf(environment)
       if (!origin.ofServer) continue
       const changed = changedSeed(origin, environment.name === ownerOfClients ? seed : withoutClients(seed))
-      const exact = world.change(environment, () => {
+      const exact = registry.change(environment, () => {
         const written = exactSeed(environment, changed)
         environment.configure(seed.settings)
         putSeed(environment, thirdParty(environment), written)
@@ -186,9 +186,9 @@ export class Environments {
 
   /** Takes model, settings and clock back to the seed, in one commit; clients and bearer tokens stay. */
   async reset(environment: StoredEnvironment): Promise<void> {
-    const { world, thirdParty, time = systemTime } = this.#options
+    const { registry, thirdParty, time = systemTime } = this.#options
     const origin = await this.#originOf(environment)
-    world.change(environment, () => {
+    registry.change(environment, () => {
       environment.clock.restore(clockStateOf(origin.clock, time()))
       refill(environment, thirdParty(environment), origin)
     })
@@ -216,7 +216,7 @@ export class Environments {
   async #seedWithPattern(clientId: string, secret: string): Promise<SeedBundle | undefined> {
     const ofServer = await this.serverSeed()
     if (fittingPattern(ofServer, clientId, secret)) return ofServer
-    for (const environment of this.#options.world.environments()) {
+    for (const environment of this.#options.registry.environments()) {
       const origin = this.#origins.get(environment)
       if (origin && fittingPattern(origin.seed, clientId, secret)) return origin.seed
     }
@@ -228,14 +228,14 @@ export class Environments {
     const given = (seed?.clients ?? []).filter(({ id }) => !isClientPattern(id))
     if (given.length > 0) return given
     let id = made.ids.id('client')
-    while (this.#options.world.byClient(id)) id = made.ids.id('client')
+    while (this.#options.registry.byClient(id)) id = made.ids.id('client')
     return [{ id, client_secret: made.ids.opaque() }]
   }
 
   #generatedName(): string {
     const next = (): string => `env-${++this.#generatedNames}`
     let name = next()
-    while (this.#options.world.environment(name)) name = next()
+    while (this.#options.registry.environment(name)) name = next()
     return name
   }
 }

@@ -1,11 +1,11 @@
 import { checkResponse } from '../contract/contract.ts'
 import { ServiceError } from '../domain/errors.ts'
-import type { Corridor } from '../app-services.ts'
-import type { Exchange } from './request-context.ts'
+import type { AppServices } from '../app-services.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** Our own answer against the spec: what it breaks is a defect of the mock, logged and kept in the journal. */
-export function checkAnswer(exchange: Exchange, { log, lasting }: Corridor): void {
-  const { route, reply, error, fault } = exchange
+export function checkAnswer(context: RequestContext, { log, cacheable }: AppServices): void {
+  const { route, reply, error, fault } = context
   // What a scenario answers is its author's, who may want what the spec does not have.
   if (fault && (fault.injected || fault.cut)) return
   if (!reply) throw new Error(`${route.operation} left no reply`)
@@ -14,17 +14,17 @@ export function checkAnswer(exchange: Exchange, { log, lasting }: Corridor): voi
   if (reply.status === 500 && error !== undefined && isOurs)
     log.error('an operation failed', { operation: route.operation, error: describe(error) })
   if (OUTSIDE_OPERATIONS.has(reply.status)) return
-  const known = lasting.of(reply)
+  const known = cacheable.of(reply)
   if (known?.sound?.operation === route.operation && known.sound.status === reply.status) return
-  exchange.responseViolations = checkResponse(route.operation, reply.status, reply.body)
-  if (exchange.responseViolations.length === 0) {
+  context.responseViolations = checkResponse(route.operation, reply.status, reply.body)
+  if (context.responseViolations.length === 0) {
     if (known) known.sound = { operation: route.operation, status: reply.status }
     return
   }
   log.error('an answer of the mock breaks its contract; please report this', {
     operation: route.operation,
     status: reply.status,
-    violations: exchange.responseViolations,
+    violations: context.responseViolations,
   })
 }
 

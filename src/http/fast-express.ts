@@ -3,7 +3,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { continueWhenRead } from './expectation.ts'
 import { limitServer, type ServerLimits, serverOptions } from './server-limits.ts'
 
-export type App = Express
+export type ExpressApp = Express
 
 /**
  * An Express application whose requests and responses are born with Express' prototypes. Express sets the prototype of
@@ -51,9 +51,9 @@ export function createFastExpress(): {
 export type FirstDoor = (request: Request, response: Response) => boolean
 
 /** Opens a door in front of everything that is mounted. Only what node itself gives requests and responses is there by then. */
-export function openFirst(app: App, door: FirstDoor): void {
+export function openFirst(app: ExpressApp, door: FirstDoor): void {
   type Handle = (request: Request, response: Response, next?: NextFunction) => void
-  const express = app as App & { handle: Handle }
+  const express = app as ExpressApp & { handle: Handle }
   const handle: Handle = express.handle.bind(app)
   express.handle = (request, response, next) => {
     if (!door(request, response)) handle(request, response, next)

@@ -1,17 +1,17 @@
 import type { Request, RequestHandler } from 'express'
 import type { Ids } from '../domain/ports.ts'
-import { Trail } from '../domain/request-trace.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
 import { kept } from '../request-journal/body-text.ts'
 import type { Environment } from '../state/environment.ts'
 import { whenAndWhere } from './record.ts'
 import { requestIdOf } from './request-identity.ts'
-import type { Corridor } from '../app-services.ts'
+import type { AppServices } from '../app-services.ts'
 
 /** One request of a browser. */
 interface Visit {
   readonly id: string
   readonly startedAt: number
-  readonly trail: Trail
+  readonly trace: RequestTrace
   environment?: Environment
   /** A form that the page read by itself. */
   form?: string
@@ -23,18 +23,22 @@ interface Visit {
  * answer begins. Which environment it belongs to is found out on the way.
  */
 export class PageJournal {
-  readonly #corridor: Corridor
+  readonly #services: AppServices
   readonly #ids: Ids
   readonly #visits = new WeakMap<Request, Visit>()
 
-  constructor(corridor: Corridor, ids: Ids) {
-    this.#corridor = corridor
+  constructor(services: AppServices, ids: Ids) {
+    this.#services = services
     this.#ids = ids
   }
 
   /** Comes before the pages. */
   readonly begin: RequestHandler = (request, response, next) => {
-    const visit = { id: requestIdOf(request, this.#ids), startedAt: this.#corridor.realTime(), trail: new Trail() }
+    const visit = {
+      id: requestIdOf(request, this.#ids),
+      startedAt: this.#services.realTime(),
+      trace: new RequestTrace(),
+    }
     this.#visits.set(request, visit)
     response.setHeader('X-Request-Id', visit.id)
     // Every page and redirect is sent by a writeHead of its own: the one place that none goes around.
@@ -52,12 +56,12 @@ export class PageJournal {
   }
 
   /** The request is about this environment; `form` is what it sent, where the page has read it. */
-  visited(request: Request, environment: Environment, form?: URLSearchParams): Trail {
+  visited(request: Request, environment: Environment, form?: URLSearchParams): RequestTrace {
     const visit = this.#visits.get(request)
-    if (!visit) return new Trail()
+    if (!visit) return new RequestTrace()
     visit.environment = environment
     if (form && request.method === 'POST') visit.form = form.toString()
-    return visit.trail
+    return visit.trace
   }
 
   /** The page says that something went wrong. */
@@ -67,11 +71,11 @@ export class PageJournal {
   }
 
   #record(request: Request, visit: Visit, answer: { status: number; headers: Record<string, string> }): void {
-    const { journals, defaultEnvironment, realTime, world } = this.#corridor
+    const { journals, defaultEnvironment, realTime, registry } = this.#services
     const home = visit.environment ?? defaultEnvironment()
     const { body } = request as { body: unknown }
-    journals.of(home ?? world).record({
-      ...whenAndWhere(home, this.#corridor),
+    journals.of(home ?? registry).record({
+      ...whenAndWhere(home, this.#services),
       kind: 'page',
       id: visit.id,
       durationMs: realTime() - visit.startedAt,
@@ -85,7 +89,7 @@ export class PageJournal {
       responseHeaders: { 'X-Request-Id': visit.id, ...answer.headers },
       responseBody: '',
       client: null,
-      trail: visit.trail,
+      trace: visit.trace,
       violations: [],
       warnings: [],
       responseViolations: [],

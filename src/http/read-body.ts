@@ -1,27 +1,27 @@
 import { checkContentType, decode, hasBody, parseJsonObject } from './body.ts'
-import type { Corridor } from '../app-services.ts'
-import type { Exchange } from './request-context.ts'
+import type { AppServices } from '../app-services.ts'
+import type { RequestContext } from './request-context.ts'
 import { TokenError } from '../domain/errors.ts'
 
 /** Reads the body that the operation takes (G7); operations that take none leave it unread. */
-export function readBody(exchange: Exchange, { readBody }: Corridor): Promise<void> | undefined {
-  const { request, route } = exchange
+export function readBody(context: RequestContext, { readBody }: AppServices): Promise<void> | undefined {
+  const { request, route } = context
   if (route.bodyMediaType === null || !hasBody(request)) return undefined
-  return route.bearer ? readJson(exchange, route.bodyMediaType, readBody) : readForm(exchange, readBody)
+  return route.bearer ? readJson(context, route.bodyMediaType, readBody) : readForm(context, readBody)
 }
 
-async function readJson(exchange: Exchange, mediaType: string, readBody: Corridor['readBody']): Promise<void> {
-  const { request, response } = exchange
+async function readJson(context: RequestContext, mediaType: string, readBody: AppServices['readBody']): Promise<void> {
+  const { request, response } = context
   checkContentType(request, mediaType)
-  exchange.rawBody = await readBody(request, response)
-  exchange.body = parseJsonObject(exchange.rawBody)
+  context.rawBody = await readBody(request, response)
+  context.body = parseJsonObject(context.rawBody)
 }
 
 const FORM = 'application/x-www-form-urlencoded'
 
 /** The token request is a form, and its errors are those of RFC 6749 (G14). */
-async function readForm(exchange: Exchange, read: Corridor['readBody']): Promise<void> {
-  const type = exchange.request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+async function readForm(context: RequestContext, read: AppServices['readBody']): Promise<void> {
+  const type = context.request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (type !== FORM) {
     const found = type === undefined ? 'no content type' : JSON.stringify(type.slice(0, 100))
     const description = `found ${found}, expected ${FORM}`
@@ -29,8 +29,8 @@ async function readForm(exchange: Exchange, read: Corridor['readBody']): Promise
       { field: 'Content-Type', description, constraint: 'content_type' },
     ])
   }
-  exchange.rawBody = await read(exchange.request, exchange.response)
-  exchange.body = fieldsOf(new URLSearchParams(decode(exchange.rawBody)))
+  context.rawBody = await read(context.request, context.response)
+  context.body = fieldsOf(new URLSearchParams(decode(context.rawBody)))
 }
 
 /** Each field once; one that is repeated has all its values. */

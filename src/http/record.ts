@@ -2,62 +2,62 @@ import type { Request } from 'express'
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import { ServiceError, TokenError } from '../domain/errors.ts'
 import { isJsonObject } from '../domain/json.ts'
-import { Trail } from '../domain/request-trace.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
 import { kept } from '../request-journal/body-text.ts'
 import type { Recorded } from '../request-journal/entry.ts'
 import type { Environment } from '../state/environment.ts'
-import type { Corridor } from '../app-services.ts'
-import type { Exchange } from './request-context.ts'
+import type { AppServices } from '../app-services.ts'
+import type { RequestContext } from './request-context.ts'
 import { queryOf } from './request-contract.ts'
 import type { WireAnswer } from './wire-answer.ts'
 
-/** The journal's entry of this request, and whoever observes the corridor. */
-export function record(exchange: Exchange, corridor: Corridor): void {
-  const { request, route, trail, error, answer, rawBody } = exchange
-  const told = exchange.spoken ?? exchange.checked
-  const home = exchange.environment ?? corridor.defaultEnvironment()
-  const realAt = corridor.realTime()
+/** The journal's entry of this request, and whoever observes the request pipeline. */
+export function record(context: RequestContext, services: AppServices): void {
+  const { request, route, trace, error, answer, rawBody } = context
+  const told = context.wire ?? context.checked
+  const home = context.environment ?? services.defaultEnvironment()
+  const realAt = services.realTime()
   // In one piece: an object that grows from another one costs more than all the rest of this step.
   const entry: Recorded = {
     kind: 'request',
-    id: exchange.requestId,
+    id: context.requestId,
     environment: home?.name ?? '',
     at: home?.clock.now() ?? realAt,
     realAt,
-    durationMs: realAt - exchange.startedAt,
+    durationMs: realAt - context.startedAt,
     operation: route.operation,
     method: request.method,
     url: request.originalUrl,
-    requestHeaders: corridor.journals.headers.share(request.rawHeaders),
+    requestHeaders: services.journals.headers.share(request.rawHeaders),
     requestBody: rawBody.length === 0 ? '' : kept(rawBody),
     // 0: no answer left.
-    status: exchange.fault?.cut ? 0 : (answer?.status ?? 500),
-    errorCode: errorCodeOf(exchange),
+    status: context.fault?.cut ? 0 : (answer?.status ?? 500),
+    errorCode: errorCodeOf(context),
     responseHeaders: answer?.headers ?? NO_HEADERS,
     responseBody: kept(answer?.text ?? ''),
-    client: exchange.client?.id ?? null,
-    trail,
-    vocabulary: exchange.spoken?.vocabulary,
+    client: context.client?.id ?? null,
+    trace,
+    vocabulary: context.wire?.vocabulary,
     violations: told?.violations ?? NOTHING,
     warnings: told?.warnings ?? NOTHING,
-    responseViolations: exchange.responseViolations,
+    responseViolations: context.responseViolations,
     failure: error === undefined ? null : failureOf(error),
   }
-  corridor.journals.of(home ?? corridor.world).record(entry)
-  corridor.observe?.(observed(exchange))
+  services.journals.of(home ?? services.registry).record(entry)
+  services.observe?.(observed(context))
 }
 
-/** A request that never came into the corridor: a path or method that is not served. */
+/** A request that never came into the request pipeline: a path or method that is not served. */
 export function recordRefusal(
   { request, requestId, answer, error }: { request: Request; requestId: string; answer: WireAnswer; error: unknown },
-  corridor: Corridor,
+  services: AppServices,
 ): void {
   // Whoever has a valid token finds its mistyped path in its own journal.
   const [, token = ''] = (request.headers.authorization ?? '').split(' ')
-  const known = corridor.world.byBearer(token)
-  const home = known?.environment ?? corridor.defaultEnvironment()
-  corridor.journals.of(home ?? corridor.world).record({
-    ...whenAndWhere(home, corridor),
+  const known = services.registry.byBearer(token)
+  const home = known?.environment ?? services.defaultEnvironment()
+  services.journals.of(home ?? services.registry).record({
+    ...whenAndWhere(home, services),
     kind: 'request',
     id: requestId,
     durationMs: 0,
@@ -71,7 +71,7 @@ export function recordRefusal(
     responseHeaders: answer.headers,
     responseBody: answer.text,
     client: known?.token.client_id ?? null,
-    trail: new Trail(),
+    trace: new RequestTrace(),
     violations: NOTHING,
     warnings: NOTHING,
     responseViolations: NOTHING,
@@ -82,7 +82,7 @@ export function recordRefusal(
 /** What an entry says of its environment and of time. */
 export function whenAndWhere(
   environment: Environment | undefined,
-  { realTime }: Pick<Corridor, 'realTime'>,
+  { realTime }: Pick<AppServices, 'realTime'>,
 ): Pick<Recorded, 'environment' | 'at' | 'realAt'> {
   const realAt = realTime()
   return { environment: environment?.name ?? '', at: environment?.clock.now() ?? realAt, realAt }
@@ -97,12 +97,12 @@ function codeOf(error: unknown): string {
 }
 
 /** The `error_code` of the answer, whoever gave it; null for a success. */
-export function errorCodeOf(exchange: Exchange): string | null {
-  return exchange.error === undefined ? injectedCode(exchange) : codeOf(exchange.error)
+export function errorCodeOf(context: RequestContext): string | null {
+  return context.error === undefined ? injectedCode(context) : codeOf(context.error)
 }
 
 /** The `error_code` of an answer that a scenario gave. */
-function injectedCode({ fault, reply }: Exchange): string | null {
+function injectedCode({ fault, reply }: RequestContext): string | null {
   if (!fault?.injected || !isJsonObject(reply?.body)) return null
   const { details, error } = reply.body
   const [info] = Array.isArray(details) ? details : []
@@ -128,7 +128,7 @@ function observed({
   checked,
   responseViolations,
   fault,
-}: Exchange): ObservedExchange {
+}: RequestContext): ObservedExchange {
   const sent: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) sent[name] = String(value)
   const answered = Object.entries(reply?.headers ?? {}).map(([name, value]): [string, string] => [

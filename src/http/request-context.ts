@@ -4,15 +4,15 @@ import type { Operation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { FaultKind } from '../domain/scenario.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { Environment } from '../state/environment.ts'
-import type { Footing } from '../state/read-guard.ts'
+import type { ReadGuard } from '../state/read-guard.ts'
 import type { WireAnswer } from './wire-answer.ts'
 
-/** One request of the API on its way through the corridor; each step fills in what it finds. */
-export interface Exchange {
+/** One request of the API on its way through the request pipeline; each step fills in what it finds. */
+export interface RequestContext {
   readonly request: Request
   readonly response: Response
   readonly route: Route
@@ -20,12 +20,12 @@ export interface Exchange {
   /** Milliseconds of real time at which the request came in. */
   readonly startedAt: number
   /** What it is about and what it causes. */
-  readonly trail: Trail
+  readonly trace: RequestTrace
   /** Known once the client's credentials or bearer token have been checked. */
   environment?: Environment
   client?: Client
   /** What everything that it reads of the environment stands on. */
-  footing?: Footing
+  readGuard?: ReadGuard
   /** As it was sent; empty when there was none or it was not read. */
   rawBody: Buffer
   /** The parsed body, undefined when there is none. */
@@ -35,7 +35,7 @@ export interface Exchange {
   checked?: CheckedRequest<Operation>
   reply?: Reply
   /** What is told in the words of the environment's vocabulary, where it has one. */
-  spoken?: Spoken
+  wire?: WireWords
   /** The reply as it goes over the wire. */
   answer?: WireAnswer
   /** What the scenarios do to the answer, where a rule fired that does. */
@@ -59,7 +59,7 @@ export interface AnswerFault {
 }
 
 /** Reply and findings in the words of the wire (G48). */
-export interface Spoken {
+export interface WireWords {
   readonly vocabulary: Vocabulary
   readonly reply: Reply | undefined
   readonly violations: readonly FieldViolation[]
@@ -67,8 +67,8 @@ export interface Spoken {
 }
 
 /** What every step before and after it relies on: an environment that is known by now. */
-export function environmentOf(exchange: Exchange): Environment {
-  if (!exchange.environment)
-    throw new Error(`${exchange.route.operation} reached a step that needs an environment without one`)
-  return exchange.environment
+export function environmentOf(context: RequestContext): Environment {
+  if (!context.environment)
+    throw new Error(`${context.route.operation} reached a step that needs an environment without one`)
+  return context.environment
 }

@@ -2,11 +2,11 @@ import type { ErrorRequestHandler, NextFunction, Request, Response } from 'expre
 import { type Route, ROUTES } from '../contract/contract.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
-import { Trail } from '../domain/request-trace.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
 import { walk } from './pipeline.ts'
-import { type App, openFirst } from './fast-express.ts'
-import type { Corridor } from '../app-services.ts'
-import type { Exchange } from './request-context.ts'
+import { type ExpressApp, openFirst } from './fast-express.ts'
+import type { AppServices } from '../app-services.ts'
+import type { RequestContext } from './request-context.ts'
 import { errorReply } from './error-body.ts'
 import { requestIdOf } from './request-identity.ts'
 import { recordRefusal } from './record.ts'
@@ -17,15 +17,15 @@ import { sendAnswer, wireAnswer } from './wire-answer.ts'
  * application itself: a router in between would cost every request a second walk through Express. A path that is there
  * letter for letter does not even need the first one, which costs 12 of the 80 µs of a GET.
  */
-export function mountOperations(app: App, corridor: Corridor, ids: Ids): void {
-  const served = ROUTES.filter((route) => !(corridor.strict && route.discovery))
+export function mountOperations(app: ExpressApp, services: AppServices, ids: Ids): void {
+  const served = ROUTES.filter((route) => !(services.strict && route.discovery))
   const exact = new Map<string, Serve>()
   for (const path of new Set(served.map((route) => route.path))) {
-    const serve = serveAt(path, served, { corridor, ids })
+    const serve = serveAt(path, served, { services, ids })
     app.route(expressPath(path)).all(serve)
     if (!path.includes('{')) exact.set(path, serve)
   }
-  const failed = unexpectedError(corridor, ids)
+  const failed = unexpectedError(services, ids)
   openFirst(app, (request, response) => {
     const { url } = request
     const end = url.indexOf('?')
@@ -44,15 +44,19 @@ export function mountOperations(app: App, corridor: Corridor, ids: Ids): void {
 
 type Serve = (request: Request, response: Response) => Promise<void> | undefined
 
-function serveAt(path: string, served: readonly Route[], { corridor, ids }: { corridor: Corridor; ids: Ids }): Serve {
+function serveAt(
+  path: string,
+  served: readonly Route[],
+  { services, ids }: { services: AppServices; ids: Ids },
+): Serve {
   const byMethod = new Map(
     served.filter((route) => route.path === path).map((route) => [route.method as string, route]),
   )
   return (request, response) => {
     const route = byMethod.get(request.method)
     const requestId = requestIdOf(request, ids)
-    if (route) return walk(exchangeOf({ request, response, route, requestId }, corridor), corridor)
-    refuse({ request, response, requestId }, methodNotAllowed(request, [...byMethod.keys()].join(', ')), corridor)
+    if (route) return walk(requestContext({ request, response, route, requestId }, services), services)
+    refuse({ request, response, requestId }, methodNotAllowed(request, [...byMethod.keys()].join(', ')), services)
     return undefined
   }
 }
@@ -66,36 +70,36 @@ export function requestIds(ids: Ids) {
 }
 
 /** The end of the house: 404 for unknown paths, and an error body for what Express itself refuses. */
-export function unknownPath(corridor: Corridor, ids: Ids) {
+export function unknownPath(services: AppServices, ids: Ids) {
   return (request: Request, response: Response): void => {
     const message = `${request.method} ${request.path.slice(0, 200)} is not served`
     const requestId = requestIdOf(request, ids)
-    refuse({ request, response, requestId }, new ServiceError('PATH_NOT_FOUND', message), corridor)
+    refuse({ request, response, requestId }, new ServiceError('PATH_NOT_FOUND', message), services)
   }
 }
 
 /** What Express throws before a route is found: a path that is not well percent-encoded names nothing that is there. */
-export function unexpectedError(corridor: Corridor, ids: Ids): ErrorRequestHandler {
+export function unexpectedError(services: AppServices, ids: Ids): ErrorRequestHandler {
   return (error, request, response, _next) => {
     const undecodable =
       error instanceof URIError || (error instanceof Error && 'status' in error && error.status === 400)
     if (!undecodable)
-      corridor.log.error('a request failed outside the corridor', { path: request.path, error: String(error) })
+      services.log.error('a request failed outside the request pipeline', { path: request.path, error: String(error) })
     const told: unknown = undecodable
       ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded')
       : error
-    refuse({ request, response, requestId: requestIdOf(request, ids) }, told, corridor)
+    refuse({ request, response, requestId: requestIdOf(request, ids) }, told, services)
   }
 }
 
-/** Answers what never came into the corridor, and notes it in the journal. */
+/** Answers what never came into the request pipeline, and notes it in the journal. */
 function refuse(
   { request, response, requestId }: { request: Request; response: Response; requestId: string },
   error: unknown,
-  corridor: Corridor,
+  services: AppServices,
 ): void {
   const answer = wireAnswer(errorReply(error, requestId), requestId)
-  recordRefusal({ request, requestId, answer, error }, corridor)
+  recordRefusal({ request, requestId, answer, error }, services)
   sendAnswer(response, answer)
 }
 
@@ -109,17 +113,17 @@ function expressPath(path: string): string {
   return path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1')
 }
 
-function exchangeOf(
+function requestContext(
   known: { request: Request; response: Response; route: Route; requestId: string },
-  { realTime }: Corridor,
-): Exchange {
+  { realTime }: AppServices,
+): RequestContext {
   return {
     request: known.request,
     response: known.response,
     route: known.route,
     requestId: known.requestId,
     startedAt: realTime(),
-    trail: new Trail(),
+    trace: new RequestTrace(),
     rawBody: NO_BODY,
     body: undefined,
     responseViolations: NO_VIOLATIONS,

@@ -3,14 +3,14 @@ import { locate, type Locator } from '../domain/locator.ts'
 import type { Account } from '../domain/account.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { ScenarioRequest } from '../scenarios/scenario-request.ts'
-import { environmentOf, type Exchange } from './request-context.ts'
+import { environmentOf, type RequestContext } from './request-context.ts'
 
 /** A request of the API as the rules of scenarios see it; its account is looked for when a rule asks. */
-export function scenarioRequest(exchange: Exchange): ScenarioRequest {
-  const { route, request, checked, client, trail } = exchange
+export function scenarioRequest(context: RequestContext): ScenarioRequest {
+  const { route, request, checked, client, trace } = context
   const body = isJsonObject(checked?.body) ? checked.body : {}
   const query = isJsonObject(checked?.query) ? checked.query : {}
-  const locator = locatorIn(exchange, body, query)
+  const locator = locatorIn(context, body, query)
   let account: Account | null | undefined
   return {
     at: 'service',
@@ -21,9 +21,9 @@ export function scenarioRequest(exchange: Exchange): ScenarioRequest {
     query,
     headers: request.headers as JsonObject,
     locator,
-    trail,
+    trace,
     get account() {
-      account ??= accountOf(exchange, locator, body) ?? null
+      account ??= accountOf(context, locator, body) ?? null
       return account ?? undefined
     },
     get connector() {
@@ -35,7 +35,7 @@ export function scenarioRequest(exchange: Exchange): ScenarioRequest {
 const LOCATOR_FIELDS = ['id', 'connector', 'identifier', 'organization_id', 'user_id'] as const
 
 /** What the request says of the account it is about; of a custom provider, the connector that it is. */
-function locatorIn({ route, checked }: Exchange, body: JsonObject, query: JsonObject): Record<string, string> {
+function locatorIn({ route, checked }: RequestContext, body: JsonObject, query: JsonObject): Record<string, string> {
   const fields = LOCATOR_FIELDS.map((field) => [field, textAt(body, field) ?? textAt(query, field)] as const)
   const id = textAt(body, 'connected_account_id')
   const provider = route.operation.endsWith('_custom_provider') ? checked?.path['identifier'] : undefined
@@ -44,9 +44,9 @@ function locatorIn({ route, checked }: Exchange, body: JsonObject, query: JsonOb
 }
 
 /** The account of the request without side effects; undefined when there is none, or it is not clear which. */
-function accountOf(exchange: Exchange, locator: Locator, body: JsonObject): Account | undefined {
-  const { model } = environmentOf(exchange)
-  if (exchange.route.operation === 'verify_user') {
+function accountOf(context: RequestContext, locator: Locator, body: JsonObject): Account | undefined {
+  const { model } = environmentOf(context)
+  if (context.route.operation === 'verify_user') {
     const request = model.tables.auth_requests.get(textAt(body, 'auth_request_id') ?? '')
     return request && model.tables.accounts.get(request.account_id)
   }

@@ -1,22 +1,22 @@
 import { timingSafeEqual } from 'node:crypto'
 import { shorten } from '../contract/field-path.ts'
 import { type FieldViolation, ServiceError, TokenError } from '../domain/errors.ts'
-import type { Corridor } from '../app-services.ts'
-import type { Exchange } from './request-context.ts'
+import type { AppServices } from '../app-services.ts'
+import type { RequestContext } from './request-context.ts'
 
 /**
  * The token request (5.1, RFC 6749 4.4): finds environment and client by the client credentials, in the body or as HTTP
  * Basic (G14).
  * @throws TokenError
  */
-export function checkClient(exchange: Exchange, corridor: Corridor): Promise<void> | void {
-  return exchange.route.bearer ? undefined : authenticate(exchange, corridor)
+export function checkClient(context: RequestContext, services: AppServices): Promise<void> | void {
+  return context.route.bearer ? undefined : authenticate(context, services)
 }
 
 /** A client id that nobody has may be one that a pattern makes an environment for (1.2). */
-async function authenticate(exchange: Exchange, { world, arrive }: Corridor): Promise<void> {
-  const form = formOf(exchange.body)
-  const header = exchange.request.headers.authorization
+async function authenticate(context: RequestContext, { registry, arrive }: AppServices): Promise<void> {
+  const form = formOf(context.body)
+  const header = context.request.headers.authorization
   const basic = header === undefined ? undefined : basicCredentials(header)
   const grantType = form.get('grant_type')
   if (!grantType) {
@@ -40,12 +40,12 @@ async function authenticate(exchange: Exchange, { world, arrive }: Corridor): Pr
     throw invalid(message, { field: 'client_secret', description, constraint: 'exclusive' })
   }
   const { id, secret } = basic ?? bodyCredentials(form)
-  const found = world.byClient(id) ?? (await arrive(id, secret))
+  const found = registry.byClient(id) ?? (await arrive(id, secret))
   if (!found || !sameSecret(found.client.client_secret, secret)) {
     throw new TokenError('invalid_client', 'client_id or client_secret is wrong', basic !== undefined)
   }
-  exchange.environment = found.environment
-  exchange.client = found.client
+  context.environment = found.environment
+  context.client = found.client
 }
 
 /** What is wrong with any request, as the token endpoint says it: every 400 of it has the body of RFC 6749 5.2 (G14). */

@@ -4,11 +4,11 @@ import type { Ids } from '../domain/ports.ts'
 import { errorReply } from './error-body.ts'
 import { recordRefusal } from './record.ts'
 import { requestIdOf } from './request-identity.ts'
-import type { Corridor } from '../app-services.ts'
+import type { AppServices } from '../app-services.ts'
 import { sendAnswer, wireAnswer } from './wire-answer.ts'
 
 /** An expectation other than `100-continue` cannot be met: 417 (RFC 9110 10.1.1). */
-export function refuseExpectation(corridor: Corridor, ids: Ids): (request: Request, response: Response) => void {
+export function refuseExpectation(services: AppServices, ids: Ids): (request: Request, response: Response) => void {
   return (request, response) => {
     request.originalUrl = request.url
     response.shouldKeepAlive = false
@@ -18,7 +18,7 @@ export function refuseExpectation(corridor: Corridor, ids: Ids): (request: Reque
     })
     const requestId = requestIdOf(request, ids)
     const answer = { ...wireAnswer(errorReply(error, requestId), requestId), status: 417 }
-    recordRefusal({ request, requestId, answer, error }, corridor)
+    recordRefusal({ request, requestId, answer, error }, services)
     sendAnswer(response, answer)
   }
 }

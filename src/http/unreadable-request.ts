@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
-import { Trail } from '../domain/request-trace.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
 import { errorReply } from './error-body.ts'
 import { whenAndWhere } from './record.ts'
 import { answerUnderWay, isInBody } from './server-limits.ts'
-import type { Corridor } from '../app-services.ts'
+import type { AppServices } from '../app-services.ts'
 
 const STATUS_LINES = new Map([
   ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
@@ -25,7 +25,7 @@ const LINGER_MS = 1000
  * What node cannot read as HTTP never becomes a request; its sender gets the error body all the same (G16), and the journal of
  * the default environment an entry.
  */
-export function answerUnreadable(ids: Ids, corridor: Corridor): (error: Error, socket: Duplex) => void {
+export function answerUnreadable(ids: Ids, services: AppServices): (error: Error, socket: Duplex) => void {
   const refused = new WeakSet<Duplex>()
   return (error, socket) => {
     const code = 'code' in error ? String(error.code) : ''
@@ -37,7 +37,7 @@ export function answerUnreadable(ids: Ids, corridor: Corridor): (error: Error, s
       const answer = answerTo(code, error, ids.id('req'))
       hangUp(socket, answer)
       // The request whose body it is has an entry of its own.
-      if (!isBodyOf) record(answer, error, corridor)
+      if (!isBodyOf) record(answer, error, services)
     })
   }
 }
@@ -79,12 +79,12 @@ function answerTo(code: string, error: Error, requestId: string): Refusal {
 }
 
 /** Of what was sent only method and address are kept, where it begins with them: nobody knows what the rest is. */
-function record({ requestId, status, message, body }: Refusal, error: Error, corridor: Corridor): void {
-  const home = corridor.defaultEnvironment()
+function record({ requestId, status, message, body }: Refusal, error: Error, services: AppServices): void {
+  const home = services.defaultEnvironment()
   const sent = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
   const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(sent.toString('latin1', 0, 2100)) ?? []
-  corridor.journals.of(home ?? corridor.world).record({
-    ...whenAndWhere(home, corridor),
+  services.journals.of(home ?? services.registry).record({
+    ...whenAndWhere(home, services),
     kind: 'request',
     id: requestId,
     durationMs: 0,
@@ -98,7 +98,7 @@ function record({ requestId, status, message, body }: Refusal, error: Error, cor
     responseHeaders: { 'X-Request-Id': requestId, 'Content-Type': 'application/json' },
     responseBody: body,
     client: null,
-    trail: new Trail(),
+    trace: new RequestTrace(),
     violations: [],
     warnings: [],
     responseViolations: [],

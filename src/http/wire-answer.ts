@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import type { Reply } from '../operations/operation.ts'
-import type { LastingBody } from './cached-responses.ts'
+import type { CachedBody } from './cached-responses.ts'
 import { isUnread, takeRest } from './unread-body.ts'
 
 /** A reply as it goes over the wire. */
@@ -12,7 +12,7 @@ export interface WireAnswer {
 }
 
 /** Status, headers and JSON body of a reply. */
-export function wireAnswer({ status, body, headers }: Reply, requestId: string, known?: LastingBody): WireAnswer {
+export function wireAnswer({ status, body, headers }: Reply, requestId: string, known?: CachedBody): WireAnswer {
   const text = known?.text ?? (body === undefined ? '' : JSON.stringify(body))
   const length = known?.length ?? String(Buffer.byteLength(text))
   const own: Record<string, string> =

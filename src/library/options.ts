@@ -26,7 +26,7 @@ export interface ToolmockOptions {
   readonly host?: string
   /** What links and redirects are built on; from each request's Host when absent. */
   readonly baseUrl?: string
-  /** HTTPS (G50): with a throw-away authority, whose file is in `env.NODE_EXTRA_CA_CERTS`, or with PEM files of one's own. */
+  /** HTTPS (G50): with a temporary authority, whose file is in `env.NODE_EXTRA_CA_CERTS`, or with PEM files of one's own. */
   readonly tls?: boolean | { readonly cert: string; readonly key: string }
   /** What the control API asks of others; the mock's own methods bring it. */
   readonly adminToken?: string

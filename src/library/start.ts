@@ -1,4 +1,4 @@
-import type { Simulator, SimulatorOptions } from '../app/app.ts'
+import type { App, AppOptions } from '../app/app.ts'
 import { checkNamed, type Kind, oneOf, SWITCH, TEXT, TEXTS, whole } from './arguments.ts'
 import { Control } from './control.ts'
 import { toolmockOf } from './environment.ts'
@@ -19,20 +19,20 @@ const LOOPBACK = '127.0.0.1'
 export async function createToolmock(options: ToolmockOptions = {}): Promise<Toolmock> {
   checkNamed('createToolmock', options, KINDS)
   // Whoever only connects to a server does not load one.
-  const { createSimulator } = await import('../app/app.ts')
-  const simulator = await createSimulator(simulatorOptions(options)).catch((error: unknown) => {
+  const { createApp } = await import('../app/app.ts')
+  const app = await createApp(appOptions(options)).catch((error: unknown) => {
     throw notStarted(error)
   })
   const { host = LOOPBACK, port = 0, adminToken } = options
   try {
-    const { url } = await simulator.listen({ host, port })
+    const { url } = await app.listen({ host, port })
     return toolmockOf({
       control: new Control({ url, adminToken, own: true }, 'default'),
-      env: variablesOf(url, simulator),
-      end: () => simulator.close(),
+      env: variablesOf(url, app),
+      end: () => app.close(),
     })
   } catch (error) {
-    await simulator.close()
+    await app.close()
     throw notStarted(error)
   }
 }
@@ -84,7 +84,7 @@ const KINDS = {
   journalFile: TEXT,
 } satisfies Record<keyof ToolmockOptions, Kind>
 
-function variablesOf(url: string, { client, authorityFile }: Simulator) {
+function variablesOf(url: string, { client, authorityFile }: App) {
   return {
     TOOLMOCK_URL: url,
     TOOLMOCK_CLIENT_ID: client.id,
@@ -93,7 +93,7 @@ function variablesOf(url: string, { client, authorityFile }: Simulator) {
   }
 }
 
-function simulatorOptions(options: ToolmockOptions): SimulatorOptions {
+function appOptions(options: ToolmockOptions): AppOptions {
   const { scenario, scenarios = [], clock, tls, journalSize, host = LOOPBACK, port: _port, ...same } = options
   const named = [...(scenario === undefined ? [] : [scenario]), ...scenarios]
   return {

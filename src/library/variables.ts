@@ -4,6 +4,6 @@ export interface Variables {
   readonly TOOLMOCK_URL: string
   readonly TOOLMOCK_CLIENT_ID: string
   readonly TOOLMOCK_CLIENT_SECRET: string
-  /** The file of the authority to trust, where the mock serves HTTPS with a throw-away certificate. */
+  /** The file of the authority to trust, where the mock serves HTTPS with a temporary certificate. */
   readonly NODE_EXTRA_CA_CERTS?: string
 }

@@ -4,7 +4,7 @@ import type { Credentials } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { LifecycleEvent } from '../domain/lifecycle.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import { wireWord } from '../domain/vocabulary.ts'
 import { connectionOf } from '../operations/connectors.ts'
 import { type Environment, now } from '../state/environment.ts'
@@ -52,7 +52,7 @@ export function refuseUnverifiable({ settings }: Environment, link: MagicLink): 
  * @throws LinkProblem when the link stopped working in the meantime
  */
 export function approve(flow: Flow, linkId: string, consented: Consented): string {
-  const { environment, thirdParty, trail } = flow
+  const { environment, thirdParty, trace } = flow
   const { model, clock } = environment
   return model.transact(() => {
     const { link, account, connector } = usableLink(environment, linkId)
@@ -61,7 +61,7 @@ export function approve(flow: Flow, linkId: string, consented: Consented): strin
     const at = now(environment)
     const fresh = issued(account, consented.credentials, consented.lifetime, clock.now())
     const changed =
-      link.user_verify_url === '' ? connected(trail, account, fresh, at) : awaiting(trail, account, fresh, at)
+      link.user_verify_url === '' ? connected(trace, account, fresh, at) : awaiting(trace, account, fresh, at)
     model.tables.accounts.put(changed)
     if (consented.entered) thirdParty.accept(connector, changed, consented.credentials)
     model.tables.magic_links.put({ ...link, completed_at: at })
@@ -78,16 +78,16 @@ export function approve(flow: Flow, linkId: string, consented: Consented): strin
  */
 export function deny(flow: Flow, linkId: string): string {
   const { link, account } = usableLink(flow.environment, linkId)
-  flow.trail.moved(account, 'consent_denied', now(flow.environment))
+  flow.trace.moved(account, 'consent_denied', now(flow.environment))
   const answer = new Map([['error', 'access_denied'], ...stateOf(flow.environment, link)])
   return withParameters(link.user_verify_url || successUrl(flow), answer)
 }
 
 /** The account with live credentials; whatever waited for verification is superseded. */
-function connected(trail: Trail, account: Account, fresh: Issued, at: Instant): Account {
+function connected(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
   const ready = STEP_BEFORE[account.status]
-  const waiting = ready ? trail.moved(account, ready, at) : account
-  return trail.moved(withLive(withoutPending(waiting), fresh), 'consent_approved', at)
+  const waiting = ready ? trace.moved(account, ready, at) : account
+  return trace.moved(withLive(withoutPending(waiting), fresh), 'consent_approved', at)
 }
 
 /**
@@ -102,8 +102,8 @@ const STEP_BEFORE: Readonly<Partial<Record<AccountStatus, LifecycleEvent>>> = {
 }
 
 /** The account with credentials that wait; nothing else changes where the table has no move, `ACTIVE` for one. */
-function awaiting(trail: Trail, account: Account, fresh: Issued, at: Instant): Account {
-  const next = trail.moved(account, 'consent_approved_unverified', at)
+function awaiting(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
+  const next = trace.moved(account, 'consent_approved_unverified', at)
   return withPending(next.status === account.status ? account : next, fresh)
 }
 

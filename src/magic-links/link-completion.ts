@@ -74,7 +74,7 @@ async function completeConsent(flow: Flow, open: OpenLink, { decision, as }: Cho
   const { environment, authorizations } = flow
   if (decision === 'approve') refuseUnverifiable(environment, open.link)
   const answer = { ...questionOf(flow, open), decision, person: as || whoSignsIn(open) }
-  const callback = await authorizations.decide(environment, open.connector, answer, flow.trail)
+  const callback = await authorizations.decide(environment, open.connector, answer, flow.trace)
   return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
 }
 

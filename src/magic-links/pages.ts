@@ -56,7 +56,7 @@ export function methodPage(method: string, allow: string): Html {
 }
 
 /**
- * The page for something that went wrong; undefined for what is a defect of the simulator's. `say` puts its own texts into
+ * The page for something that went wrong; undefined for what is a defect of the server's. `say` puts its own texts into
  * the words of the wire (G48).
  */
 export function problemPage(error: unknown, say: (text: string) => string): { status: number; page: Html } | undefined {

@@ -3,7 +3,7 @@ import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { ThirdParty } from '../domain/ports.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 
 /** What a user, or whoever decides for them, may do with a link. */
@@ -26,7 +26,7 @@ export interface AuthorizationAnswer extends AuthorizationQuestion {
   person: string
 }
 
-/** The browser's side of the fake third parties, which the simulator puts in. */
+/** The browser's side of the fake third parties, which the server puts in. */
 export interface Authorizations {
   /** The address of the third party's authorize endpoint, as the browser reaches it. */
   authorizeUrl(baseUrl: string, environment: Environment, connector: Connector, question: AuthorizationQuestion): string
@@ -35,7 +35,7 @@ export interface Authorizations {
     environment: Environment,
     connector: Connector,
     answer: AuthorizationAnswer,
-    trail: Trail,
+    trace: RequestTrace,
   ): string | Promise<string>
 }
 
@@ -47,7 +47,7 @@ export interface Flow {
   /** What links and redirects are built on, without a trailing slash. */
   readonly baseUrl: string
   /** What the flow causes, for the journal. */
-  readonly trail: Trail
+  readonly trace: RequestTrace
 }
 
 /** A link that can be followed, with what it is for. */
@@ -63,21 +63,21 @@ export interface FoundLink {
   link: MagicLink
 }
 
-/** What the routes need from the simulator. */
+/** What the routes need from the server. */
 export interface ConnectContext {
   /** Links of all environments, by the opaque part of their address. */
   findLink(id: string): FoundLink | undefined
   /** Links of all environments, by the `state` of their authorize request. */
   findOauthState(state: string): FoundLink | undefined
   /** What the request is about and causes, for the journal of this environment. */
-  trail(request: Request, environment: Environment): Trail
-  thirdParty(environment: Environment, trail: Trail): ThirdParty
+  trace(request: Request, environment: Environment): RequestTrace
+  thirdParty(environment: Environment, trace: RequestTrace): ThirdParty
   readonly authorizations: Authorizations
   baseUrl(request: Request): string
   /** The request got a page that says what went wrong. */
   failed?(request: Request, code: string, message: string): void
   /** Applies what has fallen due by the environment's clock. */
-  settle(environment: Environment, trail: Trail): void
+  settle(environment: Environment, trace: RequestTrace): void
   /** Awaited before an answer leaves: then what it says is on disk. */
-  settled(): Promise<void> | undefined
+  durable(): Promise<void> | undefined
 }

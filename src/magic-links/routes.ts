@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { TRAITS } from '../domain/authorization-type.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import { Vocabulary } from '../domain/vocabulary.ts'
 import type { Environment } from '../state/environment.ts'
-import { Footing } from '../state/read-guard.ts'
+import { ReadGuard } from '../state/read-guard.ts'
 import type { Html } from '../pages/html.ts'
 import { sendPage, sendRedirect } from '../pages/page-headers.ts'
 import { approve, usableLink } from './consent-flow.ts'
@@ -134,36 +134,40 @@ function visit(
   return async (request, response) => {
     const found = find(request)
     if (!found) throw new LinkProblem('unknown')
-    const trail = context.trail(request, found.environment)
-    const footing = new Footing(found.environment)
-    context.settle(found.environment, trail)
-    trail.account = found.environment.model.tables.accounts.get(found.link.account_id)
+    const trace = context.trace(request, found.environment)
+    const readGuard = new ReadGuard(found.environment)
+    context.settle(found.environment, trace)
+    trace.account = found.environment.model.tables.accounts.get(found.link.account_id)
     const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
-    const flow = flowOf(context, request, { ...found, trail })
+    const flow = flowOf(context, request, { ...found, trace })
     const handled = handle({ flow, linkId: found.link.id, query: queryOf(request), form })
     // Also when something went wrong: that rests on what was read, as every answer does.
-    send(response, await handled.finally(() => stored(context, trail, footing)))
+    send(response, await handled.finally(() => stored(context, trace, readGuard)))
   }
 }
 
 /** @throws LinkProblem when what the answer rests on could not be written; then it has been undone */
-async function stored(context: ConnectContext, trail: Trail, footing: Footing): Promise<void> {
+async function stored(context: ConnectContext, trace: RequestTrace, readGuard: ReadGuard): Promise<void> {
   try {
-    await context.settled()
-    footing.hold()
+    await context.durable()
+    readGuard.hold()
   } catch (error) {
-    trail.takeBack()
+    trace.markRolledBack()
     throw new LinkProblem('not_stored', error instanceof Error ? error.message : String(error))
   }
 }
 
-function flowOf(context: ConnectContext, request: Request, { environment, trail }: FoundLink & { trail: Trail }): Flow {
+function flowOf(
+  context: ConnectContext,
+  request: Request,
+  { environment, trace }: FoundLink & { trace: RequestTrace },
+): Flow {
   return {
     environment,
-    thirdParty: context.thirdParty(environment, trail),
+    thirdParty: context.thirdParty(environment, trace),
     authorizations: context.authorizations,
     baseUrl: context.baseUrl(request),
-    trail,
+    trace,
   }
 }
 
@@ -185,7 +189,7 @@ function notAllowed(allow: string): RequestHandler {
   }
 }
 
-/** The one place where something that went wrong becomes a page; what nobody expected goes on to the simulator. */
+/** The one place where something that went wrong becomes a page; what nobody expected goes on to the server. */
 function showProblem(context: ConnectContext, environments: WeakMap<Request, Environment>): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     const words = environments.get(request)?.settings.vocabulary ?? {}

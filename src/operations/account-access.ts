@@ -2,19 +2,19 @@ import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { locate, type Locator } from '../domain/locator.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 
 interface Context {
   readonly environment: Environment
   readonly strict: boolean
-  readonly trail: Trail
+  readonly trace: RequestTrace
 }
 
 /** The account that a request names, noted for the journal. */
-export function locateAccount({ environment, strict, trail }: Context, locator: Locator): Account {
+export function locateAccount({ environment, strict, trace }: Context, locator: Locator): Account {
   const account = locate(environment.model.accountIndex, locator, strict)
-  trail.account = account
+  trace.account = account
   return account
 }
 

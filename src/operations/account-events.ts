@@ -5,9 +5,9 @@ import type { Credentials } from '../domain/credentials.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type LifecycleEvent, MOVES } from '../domain/lifecycle.ts'
 import type { ThirdParty } from '../domain/ports.ts'
-import { Trail } from '../domain/request-trace.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { type DueMove, settleDue } from './due.ts'
+import { type DueMove, applyDueEvents } from './due.ts'
 
 /** What a scenario, or somebody at the control API, can make happen to a connected account (1.3, 1.4). */
 export const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
@@ -41,7 +41,7 @@ interface Context {
   readonly environment: Environment
   readonly thirdParty: Pick<ThirdParty, 'revoke'>
   /** Where the events are noted; of whoever makes them happen. */
-  readonly trail?: Trail | undefined
+  readonly trace?: RequestTrace | undefined
 }
 
 /** The account after an event, and what fell due with it: a token without a refresh token expires its account. */
@@ -64,26 +64,26 @@ export function applyAccountEvent(context: Context, account: Account, event: Acc
   const reason = obstacle(account, event)
   if (reason !== undefined) throw new IllegalMoveError(account, event, reason)
   const { environment } = context
-  const trail = context.trail ?? new Trail()
+  const trace = context.trace ?? new RequestTrace()
   const { accounts } = environment.model.tables
   environment.model.transact(() => {
-    trail.forcing(() => EFFECTS[event]({ ...context, trail }, account))
+    trace.forcing(() => EFFECTS[event]({ ...context, trace }, account))
   })
-  const moves = settleDue(environment, trail)
+  const moves = applyDueEvents(environment, trace)
   return { account: accounts.get(account.id) ?? account, before: account.status, moves }
 }
 
-type Effect = (context: Context & { readonly trail: Trail }, account: Account) => void
+type Effect = (context: Context & { readonly trace: RequestTrace }, account: Account) => void
 
 const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
   /** As if the end of its token had come without a way to renew it; an `EXPIRED` account is never refreshed (G46). */
-  expire: ({ environment, trail }, account) => {
-    environment.model.tables.accounts.put(trail.moved(account, STATUS_EVENTS.expire, now(environment)))
+  expire: ({ environment, trace }, account) => {
+    environment.model.tables.accounts.put(trace.moved(account, STATUS_EVENTS.expire, now(environment)))
   },
   /** By hand, or because access was removed at the third party, which refuses everything from then on. */
-  disconnect: ({ environment, thirdParty, trail }, account) => {
+  disconnect: ({ environment, thirdParty, trace }, account) => {
     thirdParty.revoke(account)
-    environment.model.tables.accounts.put(trail.moved(account, STATUS_EVENTS.disconnect, now(environment)))
+    environment.model.tables.accounts.put(trace.moved(account, STATUS_EVENTS.disconnect, now(environment)))
   },
   /** The third party forgets the refresh token; the access token stays good for as long as it lasts. */
   revoke_refresh_token: ({ environment }, account) => {

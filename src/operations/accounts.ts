@@ -46,17 +46,17 @@ export function getConnectedAccountDetails(call: Call<'get_connected_account_det
   const account = locateAccount(call, call.query)
   // Records are immutable, and so is what is told of one.
   const body = call.environment.details.of(account, () => ({ connected_account: withoutCredentials(account) }))
-  return { status: 200, body, lasting: true }
+  return { status: 200, body, cacheable: true }
 }
 
 /** POST /connected_accounts:delete (4.8, 3.1): the third party refuses its tokens and keys from then on. */
 export function deleteConnectedAccount(call: Call<'delete_connected_account'>): Reply {
-  const { environment, thirdParty, trail } = call
+  const { environment, thirdParty, trace } = call
   const account = locateAccount(call, call.body)
   environment.model.transact(() => {
     thirdParty.revoke(account)
     environment.model.tables.accounts.remove(account.id)
-    trail.deleted(account, now(environment))
+    trace.deleted(account, now(environment))
   })
   return { status: 200 }
 }

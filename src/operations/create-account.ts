@@ -15,7 +15,7 @@ import { invalidField, ServiceError } from '../domain/errors.ts'
 import { nextStatus } from '../domain/lifecycle.ts'
 import { scopeOf } from '../domain/locator.ts'
 import type { ThirdParty } from '../domain/ports.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { withCredentials } from './account-view.ts'
 import { connectionOf, knownConnector } from './connectors.ts'
@@ -23,21 +23,21 @@ import type { Call, Reply } from './operation.ts'
 
 /** POST /connected_accounts (4.3): 201, or 409 when the scope already holds the identifier at this connector. */
 export async function createConnectedAccount(call: Call<'create_connected_account'>): Promise<Reply> {
-  const { environment, thirdParty, body, trail } = call
+  const { environment, thirdParty, body, trace } = call
   const connector = knownConnector(environment, body.connector)
-  checkAuthorizationType(body.connected_account?.authorization_type, connector, trail)
+  checkAuthorizationType(body.connected_account?.authorization_type, connector, trace)
   const patch: CredentialsPatch = body.connected_account?.authorization_details ?? {}
   checkFit(patch, connector.authorization_type)
   const draft = newAccount(environment, connector, body.identifier, scopeOf(body))
   const credentials = mergeCredentials({}, patch, connector.authorization_type, body.identifier)
   checkDatabaseUser(credentials, connector)
-  noteIdleDatabaseUser(patch, connector, trail)
+  noteIdleDatabaseUser(patch, connector, trace)
   refuseDuplicate(environment, draft)
   const api_config = mergeKeys({}, body.connected_account?.api_config ?? {})
   const account = await equip(call, connector, { ...draft, credentials, api_config })
   const created = insert(environment, thirdParty, { connector, account, accept: bringsCredentials(patch) })
   const event = created.status === 'ACTIVE' ? 'created_with_credentials' : 'created_without_credentials'
-  trail.created(created, event, created.updated_at)
+  trace.created(created, event, created.updated_at)
   return { status: 201, body: { connected_account: withCredentials(created) } }
 }
 
@@ -79,21 +79,25 @@ function insert(
 }
 
 /** G10: a value of the enumeration must be the connector's own type; any other string is ignored with a warning. */
-export function checkAuthorizationType(sent: string | undefined, connector: Connector, trail: Trail): void {
+export function checkAuthorizationType(sent: string | undefined, connector: Connector, trace: RequestTrace): void {
   if (sent === undefined || sent === connector.authorization_type) return
   const field = 'connected_account.authorization_type'
   if (isAuthorizationType(sent)) {
     const allowed = `${connector.authorization_type}, the type of connector ${connector.connector}, or nothing`
     throw invalidField(field, `found ${sent}, expected ${allowed}`, 'authorization_type')
   }
-  trail.ignored(field, 'no authorization type of the service: ignored')
+  trace.ignored(field, 'no authorization type of the service: ignored')
 }
 
 /** Serverless workgroups ignore the database user (2.2). */
-export function noteIdleDatabaseUser({ trusted_idp }: CredentialsPatch, connector: Connector, trail: Trail): void {
+export function noteIdleDatabaseUser(
+  { trusted_idp }: CredentialsPatch,
+  connector: Connector,
+  trace: RequestTrace,
+): void {
   if (trusted_idp?.db_user === undefined || connector.cluster !== 'serverless') return
   const field = 'connected_account.authorization_details.trusted_idp.db_user'
-  trail.ignored(
+  trace.ignored(
     field,
     `connector ${connector.connector} is a serverless workgroup, which has no database users: ignored`,
   )

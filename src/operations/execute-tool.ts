@@ -16,7 +16,7 @@ type ExecuteTool = Call<'execute_tool'>
 
 /** POST /execute_tool (4.14): the checks in the order of G17, the call to the third party, its result (G43 to G46). */
 export async function executeTool(call: ExecuteTool): Promise<Reply> {
-  const { environment, body, trail } = call
+  const { environment, body, trace } = call
   const input = inputOf(body.tool_input, body.params)
   const located = locateAccount(call, { ...body, id: body.connected_account_id })
   const connector = connectorOf(environment, located)
@@ -24,10 +24,10 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   refuseDisabled(environment, connector.connector)
   refuseInactive(located)
   await refuseInvalid(call, tool, input)
-  noteUnreadInput(tool, input, trail)
+  noteUnreadInput(tool, input, trace)
   const execution_id = environment.ids.id('exec')
-  trail.execution_id = execution_id
-  if (body.agent_run_id) trail.agent_run_id = body.agent_run_id
+  trace.execution_id = execution_id
+  if (body.agent_run_id) trace.agent_run_id = body.agent_run_id
   const account = await usableAccount(call, located)
   const answer = await callTool(call, account, { connector, tool, input })
   if (answer.kind !== 'result') throw toolFailure(answer, execution_id)
@@ -90,7 +90,7 @@ async function usableAccount(call: ExecuteTool, account: Account): Promise<Accou
     const message = `the expired token could not be renewed: ${renewal.reason}`
     throw toolFailure(
       { kind: 'failed', status: null, code: 'TOKEN_RENEWAL_FAILED', message },
-      call.trail.execution_id ?? '',
+      call.trace.execution_id ?? '',
     )
   }
   refuseInactive(renewal.account)
@@ -128,12 +128,12 @@ async function send({ environment, thirdParty }: ExecuteTool, account: Account, 
   return answer
 }
 
-function refused({ environment, trail }: ExecuteTool, account: Account, answer: ToolAnswer): ToolAnswer {
+function refused({ environment, trace }: ExecuteTool, account: Account, answer: ToolAnswer): ToolAnswer {
   environment.model.transact(() => {
     const current = environment.model.tables.accounts.get(account.id)
     // Given other credentials, or deleted, while the third party was asked: that stands.
     if (current?.credentials !== account.credentials) return
-    environment.model.tables.accounts.put(trail.moved(current, 'credentials_refused', now(environment)))
+    environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
   })
   return answer
 }

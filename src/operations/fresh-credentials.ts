@@ -2,13 +2,13 @@ import type { Account } from '../domain/account.ts'
 import { issued, withLive } from '../domain/account-changes.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now, type Renewal } from '../state/environment.ts'
 
 interface Context {
   readonly environment: Environment
   readonly thirdParty: ThirdParty
-  readonly trail: Trail
+  readonly trace: RequestTrace
 }
 
 /** Whether the token has reached the end of its life. */
@@ -33,7 +33,7 @@ export async function renew(context: Context, account: Account): Promise<Renewal
   if (running && !shared) return renew(context, account)
   const renewal = shared ?? (await begun(context, account))
   const { outcome, reason } = renewal
-  context.trail.refreshed({ account_id: account.id, outcome, reason, shared: shared !== undefined })
+  context.trace.refreshed({ account_id: account.id, outcome, reason, shared: shared !== undefined })
   return renewal
 }
 
@@ -57,9 +57,9 @@ function begun(context: Context, account: Account): Promise<Renewal> {
 async function answerFor(context: Context, account: Account): Promise<TokenAnswer> {
   const { environment } = context
   const before = environment.granted.get(account.credentials)
-  if (before && before.takenBack !== environment.takenBack) return before.answer
+  if (before && before.rollbacks !== environment.rollbacks) return before.answer
   const answer = await ask(context, account)
-  if (answer.granted) environment.granted.set(account.credentials, { answer, takenBack: environment.takenBack })
+  if (answer.granted) environment.granted.set(account.credentials, { answer, rollbacks: environment.rollbacks })
   return answer
 }
 
@@ -72,7 +72,7 @@ async function ask({ environment, thirdParty }: Context, account: Account): Prom
   return own ? thirdParty.obtain(connector, account) : thirdParty.refresh(connector, account)
 }
 
-function settle({ environment, trail }: Context, asked: Account, answer: TokenAnswer): Renewal {
+function settle({ environment, trace }: Context, asked: Account, answer: TokenAnswer): Renewal {
   const { model, clock } = environment
   return model.transact(() => {
     const current = model.tables.accounts.get(asked.id)
@@ -82,7 +82,7 @@ function settle({ environment, trail }: Context, asked: Account, answer: TokenAn
       return { account: current ?? asked, outcome: 'renewed', reason }
     if (!answer.granted && answer.status >= 500) return { account: current, outcome: 'unavailable', reason }
     const at = now(environment)
-    const account = answer.granted ? renewed(current, answer, clock.now()) : trail.moved(current, 'refresh_refused', at)
+    const account = answer.granted ? renewed(current, answer, clock.now()) : trace.moved(current, 'refresh_refused', at)
     model.tables.accounts.put({ ...account, updated_at: at })
     return { account: { ...account, updated_at: at }, outcome: answer.granted ? 'renewed' : 'refused', reason }
   })

@@ -11,11 +11,11 @@ import type { Call, Reply } from './operation.ts'
 
 /** POST /connected_accounts/magic_link (4.6): a link for an account, which it makes when there is none (G28, "States"). */
 export function createMagicLink(call: Call<'create_magic_link'>): Reply {
-  const { environment, body, trail } = call
+  const { environment, body, trace } = call
   const user_verify_url = body.user_verify_url ?? ''
   checkVerifyUrl(user_verify_url)
   const account = linkedAccount(call, body)
-  if (account.sequence > 0) trail.account = account
+  if (account.sequence > 0) trace.account = account
   // Found by id, its custom provider may have been deleted (G40).
   knownConnector(environment, account.connector)
   refuseDisabled(environment, account.connector)
@@ -36,14 +36,14 @@ export function createMagicLink(call: Call<'create_magic_link'>): Reply {
 }
 
 /** The account as the request for a link leaves it: placed when it is new, moved by the table when it is not. */
-function requested({ environment, trail }: Call<'create_magic_link'>, account: Account): Account {
+function requested({ environment, trace }: Call<'create_magic_link'>, account: Account): Account {
   const { model } = environment
   if (account.sequence === 0) {
     const placed = { ...account, sequence: model.count('account_sequence') }
-    trail.created(placed, 'link_requested', now(environment))
+    trace.created(placed, 'link_requested', now(environment))
     return placed
   }
-  const next = trail.moved(account, 'link_requested', now(environment))
+  const next = trace.moved(account, 'link_requested', now(environment))
   return next.status === account.status ? account : next
 }
 

@@ -3,7 +3,7 @@ import type { Tool } from '../domain/connector.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty } from '../domain/ports.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 
 /** What an operation is given: its environment and a request that has passed the contract. */
@@ -22,7 +22,7 @@ export interface Call<Id extends Operation> {
   /** What is wrong with a tool's input by the tool's own JSON Schema. */
   readonly checkToolInput: (tool: Tool, input: JsonObject) => Promise<FieldViolation[]>
   /** What this call is about and what it causes, for the journal. */
-  readonly trail: Trail
+  readonly trace: RequestTrace
 }
 
 /** What an operation answers; `body` undefined means no body content (4.8). */
@@ -31,7 +31,7 @@ export interface Reply {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   /** The very same body is answered more than once and never changes, so that its check and its text last. */
-  readonly lasting?: boolean
+  readonly cacheable?: boolean
 }
 
 export type Handler<Id extends Operation> = (call: Call<Id>) => Reply | Promise<Reply>

@@ -41,7 +41,7 @@ export function updateCustomProvider({ environment, path, body }: Call<'update_c
 }
 
 /** DELETE /custom-providers/{identifier} (4.13): permanent; its accounts become `DISCONNECTED` (G40). */
-export function deleteCustomProvider({ environment, path, trail }: Call<'delete_custom_provider'>): Reply {
+export function deleteCustomProvider({ environment, path, trace }: Call<'delete_custom_provider'>): Reply {
   const { model } = environment
   const provider = customProvider(environment, path.identifier)
   model.transact(() => {
@@ -49,7 +49,7 @@ export function deleteCustomProvider({ environment, path, trail }: Call<'delete_
     if (connection) model.tables.connections.remove(connection.id)
     model.tables.providers.remove(provider.id)
     for (const account of model.accountIndex.ofConnector(provider.identifier)) {
-      model.tables.accounts.put(trail.moved(account, 'provider_deleted', now(environment)))
+      model.tables.accounts.put(trace.moved(account, 'provider_deleted', now(environment)))
     }
   })
   return { status: 200, body: {} }

@@ -23,15 +23,15 @@ import type { Call, Reply } from './operation.ts'
 
 /** PUT /connected_accounts (4.2): merges `api_config` and credentials; live ones make the account `ACTIVE` (G27). */
 export async function updateConnectedAccount(call: Call<'update_connected_account'>): Promise<Reply> {
-  const { environment, thirdParty, body, trail } = call
+  const { environment, thirdParty, body, trace } = call
   const patch: CredentialsPatch = body.connected_account.authorization_details ?? {}
   checkSingle(patch)
   const located = locateAccount(call, body)
   const connector = connectorOf(environment, located)
-  checkAuthorizationType(body.connected_account.authorization_type, connector, trail)
+  checkAuthorizationType(body.connected_account.authorization_type, connector, trace)
   checkFit(patch, connector.authorization_type)
   checkDatabaseUser(merged(located, patch), connector)
-  noteIdleDatabaseUser(patch, connector, trail)
+  noteIdleDatabaseUser(patch, connector, trace)
   const obtained = await obtainAnew(thirdParty, connector, located, patch)
   const updated = environment.model.transact(() => {
     const current = presentAccount(environment, located.id)
@@ -64,7 +64,7 @@ async function obtainAnew(
 }
 
 function withPatch(
-  { environment, trail }: Call<'update_connected_account'>,
+  { environment, trace }: Call<'update_connected_account'>,
   connector: Connector,
   account: Account,
   { patch, obtained }: { patch: CredentialsPatch; obtained: Obtained | undefined },
@@ -73,7 +73,7 @@ function withPatch(
   const live = obtained ?? { credentials: merged(account, patch), lifetime_ms: connector.oauth.access_token_lifetime }
   if (!obtained && !bringsCredentials(patch)) return { ...account, credentials: live.credentials }
   const next = withLive(account, issued(account, live.credentials, live.lifetime_ms, at))
-  return areLive(live.credentials) ? trail.moved(next, 'credentials_updated', now(environment)) : next
+  return areLive(live.credentials) ? trace.moved(next, 'credentials_updated', now(environment)) : next
 }
 
 function merged(account: Account, patch: CredentialsPatch): Credentials {

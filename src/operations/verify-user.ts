@@ -7,17 +7,17 @@ import type { Call, Reply } from './operation.ts'
 
 /** POST /connected_accounts/user/verify (4.7, 3.1): pending tokens become live, and the request id is consumed. */
 export function verifyUser(call: Call<'verify_user'>): Reply {
-  const { environment, body, trail } = call
+  const { environment, body, trace } = call
   const { request, account } = pendingRequest(call, body.auth_request_id)
-  trail.account = account
+  trace.account = account
   if (body.identifier !== request.identifier) {
-    trail.moved(account, 'verify_refused', now(environment))
+    trace.moved(account, 'verify_refused', now(environment))
     throw mismatch()
   }
   environment.model.transact(() => {
     const { tables } = environment.model
     const live = account.pending ? withLive(account, account.pending) : account
-    tables.accounts.put(trail.moved(withoutPending(live), 'verified', now(environment)))
+    tables.accounts.put(trace.moved(withoutPending(live), 'verified', now(environment)))
     tables.auth_requests.put({ ...request, outcome: 'consumed' })
   })
   const { post_user_verify_redirect_url } = environment.settings

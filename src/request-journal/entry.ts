@@ -3,7 +3,7 @@ import type { AccountStatus } from '../domain/account.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
-import type { NotedRule, Refresh, Trail, Transition, UpstreamCall } from '../domain/request-trace.ts'
+import type { NotedRule, Refresh, RequestTrace, Transition, UpstreamCall } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 
 /**
@@ -45,7 +45,7 @@ export interface Recorded {
   readonly responseHeaders: Readonly<Record<string, string>>
   readonly responseBody: string
   readonly client: string | null
-  readonly trail: Trail
+  readonly trace: RequestTrace
   /** The words of the wire, where the environment has others than the document (G48). */
   readonly vocabulary?: Vocabulary | undefined
   readonly violations: readonly FieldViolation[]

@@ -68,7 +68,7 @@ function shown(entry: Recorded, finding: Finding, facts: readonly string[]): Exp
 
 function findingOf(of: Case): Finding {
   const { entry } = of
-  if (entry.trail.injected) return injected(of)
+  if (entry.trace.injected) return injected(of)
   if (entry.status < 400) return answered(of)
   const explainer = EXPLAINERS.get(entry.errorCode ?? '')
   if (explainer) return explainer(of)
@@ -77,7 +77,7 @@ function findingOf(of: Case): Finding {
 
 /** A rule of a scenario answered, whatever the operation would have said. */
 function injected(of: Case): Finding {
-  const rules = of.entry.trail.rules.filter((rule) => rule.injected && rule.at === 'service')
+  const rules = of.entry.trace.rules.filter((rule) => rule.injected && rule.at === 'service')
   return {
     because: rules
       .map(({ rule, scenario, sentence }) => `Rule "${rule}" of scenario ${scenario} answered: ${sentence}.`)
@@ -92,7 +92,7 @@ function injected(of: Case): Finding {
 
 /** Nothing was refused; still, something may have happened on the way. */
 function answered(of: Case): Finding {
-  const { refreshes, transitions } = of.entry.trail
+  const { refreshes, transitions } = of.entry.trace
   const moves = transitions.map(({ account_id, event, from, to }) =>
     from === to
       ? `${event} left account ${account_id} ${to}.`
@@ -116,20 +116,20 @@ function unknown(of: Case): Finding {
   }
 }
 
-function ruleFacts({ trail }: Recorded): string[] {
+function ruleFacts({ trace }: Recorded): string[] {
   const where = {
     service: 'at the service',
     third_party: 'at the third party',
     token_refresh: 'at the token endpoint',
     consent: 'at consent',
   }
-  return trail.rules.map(
+  return trace.rules.map(
     ({ rule, scenario, sentence, at }) => `Rule "${rule}" of scenario ${scenario} fired ${where[at]}: ${sentence}.`,
   )
 }
 
-function dueFacts({ trail }: Recorded): string[] {
-  return trail.due.map(
+function dueFacts({ trace }: Recorded): string[] {
+  return trace.due.map(
     ({ account_id, event, from, to, at }) =>
       `Before it, ${event} fell due at ${at}: account ${account_id} went from ${from} to ${to}.`,
   )
@@ -153,8 +153,8 @@ const THIRD_PARTY: ReadonlySet<string> = new Set([
 ])
 const MOCK: ReadonlySet<string> = new Set(['INTERNAL', 'STORAGE_UNAVAILABLE', 'LINK_NOT_STORED'])
 
-function decidedBy({ trail, errorCode }: Recorded): DecidedBy {
-  if (trail.injected) return 'scenario'
+function decidedBy({ trace, errorCode }: Recorded): DecidedBy {
+  if (trace.injected) return 'scenario'
   const code = errorCode ?? ''
   if (CONTRACT.has(code)) return 'contract'
   if (THIRD_PARTY.has(code)) return 'third_party'

@@ -136,8 +136,8 @@ export class Journal {
   }
 
   #tell(entry: Recorded): void {
-    const { environment, id, trail } = entry
-    const moves = [...trail.due, ...trail.transitions]
+    const { environment, id, trace } = entry
+    const moves = [...trace.due, ...trace.transitions]
     const events: JournalEvent[] = [
       ...moves.map((transition) => ({ event: 'transition' as const, environment, entry: id, transition })),
       { event: 'entry', entry: viewOf(entry) },
@@ -146,7 +146,7 @@ export class Journal {
   }
 }
 
-/** What an entry holds beside its bodies: headers, the trail, objects. */
+/** What an entry holds beside its bodies: headers, the trace, objects. */
 const FIXED = 1024
 
 function bytesOf({ requestBody, responseBody, url }: Recorded): number {

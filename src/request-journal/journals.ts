@@ -2,7 +2,7 @@ import type { Recorded } from './entry.ts'
 import { Journal, type JournalLimits } from './journal.ts'
 import { SharedHeaders } from './shared-headers.ts'
 
-/** The journals of a simulator, one for each environment, whatever becomes of its name. */
+/** The journals of a server, one for each environment, whatever becomes of its name. */
 export class Journals {
   /** What entries of all environments say alike. */
   readonly headers = new SharedHeaders()

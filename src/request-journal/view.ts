@@ -1,6 +1,6 @@
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
-import type { Trail, UpstreamCall } from '../domain/request-trace.ts'
+import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { parsedBody, shownBody, truncation } from './body-text.ts'
 import { didYouMean } from './did-you-mean.ts'
 import type { AccountState, JournalEntry, JournalMessage, Recorded } from './entry.ts'
@@ -8,7 +8,7 @@ import { type DocumentName, maskHeader, maskParameters, maskText } from './maski
 
 /** An entry as it is read: formatted, parsed, and with its secrets masked. */
 export function viewOf(entry: Recorded): JournalEntry {
-  const { trail, kind } = entry
+  const { trace, kind } = entry
   const [path, query] = splitOnce(entry.url)
   return {
     id: entry.id,
@@ -24,21 +24,21 @@ export function viewOf(entry: Recorded): JournalEntry {
     status: entry.status,
     error_code: entry.errorCode,
     client: entry.client,
-    account: trail.account?.id ?? null,
-    account_state: accountState(trail),
-    execution: trail.execution_id ?? null,
-    agent_run_id: trail.agent_run_id ?? null,
+    account: trace.account?.id ?? null,
+    account_state: accountState(trace),
+    execution: trace.execution_id ?? null,
+    agent_run_id: trace.agent_run_id ?? null,
     tool: toolOf(entry),
-    injected: trail.injected,
-    rules: trail.rules,
-    due: trail.due,
-    upstream: trail.upstream.map(shownCall),
-    refreshes: trail.refreshes.map((refresh) => ({ ...refresh, reason: maskText(refresh.reason) })),
-    transitions: trail.transitions,
+    injected: trace.injected,
+    rules: trace.rules,
+    due: trace.due,
+    upstream: trace.upstream.map(shownCall),
+    refreshes: trace.refreshes.map((refresh) => ({ ...refresh, reason: maskText(refresh.reason) })),
+    transitions: trace.transitions,
     request: requestOf(entry),
     response: responseOf(entry),
     violations: entry.violations,
-    warnings: [...entry.warnings, ...trail.warnings.map((warning) => ({ ...warning, kind: 'ignored' as const }))],
+    warnings: [...entry.warnings, ...trace.warnings.map((warning) => ({ ...warning, kind: 'ignored' as const }))],
     response_violations: entry.responseViolations,
     did_you_mean: didYouMean(entry),
     failure: entry.failure === null ? null : maskText(entry.failure),
@@ -58,7 +58,7 @@ export function toolOf(entry: Recorded): string | null {
   return typeof name === 'string' ? name : null
 }
 
-function accountState({ account }: Trail): AccountState | null {
+function accountState({ account }: RequestTrace): AccountState | null {
   if (!account) return null
   const { id, connector, identifier, status, token_expires_at = null } = account
   return { id, connector, identifier, status, token_expires_at }

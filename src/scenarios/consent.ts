@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import { injectedAnswer } from './delivery.ts'
 import type { Pauses } from './pauses.ts'
 import type { EnvironmentScenarios } from './scenarios.ts'
@@ -11,7 +11,7 @@ export interface ConsentRequest {
   readonly connector: Connector
   /** The account that is being connected. */
   readonly account: Account | undefined
-  readonly trail: Trail
+  readonly trace: RequestTrace
 }
 
 /** The OAuth error that the third party's redirect carries instead of what was decided (RFC 6749 4.1.2.1). */
@@ -23,12 +23,12 @@ export interface ConsentError {
 /** The rules at `consent`, asked for when the decision is made. Undefined leaves the decision as it is. */
 export async function consentFault(
   scenarios: EnvironmentScenarios,
-  { connector, account, trail }: ConsentRequest,
+  { connector, account, trace }: ConsentRequest,
   pauses: Pauses,
 ): Promise<ConsentError | undefined> {
   const nothing = { body: undefined, query: {}, headers: {} }
   const verdict = scenarios.active
-    ? scenarios.consider({ at: 'consent', connector: connector.connector, account, trail, ...nothing })
+    ? scenarios.consider({ at: 'consent', connector: connector.connector, account, trace, ...nothing })
     : undefined
   if (!verdict) return undefined
   // At consent the only faults on the wire are respond and latency (`documents/scenario-fault-checks.ts`).

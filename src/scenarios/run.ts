@@ -45,14 +45,14 @@ export class ScenarioRun {
    * Counts a request and lets every rule fire whose conditions hold, in order: `then` of one is the state that the next
    * one finds. A rule that would end the request does not fire on one that another rule has ended.
    */
-  consider(request: ScenarioRequest, world: { now: () => number; chance: () => number }, fire: Fire): void {
+  consider(request: ScenarioRequest, registry: { now: () => number; chance: () => number }, fire: Fire): void {
     for (const count of this.counts) {
       const { rule, effects } = count
       if (!fits(rule, request) || !this.#isIn(rule.when.state)) continue
       count.matched += 1
       const number = count.matched
       const { startedAt } = this
-      if (!hold(rule.when, { number, startedAt, now: world.now(), chance: world.chance })) continue
+      if (!hold(rule.when, { number, startedAt, now: registry.now(), chance: registry.chance })) continue
       if (!fire({ rule, effects, number })) continue
       count.hits += 1
       if (rule.then !== null) this.state = rule.then

@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Place } from '../domain/scenario.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 
 /** A request as rules see it, wherever it came by. What costs something to find is a getter: most rules do not ask. */
 export interface ScenarioRequest {
@@ -24,5 +24,5 @@ export interface ScenarioRequest {
   /** What the request says of an account that is not there (yet): the fields of its locator. */
   readonly locator?: Readonly<Record<string, string>> | undefined
   /** Where rules that fire, and what they cause, are noted. */
-  readonly trail: Trail
+  readonly trace: RequestTrace
 }

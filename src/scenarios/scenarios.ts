@@ -1,6 +1,6 @@
 import type { Account } from '../domain/account.ts'
 import type { FaultKind, FiredRule, Scenario } from '../domain/scenario.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import { seededChance } from './chance.ts'
 import type { FaultEffect, ModelHands } from './faults/fault.ts'
@@ -24,9 +24,9 @@ export interface ScenarioPorts {
   /** All bundled scenarios, to be shown. */
   bundledScenarios(): Promise<readonly Scenario[]>
   /** Makes an event happen to an account (`operations/account-events.ts`). @throws Error naming why it cannot */
-  happen(environment: Environment, account: Account, event: AccountEvent, trail: Trail): void
+  happen(environment: Environment, account: Account, event: AccountEvent, trace: RequestTrace): void
   /** Moves the environment's clock on, by milliseconds; what falls due happens. */
-  advance(environment: Environment, by: number, trail: Trail): void
+  advance(environment: Environment, by: number, trace: RequestTrace): void
 }
 
 /** What the rules that fired on a request want done with it; model faults have already happened. */
@@ -67,7 +67,7 @@ export class EnvironmentScenarios {
     const former = this.#runs.get(scenario.name)
     if (!former) return
     if (former.running) this.#begin(scenario, former.byHand)
-    else this.#forget(scenario.name)
+    else this.#expiry(scenario.name)
   }
 
   /** Starts a defined or bundled scenario, anew if it runs. @throws UnknownScenarioError */
@@ -89,13 +89,13 @@ export class EnvironmentScenarios {
   /** Stops and forgets every scenario, those of the start too. */
   clear(): void {
     this.#defined.clear()
-    this.#forgetAll()
+    this.#removeAll()
     this.#settle()
   }
 
   /** Back to those of the start, each from its beginning; scenarios defined since stay known. */
   reset(): void {
-    this.#forgetAll()
+    this.#removeAll()
     this.#chance = undefined
     for (const scenario of this.#ports.initial) {
       this.#defined.set(scenario.name, scenario)
@@ -131,16 +131,16 @@ export class EnvironmentScenarios {
   /** Which rules fire on a request; model faults have taken effect when this returns. Undefined when none fired. */
   consider(request: ScenarioRequest): Verdict | undefined {
     const verdict = { fired: [] as FiredRule[], wire: [] as FaultEffect[], happened: new Set<FaultKind>() }
-    const world = { now: () => this.#environment.clock.now(), chance: () => this.chance() }
+    const registry = { now: () => this.#environment.clock.now(), chance: () => this.chance() }
     for (const run of this.#active) {
-      run.consider(request, world, (firing) => {
+      run.consider(request, registry, (firing) => {
         if (verdict.wire.some(isEnd) && firing.effects.some(isEnd)) return false
         const failures = this.#happen(firing, request, verdict.happened)
         const rule = fired(run.scenario, firing, failures)
         const wire = firing.effects.filter((effect) => !effect.happen)
         verdict.fired.push(rule)
         verdict.wire.push(...wire)
-        request.trail.fired(rule, wire.some(changesAnswer))
+        request.trace.fired(rule, wire.some(changesAnswer))
         return true
       })
     }
@@ -179,7 +179,7 @@ export class EnvironmentScenarios {
     return {
       account,
       happen: (event) => {
-        this.#ports.happen(environment, account(), event, request.trail)
+        this.#ports.happen(environment, account(), event, request.trace)
       },
       revokeBearerTokens: () => {
         environment.model.transact(() => {
@@ -187,25 +187,25 @@ export class EnvironmentScenarios {
         })
       },
       advance: (by) => {
-        this.#ports.advance(environment, by, request.trail)
+        this.#ports.advance(environment, by, request.trace)
       },
     }
   }
 
   #begin(scenario: Scenario, byHand: boolean): void {
-    this.#forget(scenario.name)
+    this.#expiry(scenario.name)
     this.#runs.set(scenario.name, new ScenarioRun(scenario, { byHand, startedAt: this.#environment.clock.now() }))
     this.#settle()
   }
 
-  #forget(name: string): void {
+  #expiry(name: string): void {
     const run = this.#runs.get(name)
     if (run) this.#past.add(historyOf(run))
     this.#runs.delete(name)
   }
 
-  #forgetAll(): void {
-    for (const name of [...this.#runs.keys()]) this.#forget(name)
+  #removeAll(): void {
+    for (const name of [...this.#runs.keys()]) this.#expiry(name)
   }
 
   #settle(): void {

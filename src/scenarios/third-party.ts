@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import { type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { Trail } from '../domain/request-trace.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import { deliverWhole, deliveryOf, encoded, injectedAnswer, waitBefore } from './delivery.ts'
 import type { WireAnswer } from './faults/fault.ts'
@@ -24,7 +24,7 @@ export interface ThirdPartyRequest {
   }
   readonly account: Account | undefined
   readonly tool?: string | undefined
-  readonly trail: Trail | undefined
+  readonly trace: RequestTrace | undefined
 }
 
 /** What happens instead of the plain answer; it sends the response itself. */
@@ -64,7 +64,7 @@ function faultOf(
 }
 
 function scenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefined {
-  const { connector, kind, request, account, trail, tool } = exchange
+  const { connector, kind, request, account, trace, tool } = exchange
   const body = bodyOf(request.body.toString('utf8'), String(request.headers['content-type'] ?? ''))
   if (kind === 'token' && isCodeGrant(body)) return undefined
   return {
@@ -77,7 +77,7 @@ function scenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefin
     query: fieldsOf(request.query),
     headers: request.headers as JsonObject,
     account,
-    trail: trail ?? new Trail(),
+    trace: trace ?? new RequestTrace(),
   }
 }
 

@@ -10,7 +10,7 @@ interface Found<T> {
 }
 
 /** Which environment a client, a bearer token or a link belongs to, without asking each (1.2). */
-export class Directory {
+export class CredentialIndex {
   readonly clients = new Map<string, Found<Client>>()
   readonly bearerTokens = new Map<string, Found<BearerToken>>()
   readonly magicLinks = new Map<string, Found<MagicLink>>()

@@ -18,7 +18,7 @@ export interface DiskOptions {
   fresh: boolean
   durability: Durability
   /** Bytes of journal at which it is folded into the state file. */
-  foldAt: number
+  checkpointAt: number
   fileSystem: FileSystem
   time: TimeSource
   migrations: ReadonlyMap<number, Migration>
@@ -46,19 +46,19 @@ export class DiskStore implements CommitSink {
   readonly #stateFile: StateFile
   readonly #journal: JournalFile
   readonly #log: CommitLog
-  readonly #foldAt: number
-  #nextFoldAt: number
-  #folding: Promise<void> | undefined
+  readonly #checkpointAt: number
+  #nextCheckpointAt: number
+  #checkpointing: Promise<void> | undefined
   #closed = false
 
-  constructor({ lock, stateFile, journal, log }: DiskParts, foldAt: number) {
+  constructor({ lock, stateFile, journal, log }: DiskParts, checkpointAt: number) {
     this.#lock = lock
     this.#stateFile = stateFile
     this.#journal = journal
     this.#log = log
-    this.#foldAt = foldAt
-    this.#nextFoldAt = foldAt
-    log.onWritten = () => this.#foldWhenGrown()
+    this.#checkpointAt = checkpointAt
+    this.#nextCheckpointAt = checkpointAt
+    log.onWritten = () => this.#checkpointWhenGrown()
   }
 
   append(entry: Entry, undo: () => void): void {
@@ -66,8 +66,8 @@ export class DiskStore implements CommitSink {
     this.#log.append(entry, undo)
   }
 
-  settled(): Promise<void> | undefined {
-    return this.#log.settled()
+  durable(): Promise<void> | undefined {
+    return this.#log.durable()
   }
 
   /** As `settled`, whatever the durability. */
@@ -76,9 +76,9 @@ export class DiskStore implements CommitSink {
   }
 
   /** Writes the whole model into the state file, while commits go on; the journal begins anew. */
-  fold(): Promise<void> {
-    this.#folding ??= this.#fold(true).finally(() => (this.#folding = undefined))
-    return this.#folding
+  checkpoint(): Promise<void> {
+    this.#checkpointing ??= this.#checkpoint(true).finally(() => (this.#checkpointing = undefined))
+    return this.#checkpointing
   }
 
   /** After this the state file alone is the whole model. */
@@ -86,8 +86,8 @@ export class DiskStore implements CommitSink {
     if (this.#closed) return
     this.#closed = true
     try {
-      await this.#folding?.catch(() => undefined)
-      await this.#fold(false)
+      await this.#checkpointing?.catch(() => undefined)
+      await this.#checkpoint(false)
     } finally {
       await this.#log.idle()
       await this.#journal.close().catch(() => undefined)
@@ -101,7 +101,7 @@ export class DiskStore implements CommitSink {
     await this.#lock.release()
   }
 
-  async #fold(goesOn: boolean): Promise<void> {
+  async #checkpoint(goesOn: boolean): Promise<void> {
     try {
       await this.#writeFile(goesOn)
     } catch (error) {
@@ -115,19 +115,19 @@ export class DiskStore implements CommitSink {
     if (!this.#journal.exists) return
     const { captured, upto, segment } = await this.#log.cut(() => this.capture(), goesOn)
     const identity = await this.#stateFile.write(captured, async (prepared) => {
-      this.#log.append({ folded: { ...prepared, upto } })
+      this.#log.append({ checkpointed: { ...prepared, upto } })
       await this.#log.flushed()
     })
     if (goesOn) await this.#journal.removeBefore(segment, identity)
     else await this.#journal.removeAll(identity)
-    this.#nextFoldAt = Math.max(this.#foldAt, identity.size)
+    this.#nextCheckpointAt = Math.max(this.#checkpointAt, identity.size)
   }
 
-  #foldWhenGrown(): void {
-    if (this.#closed || this.#folding || this.#journal.size < this.#nextFoldAt) return
+  #checkpointWhenGrown(): void {
+    if (this.#closed || this.#checkpointing || this.#journal.size < this.#nextCheckpointAt) return
     // When the disk refuses, nothing is lost: the journal goes on, and folding is tried again once it has doubled.
-    this.#nextFoldAt = 2 * this.#journal.size
-    this.fold().catch(() => undefined)
+    this.#nextCheckpointAt = 2 * this.#journal.size
+    this.checkpoint().catch(() => undefined)
   }
 }
 
@@ -163,8 +163,8 @@ async function openLocked(options: DiskOptions, lock: StateLock): Promise<{ stor
   const { commits, end, lastLine, notices } = await readJournal(fileSystem, file, snapshot?.identity ?? null)
   const journal = new JournalFile(fileSystem, file, { follows: snapshot?.identity ?? null, end })
   const log = new CommitLog(journal, lastLine, options.durability)
-  const foldAt = Math.max(options.foldAt, snapshot?.identity.size ?? 0)
-  const store = new DiskStore({ lock, stateFile, journal, log }, foldAt)
+  const checkpointAt = Math.max(options.checkpointAt, snapshot?.identity.size ?? 0)
+  const store = new DiskStore({ lock, stateFile, journal, log }, checkpointAt)
   return { store, stored: { image: snapshot?.image, commits, notices: [...migration, ...notices] } }
 }
 

@@ -3,7 +3,7 @@ import type { MagicLink } from '../domain/magic-link.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { type ClockState, type TimeSource, systemTime } from './model/clock.ts'
 import type { CommitSink } from './wal/commit-log.ts'
-import { Directory } from './credential-index.ts'
+import { CredentialIndex } from './credential-index.ts'
 import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { nodeFileSystem } from './wal/file-system.ts'
 import type { Entry } from './wal/wal-record.ts'
@@ -15,41 +15,41 @@ import { type ResolveConnector, StoredEnvironment } from './stored-environment.t
 import { removed } from './wal/state-errors.ts'
 import type { Change } from './model/table.ts'
 import { load, placed, replay } from './registry-loading.ts'
-import type { NewEnvironment, WorldOptions } from './registry-options.ts'
+import type { NewEnvironment, RegistryOptions } from './registry-options.ts'
 
-export type { NewEnvironment, WorldOptions } from './registry-options.ts'
+export type { NewEnvironment, RegistryOptions } from './registry-options.ts'
 
 const DEFAULT_FOLD_AT = 64 * 1024 * 1024
 const RESOLVED: Promise<void> = Promise.resolve()
-const IN_MEMORY: CommitSink = { append: () => undefined, settled: () => undefined }
+const IN_MEMORY: CommitSink = { append: () => undefined, durable: () => undefined }
 const RUNNING: ClockState = { offset_ms: 0, frozen_at: null }
 
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
-export async function openWorld(options: WorldOptions): Promise<World> {
-  if (options.file === undefined) return new World(options, undefined)
+export async function openRegistry(options: RegistryOptions): Promise<EnvironmentRegistry> {
+  if (options.file === undefined) return new EnvironmentRegistry(options, undefined)
   const { file, fileSystem = nodeFileSystem } = options
   const { store, stored } = await openDisk({
     file,
     fresh: options.fresh ?? false,
     durability: options.durability ?? 'strict',
-    foldAt: options.foldAt ?? DEFAULT_FOLD_AT,
+    checkpointAt: options.checkpointAt ?? DEFAULT_FOLD_AT,
     fileSystem,
     time: options.time ?? systemTime,
     migrations: options.migrations ?? MIGRATIONS,
   })
   try {
-    return new World(options, { store, stored })
+    return new EnvironmentRegistry(options, { store, stored })
   } catch (error) {
     await store.abandon()
     throw await placed(error, file, fileSystem)
   }
 }
 
-/** All environments of one simulator, and how they last. */
-export class World {
+/** All environments of one server, and how they last. */
+export class EnvironmentRegistry {
   /** What the start has to say: a torn write that was dropped. */
   readonly notices: readonly string[]
-  readonly #directory = new Directory()
+  readonly #directory = new CredentialIndex()
   readonly #resolveConnector: ResolveConnector
   readonly #time: TimeSource
   readonly #disk: DiskStore | undefined
@@ -59,7 +59,7 @@ export class World {
   readonly #gathering = new Map<StoredEnvironment, Change[]>()
 
   /** @throws Contradiction */
-  constructor(options: WorldOptions, disk: { store?: DiskStore; stored: Stored } | undefined) {
+  constructor(options: RegistryOptions, disk: { store?: DiskStore; stored: Stored } | undefined) {
     this.#resolveConnector = options.resolveConnector
     this.#time = options.time ?? systemTime
     this.#disk = disk?.store
@@ -178,8 +178,8 @@ export class World {
    * Resolves when every commit made so far is durable; undefined when nothing is pending.
    * @throws StorageError (503) when the disk refused; by then the model shows again what is durable
    */
-  settled(): Promise<void> | undefined {
-    return this.#sink.settled()
+  durable(): Promise<void> | undefined {
+    return this.#sink.durable()
   }
 
   /** As `settled`, whatever the durability. */
@@ -188,8 +188,8 @@ export class World {
   }
 
   /** Writes the whole model into the state file while service goes on. @throws StorageError when the journal had to stay */
-  fold(): Promise<void> {
-    return this.#disk?.fold() ?? RESOLVED
+  checkpoint(): Promise<void> {
+    return this.#disk?.checkpoint() ?? RESOLVED
   }
 
   /** Writes everything into the state file and lets go of it. @throws StorageError when the journal had to stay */
@@ -244,7 +244,7 @@ export class World {
     if (this.#environments.get(name) !== environment) throw removed(name)
     this.#sink.append({ environment: name, ...commit, ...(ids !== undefined && { ids }) }, () => {
       undo()
-      environment.takenBack++
+      environment.rollbacks++
     })
   }
 }

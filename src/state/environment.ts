@@ -3,7 +3,7 @@ import type { Connector } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import type { Clock, Ids, TokenAnswer } from '../domain/ports.ts'
 import type { Instant } from '../domain/instant.ts'
-import type { Recent } from '../domain/bounded-cache.ts'
+import type { BoundedCache } from '../domain/bounded-cache.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { Model } from './model/model.ts'
 
@@ -23,16 +23,16 @@ export interface Environment {
   readonly ids: Ids
   readonly model: Model
   /** How many of its commits the disk has refused, so that they were undone. */
-  readonly takenBack: number
+  readonly rollbacks: number
   /** Credential renewals under way, by account id; never persisted. */
   readonly renewals: Map<string, Promise<Renewal>>
   /**
    * What third parties granted, by the credentials they were asked with, and how many commits had been refused by then;
    * never persisted.
    */
-  readonly granted: WeakMap<Credentials, { readonly answer: TokenAnswer; readonly takenBack: number }>
+  readonly granted: WeakMap<Credentials, { readonly answer: TokenAnswer; readonly rollbacks: number }>
   /** What get-details answers of accounts, for those that were asked for of late; never persisted. */
-  readonly details: Recent<Account, object>
+  readonly details: BoundedCache<Account, object>
   /** The connector that `key_id` names (G19), with its tools: a connector file's, a custom provider's, a bare connection's. */
   connector(keyId: string): Connector | undefined
 }

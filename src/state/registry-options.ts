@@ -6,7 +6,7 @@ import type { FileSystem } from './wal/file-system.ts'
 import type { Migration } from './state-file/migrations.ts'
 import type { ResolveConnector, StoredEnvironment } from './stored-environment.ts'
 
-export interface WorldOptions {
+export interface RegistryOptions {
   /** The state file; absent to keep everything in memory only. */
   file?: string | undefined
   /** Ignore and replace what the file holds. */
@@ -14,7 +14,7 @@ export interface WorldOptions {
   /** `strict` when absent: a commit is acknowledged once it is on disk. */
   durability?: Durability | undefined
   /** Bytes of journal at which it is folded into the state file; 64 MiB, and the size of the state file, at least. */
-  foldAt?: number | undefined
+  checkpointAt?: number | undefined
   /** From older versions of the state file to the present one; those of this toolmock when absent. */
   migrations?: ReadonlyMap<number, Migration> | undefined
   time?: TimeSource | undefined

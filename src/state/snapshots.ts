@@ -3,7 +3,7 @@ import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import { now } from './environment.ts'
 import type { EnvironmentImage } from './model/state-image.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
-import type { World } from './environment-registry.ts'
+import type { EnvironmentRegistry } from './environment-registry.ts'
 
 /** An environment's model at one moment. Rows are immutable, so that keeping one costs a list of references. */
 export interface Snapshot {
@@ -45,8 +45,12 @@ export class Snapshots {
  * Takes model, settings and clock back to a snapshot, in one commit. The clock goes to the instant of the snapshot, so that
  * what was valid then is valid again, and stands or runs as it did. Clients and bearer tokens stay.
  */
-export function restoreSnapshot(world: World, environment: StoredEnvironment, { taken_at, image }: Snapshot): void {
-  world.change(environment, () => {
+export function restoreSnapshot(
+  registry: EnvironmentRegistry,
+  environment: StoredEnvironment,
+  { taken_at, image }: Snapshot,
+): void {
+  registry.change(environment, () => {
     environment.configure(image.settings)
     if (image.clock.frozen_at === null) environment.clock.run()
     else environment.clock.freeze()

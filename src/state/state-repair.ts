@@ -134,7 +134,7 @@ function wholeCommits(file: string, raw: readonly PlacedLine[], leaveOut: LeaveO
 function belongs(raw: readonly RawLine[], identity: Identity | null): boolean {
   return raw.some(({ content, segment }) => {
     if (!content) return true
-    if (content.folded) return sameIdentity(content.folded, identity)
+    if (content.checkpointed) return sameIdentity(content.checkpointed, identity)
     return segment === 1 && content.toolmock_journal === 1 && sameIdentity(content.follows ?? null, identity)
   })
 }

@@ -6,7 +6,7 @@ import { clockShape, idsShape, rowShape, settingsShape } from './state-file/row-
 import { describe, type Fault, pathText, type Shape, within } from './state-file/shape.ts'
 import { replaceRows } from './snapshots.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
-import type { World } from './environment-registry.ts'
+import type { EnvironmentRegistry } from './environment-registry.ts'
 
 /** A model as the state file holds that of one environment. What is not given beside the tables stays as it is. */
 export interface EnvironmentState {
@@ -38,7 +38,7 @@ const PARTS: ReadonlyMap<string, Shape> = new Map([
  */
 export function readState(
   value: unknown,
-  owner: { world: World; environment: StoredEnvironment },
+  owner: { registry: EnvironmentRegistry; environment: StoredEnvironment },
   refuse: (problem: StateProblem) => void,
 ): EnvironmentState | undefined {
   const faults = shapeFaults(value)
@@ -50,8 +50,12 @@ export function readState(
 }
 
 /** Puts a state in place of everything that an environment has, in one commit. */
-export function replaceState(world: World, environment: StoredEnvironment, state: EnvironmentState): void {
-  world.change(environment, () => {
+export function replaceState(
+  registry: EnvironmentRegistry,
+  environment: StoredEnvironment,
+  state: EnvironmentState,
+): void {
+  registry.change(environment, () => {
     if (state.settings) environment.configure(state.settings)
     if (state.clock) environment.clock.restore(state.clock)
     for (const table of TABLE_NAMES) replaceRows(environment, table, state.tables[table])
@@ -98,11 +102,11 @@ function impossibleInstant(row: unknown): Fault | undefined {
 /** Rows that contradict one another, or what other environments have. */
 function contradictions(
   { tables }: EnvironmentState,
-  { world, environment }: { world: World; environment: StoredEnvironment },
+  { registry, environment }: { registry: EnvironmentRegistry; environment: StoredEnvironment },
 ): Fault[] {
   const faults = TABLE_NAMES.flatMap((name) => repeated(name, tables[name], 'id'))
   faults.push(...repeated('accounts', tables.accounts, 'sequence'))
-  for (const [table, ownerOf] of ownersIn(world)) {
+  for (const [table, ownerOf] of ownersIn(registry)) {
     for (const [at, { id }] of tables[table].entries()) {
       const owner = ownerOf(id)
       if (!owner || owner === environment) continue
@@ -120,11 +124,11 @@ function contradictions(
 }
 
 /** What chooses an environment cannot be of two of them. */
-function ownersIn(world: World) {
+function ownersIn(registry: EnvironmentRegistry) {
   return [
-    ['clients', (id: string) => world.byClient(id)?.environment],
-    ['bearer_tokens', (id: string) => world.byBearer(id)?.environment],
-    ['magic_links', (id: string) => world.byMagicLink(id)?.environment],
+    ['clients', (id: string) => registry.byClient(id)?.environment],
+    ['bearer_tokens', (id: string) => registry.byBearer(id)?.environment],
+    ['magic_links', (id: string) => registry.byMagicLink(id)?.environment],
   ] as const
 }
 

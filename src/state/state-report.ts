@@ -9,7 +9,7 @@ import { refuseIfHeld } from './state-file/state-lock.ts'
 import { readOlder } from './state-file/state-migration.ts'
 import { StateError } from './wal/state-errors.ts'
 import type { Stored } from './disk-store.ts'
-import { World } from './environment-registry.ts'
+import { EnvironmentRegistry } from './environment-registry.ts'
 import { placed } from './registry-loading.ts'
 
 /** What a start would say to a state file. */
@@ -52,8 +52,8 @@ async function report(
 ): Promise<StateReport> {
   try {
     const stored = await readStored(fileSystem, file, migrations)
-    const world = new World({ resolveConnector: () => undefined }, { stored })
-    return { kind: 'sound', notices: stored.notices, holds: contentOf(world) }
+    const registry = new EnvironmentRegistry({ resolveConnector: () => undefined }, { stored })
+    return { kind: 'sound', notices: stored.notices, holds: contentOf(registry) }
   } catch (error) {
     const told = await placed(error, file, fileSystem)
     if (told instanceof StateError) return { kind: 'refused', message: told.message }
@@ -78,8 +78,8 @@ async function readStored(
   }
 }
 
-function contentOf(world: World): string {
-  const environments = world.environments()
+function contentOf(registry: EnvironmentRegistry): string {
+  const environments = registry.environments()
   const accounts = environments.reduce((sum, { model }) => sum + model.tables.accounts.size, 0)
   return `${counted(environments.length, 'environment')}, ${counted(accounts, 'account')}`
 }

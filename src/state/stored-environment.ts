@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Ids } from '../domain/ports.ts'
-import { Recent } from '../domain/bounded-cache.ts'
+import { BoundedCache } from '../domain/bounded-cache.ts'
 import type { Settings } from '../domain/settings.ts'
 import { EnvironmentClock, type TimeSource } from './model/clock.ts'
 import type { Environment, Renewal } from './environment.ts'
@@ -33,8 +33,8 @@ export class StoredEnvironment implements Environment {
   readonly ids: Ids
   readonly renewals = new Map<string, Promise<Renewal>>()
   readonly granted: Environment['granted'] = new WeakMap()
-  readonly details = new Recent<Account, object>(RECENT_DETAILS)
-  takenBack = 0
+  readonly details = new BoundedCache<Account, object>(RECENT_DETAILS)
+  rollbacks = 0
   readonly #resolveConnector: ResolveConnector
   readonly #changed: EnvironmentParts['changed']
   #settings: Settings

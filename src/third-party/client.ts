@@ -4,9 +4,9 @@ import type { Credentials } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
-import type { Trail, UpstreamCall } from '../domain/request-trace.ts'
+import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
-import { Footing } from '../state/read-guard.ts'
+import { ReadGuard } from '../state/read-guard.ts'
 import { acceptCredentials, revokeCredentials } from './accept.ts'
 import { applicationOf } from './application.ts'
 import { type CallsUnderWay, TRAIL_HEADER } from './calls-under-way.ts'
@@ -19,7 +19,7 @@ import { isToolAnswer, passedOn, readAnswer } from './tool-answer.ts'
 import { type ApiAddress, type ToolRun, toolRequest, toolScope, UnsendablePath } from './tool-request.ts'
 import { ACCOUNT_HEADER, type OutgoingRequest, TOOL_HEADER } from './wire.ts'
 
-/** What the clients of a simulator share. */
+/** What the clients of a server share. */
 export interface ClientParts {
   /** Where the in-process third parties listen. */
   readonly listenerOrigin: string
@@ -41,15 +41,15 @@ export class ThirdPartyClient implements ThirdParty {
   readonly parts: ClientParts
   readonly environment: Environment
   /** What the request behind the calls causes, and where the third party's side finds it. */
-  readonly trail: Trail | undefined
+  readonly trace: RequestTrace | undefined
   /** Of whoever asks: once it is gone nothing is sent, and no answer given. */
-  readonly footing: Footing
+  readonly readGuard: ReadGuard
 
-  constructor(parts: ClientParts, environment: Environment, trail: Trail | undefined) {
+  constructor(parts: ClientParts, environment: Environment, trace: RequestTrace | undefined) {
     this.parts = parts
     this.environment = environment
-    this.trail = trail
-    this.footing = new Footing(environment)
+    this.trace = trace
+    this.readGuard = new ReadGuard(environment)
   }
 
   call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolAnswer> {
@@ -152,19 +152,19 @@ interface Sending {
   timeout: number
 }
 
-/** @throws StorageError when what the call rests on was taken back, before it or meanwhile */
+/** @throws StorageError when what the call rests on was rolled back, before it or meanwhile */
 async function send(
   client: ThirdPartyClient,
   connector: Connector,
   account: Account,
   sending: Sending,
 ): Promise<Received> {
-  const { trail, footing } = client
+  const { trace, readGuard } = client
   const { http, underWay, listenerOrigin } = client.parts
-  footing.hold()
+  readGuard.hold()
   const { request, tool, timeout } = sending
   const isOurs = request.origin === listenerOrigin
-  const ticket = isOurs && trail ? underWay.open(trail) : undefined
+  const ticket = isOurs && trace ? underWay.open(trace) : undefined
   if (isOurs) request.headers[ACCOUNT_HEADER] = account.id
   if (isOurs && tool !== undefined) request.headers[TOOL_HEADER] = tool
   if (ticket !== undefined) request.headers[TRAIL_HEADER] = ticket
@@ -172,7 +172,7 @@ async function send(
   const received = await http.send(request, timeout, isOurs)
   if (ticket !== undefined) underWay.close(ticket)
   note(client, connector, account, { ...sending, received, ms: performance.now() - start })
-  footing.hold()
+  readGuard.hold()
   return received
 }
 
@@ -180,12 +180,12 @@ async function send(
 const KEPT_ANSWER = 2048
 
 function note(
-  { environment, trail, parts: { onCall } }: ThirdPartyClient,
+  { environment, trace, parts: { onCall } }: ThirdPartyClient,
   connector: Connector,
   account: Account,
   { request, kind, grant, received, ms }: Sending & { received: Received; ms: number },
 ): void {
-  if (!trail && !onCall) return
+  if (!trace && !onCall) return
   const call: UpstreamCall = {
     environment: environment.name,
     connector: connector.connector,
@@ -198,7 +198,7 @@ function note(
     ms,
     answer: received.kind === 'answer' ? received.body.toString('utf8', 0, KEPT_ANSWER) : received.message,
   }
-  trail?.called(call)
+  trace?.called(call)
   onCall?.(call)
 }
 

@@ -24,7 +24,7 @@ interface Server {
 /** Larger answers are no answers to a tool's call. */
 const ANSWER_LIMIT = 5 * 1024 * 1024
 
-/** The HTTP client of the service side. One per simulator: it keeps the connections to the in-process listener. */
+/** The HTTP client of the service side. One per server: it keeps the connections to the in-process listener. */
 export class HttpExchange {
   readonly #kept = new Agent({ keepAlive: true })
   // A server of the user's closes idle connections when it likes, and a call must not meet that.

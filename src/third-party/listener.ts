@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net'
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import { answerApi } from './api.ts'
@@ -33,7 +33,7 @@ export interface Exchange {
   /** The tool that the call is made for. */
   tool: string | undefined
   /** Of the request behind the call, when the service said so: rules that fire here are noted in it. */
-  trail: Trail | undefined
+  trace: RequestTrace | undefined
 }
 
 /** What happens instead of the plain answer: it sends the response itself, after asking for `answer` or without. */
@@ -48,7 +48,7 @@ export interface ListenerOptions {
   intercept?: Interceptor | undefined
   underWay: CallsUnderWay
   /** Awaited before an answer leaves that the disk may yet refuse. */
-  settled?: (() => Promise<void> | undefined) | undefined
+  durable?: (() => Promise<void> | undefined) | undefined
 }
 
 /** The only client sends a request in one piece; whoever else on this machine calls is not waited for longer. */
@@ -118,11 +118,11 @@ async function carryOut(options: ListenerOptions, exchange: Exchange, response: 
       const answering = answerApi({ environment, connector, templates: options.templates }, request)
       const answered = answering instanceof Promise ? await answering : answering
       // The request behind a call of the service waits by itself, once for everything that it has caused.
-      if (!exchange.trail) await options.settled?.()
+      if (!exchange.trace) await options.durable?.()
       return answered
     }
     const answered = answerToken(environment, connector, request)
-    await options.settled?.()
+    await options.durable?.()
     return answered
   }
   if (fault) await fault(response, plain)
@@ -150,9 +150,9 @@ async function route(options: ListenerOptions, request: IncomingMessage): Promis
     headers: request.headers,
     body,
   }
-  const trail = options.underWay.find(headerOf(received, TRAIL_HEADER))
+  const trace = options.underWay.find(headerOf(received, TRAIL_HEADER))
   const tool = headerOf(received, TOOL_HEADER) || undefined
-  return { environment, connector, kind, request: received, account: accountOf(environment, received), tool, trail }
+  return { environment, connector, kind, request: received, account: accountOf(environment, received), tool, trace }
 }
 
 function accountOf(environment: Environment, request: ReceivedRequest): Account | undefined {

@@ -28,7 +28,7 @@ const NOTHING: JsonObject = Object.freeze(Object.create(null) as JsonObject)
 /**
  * Handlebars templates in JSON values, evaluated without ever running code: own properties and a fixed table of helpers.
  * A string that is one whole expression keeps the value's type, with null for a missing one; in a longer text a missing
- * value is nothing. Values are never read as templates. One instance per simulator: it keeps what it has parsed.
+ * value is nothing. Values are never read as templates. One instance per server: it keeps what it has parsed.
  */
 export class Templates {
   readonly #parsed = new Map<string, Template>()

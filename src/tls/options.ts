@@ -1,5 +1,5 @@
 /** Where the certificate of an HTTPS server comes from (G50). */
-export type TlsOptions = CertificateFiles | ThrowAwayCertificate
+export type TlsOptions = CertificateFiles | TemporaryCertificate
 
 /** PEM files of one's own: the certificate, with whatever chain it needs, and its private key. */
 export interface CertificateFiles {
@@ -8,7 +8,7 @@ export interface CertificateFiles {
 }
 
 /** A certificate made at the start, by an authority made at the start; both end with the process. */
-export interface ThrowAwayCertificate {
+export interface TemporaryCertificate {
   /** Names and addresses beside those of loopback. */
   readonly hosts: readonly string[]
   /** Where the authority's certificate is written, for clients to trust; a temporary folder when absent. */

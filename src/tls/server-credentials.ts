@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
-import type { CertificateFiles, ThrowAwayCertificate, TlsCredentials, TlsOptions } from './options.ts'
+import type { CertificateFiles, TemporaryCertificate, TlsCredentials, TlsOptions } from './options.ts'
 
 export interface ServerCredentials extends TlsCredentials {
   /** The certificate that clients have to trust; absent when the server has one of its own. */
@@ -15,7 +15,7 @@ export interface ServerCredentials extends TlsCredentials {
 
 /** The certificate and key to serve with. @throws StartError naming the file and what is wrong with it */
 export async function serverCredentials(options: TlsOptions, now: number): Promise<ServerCredentials> {
-  return 'cert' in options ? ownCertificate(options) : throwAway(options, now)
+  return 'cert' in options ? ownCertificate(options) : temporary(options, now)
 }
 
 async function ownCertificate(files: CertificateFiles): Promise<ServerCredentials> {
@@ -43,9 +43,9 @@ function checked(file: string, problem: string, credentials: Partial<TlsCredenti
   }
 }
 
-async function throwAway({ hosts, authorityFile }: ThrowAwayCertificate, now: number): Promise<ServerCredentials> {
-  const { throwAwayCertificate } = await import('./temporary-authority.ts')
-  const { authority, cert, key } = throwAwayCertificate(hosts, now)
+async function temporary({ hosts, authorityFile }: TemporaryCertificate, now: number): Promise<ServerCredentials> {
+  const { temporaryCertificate } = await import('./temporary-authority.ts')
+  const { authority, cert, key } = temporaryCertificate(hosts, now)
   if (authorityFile !== undefined) {
     return {
       cert,

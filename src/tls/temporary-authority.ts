@@ -8,7 +8,7 @@ const LOOPBACK = ['localhost', '127.0.0.1', '::1']
 const EVERY_ADDRESS = ['0.0.0.0', '::']
 
 /** A server's certificate and key, and the certificate of the authority that signed it, all PEM. */
-export interface ThrowAway extends TlsCredentials {
+export interface TemporaryCertificate extends TlsCredentials {
   readonly authority: string
 }
 
@@ -16,7 +16,7 @@ export interface ThrowAway extends TlsCredentials {
  * Makes an authority and a certificate by it for loopback and the given hosts. Keys on an elliptic curve: an RSA key alone
  * takes longer than the whole start. The authority's key is forgotten at once, so that nobody can sign anything else with it.
  */
-export function throwAwayCertificate(hosts: readonly string[], now: number): ThrowAway {
+export function temporaryCertificate(hosts: readonly string[], now: number): TemporaryCertificate {
   const [ours, server] = [keyPair(), keyPair()]
   // A clock that is a little off, in a container or a virtual machine, does no harm; a month is more than a test run needs.
   const common = { issuer: AUTHORITY, issuerKey: ours.privateKey, validFrom: now - DAY, validTo: now + 30 * DAY }
@@ -28,7 +28,7 @@ export function throwAwayCertificate(hosts: readonly string[], now: number): Thr
   }
 }
 
-const AUTHORITY = 'toolmock throw-away authority'
+const AUTHORITY = 'toolmock temporary authority'
 
 function keyPair() {
   return generateKeyPairSync('ec', { namedCurve: 'prime256v1' })

@@ -1,7 +1,7 @@
 import type { CheckedRequest } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { Trail } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import { Histories } from '../scenarios/history.ts'
 import { type ContractFields, type Part, REQUEST_PARTS } from './contract-fields.ts'
 import {
@@ -16,7 +16,7 @@ import { mark } from './fields.ts'
 import { Findings, keyOf, type Noted } from './findings.ts'
 import { DRIVEN, INJECTED, type Level, type Times } from './reach.ts'
 
-/** One request as the corridor leaves it, before it is put into the words of a vocabulary. */
+/** One request as the request pipeline leaves it, before it is put into the words of a vocabulary. */
 export interface Walked {
   readonly operation: Operation
   readonly request: string
@@ -32,7 +32,7 @@ export interface Walked {
   readonly answerViolations: readonly FieldViolation[]
   /** A scenario answered, cut or changed it. */
   readonly injected: boolean
-  readonly trail: Trail
+  readonly trace: RequestTrace
 }
 
 export interface Unserved {
@@ -79,17 +79,17 @@ export class EnvironmentRecord {
     if (error !== undefined) this.#noteAll(this.violations, violationsOf(judged(walked)), request)
     if (!isBreach(error, authorization)) this.#reachRequest(walked, level)
     if (status >= 200 && status < 300) this.#reach(operation, 'answer', walked.answer, level)
-    const { answerViolations, checked, trail } = walked
+    const { answerViolations, checked, trace } = walked
     if (answerViolations.length > 0) {
       this.#noteAll(this.answerViolations, answerViolationsOf(operation, answerViolations), request)
     }
-    if (trail.warnings.length > 0 || (checked && checked.warnings.length > 0)) {
+    if (trace.warnings.length > 0 || (checked && checked.warnings.length > 0)) {
       this.#noteAll(this.warnings, warningsOf(judged(walked)), request)
     }
   }
 
   /** What moved on the way of a request, a page, a tick of the clock, or by the control API. */
-  moved({ due, transitions }: Trail): void {
+  moved({ due, transitions }: RequestTrace): void {
     if (due.length === 0 && transitions.length === 0) return
     for (const { from, event, to, forced } of [...due, ...transitions]) {
       count(this.moves, `${from} ${event} ${to}`, forced === true)
@@ -135,8 +135,8 @@ export class EnvironmentRecord {
   }
 }
 
-function judged({ checked, trail, ...walked }: Walked): JudgedExchange {
-  return { ...walked, query: checked?.query, warnings: checked?.warnings ?? [], ignored: trail.warnings }
+function judged({ checked, trace, ...walked }: Walked): JudgedExchange {
+  return { ...walked, query: checked?.query, warnings: checked?.warnings ?? [], ignored: trace.warnings }
 }
 
 function count(counts: Map<string, Times>, key: string, injected: boolean): void {

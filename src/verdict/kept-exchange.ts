@@ -68,8 +68,8 @@ function unjudgedRequest({ errorCode, violations, requestBody }: Recorded): Unju
   return typeof requestBody === 'string' && requestBody !== '' ? 'shortened' : undefined
 }
 
-function unjudgedAnswer({ status, errorCode, trail, responseBody }: Recorded): Unjudged | undefined {
-  if (status === 0 || trail.injected) return 'injected'
+function unjudgedAnswer({ status, errorCode, trace, responseBody }: Recorded): Unjudged | undefined {
+  if (status === 0 || trace.injected) return 'injected'
   if (errorCode === BESIDE_THE_OPERATIONS) return 'refused'
   return responseBody.length >= KEPT ? 'shortened' : undefined
 }

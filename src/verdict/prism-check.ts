@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { PrismJudge } from '../contract/prism-judge.ts'
 import { type Disagreement, disagreementsOf } from '../contract/prism-check.ts'
-import type { SecondOpinion } from '../documents/report-schemas.ts'
+import type { PrismCheck } from '../documents/report-schemas.ts'
 import type { Recorded } from '../request-journal/entry.ts'
 import { keptExchange, type Unjudged } from './kept-exchange.ts'
 
@@ -16,11 +16,11 @@ const AT_A_TIME = 10
 const MOST_DISAGREEMENTS = 200
 
 /** Every exchange that the journals keep, held against the contract by Prism, which shares no code with our own check. */
-export async function secondOpinion(prism: PrismJudge, journals: readonly KeptEntries[]): Promise<SecondOpinion> {
+export async function prismCheck(prism: PrismJudge, journals: readonly KeptEntries[]): Promise<PrismCheck> {
   const opinion = {
     judged: { requests: 0, answers: 0 },
     not_judged: { refused: 0, injected: 0, shortened: 0 } satisfies Record<Unjudged, number>,
-    disagreements: [] as SecondOpinion['disagreements'][number][],
+    disagreements: [] as PrismCheck['disagreements'][number][],
     left_out: 0,
   }
   let seen = 0

@@ -12,10 +12,10 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 const LONGEST_PATH = 200
 
-/** What the journal sees beside the corridor: paths that are not served, and accounts that moved, whoever moved them. */
+/** What the journal sees beside the request pipeline: paths that are not served, and accounts that moved, whoever moved them. */
 export function noteEntry(records: ContractRecords, entry: Recorded): void {
-  const { kind, operation, status, url, method, id, environment, trail } = entry
-  if (trail.due.length > 0 || trail.transitions.length > 0) records.of(environment).moved(trail)
+  const { kind, operation, status, url, method, id, environment, trace } = entry
+  if (trace.due.length > 0 || trace.transitions.length > 0) records.of(environment).moved(trace)
   if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return
   const path = url.split('?', 1).join()
   if (READS.has(method) && ASKED_OF_EVERY_SERVER.test(path)) return

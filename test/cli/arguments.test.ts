@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mistypedVariables, readArguments } from '../../src/cli/arguments.ts'
 import { HEALTHCHECK_FLAGS, START_FLAGS } from '../../src/cli/flags.ts'
-import { readStart, simulatorOptions } from '../../src/cli/start-arguments.ts'
+import { readStart, appOptions } from '../../src/cli/start-arguments.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 
 const read = (argv: string[], variables: Record<string, string> = {}) => readArguments(START_FLAGS, argv, variables)
@@ -119,7 +119,7 @@ describe('flags and variables of start', () => {
 
 describe('what start makes of its flags', () => {
   const options = (argv: string[], variables: Record<string, string> = {}) =>
-    simulatorOptions(readStart(argv, variables), undefined)
+    appOptions(readStart(argv, variables), undefined)
 
   it.each([
     [['--in-memory', '--freeze'], {}, { clock: undefined, freeze: true }],

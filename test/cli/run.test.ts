@@ -154,8 +154,8 @@ describe('the command of toolmock run', () => {
   it('is not talked over: warnings of the mock come after it', async () => {
     const { stderr } = await run(['--', 'sh', '-c', 'echo done >&2'], { TOOLMOCK_SEDE: 'x' })
     expect(stderr).toMatch(/^done\nwarn TOOLMOCK_SEDE is not read; did you mean TOOLMOCK_SEED\?\n\ntoolmock: there is/)
-    const spoken = await run(['--log-level', 'warn', '--', 'sh', '-c', 'echo done >&2'], { TOOLMOCK_SEDE: 'x' })
-    expect(spoken.stderr).toMatch(/^warn TOOLMOCK_SEDE .*\ndone\n/)
+    const wire = await run(['--log-level', 'warn', '--', 'sh', '-c', 'echo done >&2'], { TOOLMOCK_SEDE: 'x' })
+    expect(wire.stderr).toMatch(/^warn TOOLMOCK_SEDE .*\ndone\n/)
   })
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const)(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { program } from '../../src/cli/program.ts'
-import { addAccount, openTestWorld } from '../support/worlds.ts'
+import { addAccount, openTestRegistry } from '../support/worlds.ts'
 
 let folder = ''
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'toolmock-state-'))))
@@ -20,11 +20,11 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
 
 async function sound(): Promise<string> {
   const file = join(folder, 'state.json')
-  const world = await openTestWorld({ file })
-  world.create('default')
-  addAccount(world)
-  addAccount(world)
-  await world.close()
+  const registry = await openTestRegistry({ file })
+  registry.create('default')
+  addAccount(registry)
+  addAccount(registry)
+  await registry.close()
   return file
 }
 

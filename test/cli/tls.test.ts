@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { get, request } from 'node:https'
 import { describe, expect, it } from 'vitest'
-import { throwAwayCertificate } from '../../src/tls/temporary-authority.ts'
+import { temporaryCertificate } from '../../src/tls/temporary-authority.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -77,8 +77,8 @@ describe('toolmock start --tls', () => {
 })
 
 describe('toolmock start --tls-cert --tls-key', () => {
-  const { authority, cert, key } = throwAwayCertificate(['mock.internal'], NOW)
-  const other = throwAwayCertificate([], NOW)
+  const { authority, cert, key } = temporaryCertificate(['mock.internal'], NOW)
+  const other = temporaryCertificate([], NOW)
   const file = (name: string, text: string): string => {
     writeFileSync(toolmock.path(name), text)
     return toolmock.path(name)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { program } from '../../src/cli/program.ts'
-import { createSimulator } from '../../src/app/app.ts'
+import { createApp } from '../../src/app/app.ts'
 
 interface Ended {
   code: number
@@ -11,19 +11,19 @@ interface Ended {
 
 /** Runs `toolmock conform` in this process, with a mock to ask. */
 async function run(args: (url: string) => readonly string[], watched = false): Promise<Ended> {
-  const simulator = await createSimulator()
+  const app = await createApp()
   const lines = { out: [] as string[], err: [] as string[], progress: [] as string[] }
   try {
-    const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
+    const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
     const code = await program(['conform', ...args(url)], {
-      variables: { TOOLMOCK_CLIENT_ID: simulator.client.id, TOOLMOCK_CLIENT_SECRET: simulator.client.secret },
+      variables: { TOOLMOCK_CLIENT_ID: app.client.id, TOOLMOCK_CLIENT_SECRET: app.client.secret },
       out: (line) => void lines.out.push(line),
       err: (line) => void lines.err.push(line),
       progress: watched ? (line) => void lines.progress.push(line) : undefined,
     })
     return { code, stdout: lines.out.join('\n'), stderr: lines.err.join('\n'), progress: lines.progress }
   } finally {
-    await simulator.close()
+    await app.close()
   }
 }
 

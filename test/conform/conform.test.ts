@@ -7,23 +7,23 @@ import { CHECKS } from '../../src/conform/checks/table.ts'
 import { reportText } from '../../src/conform/report-formats.ts'
 import { conform, type ConformOptions, type ConformReport } from '../../src/conform/run.ts'
 import { prismAsJudge } from '../../src/app/conformance.ts'
-import { createSimulator, type Simulator } from '../../src/app/app.ts'
+import { createApp, type App } from '../../src/app/app.ts'
 
 const EVERYTHING = { controlApi: true, allowProviderChanges: true }
 
 /** Runs the suite over a real port. */
 async function conformed(
   options: Partial<ConformOptions>,
-  look: (report: ConformReport, simulator: Simulator) => void | Promise<void>,
+  look: (report: ConformReport, app: App) => void | Promise<void>,
 ): Promise<void> {
-  const simulator = await createSimulator()
+  const app = await createApp()
   try {
-    const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
-    const standard = { baseUrl: url, client: simulator.client, prefix: 'conform-test', judge: await prismAsJudge() }
+    const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+    const standard = { baseUrl: url, client: app.client, prefix: 'conform-test', judge: await prismAsJudge() }
     const report = await conform({ ...standard, ...options })
-    await look(report, simulator)
+    await look(report, app)
   } finally {
-    await simulator.close()
+    await app.close()
   }
 }
 
@@ -38,31 +38,31 @@ describe('the checks', () => {
 
 describe('the conformance suite against toolmock', () => {
   it('finds that every check holds, and leaves nothing behind', async () => {
-    await conformed(EVERYTHING, ({ checks, summary, leftBehind }, { world }) => {
+    await conformed(EVERYTHING, ({ checks, summary, leftBehind }, { registry }) => {
       expect(checks.filter(({ result }) => result !== 'held')).toEqual([])
       expect(summary).toEqual({ total: CHECKS.length, held: CHECKS.length, broken: 0, skipped: 0 })
       expect(leftBehind).toBe(0)
-      expect(world.environments().map(({ name }) => name)).toEqual(['default'])
-      expect([...world.environment('default')!.model.tables.accounts.values()]).toEqual([])
+      expect(registry.environments().map(({ name }) => name)).toEqual(['default'])
+      expect([...registry.environment('default')!.model.tables.accounts.values()]).toEqual([])
     })
   }, 60_000)
 
   it('skips what needs consent, a clock or a changed provider unless that is allowed, with the reason', async () => {
-    await conformed({}, ({ checks, summary }, { world }) => {
+    await conformed({}, ({ checks, summary }, { registry }) => {
       expect(summary.broken).toBe(0)
       expect(summary.skipped).toBeGreaterThan(60)
       const reasons = new Set(checks.filter(({ result }) => result === 'skipped').map(({ reason }) => reason))
       expect([...reasons].join('\n')).toMatch(/--consent control-api/)
       expect([...reasons].join('\n')).toMatch(/--allow-provider-changes/)
-      expect(world.environment('default')!.model.tables.connections.size).toBe(14)
+      expect(registry.environment('default')!.model.tables.connections.size).toBe(14)
     })
   })
 
   it('leaves accounts alone that it has not made', async () => {
-    const simulator = await createSimulator()
+    const app = await createApp()
     try {
-      const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
-      const client = simulator.client
+      const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+      const client = app.client
       const first = await conform({ baseUrl: url, client, prefix: 'conform-a', only: ['create/created'] })
       expect(first.summary.held).toBe(1)
       const form = new URLSearchParams({ client_id: client.id, client_secret: client.secret })
@@ -72,19 +72,19 @@ describe('the conformance suite against toolmock', () => {
       const body = JSON.stringify({ connector: 'mail', identifier: 'ada@example.com' })
       expect((await fetch(`${url}/api/v1/connected_accounts`, { method: 'POST', headers, body })).status).toBe(201)
       await conform({ baseUrl: url, client, prefix: 'conform-b', ...EVERYTHING })
-      const left = [...simulator.world.environment('default')!.model.tables.accounts.values()]
+      const left = [...app.registry.environment('default')!.model.tables.accounts.values()]
       expect(left.map(({ identifier }) => identifier)).toEqual(['ada@example.com'])
     } finally {
-      await simulator.close()
+      await app.close()
     }
   })
 
   it('takes away what it has made when it is interrupted', async () => {
     const interrupted = new AbortController()
     const options = { signal: interrupted.signal, progress: (done: number) => done === 60 && interrupted.abort() }
-    await conformed({ ...EVERYTHING, ...options }, ({ summary }, { world }) => {
+    await conformed({ ...EVERYTHING, ...options }, ({ summary }, { registry }) => {
       expect(summary.skipped).toBeGreaterThan(100)
-      expect([...world.environment('default')!.model.tables.accounts.values()]).toEqual([])
+      expect([...registry.environment('default')!.model.tables.accounts.values()]).toEqual([])
     })
   })
 

@@ -8,7 +8,7 @@ export interface Sent {
   body?: unknown
 }
 
-/** The exchange that the corridor would observe for a request of this operation, checked by the contract. */
+/** The exchange that the request pipeline would observe for a request of this operation, checked by the contract. */
 export function exchangeOf(
   operation: Operation,
   sent: Sent,

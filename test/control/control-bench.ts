@@ -1,12 +1,12 @@
 import supertest, { type Response, type Test } from 'supertest'
 import { SILENT } from '../../src/http/log.ts'
-import { createSimulator, type Simulator, type SimulatorOptions } from '../../src/app/app.ts'
+import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
 import { judgeControlAnswer } from './control-spec.ts'
 
 type Method = 'get' | 'put' | 'post' | 'delete'
 
 export interface ControlBench {
-  readonly simulator: Simulator
+  readonly app: App
   /** A call of the control API; its answer is held against `spec/control.openapi.yaml`. */
   readonly call: (method: Method, path: string, body?: object) => Promise<Response>
   /** Any request, unjudged. */
@@ -20,17 +20,14 @@ export interface ControlBench {
 export const START = '2026-01-01T00:00:00.000Z'
 
 /** Starts a mock whose clock stands at {@link START}, runs `work`, stops. */
-export async function withControl(
-  options: SimulatorOptions,
-  work: (bench: ControlBench) => Promise<void>,
-): Promise<void> {
+export async function withControl(options: AppOptions, work: (bench: ControlBench) => Promise<void>): Promise<void> {
   const failures: unknown[] = []
   const log = { ...SILENT, error: (...told: unknown[]) => void failures.push(told) }
-  const simulator = await createSimulator({ clock: START, freeze: true, log, ...options })
-  const http = (method: Method, path: string): Test => supertest(simulator.app)[method](path)
+  const app = await createApp({ clock: START, freeze: true, log, ...options })
+  const http = (method: Method, path: string): Test => supertest(app.express)[method](path)
   try {
     await work({
-      simulator,
+      app,
       http,
       call: async (method, path, body) => {
         const request = http(method, `/_mock${path}`)
@@ -49,7 +46,7 @@ export async function withControl(
       },
     })
   } finally {
-    await simulator.close()
+    await app.close()
   }
   if (failures.length > 0) throw new Error(`the mock logged failures: ${JSON.stringify(failures)}`)
 }

@@ -127,27 +127,27 @@ describe('POST /_mock/environments', () => {
 
 describe('a client id pattern in the seed', () => {
   it('makes the environment of that name with the first token request, once', async () => {
-    await withPattern(async ({ token, call, simulator }) => {
+    await withPattern(async ({ token, call, app }) => {
       const tokens = await Promise.all(Array.from({ length: 10 }, () => token('ci-42', 'ci_secret')))
       expect(tokens.every((each) => typeof each === 'string')).toBe(true)
-      expect(simulator.world.environments().map(({ name }) => name)).toEqual(['default', 'ci-42'])
+      expect(app.registry.environments().map(({ name }) => name)).toEqual(['default', 'ci-42'])
       expect((await call('get', '/clock?environment=ci-42')).status).toBe(200)
     })
   })
 
   it('asks for its secret, and makes nothing without it', async () => {
-    await withPattern(async ({ token, simulator }) => {
+    await withPattern(async ({ token, app }) => {
       expect(await token('ci-42', 'guess')).toBe(401)
       expect(await token('other', 'ci_secret')).toBe(401)
-      expect(simulator.world.environments().map(({ name }) => name)).toEqual(['default'])
+      expect(app.registry.environments().map(({ name }) => name)).toEqual(['default'])
     })
   })
 
   it('keeps ids apart whose names cannot be told apart', async () => {
-    await withPattern(async ({ token, simulator }) => {
+    await withPattern(async ({ token, app }) => {
       for (const id of ['ci-a/b', 'ci-a b', 'ci-__proto__', `ci-${'x'.repeat(100)}`])
         expect(await token(id, 'ci_secret')).toEqual(expect.any(String))
-      const names = simulator.world.environments().map(({ name }) => name)
+      const names = app.registry.environments().map(({ name }) => name)
       expect(new Set(names).size).toBe(5)
       expect(names.filter((name) => !/^[A-Za-z0-9._-]{1,64}$/.test(name))).toEqual([])
     })

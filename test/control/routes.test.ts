@@ -202,8 +202,8 @@ describe('the journal', () => {
   it('is watched as server-sent events, until the server stops', async () => {
     let stream: IncomingMessage | undefined
     let text = ''
-    await withControl({}, async ({ simulator, call }) => {
-      const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
+    await withControl({}, async ({ app, call }) => {
+      const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
       ;[stream] = (await once(get(`${url}/_mock/events`), 'response')) as [IncomingMessage]
       expect(stream.headers['content-type']).toBe('text/event-stream; charset=utf-8')
       stream.setEncoding('utf8').on('data', (part: string) => (text += part))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import fc from 'fast-check'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { createSimulator, type Simulator } from '../../src/app/app.ts'
+import { createApp, type App } from '../../src/app/app.ts'
 import { RawClient } from './raw-client.ts'
 
 /*
@@ -96,23 +96,23 @@ const WRITING: readonly Writing[] = [
   },
 ]
 
-let simulator: Simulator
+let app: App
 /** The statuses that the mock came to, whether they found a reader or not, by request id. */
 const outcomes = new Map<string, number>()
 let [url, port, authorization] = ['', 0, '']
 
 beforeAll(async () => {
-  simulator = await createSimulator({
+  app = await createApp({
     freeze: true,
     observe: ({ response }) => outcomes.set(response.headers['x-request-id'] ?? '', response.status),
   })
-  ;({ url, port } = await simulator.listen({ host: '127.0.0.1', port: 0 }))
-  const { id, secret } = simulator.client
+  ;({ url, port } = await app.listen({ host: '127.0.0.1', port: 0 }))
+  const { id, secret } = app.client
   const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret })
   const answer = await fetch(`${url}/oauth/token`, { method: 'POST', body: form })
   authorization = `Bearer ${((await answer.json()) as { access_token: string }).access_token}`
 })
-afterAll(() => simulator.close())
+afterAll(() => app.close())
 
 const call: Call = async (method, path, body) => {
   const headers = { ...(path.startsWith('/api') && { authorization }), 'content-type': 'application/json' }
@@ -130,7 +130,7 @@ async function model(): Promise<string> {
 const TABLES = ['accounts', 'magic_links', 'providers', 'connections'] as const
 
 function sizes(): Record<string, number> {
-  const tables = simulator.world.environment('default')?.model.tables
+  const tables = app.registry.environment('default')?.model.tables
   return Object.fromEntries(TABLES.map((name) => [name, tables?.[name].size ?? 0]))
 }
 

@@ -14,7 +14,7 @@ async function slowThirdParty({ control }: Target, ms: number): Promise<void> {
 describe('a server that closes', { timeout: 60_000 }, () => {
   it('answers the requests under way, on many connections, and then hangs up', () =>
     withServer({ limits: { ...PATIENT, closeTimeout: 10_000 } }, async (target) => {
-      const { open, get, post, simulator } = target
+      const { open, get, post, app } = target
       await slowThirdParty(target, 60_000)
       const created = await open()
       created.send(post('/api/v1/connected_accounts', { connector: 'encyclopedia', identifier: 'ada' }))
@@ -30,12 +30,12 @@ describe('a server that closes', { timeout: 60_000 }, () => {
       const idle = await open()
       idle.send(get(LIST))
       await idle.first(1)
-      const [environment] = simulator.world.environments()
-      const slow = environment && simulator.scenarios(environment)
+      const [environment] = app.registry.environments()
+      const slow = environment && app.scenarios(environment)
       await expect
         .poll(() => slow?.list().find(({ name }) => name === 'slow')?.rules[0]?.hits, { timeout: 30_000 })
         .toBe(100)
-      await simulator.close()
+      await app.close()
       const answers = await Promise.all(clients.map((client) => client.all()))
 
       expect(answers.map(([answer]) => answer?.status)).toEqual(clients.map(() => 200))
@@ -43,7 +43,7 @@ describe('a server that closes', { timeout: 60_000 }, () => {
     }))
 
   it('is not kept by clients that go on asking, that send half a request or nothing, or that do not read', () =>
-    withServer({ limits: PATIENT }, async ({ open, get, head, control, simulator }) => {
+    withServer({ limits: PATIENT }, async ({ open, get, head, control, app }) => {
       await control('POST', '/seed', { generate: [{ accounts: 2000, connector: 'mail' }] })
       await open()
       const half = await open()
@@ -57,15 +57,15 @@ describe('a server that closes', { timeout: 60_000 }, () => {
       await eager.first(20)
       await expect.poll(() => deaf.socket.bytesRead, { timeout: 30_000 }).toBeGreaterThan(0)
       const since = performance.now()
-      await simulator.close()
+      await app.close()
 
       expect(performance.now() - since).toBeLessThan(5000)
       expect(eager.answers.every(({ status }) => status === 200)).toBe(true)
     }))
 
   it('takes no request after that', () =>
-    withServer({}, async ({ open, simulator }) => {
-      await simulator.close()
+    withServer({}, async ({ open, app }) => {
+      await app.close()
       await expect(open()).rejects.toThrow('ECONNREFUSED')
     }))
 })

@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
 import type { ServerLimits } from '../../src/http/server-limits.ts'
-import { createSimulator, type Simulator, type SimulatorOptions } from '../../src/app/app.ts'
+import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
 import { RawClient, type RawAnswer } from './raw-client.ts'
 
 /** A mock on a port of its own, and what a client of it says. */
 export interface Target {
-  readonly simulator: Simulator
+  readonly app: App
   readonly url: string
   readonly port: number
   /** Header lines that every request has: Host and Authorization. */
@@ -29,19 +29,19 @@ export const SHORT: ServerLimits = {
 }
 
 /** Brackets one test; every connection is closed at its end. */
-export async function withServer(options: SimulatorOptions, work: (target: Target) => Promise<void>): Promise<void> {
-  const simulator = await createSimulator(options)
+export async function withServer(options: AppOptions, work: (target: Target) => Promise<void>): Promise<void> {
+  const app = await createApp(options)
   const clients: RawClient[] = []
   try {
-    const { url, port } = await simulator.listen({ host: '127.0.0.1', port: 0 })
-    const head = `Host: 127.0.0.1:${port}\r\nAuthorization: Bearer ${await tokenOf(simulator, url)}\r\n`
+    const { url, port } = await app.listen({ host: '127.0.0.1', port: 0 })
+    const head = `Host: 127.0.0.1:${port}\r\nAuthorization: Bearer ${await tokenOf(app, url)}\r\n`
     const open = async (): Promise<RawClient> => {
       const client = await RawClient.open(port)
       clients.push(client)
       return client
     }
     await work({
-      simulator,
+      app,
       url,
       port,
       head,
@@ -56,11 +56,11 @@ export async function withServer(options: SimulatorOptions, work: (target: Targe
     })
   } finally {
     for (const client of clients) client.close()
-    await simulator.close()
+    await app.close()
   }
 }
 
-async function tokenOf({ client }: Simulator, url: string): Promise<string> {
+async function tokenOf({ client }: App, url: string): Promise<string> {
   const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret }
   const answer = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
   const { access_token } = (await answer.json()) as { access_token: string }

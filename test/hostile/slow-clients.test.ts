@@ -37,13 +37,13 @@ describe('a client that is too slow is answered with 408 and let go', () => {
     }))
 
   it.each(['Content-Length: 100000', 'Transfer-Encoding: chunked'])('when its body drips with %s', (length) =>
-    withServer({ limits: SHORT }, async ({ open, head, simulator }) => {
+    withServer({ limits: SHORT }, async ({ open, head, app }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\n${head}Content-Type: application/json\r\n${length}\r\n\r\n`)
       await drip(client, length.startsWith('T') ? '1\r\n \r\n' : ' ')
       expectError(client.answers[0], 408, 'MALFORMED_BODY')
       expect(client.answers).toHaveLength(1)
-      expect(simulator.world.environment('default')?.model.tables.accounts.size).toBe(0)
+      expect(app.registry.environment('default')?.model.tables.accounts.size).toBe(0)
     }),
   )
 

@@ -7,7 +7,7 @@ import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createSimulator, type Simulator } from '../../src/app/app.ts'
+import { createApp, type App } from '../../src/app/app.ts'
 
 /** Small enough to be full early on, after which memory may not grow. */
 const JOURNAL_CAPACITY = 500
@@ -35,17 +35,17 @@ const collect = globalThis.gc
 if (!collect) throw new Error('start with node --expose-gc')
 const SAMPLES = Math.max(10, Math.ceil(seconds / LONGEST_SAMPLE))
 
-const simulator = await createSimulator({
+const app = await createApp({
   journalCapacity: JOURNAL_CAPACITY,
   limits: { headersTimeout: 1000, requestTimeout: 1000, stallTimeout: 1000 },
 })
-const { url, port } = await simulator.listen({ host: '127.0.0.1', port: 0 })
-const tables = simulator.world.environment('default')?.model.tables
+const { url, port } = await app.listen({ host: '127.0.0.1', port: 0 })
+const tables = app.registry.environment('default')?.model.tables
 if (!tables) throw new Error('there is no environment')
 const load: Load = {
   url,
   port,
-  token: await tokenOf(simulator, url),
+  token: await tokenOf(app, url),
   agent: new Agent({ keepAlive: true, maxSockets: WORKERS }),
   counts: new Map(),
   wrong: [],
@@ -63,7 +63,7 @@ for (let sample = 0; sample < SAMPLES; sample++) {
   console.log(JSON.stringify({ sample, heap_mb: mb(heapUsed), rss_mb: mb(rss), rows: rows(), requests: total(load) }))
 }
 load.agent.destroy()
-await simulator.close()
+await app.close()
 const third = Math.floor(SAMPLES / 3)
 const growth = median(samples.slice(-third)) - median(samples.slice(third, 2 * third))
 const verdict = { seconds, requests: total(load), growth_mb: mb(growth), wrong: load.wrong.slice(0, 5) }
@@ -82,7 +82,7 @@ async function work(at: Load, name: string, until: number): Promise<void> {
 /** A day of the mock goes by, after which the commits of a few more lives remove what ended before. */
 async function forgetTheDay(at: Load, sample: number): Promise<void> {
   await call(at, 200, 'PUT', '/_mock/clock', { advance: '25h' })
-  at.token = await tokenOf(simulator, at.url)
+  at.token = await tokenOf(app, at.url)
   for (let more = 0; rows() > REMEMBERED && more < 5000; more++) {
     await lifeOfAnAccount(at, `soak-${sample}-later-${more}@example.com`)
   }
@@ -175,7 +175,7 @@ function call(
   })
 }
 
-async function tokenOf({ client }: Simulator, base: string): Promise<string> {
+async function tokenOf({ client }: App, base: string): Promise<string> {
   const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret }
   const answer = await fetch(`${base}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
   return ((await answer.json()) as { access_token: string }).access_token

@@ -199,15 +199,15 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
 
   it('is 503 for a folding, which keeps the journal and succeeds when the disk does', () =>
     withDisk(appSeed([]), async (mock, disk) => {
-      const fold = () => mock.http('post', '/_mock/state/fold').send()
+      const checkpoint = () => mock.http('post', '/_mock/state/fold').send()
       expect((await mock.api.post('/connected_accounts', created)).status).toBe(201)
       refusing(disk, true)
-      const refused = await fold()
+      const refused = await checkpoint()
       expect(refused.status).toBe(503)
       expect(refused.body).toMatchObject({ error: { code: 'STORAGE_UNAVAILABLE' } })
       expect((refused.body as { error: { message: string } }).error.message).toContain('ENOSPC')
       refusing(disk, false)
-      expect((await fold()).status).toBeLessThan(300)
+      expect((await checkpoint()).status).toBeLessThan(300)
     }))
 
   it('leaves everybody alone who came later', () =>

@@ -90,8 +90,8 @@ describe('a vocabulary in requests and answers', () => {
   })
 
   it('leaves the token endpoint to RFC 6749', async () => {
-    await withToolmock(speaking({ access_token: 'token' }), async ({ http, simulator, api }) => {
-      const { id, secret } = simulator.client
+    await withToolmock(speaking({ access_token: 'token' }), async ({ http, app, api }) => {
+      const { id, secret } = app.client
       const form = { client_id: id, client_secret: secret, grant_type: 'client_credentials' }
       const token = await http('post', '/oauth/token').type('form').send(form)
       const sent = { oauth_token: { token: 'abc' } }
@@ -103,11 +103,11 @@ describe('a vocabulary in requests and answers', () => {
   })
 
   it('belongs to its environment alone', async () => {
-    await withToolmock(speaking(), async ({ simulator, environment, http }) => {
+    await withToolmock(speaking(), async ({ app, environment, http }) => {
       const client = { id: 'plain', client_secret: 'secret' }
       const token = { id: 'plain-token', client_id: 'plain', expires_at: '2099-01-01T00:00:00.000Z' }
       const { connections, connectors } = environment.model.tables
-      simulator.world.create('plain', {
+      app.registry.create('plain', {
         fill: ({ model }) => {
           model.tables.clients.put(client)
           model.tables.bearer_tokens.put(token)
@@ -196,10 +196,10 @@ describe('the document’s own word where the wire has another', () => {
   const sent = { ...ACCOUNT, connected_account: { authorization_details: { workspace_dwd: { subject: 'boss@x' } } } }
 
   it('is an unknown field: ignored, and told in a warning under the name that was sent', async () => {
-    await withToolmock(speaking(), async ({ api, simulator, environment }) => {
+    await withToolmock(speaking(), async ({ api, app, environment }) => {
       const answer = await api.post('/connected_accounts', sent)
       expect(answer.body.connected_account.authorization_details.acme_dwd.subject).toBe('ada@example.com')
-      const entry = simulator.journals.of(environment).query().at(-1)
+      const entry = app.journals.of(environment).query().at(-1)
       expect(entry?.warnings).toMatchObject([
         { field: 'connected_account.authorization_details.workspace_dwd', kind: 'unknown' },
       ])
@@ -225,10 +225,10 @@ describe('the document’s own word where the wire has another', () => {
   })
 
   it('is no value of the enumeration any more', async () => {
-    await withToolmock(speaking(), async ({ api, simulator, environment }) => {
+    await withToolmock(speaking(), async ({ api, app, environment }) => {
       const connected_account = { authorization_type: 'WORKSPACE_DWD' }
       const wrong = await api.post('/connected_accounts', { app: 'mail', identifier: 'a', connected_account })
-      const entry = simulator.journals.of(environment).query().at(-1)
+      const entry = app.journals.of(environment).query().at(-1)
       const other = { authorization_type: 'ACME_DWD' }
       const refused = await api.post('/connected_accounts', { app: 'mail', identifier: 'b', connected_account: other })
       expect(wrong.status).toBe(201)
@@ -305,7 +305,7 @@ describe('the journal of an environment with a vocabulary', () => {
         connected_account_id: 'ca_x',
         tool_input: {},
       })
-      const entry = mock.simulator.journals.of(mock.environment).query().at(-1)
+      const entry = mock.app.journals.of(mock.environment).query().at(-1)
       expect(entry).toMatchObject({ tool: 'mail_send_message', request: { body: { action: 'mail_send_message' } } })
       expect(JSON.stringify(entry?.response.body)).toContain('"GONE"')
     })
@@ -320,7 +320,7 @@ describe('the journal of an environment with a vocabulary', () => {
         { connector: 'helpdesk', identifier: 'a', connected_account: { authorization_details: fixed } },
       ]
       for (const account of sent) expect((await mock.api.post('/connected_accounts', account)).status).toBe(201)
-      expect(JSON.stringify(mock.simulator.journals.of(mock.environment).query())).not.toMatch(/secret-\d/)
+      expect(JSON.stringify(mock.app.journals.of(mock.environment).query())).not.toMatch(/secret-\d/)
     })
   })
 })

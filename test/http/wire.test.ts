@@ -33,9 +33,9 @@ class RawClient {
 }
 
 async function withSocket(work: (client: RawClient, token: string) => Promise<void>): Promise<void> {
-  await withToolmock({}, async ({ simulator, signIn }) => {
+  await withToolmock({}, async ({ app, signIn }) => {
     const token = await signIn()
-    const { port } = await simulator.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = await app.listen({ host: '127.0.0.1', port: 0 })
     const client = new RawClient(connect(port, '127.0.0.1'))
     try {
       await work(client, token)
@@ -62,9 +62,9 @@ describe('over a socket', () => {
     }))
 
   it('a body of 2 MB in chunks, whose length nobody announced, is answered with 413', () =>
-    withToolmock({}, async ({ simulator, signIn }) => {
+    withToolmock({}, async ({ app, signIn }) => {
       const headers = { Authorization: `Bearer ${await signIn()}`, 'Content-Type': 'application/json' }
-      const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
+      const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
       const answered = new Promise<number | undefined>((resolve, reject) => {
         const post = request(`${url}/api/v1/connected_accounts`, { method: 'POST', headers }, (response) => {
           response.resume()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSimulator } from '../../src/app/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { JournalEntry } from '../../src/request-journal/entry.ts'
 import { HttpClient } from './http-client.ts'
@@ -11,18 +11,18 @@ const CALLS = 1000
 
 describe(`${TENANTS} environments in parallel, ${CALLS} mixed calls each`, () => {
   it('see, keep and count nothing but their own', { timeout: 300_000 }, async () => {
-    const simulator = await createSimulator()
-    const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
+    const app = await createApp()
+    const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
     const client = new HttpClient(url)
     try {
       const neighbours: Neighbourhood = { client, issued: new Map(), accounts: [] }
       const tenants = await Promise.all(Array.from({ length: TENANTS }, (_, n) => Tenant.moveIn(neighbours, n)))
       await Promise.all(tenants.map((tenant, n) => live(tenant, n)))
-      for (const tenant of tenants) await takeStock(tenant)
+      for (const tenant of tenants) await recordContractUse(tenant)
       await nothingWasLeftBehind(neighbours)
     } finally {
       client.close()
-      await simulator.close()
+      await app.close()
     }
   })
 })
@@ -62,7 +62,7 @@ async function startScenario(tenant: Tenant, every: number): Promise<void> {
 }
 
 /** What is there in the end is what the tenant's own operations have left. */
-async function takeStock(tenant: Tenant): Promise<void> {
+async function recordContractUse(tenant: Tenant): Promise<void> {
   const { client } = tenant.neighbours
   const inside = `environment=${tenant.name}`
   const { body } = await client.send('GET', `/_mock/state?${inside}`)

@@ -67,7 +67,7 @@ describe('createToolmock', () => {
     expect((await client.post('/connected_accounts/magic_link', link)).body['link']).toMatch(/^https:\/\/m\.test\//)
   })
 
-  it('serves HTTPS with a throw-away authority, which is among the variables', async () => {
+  it('serves HTTPS with a temporary authority, which is among the variables', async () => {
     await using mock = await createToolmock({ tls: true })
     expect(mock.url).toMatch(/^https:/)
     expect(await mock.journal.count()).toBe(0)

@@ -11,7 +11,7 @@ import type { withoutCredentials } from '../../src/operations/account-view.ts'
 import type { ContractReport, CoverageReport } from '../../src/documents/report-schemas.ts'
 import type { UnfiredRule } from '../../src/scenarios/history.ts'
 import type { ScenarioView } from '../../src/scenarios/scenario-view.ts'
-import type { SimulatorOptions } from '../../src/app/app.ts'
+import type { AppOptions } from '../../src/app/app.ts'
 import type { StateDiff } from '../../src/state/state-diff.ts'
 import type { Verdict as ContractVerdict } from '../../src/verdict/verdict.ts'
 import { controlTable } from '../../src/control/route-table.ts'
@@ -38,7 +38,7 @@ type Held = [
   Fits<keyof library.JournalMatch, keyof Match>,
   Fits<keyof Match, keyof library.JournalMatch>,
   Fits<Exclude<keyof library.JournalQuery, 'since' | 'limit'>, keyof Match>,
-  Fits<Exclude<keyof library.ToolmockOptions, OwnOption>, keyof SimulatorOptions>,
+  Fits<Exclude<keyof library.ToolmockOptions, OwnOption>, keyof AppOptions>,
 ]
 type OwnOption = 'scenario' | 'port' | 'host' | 'journalSize'
 

@@ -6,17 +6,17 @@ import type { Connector } from '../../src/domain/connector.ts'
 import { instant } from '../../src/domain/instant.ts'
 import type { AuthRequest, MagicLink } from '../../src/domain/magic-link.ts'
 import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
-import { Trail, type Transition } from '../../src/domain/request-trace.ts'
+import { RequestTrace, type Transition } from '../../src/domain/request-trace.ts'
 import type { Settings } from '../../src/domain/settings.ts'
 import type { Authorizations, ConnectContext, Flow } from '../../src/magic-links/ports.ts'
 import { connectRoutes } from '../../src/magic-links/routes.ts'
-import { settleDue } from '../../src/operations/due.ts'
+import { applyDueEvents } from '../../src/operations/due.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
 
 export const BASE = 'http://mock.example'
 export const VERIFY = 'http://app.example/back?tab=1#top'
 
-export interface WorldOptions {
+export interface RegistryOptions {
   type?: AuthorizationType
   connector?: Partial<Connector>
   account?: Partial<Account>
@@ -25,11 +25,11 @@ export interface WorldOptions {
   /** What the third party's token endpoint answers; tokens named after the code by default. */
   answer?: (code: string) => TokenAnswer | Promise<TokenAnswer>
   /** When data is on disk; at once by default. */
-  settled?: () => Promise<void>
+  durable?: () => Promise<void>
 }
 
 /** One environment with one connector, account and link, and a third party that answers as the test says. */
-export interface World {
+export interface EnvironmentRegistry {
   environment: TestEnvironment
   app: Express
   flow: Flow
@@ -41,12 +41,12 @@ export interface World {
   addLink: (link: Partial<MagicLink>) => MagicLink
 }
 
-export function world(options: WorldOptions = {}): World {
+export function registry(options: RegistryOptions = {}): EnvironmentRegistry {
   const environment = testEnvironment({ settings: options.settings ?? {} })
   const { tables } = environment.model
   const connector = { ...bareConnector('mail', options.type ?? 'OAUTH'), ...options.connector }
   const account = anAccount(connector, options.account)
-  const trail = new Trail()
+  const trace = new RequestTrace()
   const accepted: unknown[] = []
   const addLink = (fields: Partial<MagicLink>): MagicLink => {
     const link = aLink(environment, fields)
@@ -64,13 +64,13 @@ export function world(options: WorldOptions = {}): World {
     thirdParty: thirdParty(options.answer ?? tokensOf, accepted),
     authorizations: AUTHORIZATIONS,
     baseUrl: BASE,
-    trail,
+    trace,
   }
   return {
     environment,
-    app: express().use(connectRoutes(contextOf(flow, options.settled))),
+    app: express().use(connectRoutes(contextOf(flow, options.durable))),
     flow,
-    events: () => trail.transitions,
+    events: () => trace.transitions,
     accepted,
     account: () => present(tables.accounts.get(account.id)),
     link: () => present(tables.magic_links.get('link')),
@@ -101,7 +101,7 @@ const AUTHORIZATIONS: Authorizations = {
   },
 }
 
-function contextOf(flow: Flow, settled: WorldOptions['settled']): ConnectContext {
+function contextOf(flow: Flow, durable: ConnectContext['durable'] | undefined): ConnectContext {
   const { environment } = flow
   const find = (matches: (link: MagicLink) => boolean) => {
     const link = [...environment.model.tables.magic_links.values()].find(matches)
@@ -113,13 +113,13 @@ function contextOf(flow: Flow, settled: WorldOptions['settled']): ConnectContext
     thirdParty: () => flow.thirdParty,
     authorizations: flow.authorizations,
     baseUrl: () => BASE,
-    settle: settleDue,
-    settled: () => settled?.(),
-    trail: () => flow.trail,
+    settle: applyDueEvents,
+    durable: () => durable?.(),
+    trace: () => flow.trace,
   }
 }
 
-function thirdParty(answer: NonNullable<WorldOptions['answer']>, accepted: unknown[]): ThirdParty {
+function thirdParty(answer: NonNullable<RegistryOptions['answer']>, accepted: unknown[]): ThirdParty {
   const unused = () => Promise.reject(new Error('not part of this flow'))
   return {
     call: unused,

@@ -6,7 +6,7 @@ import { prismAsJudge } from '../../src/app/conformance.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import type { Handler } from '../../src/operations/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
-import { createSimulator } from '../../src/app/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import type { Mutant, Parts, WireReply, WireRequest } from './mutant.ts'
 
 /** Read once: it takes half a second. */
@@ -31,8 +31,8 @@ export async function conformOf(
     request: (change) => void requests.push(change),
     reply: (change) => void replies.push(change),
   })
-  const simulator = await createSimulator({ operations: operations as { [Id in Operation]: Handler<Id> } })
-  const behind = await simulator.listen({ host: '127.0.0.1', port: 0 })
+  const app = await createApp({ operations: operations as { [Id in Operation]: Handler<Id> } })
+  const behind = await app.listen({ host: '127.0.0.1', port: 0 })
   const front = createServer(
     (request, response) => void forward(request, response, { port: behind.port, requests, replies }),
   )
@@ -40,12 +40,12 @@ export async function conformOf(
     front.listen(0, '127.0.0.1')
     await once(front, 'listening')
     const baseUrl = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
-    const standard = { baseUrl, client: simulator.client, prefix: 'conform-mutant', allowProviderChanges: true }
+    const standard = { baseUrl, client: app.client, prefix: 'conform-mutant', allowProviderChanges: true }
     return await conform({ ...standard, controlApi: true, judge: await JUDGE, ...options })
   } finally {
     front.closeAllConnections()
     front.close()
-    await simulator.close()
+    await app.close()
   }
 }
 

@@ -5,8 +5,8 @@ import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 const LIST = { tool_name: 'mail_list_messages', tool_input: { folder: 'inbox' } }
 
-function entries({ simulator, environment }: TestToolmock): JournalEntry[] {
-  return simulator.journals.of(environment).query()
+function entries({ app, environment }: TestToolmock): JournalEntry[] {
+  return app.journals.of(environment).query()
 }
 
 function last(mock: TestToolmock): JournalEntry {

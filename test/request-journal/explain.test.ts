@@ -9,8 +9,8 @@ import { recorded } from './recorded.ts'
 
 const LIST = { tool_name: 'mail_list_messages', tool_input: {} }
 
-function explainLast({ simulator, environment }: TestToolmock): Explanation {
-  const journal = simulator.journals.of(environment)
+function explainLast({ app, environment }: TestToolmock): Explanation {
+  const journal = app.journals.of(environment)
   const explanation = explain(journal, journal.query().at(-1)?.id ?? '', environment)
   if (!explanation) throw new Error('the journal is empty')
   return explanation
@@ -211,7 +211,7 @@ describe('explaining without much to go by', () => {
   it('says which rule of which scenario answered', () => {
     const entry = recorded({ status: 429, errorCode: 'THIRD_PARTY_RATE_LIMITED' })
     const sentence = 'answers 429 the third time'
-    entry.trail.fired({ scenario: 'slow-down', rule: 'too many', at: 'service', sentence }, true)
+    entry.trace.fired({ scenario: 'slow-down', rule: 'too many', at: 'service', sentence }, true)
     const made = new Journal({ capacity: 10, maxBytes: 1e6 })
     made.record(entry)
     expect(explain(made, 'req_1', undefined)).toMatchObject({

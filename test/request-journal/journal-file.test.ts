@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openJournalFile } from '../../src/request-journal/journal-file.ts'
 import { masked } from '../../src/request-journal/masking.ts'
-import { createSimulator } from '../../src/app/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import { withDirectory } from '../support/worlds.ts'
 import supertest from 'supertest'
 import { recorded } from './recorded.ts'
@@ -40,12 +40,12 @@ describe('a journal file', () => {
       expect(warnings[0]).toContain(`the journal file ${path} cannot be written`)
     }))
 
-  it('has what was asked of a simulator once it is closed', () =>
+  it('has what was asked of a server once it is closed', () =>
     withDirectory(async (directory) => {
       const journalFile = join(directory, 'journal.jsonl')
-      const simulator = await createSimulator({ journalFile })
-      await supertest(simulator.app).get('/api/v1/connections').set('X-Request-Id', 'mine')
-      await simulator.close()
+      const app = await createApp({ journalFile })
+      await supertest(app.express).get('/api/v1/connections').set('X-Request-Id', 'mine')
+      await app.close()
       expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({ id: 'mine', status: 401 })
     }))
 })

@@ -174,7 +174,7 @@ describe('watching', () => {
     const end = journal.subscribe((event) => events.push(event))
     const entry = recorded()
     const at = '2026-01-01T00:00:00.000Z'
-    entry.trail.transition('ca_1', 'token_expired', { from: 'ACTIVE', to: 'EXPIRED', at })
+    entry.trace.transition('ca_1', 'token_expired', { from: 'ACTIVE', to: 'EXPIRED', at })
     journal.record(entry)
     end()
     journal.record(recorded({ id: 'req_2' }))

@@ -1,4 +1,4 @@
-import { Trail } from '../../src/domain/request-trace.ts'
+import { RequestTrace } from '../../src/domain/request-trace.ts'
 import type { Recorded } from '../../src/request-journal/entry.ts'
 
 /** A recorded request: `execute_tool` answered with 200, unless said otherwise. */
@@ -20,7 +20,7 @@ export function recorded(fields: Partial<Recorded> = {}): Recorded {
     responseHeaders: { 'Content-Type': 'application/json' },
     responseBody: '{}',
     client: 'test_client',
-    trail: new Trail(),
+    trace: new RequestTrace(),
     violations: [],
     warnings: [],
     responseViolations: [],

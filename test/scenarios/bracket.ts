@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EnvironmentScenarios } from '../../src/scenarios/scenarios.ts'
-import { createSimulator } from '../../src/app/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import { type JsonObject } from '../../src/domain/json.ts'
 
 /** What a client got over a real connection. */
@@ -45,17 +45,17 @@ export async function withScenarios<T>(options: BenchOptions, work: (bench: Scen
       (options.scenarios ?? []).map((scenario, index) => written(folder, `scenario-${index}.json`, scenario)),
     )
     const seeds = options.seed ? ['bundled', await written(folder, 'seed.json', options.seed)] : ['bundled']
-    const simulator = await createSimulator({ seeds, scenarios: files, time: () => present, idSeed: 1 })
+    const app = await createApp({ seeds, scenarios: files, time: () => present, idSeed: 1 })
     try {
-      const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
-      const environment = simulator.world.environment('default')
+      const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+      const environment = app.registry.environment('default')
       if (!environment) throw new Error('there is no default environment')
-      const bench = benchOf({ url, scenarios: simulator.scenarios(environment), client: simulator.client })
-      const whole = { ...bench, advance: (ms: number) => void (present += ms), close: () => simulator.close() }
+      const bench = benchOf({ url, scenarios: app.scenarios(environment), client: app.client })
+      const whole = { ...bench, advance: (ms: number) => void (present += ms), close: () => app.close() }
       await whole.signIn()
       return await work(whole)
     } finally {
-      await simulator.close()
+      await app.close()
     }
   } finally {
     await rm(folder, { recursive: true })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { unfired } from '../../src/scenarios/history.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
-import { Trail } from '../../src/domain/request-trace.ts'
+import { RequestTrace } from '../../src/domain/request-trace.ts'
 import type { ScenarioRequest } from '../../src/scenarios/scenario-request.ts'
 import { EnvironmentScenarios, UnknownScenarioError } from '../../src/scenarios/scenarios.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
@@ -38,7 +38,7 @@ function bench(initial: readonly Scenario[], seed = 1): Bench {
 
 function request(fields: Partial<ScenarioRequest> = {}): ScenarioRequest {
   const nothing = { body: undefined, query: {}, headers: {}, account: undefined }
-  return { at: 'service', ...nothing, trail: new Trail(), ...fields }
+  return { at: 'service', ...nothing, trace: new RequestTrace(), ...fields }
 }
 
 /** On which of so many requests a rule fires; time moves on by a minute after each. */
@@ -210,7 +210,7 @@ describe('the scenarios of an environment', () => {
     expect([scenarios.active, scenarios.list()]).toEqual([false, []])
   })
 
-  it('note each rule that fired, with what it did, in the trail of its request', () => {
+  it('note each rule that fired, with what it did, in the trace of its request', () => {
     const { scenarios } = bench([
       scenario([
         {
@@ -222,11 +222,11 @@ describe('the scenarios of an environment', () => {
         },
       ]),
     ])
-    const trail = new Trail()
-    scenarios.consider(request({ trail }))
+    const trace = new RequestTrace()
+    scenarios.consider(request({ trace }))
     const sentence =
       'On request 1 that fits, makes the account EXPIRED, waits 5 ms before the answer, and goes to state x; ' +
       'this could not be done: the request is about no connected account that there is'
-    expect(trail.rules).toEqual([{ scenario: 's', rule: 'r', at: 'service', sentence, injected: false }])
+    expect(trace.rules).toEqual([{ scenario: 's', rule: 'r', at: 'service', sentence, injected: false }])
   })
 })

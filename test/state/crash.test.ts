@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { World } from '../../src/state/environment-registry.ts'
+import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
+import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 const CRASHES: Crash[] = ['killed', 'power-lost', 'power-lost-names-kept', 'power-lost-removals-kept']
 
@@ -16,27 +16,27 @@ interface Outcome {
 /** Commits, folds and a clean stop; what was acknowledged before the disk stopped for good. */
 async function story(disk: MemoryDisk, file: string): Promise<Outcome> {
   const outcome = { attempted: 0, acknowledged: 0 }
-  const world = await openTestWorld({ file, fileSystem: disk })
+  const registry = await openTestRegistry({ file, fileSystem: disk })
   const add = async (count: number): Promise<void> => {
-    for (let each = 0; each < count; each++) addAccount(world)
+    for (let each = 0; each < count; each++) addAccount(registry)
     outcome.attempted += count
-    await world.settled()
+    await registry.durable()
     outcome.acknowledged += count
   }
   try {
-    world.create('default', { idSeed: 1 })
-    await world.settled()
+    registry.create('default', { idSeed: 1 })
+    await registry.durable()
     await add(1)
     await add(3)
-    const folding = world.fold()
-    await Promise.all([add(2), folding])
+    const checkpointing = registry.checkpoint()
+    await Promise.all([add(2), checkpointing])
     await add(1)
-    await world.fold()
+    await registry.checkpoint()
     await add(2)
   } catch {
     // The disk has stopped: nothing more is acknowledged.
   }
-  await world.close().catch(() => undefined)
+  await registry.close().catch(() => undefined)
   return outcome
 }
 
@@ -46,22 +46,22 @@ function firstIds(count: number): string[] {
 
 /** What a start finds must be everything acknowledged, perhaps some more of what was attempted, and whole. */
 async function expectRecovered(disk: MemoryDisk, file: string, outcome: Outcome): Promise<void> {
-  const world = await openTestWorld({ file, fileSystem: disk })
-  const found = accountIds(world)
+  const registry = await openTestRegistry({ file, fileSystem: disk })
+  const found = accountIds(registry)
   expect(found).toEqual(firstIds(found.length))
   expect(found.length).toBeGreaterThanOrEqual(outcome.acknowledged)
   expect(found.length).toBeLessThanOrEqual(outcome.attempted)
-  await expectUsable(world, disk, file)
+  await expectUsable(registry, disk, file)
 }
 
-async function expectUsable(world: World, disk: MemoryDisk, file: string): Promise<void> {
-  if (!world.environment('default')) world.create('default')
-  const before = accountIds(world).length
-  addAccount(world)
-  await world.settled()
-  await world.close()
+async function expectUsable(registry: EnvironmentRegistry, disk: MemoryDisk, file: string): Promise<void> {
+  if (!registry.environment('default')) registry.create('default')
+  const before = accountIds(registry).length
+  addAccount(registry)
+  await registry.durable()
+  await registry.close()
   expect(disk.paths()).toEqual([file])
-  const again = await openTestWorld({ file, fileSystem: disk })
+  const again = await openTestRegistry({ file, fileSystem: disk })
   expect(accountIds(again)).toEqual(firstIds(before + 1))
   await again.close()
 }
@@ -93,22 +93,22 @@ describe('an operation that fails once', () => {
         const disk = new MemoryDisk()
         disk.fails = (operation) =>
           operation === failing ? Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' }) : undefined
-        const world = await openTestWorld({ file, fileSystem: disk })
+        const registry = await openTestRegistry({ file, fileSystem: disk })
         const known = new Set<string>()
         for (let round = 0; round < 6; round++) {
-          if (!world.environment('default')) world.create('default')
-          else known.add(addAccount(world).id)
-          await world.settled()?.catch(() => known.clear())
-          const shown = accountIds(world)
+          if (!registry.environment('default')) registry.create('default')
+          else known.add(addAccount(registry).id)
+          await registry.durable()?.catch(() => known.clear())
+          const shown = accountIds(registry)
           for (const id of known) expect(shown).toContain(id)
-          if (round % 2 === 1) await world.fold().catch(() => undefined)
+          if (round % 2 === 1) await registry.checkpoint().catch(() => undefined)
         }
-        const shown = accountIds(world)
+        const shown = accountIds(registry)
         const lost = await reopenedElsewhere(disk, file)
         expect(accountIds(lost)).toEqual(shown)
         await lost.close()
-        await world.close().catch(() => undefined)
-        const again = await openTestWorld({ file, fileSystem: disk.after('power-lost') })
+        await registry.close().catch(() => undefined)
+        const again = await openTestRegistry({ file, fileSystem: disk.after('power-lost') })
         expect(accountIds(again)).toEqual(shown)
         await again.close()
       }
@@ -121,35 +121,35 @@ describe('a disk that refuses for a while', () => {
     await withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
-      const world = await openTestWorld({ file, fileSystem: disk })
-      const { model, clock, ids } = world.create('default', { idSeed: 1, clock: FROZEN })
-      const kept = addAccount(world)
-      await world.settled()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      const { model, clock, ids } = registry.create('default', { idSeed: 1, clock: FROZEN })
+      const kept = addAccount(registry)
+      await registry.durable()
       disk.fails = (_, name) => (name.startsWith('sync') ? undefined : new Error('ENOSPC: no space left'))
       model.transact(() => model.tables.accounts.put({ ...kept, identifier: 'first'.repeat(1000) }))
-      const first = world.settled()
+      const first = registry.durable()
       model.transact(() => model.tables.accounts.put({ ...kept, identifier: 'second' }))
       model.transact(() => model.tables.accounts.remove(kept.id))
       clock.advance(1000)
-      world.create('other')
-      world.remove('default')
-      const all = await Promise.allSettled([first, world.settled()])
+      registry.create('other')
+      registry.remove('default')
+      const all = await Promise.allSettled([first, registry.durable()])
       expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
       await expect(first).rejects.toMatchObject({ status: 503, errorCode: 'STORAGE_UNAVAILABLE' })
-      expect(world.environments().map(({ name }) => name)).toEqual(['default'])
+      expect(registry.environments().map(({ name }) => name)).toEqual(['default'])
       expect(model.tables.accounts.get(kept.id)).toBe(kept)
       expect(clock.state).toEqual(FROZEN)
-      await world.settled()
+      await registry.durable()
       disk.fails = () => undefined
       const given = ids.id('x')
-      addAccount(world)
-      await world.settled()
+      addAccount(registry)
+      await registry.durable()
       const again = await reopenedElsewhere(disk, file)
       expect(accountIds(again)).toEqual(['ca_1', 'ca_2'])
       expect(again.notices).toEqual([])
       expect(again.environment('default')?.ids.id('x')).not.toBe(given)
       await again.close()
-      await world.close()
+      await registry.close()
     })
   })
 
@@ -157,14 +157,14 @@ describe('a disk that refuses for a while', () => {
     await withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
-      const world = await openTestWorld({ file, fileSystem: disk })
-      world.create('default')
-      addAccount(world)
-      await world.settled()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      registry.create('default')
+      addAccount(registry)
+      await registry.durable()
       disk.fails = (_, name) => (name.startsWith('rename') ? new Error('EROFS: read-only') : undefined)
-      await expect(world.close()).rejects.toThrow('kept beside it')
+      await expect(registry.close()).rejects.toThrow('kept beside it')
       disk.fails = () => undefined
-      const again = await openTestWorld({ file, fileSystem: disk })
+      const again = await openTestRegistry({ file, fileSystem: disk })
       expect(accountIds(again)).toEqual(['ca_1'])
       await again.close()
       expect(disk.paths()).toEqual([file])
@@ -172,11 +172,11 @@ describe('a disk that refuses for a while', () => {
   })
 })
 
-/** What a start after a power loss would find, while the world that lost it still holds its lock. */
-function reopenedElsewhere(disk: MemoryDisk, file: string): Promise<World> {
+/** What a start after a power loss would find, while the environment registry that lost it still holds its lock. */
+function reopenedElsewhere(disk: MemoryDisk, file: string): Promise<EnvironmentRegistry> {
   const copy = disk.after('power-lost')
   const files = copy
     .paths()
     .map((path) => [path.replace(file, `${file}2`), copy.file(path) ?? Buffer.alloc(0)] as const)
-  return openTestWorld({ file: `${file}2`, fileSystem: new MemoryDisk(files) })
+  return openTestRegistry({ file: `${file}2`, fileSystem: new MemoryDisk(files) })
 }

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { nodeFileSystem } from '../../src/state/wal/file-system.ts'
 import { StateError } from '../../src/state/wal/state-errors.ts'
-import { openTestWorld, withDirectory } from '../support/worlds.ts'
+import { openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 describe('a state file', () => {
   it.runIf(process.platform === 'linux')(
     'in a folder that cannot be made, as in /proc, is refused at once',
     async () => {
       const file = '/proc/nope/deeper/state.json'
-      const refused = await openTestWorld({ file }).catch((error: unknown) => error)
+      const refused = await openTestRegistry({ file }).catch((error: unknown) => error)
       expect(refused).toBeInstanceOf(StateError)
       expect(String(refused)).toContain(`${file}: it cannot be used as state file: ENOENT`)
     },

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { Grant } from '../../src/domain/grant.ts'
 import { instant } from '../../src/domain/instant.ts'
 import type { AuthRequest } from '../../src/domain/magic-link.ts'
-import { createSimulator } from '../../src/app/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import type { Model, TableName } from '../../src/state/model/model.ts'
-import { openTestWorld, START, withDirectory } from '../support/worlds.ts'
+import { openTestRegistry, START, withDirectory } from '../support/worlds.ts'
 import { accountOf, signIn } from '../crash/client.ts'
 
 const HOUR = 60 * 60_000
@@ -46,9 +46,9 @@ describe('rows that have had their time', () => {
     await withDirectory(async (directory) => {
       let present = START
       const file = join(directory, 'state.json')
-      const simulator = await createSimulator({ state: file, time: () => present })
-      const { url } = await simulator.listen({ host: '127.0.0.1', port: 0 })
-      const { model } = simulator.world.environment('default') ?? { model: undefined }
+      const app = await createApp({ state: file, time: () => present })
+      const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+      const { model } = app.registry.environment('default') ?? { model: undefined }
       if (!model) throw new Error('there is no default environment')
       let most = 0
       let made = 0
@@ -82,16 +82,16 @@ describe('rows that have had their time', () => {
       expect(most).toBeGreaterThanOrEqual(1000)
       expect(most).toBeLessThan(BOUND)
       expect(model.tables.accounts.size).toBe(0)
-      await simulator.close()
-      const again = await openTestWorld({ file })
+      await app.close()
+      const again = await openTestRegistry({ file })
       expect(rows(again.environment('default')?.model ?? model)).toBeLessThan(BOUND)
       await again.close()
     })
   }, 120_000)
 
   it('stay as long as there are few of them, whatever the clock says', async () => {
-    const world = await openTestWorld()
-    const { model, clock } = world.create('default')
+    const registry = await openTestRegistry()
+    const { model, clock } = registry.create('default')
     const token = (id: number): void =>
       model.transact(() =>
         model.tables.bearer_tokens.put({ id: `t${id}`, client_id: 'c', expires_at: instant(START + id) }),
@@ -102,12 +102,12 @@ describe('rows that have had their time', () => {
     expect(model.tables.bearer_tokens.size).toBe(1000)
     expect(model.tables.bearer_tokens.get('t-1')).toBeUndefined()
     expect(model.tables.bearer_tokens.get('t0')).toBeDefined()
-    await world.close()
+    await registry.close()
   })
 
   it('go the earliest end first, a few with each commit, and come back when that commit is undone', async () => {
-    const world = await openTestWorld()
-    const { model, clock } = world.create('default')
+    const registry = await openTestRegistry()
+    const { model, clock } = registry.create('default')
     model.transact(() => {
       for (let each = 0; each < 1100; each++) {
         const expires_at = instant(START + ((each * 7) % 1100))
@@ -118,7 +118,7 @@ describe('rows that have had their time', () => {
     const { bearer_tokens } = model.tables
     const touch = (): void => model.transact(() => void model.count('x'))
     const fail = (): void =>
-      world.change(world.environment('default') ?? world.create('x'), () => {
+      registry.change(registry.environment('default') ?? registry.create('x'), () => {
         touch()
         throw new Error('undone')
       })
@@ -132,12 +132,12 @@ describe('rows that have had their time', () => {
     ])
     for (let each = 0; each < 20; each++) touch()
     expect(bearer_tokens.size).toBe(1000)
-    await world.close()
+    await registry.close()
   })
 
   it('are forgotten at once beyond 10,000 where they are over for good, and pending requests, live grants and links are not', async () => {
-    const world = await openTestWorld()
-    const { model } = world.create('default')
+    const registry = await openTestRegistry()
+    const { model } = registry.create('default')
     const { auth_requests, grants, magic_links } = model.tables
     const request = (id: string, at: number, outcome: AuthRequest['outcome']): AuthRequest => {
       const expires_at = instant(START + HOUR + at)
@@ -162,12 +162,12 @@ describe('rows that have had their time', () => {
       expect(auth_requests.get(`pending${each}`)).toBeDefined()
       expect(grants.get(`live${each}`)).toBeDefined()
     }
-    await world.close()
+    await registry.close()
   })
 
   it('are not forgotten before they have ended for a day, nor requests that are pending', async () => {
-    const world = await openTestWorld()
-    const { model, clock } = world.create('default')
+    const registry = await openTestRegistry()
+    const { model, clock } = registry.create('default')
     model.transact(() => {
       for (let each = 0; each < 1500; each++) {
         const expires_at = instant(START + HOUR)
@@ -191,12 +191,12 @@ describe('rows that have had their time', () => {
     churn()
     expect(model.tables.bearer_tokens.size).toBe(1000)
     expect(model.tables.auth_requests.size).toBe(1500)
-    await world.close()
+    await registry.close()
   })
 
   it('stay within 50,000: what has ended goes first, then the bearer tokens that expire first, and no live link', async () => {
-    const world = await openTestWorld()
-    const { model } = world.create('default')
+    const registry = await openTestRegistry()
+    const { model } = registry.create('default')
     const { bearer_tokens, magic_links } = model.tables
     model.transact(() => {
       for (let each = 0; each < 50_200; each++)
@@ -216,6 +216,6 @@ describe('rows that have had their time', () => {
     expect(magic_links.get('live0')).toBeDefined()
     expect(bearer_tokens.size).toBe(50_000)
     expect([bearer_tokens.get('t199'), bearer_tokens.get('t200')?.id]).toEqual([undefined, 't200'])
-    await world.close()
+    await registry.close()
   })
 })

@@ -4,23 +4,23 @@ import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/domain/errors.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { StateImage } from '../../src/state/model/state-image.ts'
-import type { World } from '../../src/state/environment-registry.ts'
+import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { account, accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
+import { account, accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 const ADA = { id: 'client_ada', client_secret: 's' }
 
 /** A disk with a state file and a journal of some commits, each in a group of its own. */
 async function journaled(file: string, commits: number): Promise<MemoryDisk> {
   const disk = new MemoryDisk()
-  const world = await openTestWorld({ file, fileSystem: disk })
-  world.create('default', { clients: [ADA] })
+  const registry = await openTestRegistry({ file, fileSystem: disk })
+  registry.create('default', { clients: [ADA] })
   for (let each = 0; each < commits; each++) {
-    addAccount(world)
-    await world.settled()
+    addAccount(registry)
+    await registry.durable()
   }
   const killed = disk.after('power-lost')
-  await world.close()
+  await registry.close()
   return killed
 }
 
@@ -28,12 +28,12 @@ function inDirectory(work: (file: string) => Promise<void>): () => Promise<void>
   return () => withDirectory((directory) => work(join(directory, 'state.json')))
 }
 
-async function reopened(file: string, disk: MemoryDisk, work: (world: World) => void): Promise<void> {
-  const world = await openTestWorld({ file, fileSystem: disk })
+async function reopened(file: string, disk: MemoryDisk, work: (registry: EnvironmentRegistry) => void): Promise<void> {
+  const registry = await openTestRegistry({ file, fileSystem: disk })
   try {
-    work(world)
+    work(registry)
   } finally {
-    await world.close()
+    await registry.close()
   }
 }
 
@@ -46,18 +46,18 @@ describe('the journal', () => {
       const lastLine = whole.lastIndexOf(0x0a, -2) + 1
       for (let cut = lastLine; cut < whole.length; cut++) {
         const torn = new MemoryDisk([[`${file}.journal`, whole.subarray(0, cut)]])
-        await reopened(file, torn, (world) => {
-          expect(accountIds(world)).toEqual(['ca_1', 'ca_2'])
-          expect(world.notices).toHaveLength(cut === lastLine ? 0 : 1)
-          addAccount(world)
-          expect(accountIds(world)).toEqual(['ca_1', 'ca_2', 'ca_3'])
+        await reopened(file, torn, (registry) => {
+          expect(accountIds(registry)).toEqual(['ca_1', 'ca_2'])
+          expect(registry.notices).toHaveLength(cut === lastLine ? 0 : 1)
+          addAccount(registry)
+          expect(accountIds(registry)).toEqual(['ca_1', 'ca_2', 'ca_3'])
         })
         const scrambled = Buffer.from(whole)
         scrambled[cut] = (whole[cut] ?? 0) ^ 1
         const damaged = new MemoryDisk([[`${file}.journal`, scrambled]])
-        await reopened(file, damaged, (world) => {
-          expect(accountIds(world)).toEqual(['ca_1', 'ca_2'])
-          expect(world.notices).toHaveLength(1)
+        await reopened(file, damaged, (registry) => {
+          expect(accountIds(registry)).toEqual(['ca_1', 'ca_2'])
+          expect(registry.notices).toHaveLength(1)
         })
       }
     }),
@@ -75,7 +75,7 @@ describe('the journal', () => {
         const scrambled = Buffer.from(whole)
         scrambled[at] = 0
         const damaged = new MemoryDisk([[`${file}.journal`, scrambled]])
-        await expect(openTestWorld({ file, fileSystem: damaged })).rejects.toThrow(
+        await expect(openTestRegistry({ file, fileSystem: damaged })).rejects.toThrow(
           /state\.json\.journal:\d.*damaged|not a journal/,
         )
         expect(damaged.operations).toBe(0)
@@ -96,7 +96,7 @@ describe('the journal', () => {
       const disk = await journaled(file, 2)
       disk.put(path, change(Buffer.from(disk.file(path)!)))
       const before = disk.operations
-      await expect(openTestWorld({ file, fileSystem: disk })).rejects.toThrow(`${path}:1: this is not a journal`)
+      await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow(`${path}:1: this is not a journal`)
       expect(disk.operations).toBe(before)
     }),
   )
@@ -113,11 +113,11 @@ describe('the journal', () => {
       const disk = await journaled(file, 1)
       const journal = disk.file(path)!
       disk.put(path, left(journal.subarray(0, journal.indexOf('\n') + 1)))
-      await reopened(file, disk, (world) => {
-        world.create('default')
-        addAccount(world)
+      await reopened(file, disk, (registry) => {
+        registry.create('default')
+        addAccount(registry)
       })
-      await reopened(file, disk, (world) => expect(accountIds(world)).toEqual(['ca_1']))
+      await reopened(file, disk, (registry) => expect(accountIds(registry)).toEqual(['ca_1']))
     }),
   )
 
@@ -126,10 +126,10 @@ describe('the journal', () => {
     inDirectory(async (file) => {
       const disk = await journaled(file, 1)
       disk.put(file, '{"version":1,"environments":{}}')
-      await expect(openTestWorld({ file, fileSystem: disk })).rejects.toThrow('not the one this journal follows')
+      await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow('not the one this journal follows')
       expect(disk.operations).toBe(0)
       await reopened(file, disk, () => undefined).catch(() => undefined)
-      const fresh = await openTestWorld({ file, fileSystem: disk, fresh: true })
+      const fresh = await openTestRegistry({ file, fileSystem: disk, fresh: true })
       expect(fresh.environments()).toEqual([])
       await fresh.close()
     }),
@@ -140,13 +140,13 @@ describe('the journal', () => {
     inDirectory(async (file) => {
       const disk = await journaled(file, 1)
       await reopened(file, disk, () => undefined)
-      const world = await openTestWorld({ file, fileSystem: disk })
-      addAccount(world)
-      await world.settled()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      addAccount(registry)
+      await registry.durable()
       const killed = disk.after('killed')
-      await world.close()
+      await registry.close()
       await killed.remove(file)
-      await expect(openTestWorld({ file, fileSystem: killed })).rejects.toThrow('the state file is missing')
+      await expect(openTestRegistry({ file, fileSystem: killed })).rejects.toThrow('the state file is missing')
     }),
   )
 
@@ -157,7 +157,7 @@ describe('the journal', () => {
       await reopened(file, disk, () => undefined)
       expect(disk.paths()).toEqual([file])
       const operations = disk.operations
-      await reopened(file, disk, (world) => expect(accountIds(world)).toEqual(['ca_1', 'ca_2']))
+      await reopened(file, disk, (registry) => expect(accountIds(registry)).toEqual(['ca_1', 'ca_2']))
       expect(disk.operations).toBe(operations)
     }),
   )
@@ -166,14 +166,14 @@ describe('the journal', () => {
     'shares one write and one sync between commits that wait together',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
-      const world = await openTestWorld({ file, fileSystem: disk })
-      world.create('default')
-      await world.settled()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      registry.create('default')
+      await registry.durable()
       const before = disk.log.length
-      for (let each = 0; each < 100; each++) addAccount(world)
-      await world.settled()
+      for (let each = 0; each < 100; each++) addAccount(registry)
+      await registry.durable()
       expect(disk.log.slice(before)).toEqual(['write state.json.journal', 'datasync state.json.journal'])
-      await world.close()
+      await registry.close()
     }),
   )
 
@@ -181,15 +181,15 @@ describe('the journal', () => {
     'is folded when it has grown past its bound, while commits go on',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
-      const world = await openTestWorld({ file, fileSystem: disk, foldAt: 20_000 })
-      world.create('default')
+      const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt: 20_000 })
+      registry.create('default')
       for (let each = 0; each < 200; each++) {
-        addAccount(world)
-        await world.settled()
+        addAccount(registry)
+        await registry.durable()
       }
       expect(disk.log.filter((name) => name.startsWith('rename')).length).toBeGreaterThan(0)
       const killed = disk.after('power-lost')
-      await world.close()
+      await registry.close()
       await reopened(file, killed, (again) => expect(accountIds(again)).toHaveLength(200))
     }),
   )
@@ -198,16 +198,16 @@ describe('the journal', () => {
     'holds a commit of thousands of changes, whole or not at all',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
-      const world = await openTestWorld({ file, fileSystem: disk })
-      world.create('default')
-      await world.settled()
-      const { model } = world.environment('default') ?? world.create('default')
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      registry.create('default')
+      await registry.durable()
+      const { model } = registry.environment('default') ?? registry.create('default')
       model.transact(() => {
         for (let each = 0; each < 2000; each++) model.tables.accounts.put(account(model.count('account_sequence')))
       })
-      await world.settled()
+      await registry.durable()
       const killed = disk.after('power-lost')
-      await world.close()
+      await registry.close()
       const whole = killed.file(`${file}.journal`) ?? Buffer.alloc(0)
       for (const cut of [whole.length - 1, Math.floor(whole.length / 2), whole.lastIndexOf(0x0a, -2) + 1]) {
         await reopened(file, new MemoryDisk([[`${file}.journal`, whole.subarray(0, cut)]]), (again) => {
@@ -224,19 +224,19 @@ describe('the journal', () => {
     'acknowledges at once when relaxed, and tells of a refusal once',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
-      const world = await openTestWorld({ file, fileSystem: disk, durability: 'relaxed' })
-      world.create('default')
-      expect(world.settled()).toBeUndefined()
-      await world.fold()
+      const registry = await openTestRegistry({ file, fileSystem: disk, durability: 'relaxed' })
+      registry.create('default')
+      expect(registry.durable()).toBeUndefined()
+      await registry.checkpoint()
       disk.fails = () => new Error('EIO')
-      addAccount(world)
-      await world.settled()
-      while (accountIds(world).length > 0) await Promise.resolve().then(() => new Promise(setImmediate))
-      await expect(world.settled()).rejects.toThrow(ServiceError)
-      await world.settled()
+      addAccount(registry)
+      await registry.durable()
+      while (accountIds(registry).length > 0) await Promise.resolve().then(() => new Promise(setImmediate))
+      await expect(registry.durable()).rejects.toThrow(ServiceError)
+      await registry.durable()
       disk.fails = () => undefined
-      addAccount(world)
-      await world.close()
+      addAccount(registry)
+      await registry.close()
       await reopened(file, disk, (again) => expect(accountIds(again)).toEqual(['ca_1']))
     }),
   )
@@ -247,24 +247,24 @@ describe('the journal', () => {
       const step = fc.oneof(
         fc.record({ put: fc.integer({ min: 1, max: 8 }), value: fc.string({ unit: 'binary' }) }),
         fc.record({ remove: fc.integer({ min: 1, max: 8 }) }),
-        fc.constantFrom('fold', 'restart', 'freeze', 'configure', 'id', 'other', 'settle'),
+        fc.constantFrom('checkpoint', 'restart', 'freeze', 'configure', 'id', 'other', 'settle'),
       )
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
           const disk = new MemoryDisk()
-          let world = await openTestWorld({ file, fileSystem: disk })
+          let registry = await openTestRegistry({ file, fileSystem: disk })
           try {
-            world.create('default', { idSeed: 7, clients: [ADA] })
+            registry.create('default', { idSeed: 7, clients: [ADA] })
             for (const each of steps) {
               if (each === 'restart') {
-                await world.close()
-                world = await openTestWorld({ file, fileSystem: disk })
-              } else await take(world, each)
+                await registry.close()
+                registry = await openTestRegistry({ file, fileSystem: disk })
+              } else await take(registry, each)
             }
-            await world.settled()
-            expect(await imageAfterKill(disk, file)).toEqual(plain(world.image()))
+            await registry.durable()
+            expect(await imageAfterKill(disk, file)).toEqual(plain(registry.image()))
           } finally {
-            await world.close()
+            await registry.close()
           }
         }),
         { numRuns: 150 },
@@ -276,15 +276,15 @@ describe('the journal', () => {
 
 type Step = { put: number; value: string } | { remove: number } | string
 
-async function take(world: World, step: Step): Promise<void> {
-  const environment = world.environment('default') ?? world.create('default')
+async function take(registry: EnvironmentRegistry, step: Step): Promise<void> {
+  const environment = registry.environment('default') ?? registry.create('default')
   const { accounts } = environment.model.tables
-  if (step === 'fold') await world.fold()
-  else if (step === 'settle') await world.settled()
+  if (step === 'checkpoint') await registry.checkpoint()
+  else if (step === 'settle') await registry.durable()
   else if (step === 'freeze') environment.clock.freeze()
   else if (step === 'configure') environment.configure({ consent: 'approve' })
-  else if (step === 'other' && !world.remove('other'))
-    world.create('other', { clients: [{ id: 'o', client_secret: '' }] })
+  else if (step === 'other' && !registry.remove('other'))
+    registry.create('other', { clients: [{ id: 'o', client_secret: '' }] })
   else if (step === 'id') environment.model.transact(() => environment.model.count(environment.ids.id('x')))
   else if (typeof step === 'object') {
     environment.model.transact(() => {
@@ -303,9 +303,9 @@ async function imageAfterKill(disk: MemoryDisk, file: string): Promise<unknown> 
   const files = killed
     .paths()
     .map((path) => [path.replace(file, `${file}2`), killed.file(path) ?? Buffer.alloc(0)] as const)
-  const world = await openTestWorld({ file: `${file}2`, fileSystem: new MemoryDisk(files) })
-  const image = plain(world.image())
-  await world.close()
+  const registry = await openTestRegistry({ file: `${file}2`, fileSystem: new MemoryDisk(files) })
+  const image = plain(registry.image())
+  await registry.close()
   return image
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Grant } from '../../src/domain/grant.ts'
 import { GrantIndex } from '../../src/state/model/grant-index.ts'
-import { LaterRows } from '../../src/state/model/deferred-index.ts'
+import { DeferredRows } from '../../src/state/model/deferred-index.ts'
 
 const GRANTS = 2500
 
@@ -46,7 +46,7 @@ describe('rows that wait to be entered', () => {
 
   it('are entered once each, in their order, however often somebody asks', () => {
     const entered: number[] = []
-    const rows = new LaterRows<number>((row) => entered.push(row))
+    const rows = new DeferredRows<number>((row) => entered.push(row))
     const all = Array.from({ length: GRANTS }, (_, number) => number)
     for (const number of all) rows.add(number)
     expect(rows.enterSome()).toBe(true)

@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
+import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 const CRASHES: Crash[] = ['killed', 'power-lost', 'power-lost-names-kept', 'power-lost-removals-kept']
 
-type Step = 'commit' | 'commits' | 'fold' | 'fold while committing'
-const steps = fc.array(fc.constantFrom<Step>('commit', 'commits', 'fold', 'fold while committing'), {
+type Step = 'commit' | 'commits' | 'checkpoint' | 'checkpoint while committing'
+const steps = fc.array(fc.constantFrom<Step>('commit', 'commits', 'checkpoint', 'checkpoint while committing'), {
   minLength: 1,
   maxLength: 12,
 })
@@ -17,31 +17,31 @@ const failures = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 20
 /** A write and its removal fail before a folding that comes to nothing; a journal file that could not be made stays. */
 const EXAMPLES: [Step[], number[]][] = [
   [
-    ['commit', 'commit', 'fold', 'commit'],
+    ['commit', 'commit', 'checkpoint', 'commit'],
     [7, 8, 13],
   ],
   [
-    ['commit', 'commit', 'fold', 'commit', 'commit'],
+    ['commit', 'commit', 'checkpoint', 'commit', 'commit'],
     [4, 15, 16, 19, 20],
   ],
 ]
 
 /** What was answered for, by identifier; none of it may ever be missing. */
 async function story(disk: MemoryDisk, file: string, given: readonly Step[]): Promise<string[]> {
-  const world = await openTestWorld({ file, fileSystem: disk })
+  const registry = await openTestRegistry({ file, fileSystem: disk })
   const acknowledged: string[] = []
   let next = 0
   const commit = async (): Promise<void> => {
-    if (!world.environment('default')) world.create('default')
-    const { identifier } = addAccount(world, 'default', { identifier: `${next++}@example.com` })
-    await world.settled()
+    if (!registry.environment('default')) registry.create('default')
+    const { identifier } = addAccount(registry, 'default', { identifier: `${next++}@example.com` })
+    await registry.durable()
     acknowledged.push(identifier)
   }
   const work: { [Name in Step]: () => Promise<unknown> } = {
     commit,
     commits: () => Promise.allSettled([commit(), commit(), commit()]),
-    fold: () => world.fold(),
-    'fold while committing': () => Promise.allSettled([world.fold(), commit()]),
+    checkpoint: () => registry.checkpoint(),
+    'checkpoint while committing': () => Promise.allSettled([registry.checkpoint(), commit()]),
   }
   for (const step of given) await work[step]().catch(() => undefined)
   return acknowledged
@@ -60,12 +60,12 @@ describe('a disk that refuses again and again', () => {
           for (const crash of CRASHES) {
             const left = disk.after(crash)
             const files = left.paths().map((path) => [path.replace(file, `${file}2`), left.file(path)!] as const)
-            const world = await openTestWorld({ file: `${file}2`, fileSystem: new MemoryDisk(files) })
-            const accounts = world.environment('default')?.model.tables.accounts
+            const registry = await openTestRegistry({ file: `${file}2`, fileSystem: new MemoryDisk(files) })
+            const accounts = registry.environment('default')?.model.tables.accounts
             const found = [...(accounts?.values() ?? [])].map(({ identifier }) => identifier)
             expect(found).toEqual(expect.arrayContaining(acknowledged))
-            expect(accountIds(world)).toEqual([...new Set(accountIds(world))])
-            await world.close()
+            expect(accountIds(registry)).toEqual([...new Set(accountIds(registry))])
+            await registry.close()
           }
         }),
         { numRuns: 200, examples: EXAMPLES },
@@ -83,16 +83,16 @@ describe('a write that a crash cut short', () => {
       const journal = disk.file(`${file}.journal`)!
       const torn = (): MemoryDisk => new MemoryDisk([[`${file}2.journal`, journal.subarray(0, -20)]])
       const whole = torn()
-      const world = await openTestWorld({ file: `${file}2`, fileSystem: whole })
-      await world.fold()
-      await world.close()
+      const registry = await openTestRegistry({ file: `${file}2`, fileSystem: whole })
+      await registry.checkpoint()
+      await registry.close()
       for (let stopAt = 1; stopAt <= whole.operations; stopAt++) {
         const stopping = torn()
         stopping.fails = (operation) => (operation >= stopAt ? new Error('the machine has stopped') : undefined)
-        const folding = await openTestWorld({ file: `${file}2`, fileSystem: stopping })
-        await folding.fold().catch(() => undefined)
-        await folding.close().catch(() => undefined)
-        const again = await openTestWorld({ file: `${file}2`, fileSystem: stopping.after('killed') })
+        const checkpointing = await openTestRegistry({ file: `${file}2`, fileSystem: stopping })
+        await checkpointing.checkpoint().catch(() => undefined)
+        await checkpointing.close().catch(() => undefined)
+        const again = await openTestRegistry({ file: `${file}2`, fileSystem: stopping.after('killed') })
         expect(accountIds(again)).toEqual(['ca_1'])
         await again.close()
       }

@@ -1,16 +1,16 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createSimulator } from '../../src/app/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { openTestWorld, withDirectory } from '../support/worlds.ts'
+import { openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 describe('a start', () => {
   it.each(['strict', 'relaxed'] as const)('does not serve when the disk refuses what it seeds (%s)', (durability) =>
     withDirectory(async (directory) => {
       const disk = new MemoryDisk()
       disk.fails = (_, name) => (name.startsWith('write') ? new Error('ENOSPC: no space left') : undefined)
-      const starting = createSimulator({ state: join(directory, 'state.json'), fileSystem: disk, durability })
+      const starting = createApp({ state: join(directory, 'state.json'), fileSystem: disk, durability })
       await expect(starting).rejects.toMatchObject({ errorCode: 'STORAGE_UNAVAILABLE' })
     }),
   )
@@ -18,11 +18,11 @@ describe('a start', () => {
   it('says so when a client of its seed belongs to an environment of the state file, and touches nothing', () =>
     withDirectory(async (directory) => {
       const state = join(directory, 'state.json')
-      const world = await openTestWorld({ file: state })
-      world.create('renamed', { clients: [{ id: 'test_client', client_secret: 'test_secret' }] })
-      await world.close()
+      const registry = await openTestRegistry({ file: state })
+      registry.create('renamed', { clients: [{ id: 'test_client', client_secret: 'test_secret' }] })
+      await registry.close()
       const before = await readFile(state, 'utf8')
-      await expect(createSimulator({ state })).rejects.toMatchObject({
+      await expect(createApp({ state })).rejects.toMatchObject({
         name: 'StartError',
         message: expect.stringMatching(
           /no environment default.*"test_client" belongs to the environment renamed/,
@@ -31,6 +31,6 @@ describe('a start', () => {
       expect(await readFile(state, 'utf8')).toBe(before)
       expect(await readdir(directory)).toEqual(['state.json'])
       await writeFile(state, before.replace('"renamed"', '"default"'))
-      await (await createSimulator({ state })).close()
+      await (await createApp({ state })).close()
     }))
 })

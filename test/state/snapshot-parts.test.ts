@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { readInParts } from '../../src/state/state-file/snapshot-parts.ts'
 import { parseState } from '../../src/state/state-file/state-check.ts'
-import { account, openTestWorld } from '../support/worlds.ts'
+import { account, openTestRegistry } from '../support/worlds.ts'
 
 /** A state that is large enough to be read in parts, with content that looks like its layout. */
 async function largeState(): Promise<unknown> {
-  const world = await openTestWorld()
+  const registry = await openTestRegistry()
   const trap = {
     tables: { clients: [{ id: 'x' }] },
     text: '\n        ]\n          },\n        "clients": [\n          {',
   }
   for (const name of ['one', 'two']) {
-    const { model } = world.create(name, { clients: [{ id: `client_${name}`, client_secret: 's' }] })
+    const { model } = registry.create(name, { clients: [{ id: `client_${name}`, client_secret: 's' }] })
     model.transact(() => {
       for (let each = 0; each < 6000; each++) {
         const sequence = model.count('account_sequence')
@@ -19,7 +19,7 @@ async function largeState(): Promise<unknown> {
       }
     })
   }
-  return JSON.parse(JSON.stringify(world.image()))
+  return JSON.parse(JSON.stringify(registry.image()))
 }
 
 describe('a large state file', () => {

@@ -8,7 +8,7 @@ import { fieldNames, rowShape } from '../../src/state/state-file/row-shapes.ts'
 import type { EnvironmentRecord } from '../../src/state/model/state-image.ts'
 import { parseState } from '../../src/state/state-file/state-check.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { account, openTestWorld, withDirectory } from '../support/worlds.ts'
+import { account, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 type Fits<A, B> = [A, keyof A] extends [B, keyof B] ? true : false
 /** Each fits the other and has the same keys, optional ones too. */
@@ -47,8 +47,8 @@ async function written(): Promise<unknown> {
   return withDirectory(async (directory) => {
     const disk = new MemoryDisk()
     const file = join(directory, 'state.json')
-    const world = await openTestWorld({ file, fileSystem: disk })
-    const { model } = world.create('default', { clients: [{ id: 'c', client_secret: 's' }], idSeed: 1 })
+    const registry = await openTestRegistry({ file, fileSystem: disk })
+    const { model } = registry.create('default', { clients: [{ id: 'c', client_secret: 's' }], idSeed: 1 })
     model.transact(() => {
       for (const credentials of CREDENTIALS) {
         const sequence = model.count('account_sequence')
@@ -56,7 +56,7 @@ async function written(): Promise<unknown> {
         model.tables.accounts.put(account(sequence, { credentials, pending, last_used_at: NOW, token_expires_at: NOW }))
       }
     })
-    await world.close()
+    await registry.close()
     return JSON.parse((disk.file(file) ?? Buffer.alloc(0)).toString('utf8')) as unknown
   })
 }

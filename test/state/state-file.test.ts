@@ -2,8 +2,8 @@ import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { StateError } from '../../src/state/wal/state-errors.ts'
-import type { World } from '../../src/state/environment-registry.ts'
-import { account, accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
+import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
+import { account, accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
 
@@ -11,11 +11,12 @@ function inDirectory(work: (file: string, directory: string) => Promise<void>): 
   return () => withDirectory((directory) => work(join(directory, 'state.json'), directory))
 }
 
-async function stopped(file: string, work: (world: World) => void = () => undefined): Promise<string> {
-  const world = await openTestWorld({ file })
-  if (!world.environment('default')) world.create('default', { idSeed: 3, clock: { offset_ms: 0, frozen_at: NOW } })
-  work(world)
-  await world.close()
+async function stopped(file: string, work: (registry: EnvironmentRegistry) => void = () => undefined): Promise<string> {
+  const registry = await openTestRegistry({ file })
+  if (!registry.environment('default'))
+    registry.create('default', { idSeed: 3, clock: { offset_ms: 0, frozen_at: NOW } })
+  work(registry)
+  await registry.close()
   return readFile(file, 'utf8')
 }
 
@@ -23,7 +24,7 @@ async function stopped(file: string, work: (world: World) => void = () => undefi
 async function refusal(file: string, content: string | Buffer): Promise<string> {
   await writeFile(file, content)
   const before = await stat(file)
-  const message = await openTestWorld({ file }).then(
+  const message = await openTestRegistry({ file }).then(
     () => 'it was accepted',
     (error: unknown) => (error instanceof StateError ? error.message : `another error: ${String(error)}`),
   )
@@ -36,12 +37,12 @@ describe('the state file', () => {
   it(
     'is what JSON.stringify writes with two spaces, and only its owner may read it',
     inDirectory(async (file) => {
-      const text = await stopped(file, (world) => {
-        addAccount(world, 'default', {
+      const text = await stopped(file, (registry) => {
+        addAccount(registry, 'default', {
           identifier: 'two\nlines "quoted" \ud800 ä 漢',
           api_config: { b: [1, {}], a: {} },
         })
-        world.create('__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
+        registry.create('__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
       })
       expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 2)}\n`)
       expect(Object.keys(JSON.parse(text) as object)).toEqual(['version', 'environments'])
@@ -56,8 +57,8 @@ describe('the state file', () => {
       const reversed = Object.fromEntries(Object.entries(account(1)).toReversed()) as unknown as ReturnType<
         typeof account
       >
-      const text = await stopped(file, (world) => {
-        const model = world.environment('default')?.model
+      const text = await stopped(file, (registry) => {
+        const model = registry.environment('default')?.model
         model?.transact(() => {
           model.count('account_sequence')
           model.tables.accounts.put(reversed)
@@ -74,10 +75,10 @@ describe('the state file', () => {
     const run = (): Promise<string> =>
       withDirectory(async (directory) => {
         const file = join(directory, 'deep', 'er', 'state.json')
-        const first = (world: World): void => {
-          const ids = world.environment('default')?.ids
-          for (let each = 0; each < 5; each++) addAccount(world, 'default', { user_id: ids?.id('user') ?? '' })
-          world.environment('default')?.clock.advance(90_000)
+        const first = (registry: EnvironmentRegistry): void => {
+          const ids = registry.environment('default')?.ids
+          for (let each = 0; each < 5; each++) addAccount(registry, 'default', { user_id: ids?.id('user') ?? '' })
+          registry.environment('default')?.clock.advance(90_000)
         }
         await stopped(file, first)
         return stopped(file, first)
@@ -94,10 +95,10 @@ describe('the state file', () => {
       await writeFile(file, 'no JSON')
       await writeFile(`${file}.journal`, 'no journal')
       await writeFile(`${file}.journal.2`, 'no journal')
-      const world = await openTestWorld({ file, fresh: true })
-      expect(world.environments()).toEqual([])
-      world.create('default')
-      await world.close()
+      const registry = await openTestRegistry({ file, fresh: true })
+      expect(registry.environments()).toEqual([])
+      registry.create('default')
+      await registry.close()
       expect(await stopped(file)).toContain('"default"')
     }),
   )
@@ -139,7 +140,7 @@ describe('the state file', () => {
   ])('is refused when a row has %s as %s', (sound, broken, message) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
-      const text = await stopped(file, (world) => [1, 2].map(() => addAccount(world)))
+      const text = await stopped(file, (registry) => [1, 2].map(() => addAccount(registry)))
       const at = text.lastIndexOf(sound)
       expect(at).toBeGreaterThan(0)
       expect(await refusal(file, text.slice(0, at) + broken + text.slice(at + sound.length))).toMatch(message)
@@ -149,9 +150,9 @@ describe('the state file', () => {
   it(
     'is refused when two environments share a client',
     inDirectory(async (file) => {
-      const text = await stopped(file, (world) => {
-        world.create('one', { clients: [{ id: 'first', client_secret: '' }] })
-        world.create('two', { clients: [{ id: 'other', client_secret: '' }] })
+      const text = await stopped(file, (registry) => {
+        registry.create('one', { clients: [{ id: 'first', client_secret: '' }] })
+        registry.create('two', { clients: [{ id: 'other', client_secret: '' }] })
       })
       expect(await refusal(file, text.replace('"other"', '"first"'))).toMatch(
         /two\.tables\.clients\[0\] the client id "first"/,
@@ -163,7 +164,7 @@ describe('the state file', () => {
     'that is a directory, or cannot be read, is refused',
     inDirectory(async (file) => {
       await mkdir(file)
-      await expect(openTestWorld({ file })).rejects.toThrow(StateError)
+      await expect(openTestRegistry({ file })).rejects.toThrow(StateError)
     }),
   )
 
@@ -171,13 +172,13 @@ describe('the state file', () => {
     'may be a link to where it really is',
     inDirectory(async (file, directory) => {
       const real = join(directory, 'real.json')
-      await stopped(real, (world) => void addAccount(world))
+      await stopped(real, (registry) => void addAccount(registry))
       await symlink(real, file)
-      await stopped(file, (world) => void addAccount(world))
+      await stopped(file, (registry) => void addAccount(registry))
       await chmod(real, 0o600)
-      const world = await openTestWorld({ file: real })
-      expect(accountIds(world)).toEqual(['ca_1', 'ca_2'])
-      await world.close()
+      const registry = await openTestRegistry({ file: real })
+      expect(accountIds(registry)).toEqual(['ca_1', 'ca_2'])
+      await registry.close()
     }),
   )
 })

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../../src/domain/json.ts'
 import type { Migration } from '../../src/state/state-file/migrations.ts'
 import { checkState } from '../../src/state/state-report.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
+import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 /*
  * No released toolmock wrote a version before 1. The tests stand in a version 0 for it: without the table of authorization
@@ -36,11 +36,11 @@ const toVersion0 = (text: string): string =>
     .replace(/,\s+"authorization_codes": \[\]/, '')
 
 async function stopped(file: string, disk: MemoryDisk): Promise<string> {
-  const world = await openTestWorld({ file, fileSystem: disk })
-  world.create('default', { idSeed: 3 })
-  addAccount(world)
-  addAccount(world)
-  await world.close()
+  const registry = await openTestRegistry({ file, fileSystem: disk })
+  registry.create('default', { idSeed: 3 })
+  addAccount(registry)
+  addAccount(registry)
+  await registry.close()
   return disk.file(file)?.toString() ?? ''
 }
 
@@ -54,15 +54,15 @@ describe('a state file of an older version', () => {
     inDirectory(async (file) => {
       const old = toVersion0(await stopped(file, new MemoryDisk()))
       const disk = new MemoryDisk([[file, Buffer.from(old)]])
-      const world = await openTestWorld({ file, fileSystem: disk, migrations: MIGRATIONS })
-      expect(world.notices).toEqual([
+      const registry = await openTestRegistry({ file, fileSystem: disk, migrations: MIGRATIONS })
+      expect(registry.notices).toEqual([
         `${file}: migrated from version 0 to 1; the former file is kept as ${file}.v0.backup`,
       ])
-      expect(accountIds(world)).toEqual(['ca_1', 'ca_2'])
+      expect(accountIds(registry)).toEqual(['ca_1', 'ca_2'])
       expect(disk.file(`${file}.v0.backup`)?.toString()).toBe(old)
       expect(isJsonObject(JSON.parse(disk.file(file)?.toString() ?? ''))).toBe(true)
-      await world.close()
-      const again = await openTestWorld({ file, fileSystem: disk })
+      await registry.close()
+      const again = await openTestRegistry({ file, fileSystem: disk })
       expect(again.notices).toEqual([])
       expect(accountIds(again)).toEqual(['ca_1', 'ca_2'])
       await again.close()
@@ -78,15 +78,17 @@ describe('a state file of an older version', () => {
         [`${file}.journal`, journal],
       ] as const
       const whole = new MemoryDisk(files)
-      await (await openTestWorld({ file, fileSystem: whole, migrations: MIGRATIONS })).close()
+      await (await openTestRegistry({ file, fileSystem: whole, migrations: MIGRATIONS })).close()
       expect(whole.operations).toBeGreaterThan(8)
       for (let stopAt = 1; stopAt <= whole.operations + 1; stopAt++) {
         for (const crash of ['killed', 'power-lost', 'power-lost-names-kept', 'power-lost-removals-kept'] as const) {
           const disk = new MemoryDisk(files)
           disk.fails = (operation) => (operation >= stopAt ? new Error('the machine has stopped') : undefined)
-          const world = await openTestWorld({ file, fileSystem: disk, migrations: MIGRATIONS }).catch(() => undefined)
-          await world?.close().catch(() => undefined)
-          const again = await openTestWorld({ file, fileSystem: disk.after(crash), migrations: MIGRATIONS })
+          const registry = await openTestRegistry({ file, fileSystem: disk, migrations: MIGRATIONS }).catch(
+            () => undefined,
+          )
+          await registry?.close().catch(() => undefined)
+          const again = await openTestRegistry({ file, fileSystem: disk.after(crash), migrations: MIGRATIONS })
           expect(accountIds(again)).toEqual(['ca_1', 'ca_2', 'ca_3'])
           await again.close()
         }
@@ -100,11 +102,11 @@ describe('a state file of an older version', () => {
     inDirectory(async (file) => {
       const old = toVersion0(await stopped(file, new MemoryDisk()))
       const disk = new MemoryDisk([[file, Buffer.from(old)]])
-      await expect(openTestWorld({ file, fileSystem: disk })).rejects.toThrow(
+      await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow(
         'its version is 0; this toolmock reads version 1',
       )
       const unsound = new Map([[0, (state: JsonObject) => state]])
-      await expect(openTestWorld({ file, fileSystem: disk, migrations: unsound })).rejects.toThrow(
+      await expect(openTestRegistry({ file, fileSystem: disk, migrations: unsound })).rejects.toThrow(
         'cannot be migrated: at environments.default.tables.accounts[0]',
       )
       expect(disk.operations).toBe(0)
@@ -132,8 +134,8 @@ async function withJournal(file: string): Promise<[Buffer, Buffer]> {
   const old = Buffer.from(toVersion0(text))
   // The journal is written by a world that takes the old bytes for its own, so that it follows them.
   const disk = new MemoryDisk([[file, old]])
-  const world = await openTestWorld({ file, fileSystem: new MemoryDisk([[file, Buffer.from(text)]]) })
-  await world.close()
+  const registry = await openTestRegistry({ file, fileSystem: new MemoryDisk([[file, Buffer.from(text)]]) })
+  await registry.close()
   const { JournalFile } = await import('../../src/state/wal/wal-file.ts')
   const { encodeLine, identityOf } = await import('../../src/state/wal/wal-record.ts')
   const journal = new JournalFile(disk, file, { follows: identityOf(old), end: undefined })

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { repairState } from '../../src/state/state-repair.ts'
 import { checkState } from '../../src/state/state-report.ts'
-import type { World } from '../../src/state/environment-registry.ts'
+import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestWorld, withDirectory } from '../support/worlds.ts'
+import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 const CLIENT = { id: 'client_ada', client_secret: 's' }
 
@@ -21,43 +21,43 @@ function inDirectory(work: (place: Place) => Promise<void>): () => Promise<void>
 
 /** A state file with three accounts after a clean stop. */
 async function stopped(file: string): Promise<string> {
-  const world = await openTestWorld({ file })
-  world.create('default', { idSeed: 3, clients: [CLIENT] })
-  for (let each = 0; each < 3; each++) addAccount(world)
-  await world.close()
+  const registry = await openTestRegistry({ file })
+  registry.create('default', { idSeed: 3, clients: [CLIENT] })
+  for (let each = 0; each < 3; each++) addAccount(registry)
+  await registry.close()
   return readFile(file, 'utf8')
 }
 
 /** A state file with one account and a journal with two more, as kill -9 leaves them. */
 async function killed(file: string): Promise<void> {
   const disk = new MemoryDisk()
-  const world = await openTestWorld({ file, fileSystem: disk })
-  world.create('default', { clients: [CLIENT] })
-  addAccount(world)
-  await world.fold()
+  const registry = await openTestRegistry({ file, fileSystem: disk })
+  registry.create('default', { clients: [CLIENT] })
+  addAccount(registry)
+  await registry.checkpoint()
   for (let each = 0; each < 3; each++) {
-    addAccount(world)
-    await world.settled()
+    addAccount(registry)
+    await registry.durable()
   }
   const after = disk.after('killed')
-  await world.close()
+  await registry.close()
   for (const path of after.paths()) await writeFile(path, after.file(path) ?? '')
 }
 
-async function opened<R>(file: string, look: (world: World) => R): Promise<R> {
-  const world = await openTestWorld({ file })
+async function opened<R>(file: string, look: (registry: EnvironmentRegistry) => R): Promise<R> {
+  const registry = await openTestRegistry({ file })
   try {
-    return look(world)
+    return look(registry)
   } finally {
-    await world.close()
+    await registry.close()
   }
 }
 
 /** What a start says when it refuses. */
 async function refusal(file: string): Promise<string> {
-  const world = await openTestWorld({ file }).catch((error: unknown) => error as Error)
-  if (world instanceof Error) return world.message
-  await world.close()
+  const registry = await openTestRegistry({ file }).catch((error: unknown) => error as Error)
+  if (registry instanceof Error) return registry.message
+  await registry.close()
   return 'it was accepted'
 }
 
@@ -153,11 +153,11 @@ describe('a check of a state file', () => {
     inDirectory(async ({ file, out }) => {
       expect(await checkState(file)).toMatchObject({ kind: 'unreadable', message: expect.stringContaining('no such') })
       expect(await checkState(join(file, '..'))).toMatchObject({ kind: 'unreadable' })
-      const world = await openTestWorld({ file: out })
-      world.create('default')
-      await world.settled()
+      const registry = await openTestRegistry({ file: out })
+      registry.create('default')
+      await registry.durable()
       expect(await checkState(out)).toMatchObject({ kind: 'unreadable', message: expect.stringContaining('in use by') })
-      await world.close()
+      await registry.close()
     }),
   )
 })
@@ -184,8 +184,8 @@ describe('a repair of a state file', () => {
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([expect.stringMatching(/^line \d+: a row that cannot be read$/)])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
-      expect(await opened(out, (world) => world.byClient(CLIENT.id)?.client)).toEqual(CLIENT)
-      expect(await opened(out, (world) => world.environment('default')?.idsPosition)).toBe(0)
+      expect(await opened(out, (registry) => registry.byClient(CLIENT.id)?.client)).toEqual(CLIENT)
+      expect(await opened(out, (registry) => registry.environment('default')?.idsPosition)).toBe(0)
     }),
   )
 
@@ -335,13 +335,13 @@ describe('a repair of a state file', () => {
     inDirectory(async ({ file, out }) => {
       const earlier = await stopped(file)
       const disk = new MemoryDisk([[file, Buffer.from(earlier)]])
-      const world = await openTestWorld({ file, fileSystem: disk })
-      addAccount(world)
-      await world.fold()
-      addAccount(world)
-      await world.settled()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      addAccount(registry)
+      await registry.checkpoint()
+      addAccount(registry)
+      await registry.durable()
       const journal = disk.file(journalOf(file)) ?? Buffer.alloc(0)
-      await world.close()
+      await registry.close()
       await writeFile(journalOf(file), journal)
       expect(await refusal(file)).toContain('the state file is not the one this journal follows')
       const { leftOut } = await repairState(file, out)

@@ -1,101 +1,101 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts'
 import { ClientIdTakenError } from '../../src/state/credential-index.ts'
-import { accountIds, addAccount, openTestWorld, START } from '../support/worlds.ts'
+import { accountIds, addAccount, openTestRegistry, START } from '../support/worlds.ts'
 
 const ADA = { id: 'client_ada', client_secret: 's' }
 const LINK = { account_id: 'ca_1', user_verify_url: '', state: null, expires_at: '2026-01-01T00:00:00.000Z' }
 
 describe('World in memory', () => {
   it('finds the environment of a client, a bearer token, a link and an OAuth state, until they are gone', async () => {
-    const world = await openTestWorld()
-    const one = world.create('one', { clients: [ADA] })
+    const registry = await openTestRegistry()
+    const one = registry.create('one', { clients: [ADA] })
     const { tables } = one.model
     one.model.transact(() => {
       tables.bearer_tokens.put({ id: 'token', client_id: ADA.id, expires_at: '2026-01-01T00:00:00.000Z' })
       tables.magic_links.put({ id: 'link', oauth_state: 'state', ...LINK })
     })
-    expect(world.byClient(ADA.id)).toEqual({ environment: one, client: ADA })
-    expect(world.byBearer('token')?.environment).toBe(one)
-    expect(world.byMagicLink('link')?.link.oauth_state).toBe('state')
-    expect(world.byOauthState('state')?.link.id).toBe('link')
+    expect(registry.byClient(ADA.id)).toEqual({ environment: one, client: ADA })
+    expect(registry.byBearer('token')?.environment).toBe(one)
+    expect(registry.byMagicLink('link')?.link.oauth_state).toBe('state')
+    expect(registry.byOauthState('state')?.link.id).toBe('link')
     one.model.transact(() => {
       tables.bearer_tokens.remove('token')
       tables.magic_links.put({ id: 'link', oauth_state: 'other', ...LINK })
     })
-    expect(world.byBearer('token')).toBeUndefined()
-    expect(world.byOauthState('state')).toBeUndefined()
-    expect(world.byOauthState('other')?.environment).toBe(one)
-    expect(world.remove('one')).toBe(true)
-    expect([world.byClient(ADA.id), world.byMagicLink('link'), world.environment('one')]).toEqual([
+    expect(registry.byBearer('token')).toBeUndefined()
+    expect(registry.byOauthState('state')).toBeUndefined()
+    expect(registry.byOauthState('other')?.environment).toBe(one)
+    expect(registry.remove('one')).toBe(true)
+    expect([registry.byClient(ADA.id), registry.byMagicLink('link'), registry.environment('one')]).toEqual([
       undefined,
       undefined,
       undefined,
     ])
-    expect(world.remove('one')).toBe(false)
+    expect(registry.remove('one')).toBe(false)
   })
 
   it('keeps environments apart', async () => {
-    const world = await openTestWorld()
-    world.create('one', { clients: [ADA] })
-    world.create('two')
-    addAccount(world, 'one')
-    expect([accountIds(world, 'one'), accountIds(world, 'two')]).toEqual([['ca_1'], []])
+    const registry = await openTestRegistry()
+    registry.create('one', { clients: [ADA] })
+    registry.create('two')
+    addAccount(registry, 'one')
+    expect([accountIds(registry, 'one'), accountIds(registry, 'two')]).toEqual([['ca_1'], []])
   })
 
   it('refuses a client id of another environment and leaves everything as it was', async () => {
-    const world = await openTestWorld()
-    const one = world.create('one', { clients: [ADA] })
-    expect(() => world.create('two', { clients: [{ id: 'other', client_secret: '' }, ADA] })).toThrow(
+    const registry = await openTestRegistry()
+    const one = registry.create('one', { clients: [ADA] })
+    expect(() => registry.create('two', { clients: [{ id: 'other', client_secret: '' }, ADA] })).toThrow(
       ClientIdTakenError,
     )
-    expect(world.environments()).toEqual([one])
-    expect(world.byClient('other')).toBeUndefined()
-    expect(world.byClient(ADA.id)?.environment).toBe(one)
-    const two = world.create('two')
+    expect(registry.environments()).toEqual([one])
+    expect(registry.byClient('other')).toBeUndefined()
+    expect(registry.byClient(ADA.id)?.environment).toBe(one)
+    const two = registry.create('two')
     expect(() => two.model.transact(() => two.model.tables.clients.put(ADA))).toThrow('belongs to the environment one')
-    expect(world.byClient(ADA.id)?.environment).toBe(one)
+    expect(registry.byClient(ADA.id)?.environment).toBe(one)
   })
 
   it.each(['', 'a b', 'x'.repeat(65), 'a/b', 'ä'])('refuses the environment name %j', async (name) => {
-    const world = await openTestWorld()
-    expect(() => world.create(name)).toThrow(RangeError)
+    const registry = await openTestRegistry()
+    expect(() => registry.create(name)).toThrow(RangeError)
   })
 
   it.each(['__proto__', 'constructor', 'a.b-c_D9', 'x'.repeat(64)])('takes the environment name %s', async (name) => {
-    const world = await openTestWorld()
-    world.create(name)
-    expect(() => world.create(name)).toThrow('already')
-    expect(Object.keys(world.image().environments)).toEqual([name])
+    const registry = await openTestRegistry()
+    registry.create(name)
+    expect(() => registry.create(name)).toThrow('already')
+    expect(Object.keys(registry.image().environments)).toEqual([name])
   })
 
   it('makes an environment with what fills it, or not at all', async () => {
-    const world = await openTestWorld()
+    const registry = await openTestRegistry()
     const fill = (): never => {
       throw new Error('bad seed')
     }
-    expect(() => world.create('one', { clients: [ADA], fill })).toThrow('bad seed')
-    expect([world.environments(), world.byClient(ADA.id)]).toEqual([[], undefined])
+    expect(() => registry.create('one', { clients: [ADA], fill })).toThrow('bad seed')
+    expect([registry.environments(), registry.byClient(ADA.id)]).toEqual([[], undefined])
   })
 
   it('refuses commits of an environment that was removed', async () => {
-    const world = await openTestWorld()
-    const { model } = world.create('one')
-    world.remove('one')
+    const registry = await openTestRegistry()
+    const { model } = registry.create('one')
+    registry.remove('one')
     expect(() => model.transact(() => model.count('x'))).toThrow('was removed')
     expect(model.tables.counters.size).toBe(0)
   })
 
   it('has nothing to wait for and nothing to close', async () => {
-    const world = await openTestWorld()
-    world.create('one')
-    expect(world.settled()).toBeUndefined()
-    await world.close()
+    const registry = await openTestRegistry()
+    registry.create('one')
+    expect(registry.durable()).toBeUndefined()
+    await registry.close()
   })
 
   it('changes settings and clock of an environment', async () => {
-    const world = await openTestWorld()
-    const one = world.create('one', { settings: { consent: 'deny' } })
+    const registry = await openTestRegistry()
+    const one = registry.create('one', { settings: { consent: 'deny' } })
     one.configure({ magic_link_lifetime: 1 })
     expect(one.settings).toEqual({ ...DEFAULT_SETTINGS, consent: 'deny', magic_link_lifetime: 1 })
     one.clock.advance(5000)

@@ -1,5 +1,5 @@
 import type { Settings } from '../../src/domain/settings.ts'
-import { Recent } from '../../src/domain/bounded-cache.ts'
+import { BoundedCache } from '../../src/domain/bounded-cache.ts'
 import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import { milliseconds } from '../../src/domain/instant.ts'
@@ -35,10 +35,10 @@ export function testEnvironment(options: TestEnvironmentOptions = {}): TestEnvir
     clock: new EnvironmentClock(() => milliseconds(now), { offset_ms: 0, frozen_at: now }),
     ids: new SeededIds(name, { seed, position: 0 }),
     model,
-    takenBack: 0,
+    rollbacks: 0,
     renewals: new Map(),
     granted: new WeakMap(),
-    details: new Recent(16),
+    details: new BoundedCache(16),
     connector: (keyId) => resolve(model, keyId),
   }
 }

@@ -19,13 +19,13 @@ import supertest, { type Response, type Test } from 'supertest'
 import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
 import { parseDuration } from '../../src/domain/duration.ts'
 import { type Log, SILENT } from '../../src/http/log.ts'
-import { createSimulator, type Simulator, type SimulatorOptions } from '../../src/app/app.ts'
+import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
 import type { Environment } from '../../src/state/environment.ts'
 import { judgeExchange } from './judge.ts'
 import { recordExchanges } from './recorded-exchanges.ts'
 
 export interface TestOptions extends Pick<
-  SimulatorOptions,
+  AppOptions,
   'strict' | 'bodyLimit' | 'seeds' | 'journalCapacity' | 'state' | 'fileSystem'
 > {
   /** A seed document (`spec/schemas/seed.schema.json`) on top of the bundled seed, or of `seeds`. */
@@ -45,7 +45,7 @@ export interface Api {
 }
 
 export interface TestToolmock {
-  readonly simulator: Simulator
+  readonly app: App
   /** The default environment, for what cannot be brought about over HTTP. */
   readonly environment: Environment
   readonly api: Api
@@ -77,7 +77,7 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
   let present = Date.parse(now)
   try {
     if (seed) await writeFile(join(folder, 'seed.json'), JSON.stringify(seed))
-    const simulator = await createSimulator({
+    const app = await createApp({
       ...rest,
       seeds: seed ? [...seeds, join(folder, 'seed.json')] : seeds,
       baseUrl: BASE_URL,
@@ -87,11 +87,11 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
     })
     const time = { now: () => present, advance: (by: string) => void (present += milliseconds(by)) }
     try {
-      await work(await bracket(simulator, time, exchanges))
+      await work(await bracket(app, time, exchanges))
     } catch (cause) {
       throw failures.length > 0 ? new Error(inside(failures), { cause }) : cause
     } finally {
-      await simulator.close()
+      await app.close()
     }
   } finally {
     await rm(folder, { recursive: true })
@@ -106,20 +106,20 @@ function inside(failures: readonly string[]): string {
 }
 
 async function bracket(
-  simulator: Simulator,
+  app: App,
   time: TestToolmock['time'],
   exchanges: readonly ObservedExchange[],
 ): Promise<TestToolmock> {
-  const environment = simulator.world.environment('default')
+  const environment = app.registry.environment('default')
   if (!environment) throw new Error('there is no default environment')
   let token = ''
-  const http: TestToolmock['http'] = (method, path) => supertest(simulator.app)[method](path).redirects(0)
+  const http: TestToolmock['http'] = (method, path) => supertest(app.express)[method](path).redirects(0)
   const authorized = (method: 'get' | 'post' | 'put' | 'delete', path: string) =>
     http(method, `/api/v1${path}`).set('Authorization', `Bearer ${token}`)
   const sent = async (request: Test, body: object | undefined): Promise<Response> =>
     body === undefined ? request : request.type('json').send(JSON.stringify(body))
   const signIn = async (): Promise<string> => {
-    const { id, secret } = simulator.client
+    const { id, secret } = app.client
     const form = { client_id: id, client_secret: secret, grant_type: 'client_credentials' }
     const answer = await http('post', '/oauth/token').type('form').send(form)
     if (answer.status !== 200) throw new Error(`no bearer token: ${answer.status} ${answer.text}`)
@@ -127,7 +127,7 @@ async function bracket(
   }
   await signIn()
   return {
-    simulator,
+    app,
     environment,
     time,
     http,

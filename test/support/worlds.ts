@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Account } from '../../src/domain/account.ts'
-import { openWorld, type World, type WorldOptions } from '../../src/state/environment-registry.ts'
+import { openRegistry, type EnvironmentRegistry, type RegistryOptions } from '../../src/state/environment-registry.ts'
 
 /** A directory that is gone after the test. */
 export async function withDirectory<R>(work: (directory: string) => Promise<R>): Promise<R> {
@@ -17,8 +17,8 @@ export async function withDirectory<R>(work: (directory: string) => Promise<R>):
 export const START = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** A world whose real time stands still. */
-export function openTestWorld(options: Partial<WorldOptions> = {}): Promise<World> {
-  return openWorld({
+export function openTestRegistry(options: Partial<RegistryOptions> = {}): Promise<EnvironmentRegistry> {
+  return openRegistry({
     time: () => START,
     resolveConnector: (model, keyId) => model.tables.connectors.get(keyId),
     ...options,
@@ -45,8 +45,12 @@ export function account(sequence: number, fields: Partial<Account> = {}): Accoun
 }
 
 /** Puts the account with the next sequence into an environment, in a transaction of its own. */
-export function addAccount(world: World, environment = 'default', fields: Partial<Account> = {}): Account {
-  const model = world.environment(environment)?.model
+export function addAccount(
+  registry: EnvironmentRegistry,
+  environment = 'default',
+  fields: Partial<Account> = {},
+): Account {
+  const model = registry.environment(environment)?.model
   if (!model) throw new Error(`there is no environment ${environment}`)
   return model.transact(() => {
     const added = account(model.count('account_sequence'), fields)
@@ -55,6 +59,6 @@ export function addAccount(world: World, environment = 'default', fields: Partia
   })
 }
 
-export function accountIds(world: World, environment = 'default'): string[] {
-  return [...(world.environment(environment)?.model.tables.accounts.values() ?? [])].map(({ id }) => id)
+export function accountIds(registry: EnvironmentRegistry, environment = 'default'): string[] {
+  return [...(registry.environment(environment)?.model.tables.accounts.values() ?? [])].map(({ id }) => id)
 }

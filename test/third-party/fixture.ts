@@ -63,7 +63,7 @@ export function accountOf(
 }
 
 /** A third party that listens, and one account's way to it. */
-export class World implements AsyncDisposable {
+export class EnvironmentRegistry implements AsyncDisposable {
   private constructor(
     readonly environment: TestEnvironment,
     readonly connector: Connector,
@@ -71,14 +71,14 @@ export class World implements AsyncDisposable {
     private readonly parties: ThirdParties,
   ) {}
 
-  static async start(connector: Connector, options: Partial<ThirdPartiesOptions> = {}): Promise<World> {
+  static async start(connector: Connector, options: Partial<ThirdPartiesOptions> = {}): Promise<EnvironmentRegistry> {
     const environment = testEnvironment()
     environment.model.transact(() => {
       environment.model.tables.connectors.put({ ...connector, id: connector.connector })
     })
     const environmentOf = (name: string) => (name === environment.name ? environment : undefined)
     const parties = await startThirdParties({ environment: environmentOf, ...options })
-    return new World(environment, connector, parties.client(environment), parties)
+    return new EnvironmentRegistry(environment, connector, parties.client(environment), parties)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import { SILENT } from '../../src/http/log.ts'
-import { createSimulator } from '../../src/app/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import supertest from 'supertest'
 import { ADA, createAccount, createActive } from '../support/accounts.ts'
 import { withToolmock } from '../support/toolmock.ts'
@@ -167,22 +167,22 @@ describe('GET /_mock/contract', () => {
       ...OPERATIONS,
       list_connections: () => ({ status: 200, body: { connections: [{ id: 7 }] } }),
     }
-    const simulator = await createSimulator({ operations: broken as typeof OPERATIONS, log: SILENT })
+    const app = await createApp({ operations: broken as typeof OPERATIONS, log: SILENT })
     try {
-      const { id: client_id, secret: client_secret } = simulator.client
+      const { id: client_id, secret: client_secret } = app.client
       const form = { client_id, client_secret, grant_type: 'client_credentials' }
-      const token = await supertest(simulator.app).post('/oauth/token').type('form').send(form)
-      await supertest(simulator.app)
+      const token = await supertest(app.express).post('/oauth/token').type('form').send(form)
+      await supertest(app.express)
         .get('/api/v1/connections')
         .set('Authorization', `Bearer ${String(token.body.access_token)}`)
-      const { body } = await supertest(simulator.app).get('/_mock/contract')
+      const { body } = await supertest(app.express).get('/_mock/contract')
       expect(body.ok).toBe(false)
       expect(body.total.violations).toEqual([])
       expect(body.total.answer_violations).toContainEqual(
         expect.objectContaining({ operation: 'list_connections', path: expect.stringContaining('connections[0]') }),
       )
     } finally {
-      await simulator.close()
+      await app.close()
     }
   })
 

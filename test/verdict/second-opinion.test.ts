@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { createPrismJudge } from '../../src/contract/prism-judge.ts'
-import { contractReportSchema, type SecondOpinion } from '../../src/documents/report-schemas.ts'
-import { secondOpinion } from '../../src/verdict/prism-check.ts'
+import { contractReportSchema, type PrismCheck } from '../../src/documents/report-schemas.ts'
+import { prismCheck } from '../../src/verdict/prism-check.ts'
 import { recorded } from '../request-journal/recorded.ts'
 import { ADA, createAccount } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { control, RULE_429, withMisdeeds } from './reports-bench.ts'
 
-async function opinionOf(mock: TestToolmock, query = ''): Promise<SecondOpinion> {
+async function opinionOf(mock: TestToolmock, query = ''): Promise<PrismCheck> {
   const { status, body } = await control(mock, 'get', `/contract?judge=prism${query}`)
   expect(status).toBe(200)
   const { second_opinion: opinion } = contractReportSchema.parse(body)
-  if (!opinion) throw new Error('there is no second opinion')
+  if (!opinion) throw new Error('there is no check by Prism')
   return opinion
 }
 
@@ -96,7 +96,7 @@ describe('GET /_mock/contract?judge=prism', () => {
   })
 })
 
-describe('a second opinion', () => {
+describe('a check by Prism', () => {
   const answered = {
     operation: 'verify_user',
     url: '/api/v1/connected_accounts/user/verify',
@@ -118,7 +118,7 @@ describe('a second opinion', () => {
       }),
       recorded({ ...good, id: 'answered', responseBody: '{"post_user_verify_redirect_url":7}' }),
     ]
-    const { disagreements } = await secondOpinion(prism, [{ environment: 'default', entries }])
+    const { disagreements } = await prismCheck(prism, [{ environment: 'default', entries }])
     const about = { environment: 'default', operation: 'verify_user' }
     expect(disagreements).toEqual([
       {
@@ -136,7 +136,7 @@ describe('a second opinion', () => {
   it('keeps the first two hundred', async () => {
     const prism = await createPrismJudge()
     const entries = Array.from({ length: 203 }, () => recorded({ ...answered, responseBody: done }))
-    const opinion = await secondOpinion(prism, [{ environment: 'default', entries }])
+    const opinion = await prismCheck(prism, [{ environment: 'default', entries }])
     expect([opinion.disagreements.length, opinion.left_out]).toEqual([200, 3])
   })
 
@@ -145,7 +145,7 @@ describe('a second opinion', () => {
     const entries = Array.from({ length: 100 }, () => recorded({ ...good, responseBody: done }))
     let turns = 0
     const timer = setInterval(() => (turns += 1), 0)
-    await secondOpinion(prism, [{ environment: 'default', entries }])
+    await prismCheck(prism, [{ environment: 'default', entries }])
     clearInterval(timer)
     expect(turns).toBeGreaterThan(0)
   })

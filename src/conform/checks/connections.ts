@@ -46,10 +46,10 @@ export const CONNECTION_CHECKS: readonly Check[] = [
     same(await ids(), await ids(), 'the order of connections')
   }),
   check('disabled', 'a disabled connection refuses tools and links with a 400', 'choice:States', async (context) => {
-    const { world, own } = await context.ownWorld()
+    const { registry, own } = await context.ownEnvironment()
     const account = await own.active()
     const tool = await own.offer.tool(account.connector, () => true, 'at all')
-    await world.connection(account.connector, 'disable')
+    await registry.connection(account.connector, 'disable')
     const body = { connected_account_id: account.id, tool_name: tool.name, tool_input: {} }
     ;(await own.api.post('/execute_tool', body)).is(400).has('code', 9)
     ;(await own.link({ id: account.id })).is(400)

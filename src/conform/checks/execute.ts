@@ -168,9 +168,9 @@ async function succeed(context: CheckContext) {
 /** One of toolmock's bundled scenarios, in an environment of its own. */
 function failing(scenario: string, status: number, code: number, title: string): Check {
   return check(scenario, title, 'convention:G44', async (context) => {
-    const { world, own } = await context.ownWorld()
+    const { registry, own } = await context.ownEnvironment()
     const { account, tool } = await runnable(own)
-    await world.start(scenario)
+    await registry.start(scenario)
     const answer = (await run(own, account, tool.name)).is(status).has('code', code)
     if (status === 429) answer.header('Retry-After', /^\d+$/)
     same(answer.string('details.0.tool_error_info.execution_id').startsWith('exec_'), true, 'an execution id')

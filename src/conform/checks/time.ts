@@ -2,61 +2,66 @@ import { must } from '../answer.ts'
 import type { Check, CheckBasis } from '../check.ts'
 import { type CheckContext, VERIFY_URL } from '../context.ts'
 import { credentialsOf } from '../offer.ts'
-import type { OwnWorld } from '../own-world.ts'
+import type { OwnEnvironment } from '../own-world.ts'
 
 const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
 
 /** What happens when time passes, in an environment of a toolmock whose clock the check moves. */
 export const TIME_CHECKS: readonly Check[] = [
-  check('bearer', 'an access token ends after expires_in', 'convention:G13', async ({ world, own }) => {
+  check('bearer', 'an access token ends after expires_in', 'convention:G13', async ({ registry, own }) => {
     const issued = (await own.api.requestToken()).is(200)
     const headers = { Authorization: `Bearer ${issued.string('access_token')}` }
-    await world.advance(`${Number(issued.at('expires_in')) - 60}s`)
+    await registry.advance(`${Number(issued.at('expires_in')) - 60}s`)
     ;(await own.api.send('GET', '/connections', undefined, headers)).is(200)
-    await world.advance('61s')
+    await registry.advance('61s')
     ;(await own.api.send('GET', '/connections', undefined, headers)).is(401)
   }),
-  check('link', 'an expired link answers 410', 'document:2.3', async ({ world, own }) => {
+  check('link', 'an expired link answers 410', 'document:2.3', async ({ registry, own }) => {
     const { id } = await own.account()
     const answer = (await own.link({ id, user_verify_url: VERIFY_URL })).is(200)
-    await world.advance('16m')
+    await registry.advance('16m')
     ;(await own.wire.send({ method: 'GET', path: answer.string('link') })).is(410)
   }),
-  check('link-before', 'a link works until its expiry', 'document:2.3', async ({ world, own }) => {
+  check('link-before', 'a link works until its expiry', 'document:2.3', async ({ registry, own }) => {
     const { id } = await own.account()
     const answer = (await own.link({ id, user_verify_url: VERIFY_URL })).is(200)
-    await world.advance('14m')
+    await registry.advance('14m')
     await own.control().decide(answer.string('link'), 'approve')
   }),
-  check('auth-request', 'an expired auth request is a 404 at verify', 'choice:G32', async ({ world, own }) => {
+  check('auth-request', 'an expired auth request is a 404 at verify', 'choice:G32', async ({ registry, own }) => {
     const account = await own.account()
     const request = await own.pendingRequest(account)
-    await world.advance('11m')
+    await registry.advance('11m')
     ;(await own.verify(request, account.identifier)).is(404)
     ;(await own.details(account.id)).has('connected_account.status', 'PENDING_AUTH')
   }),
-  check('token-expires', 'without a refresh token an account expires', 'convention:States', async ({ world, own }) => {
-    const id = await stored(own, { access_token: 'at-short' })
-    await world.advance('25h')
-    own.api.signOut()
-    ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
-  }),
+  check(
+    'token-expires',
+    'without a refresh token an account expires',
+    'convention:States',
+    async ({ registry, own }) => {
+      const id = await stored(own, { access_token: 'at-short' })
+      await registry.advance('25h')
+      own.api.signOut()
+      ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
+    },
+  ),
   check(
     'expired-executes-nothing',
     'an EXPIRED account is a 400 with code 9',
     'convention:G44',
-    async ({ world, own }) => {
+    async ({ registry, own }) => {
       const id = await stored(own, { access_token: 'at-short' })
-      await world.happen(id, 'expire')
+      await registry.happen(id, 'expire')
       const tool = await own.offer.tool((await own.offer.ofType('OAUTH')).name, () => true, 'at all')
       const body = { connected_account_id: id, tool_name: tool.name, tool_input: {} }
       ;(await own.api.post('/execute_tool', body)).is(400).has('code', 9)
     },
   ),
-  check('token-refreshed', 'get-auth refreshes an expired token first', 'document:2.2', async ({ world, own }) => {
+  check('token-refreshed', 'get-auth refreshes an expired token first', 'document:2.2', async ({ registry, own }) => {
     const id = await consented(own)
     const before = (await own.auth(id)).string(TOKEN)
-    await world.advance('2h')
+    await registry.advance('2h')
     const after = (await own.auth(id)).has('connected_account.status', 'ACTIVE')
     must(after.string(TOKEN) !== before, 'another access token than before', before)
     const [expires, updated] = ['token_expires_at', 'updated_at'].map((field) =>
@@ -68,11 +73,11 @@ export const TIME_CHECKS: readonly Check[] = [
     'token-refreshed-for-tool',
     'a tool call refreshes an expired token first',
     'convention:G46',
-    async ({ world, own }) => {
+    async ({ registry, own }) => {
       const id = await consented(own)
       const { name } = await own.offer.ofType('OAUTH')
       const tool = await own.offer.tool(name, ({ required }) => required.length === 0, 'without required input')
-      await world.advance('2h')
+      await registry.advance('2h')
       ;(await own.api.post('/execute_tool', { connected_account_id: id, tool_name: tool.name, tool_input: {} })).is(200)
     },
   ),
@@ -80,10 +85,10 @@ export const TIME_CHECKS: readonly Check[] = [
     'refresh-refused',
     'a refused refresh makes the account EXPIRED',
     'convention:States',
-    async ({ world, own }) => {
+    async ({ registry, own }) => {
       const id = await consented(own)
-      await world.happen(id, 'revoke_refresh_token')
-      await world.advance('2h')
+      await registry.happen(id, 'revoke_refresh_token')
+      await registry.advance('2h')
       ;(await own.auth(id)).has('connected_account.status', 'EXPIRED')
     },
   ),
@@ -91,9 +96,9 @@ export const TIME_CHECKS: readonly Check[] = [
     'expired-link',
     'a link for an EXPIRED account makes it PENDING_AUTH',
     'convention:States',
-    async ({ world, own }) => {
+    async ({ registry, own }) => {
       const id = await stored(own, { access_token: 'at-short' })
-      await world.happen(id, 'expire')
+      await registry.happen(id, 'expire')
       ;(await own.link({ id })).is(200)
       ;(await own.details(id)).has('connected_account.status', 'PENDING_AUTH')
     },
@@ -102,9 +107,9 @@ export const TIME_CHECKS: readonly Check[] = [
     'disconnected-executes-nothing',
     'a DISCONNECTED account is a 400',
     'convention:G44',
-    async ({ world, own }) => {
+    async ({ registry, own }) => {
       const account = await own.active()
-      await world.happen(account.id, 'disconnect')
+      await registry.happen(account.id, 'disconnect')
       ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
       const tool = await own.offer.tool(account.connector, () => true, 'at all')
       const body = { connected_account_id: account.id, tool_name: tool.name, tool_input: {} }
@@ -115,9 +120,9 @@ export const TIME_CHECKS: readonly Check[] = [
     'update-reactivates',
     'live credentials make an EXPIRED account ACTIVE',
     'choice:States',
-    async ({ world, own }) => {
+    async ({ registry, own }) => {
       const id = await stored(own, { access_token: 'at-short' })
-      await world.happen(id, 'expire')
+      await registry.happen(id, 'expire')
       const details = credentialsOf('oauth_token', 'new')
       const answer = await own.api.put('/connected_accounts', {
         id,
@@ -138,7 +143,7 @@ export const TIME_CHECKS: readonly Check[] = [
 ]
 
 interface Surroundings {
-  readonly world: OwnWorld
+  readonly registry: OwnEnvironment
   readonly own: CheckContext
 }
 
@@ -163,5 +168,5 @@ function check(
   basis: CheckBasis,
   run: (surroundings: Surroundings, context: CheckContext) => Promise<void>,
 ): Check {
-  return { id: `time/${name}`, title, basis, run: async (context) => run(await context.ownWorld(), context) }
+  return { id: `time/${name}`, title, basis, run: async (context) => run(await context.ownEnvironment(), context) }
 }

@@ -15,7 +15,7 @@ const WAY_OUT: Readonly<Record<AccountStatus, string>> = {
 }
 
 export function accountNotActive(of: Case): Finding {
-  const { account, transitions } = of.entry.trail
+  const { account, transitions } = of.entry.trace
   const found = account?.status ?? 'ACTIVE'
   // What fell due, and a refresh that is refused, move it while the request is under way.
   const moved = transitions.findLast(({ account_id }) => account_id === account?.id)
@@ -33,12 +33,12 @@ export function accountNotFound(of: Case): Finding {
   const { entry, earlier, environment } = of
   const id = sentText(entry, 'id') ?? sentText(entry, 'connected_account_id')
   const identifier = sentText(entry, 'identifier')
-  const deleted = earlier.findLast(({ trail }) =>
-    trail.transitions.some(
+  const deleted = earlier.findLast(({ trace }) =>
+    trace.transitions.some(
       ({ event, account_id }) =>
         event === 'deleted' &&
         (id === undefined
-          ? account_id === trail.account?.id && trail.account.identifier === identifier
+          ? account_id === trace.account?.id && trace.account.identifier === identifier
           : account_id === id),
     ),
   )
@@ -71,8 +71,8 @@ export function accountNotFound(of: Case): Finding {
 
 export function accountAlreadyExists({ entry, earlier, message }: Case): Finding {
   const existing = resourceOf(answerOf(entry))
-  const maker = earlier.findLast(({ trail }) =>
-    trail.transitions.some(({ from, account_id }) => from === 'none' && account_id === existing),
+  const maker = earlier.findLast(({ trace }) =>
+    trace.transitions.some(({ from, account_id }) => from === 'none' && account_id === existing),
   )
   const born = maker
     ? `was made by ${named(maker)}`
@@ -95,7 +95,7 @@ function resourceOf(answer: ReturnType<typeof answerOf>): string | undefined {
 
 export function toolNotFound(of: Case): Finding {
   const { entry, environment } = of
-  const connector = entry.trail.account?.connector ?? ''
+  const connector = entry.trace.account?.connector ?? ''
   const tools = environment?.connector(connector)?.tools.map(({ name }) => name) ?? []
   const meant = nearest(toolOf(entry) ?? '', tools)
   return {

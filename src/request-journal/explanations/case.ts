@@ -71,7 +71,7 @@ export function quoted(text: string): string {
 
 /** The account as the request found it: its status, how it came to that, and when its token ends. */
 export function accountFacts({ entry, earlier }: Case): string[] {
-  const { account } = entry.trail
+  const { account } = entry.trace
   if (!account) return []
   const { id, connector, identifier, status, token_expires_at } = account
   return [
@@ -88,7 +88,7 @@ function tokenFact(end: Instant, at: Instant): string {
 /** The latest event that brought an account to its status. */
 function cameBy(account: Account, entries: readonly Recorded[]): string[] {
   for (const entry of entries.toReversed()) {
-    const { due, transitions } = entry.trail
+    const { due, transitions } = entry.trace
     const brought = [...due, ...transitions].findLast(
       ({ account_id, from, to }) => account_id === account.id && from !== to && to === account.status,
     )
@@ -100,13 +100,13 @@ function cameBy(account: Account, entries: readonly Recorded[]): string[] {
 }
 
 /** What the third party was asked and answered, and what scenarios did there. */
-export function upstreamFacts({ entry: { trail } }: Case): string[] {
-  const calls = trail.upstream.map(({ kind, grant, method, url, status, ms }) => {
+export function upstreamFacts({ entry: { trace } }: Case): string[] {
+  const calls = trace.upstream.map(({ kind, grant, method, url, status, ms }) => {
     const what = kind === 'token' ? `the token endpoint (${grant ?? 'unknown grant'})` : 'the API'
     const answered = status === null ? 'got no answer' : `was answered with ${status}`
     return `The call of ${what} of the third party, ${method} ${url}, ${answered} after ${Math.round(ms)} ms.`
   })
-  const refreshes = trail.refreshes.map(({ outcome, reason, shared }) => {
+  const refreshes = trace.refreshes.map(({ outcome, reason, shared }) => {
     const by = shared ? ' by another request at the same time' : ''
     return `The token was ${outcome === 'renewed' ? 'renewed' : `to be renewed, which was ${outcome} (${reason})`}${by}.`
   })

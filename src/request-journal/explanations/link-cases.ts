@@ -39,7 +39,7 @@ function outcomeFacts({ entry, earlier }: Case, request: AuthRequest): string[] 
       return [verified ? `It was consumed by ${named(verified)}.` : 'It was consumed before.']
     }
     case 'superseded': {
-      const later = earlier.findLast(({ trail }) => approved(trail.transitions, request.account_id))
+      const later = earlier.findLast(({ trace }) => approved(trace.transitions, request.account_id))
       return [later ? `It was superseded by the consent in ${named(later)}.` : 'A later consent superseded it.']
     }
   }
@@ -49,7 +49,7 @@ function verifiedWith(entry: Recorded, id: string): boolean {
   return entry.operation === 'verify_user' && entry.status === 200 && sentText(entry, 'auth_request_id') === id
 }
 
-function approved(transitions: Recorded['trail']['transitions'], account: string): boolean {
+function approved(transitions: Recorded['trace']['transitions'], account: string): boolean {
   return transitions.some(({ event, account_id }) => account_id === account && event.startsWith('consent_approved'))
 }
 

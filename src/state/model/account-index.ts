@@ -1,9 +1,9 @@
 import type { Account, Scope } from '../../domain/account.ts'
 import type { AccountFinder } from '../../domain/locator.ts'
 import type { Position } from '../../domain/page-token.ts'
-import { KeptMatches } from './query-cache.ts'
+import { QueryCache } from './query-cache.ts'
 import { NameIndex } from './name-index.ts'
-import { Postings } from './posting-lists.ts'
+import { PostingLists } from './posting-lists.ts'
 import { DisjointLists, SequenceList, type Sequences } from './sequence-list.ts'
 import { SequenceRows } from './sequence-rows.ts'
 import type { Index } from './table.ts'
@@ -49,9 +49,9 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   readonly #bySequence = new SequenceRows<Account>()
   readonly #named = new NameIndex()
   /** Made when a field is first asked for: a start need not wait for what may never be used. */
-  readonly #fields = new Map<ListedField, Postings>()
+  readonly #fields = new Map<ListedField, PostingLists>()
   readonly #search = new TextSearch(this)
-  readonly #kept = new KeptMatches(KEPT_LISTS)
+  readonly #kept = new QueryCache(KEPT_LISTS)
 
   /** `few` is given by tests alone: the size up to which an answer to several filters is not kept. */
   constructor(find: (id: string) => Account | undefined, few = FEW) {
@@ -101,10 +101,10 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     return this.#bySequence.values()
   }
 
-  byField(field: ListedField): Postings {
+  byField(field: ListedField): PostingLists {
     const known = this.#fields.get(field)
     if (known) return known
-    const postings = new Postings()
+    const postings = new PostingLists()
     for (const account of this.accounts()) postings.add(account[field], account.sequence)
     this.#fields.set(field, postings)
     return postings

@@ -5,7 +5,7 @@ const AT_ONCE = 1000
  * Rows of a state file that wait to be entered into an index. A server that starts enters them while it serves, some in each
  * turn; whoever needs the index before has the rest entered first. With 100,000 accounts that is 150 of 1300 ms.
  */
-export class LaterRows<T> {
+export class DeferredRows<T> {
   readonly #enter: (row: T) => void
   #rows: T[] = []
   #entered = 0

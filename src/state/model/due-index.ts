@@ -36,7 +36,7 @@ export class DueIndex {
 
   /**
    * Removes and returns the earliest item that is due at `now`. It comes back when the transaction around or after it
-   * fails, and when the row it is about is taken back to what it was.
+   * fails, and when the row it is about is rolled back to what it was.
    */
   take(now: Instant): DueItem | undefined {
     for (let first = this.#heap.first; first && first.at <= now; first = this.#heap.first) {

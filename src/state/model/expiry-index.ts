@@ -5,15 +5,15 @@ import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
 import { Heap } from './heap.ts'
 import type { Index, Row } from './table.ts'
 
-type ForgettableTable = 'bearer_tokens' | 'magic_links' | 'auth_requests' | 'authorization_codes' | 'grants'
+type ExpiringTable = 'bearer_tokens' | 'magic_links' | 'auth_requests' | 'authorization_codes' | 'grants'
 
 interface RowName {
-  readonly table: ForgettableTable
+  readonly table: ExpiringTable
   readonly id: string
 }
 
 /** A row that nobody needs once enough time has passed since it ended. */
-interface Forgettable extends RowName {
+interface Expiring extends RowName {
   /** When it ended, or will. */
   readonly at: Instant
 }
@@ -35,7 +35,7 @@ const SWEEP_AT = 1024
  * Rows that come with use and end by themselves, the earliest end first. Commits remove them in passing, so that neither
  * memory nor file grow without bound, and reading never pays for it.
  */
-export class ForgetIndex {
+export class ExpiryIndex {
   readonly #ended = new Endings()
   /** Those of them that are over for good, whatever the clock says. */
   readonly #over = new Endings()
@@ -55,7 +55,7 @@ export class ForgetIndex {
 
   /** Rows that can be forgotten now, `now` being milliseconds; they count as present until they are removed. */
   due(now: number): RowName[] {
-    const due: Forgettable[] = []
+    const due: Expiring[] = []
     for (const { of, most, upto } of [
       { of: this.#ended, most: REMEMBERED_ROWS, upto: endedBy(now - REMEMBERED_MS) },
       { of: this.#over, most: REMEMBERED_OVER, upto: undefined },
@@ -67,7 +67,7 @@ export class ForgetIndex {
   }
 
   #index<T extends Row>(
-    table: ForgettableTable,
+    table: ExpiringTable,
     endOf: (row: T) => Instant | undefined,
     also?: Endings,
     isOfThose: (row: T) => boolean = () => true,
@@ -87,16 +87,16 @@ export class ForgetIndex {
 
 /** When rows ended or will, the earliest first: a heap in which outdated items stay until they surface or are swept out. */
 class Endings {
-  #heap = new Heap<Forgettable>(earlier)
-  readonly #ends = new Map<string, Forgettable>()
+  #heap = new Heap<Expiring>(earlier)
+  readonly #ends = new Map<string, Expiring>()
 
   get size(): number {
     return this.#ends.size
   }
 
   /** The earliest ones up to a time, at most so many. */
-  take(most: number, upto?: Instant): Forgettable[] {
-    const taken: Forgettable[] = []
+  take(most: number, upto?: Instant): Expiring[] {
+    const taken: Expiring[] = []
     if (most <= 0) return taken
     for (let { first } = this.#heap; first && (upto === undefined || first.at <= upto); first = this.#heap.first) {
       if (this.#isPresent(first)) {
@@ -123,11 +123,11 @@ class Endings {
   }
 
   #sweep(): void {
-    this.#heap = new Heap<Forgettable>(earlier)
+    this.#heap = new Heap<Expiring>(earlier)
     for (const item of this.#ends.values()) this.#heap.push(item)
   }
 
-  #isPresent(item: Forgettable): boolean {
+  #isPresent(item: Expiring): boolean {
     return this.#ends.get(`${item.table} ${item.id}`) === item
   }
 }
@@ -147,7 +147,7 @@ function isRevoked({ revoked, refresh_revoked }: Grant): boolean {
 }
 
 /** In the order of time; at the same time by table and id, so that two runs do the same (1.3). */
-function earlier(a: Forgettable, b: Forgettable): boolean {
+function earlier(a: Expiring, b: Expiring): boolean {
   if (a.at !== b.at) return a.at < b.at
   return a.table === b.table ? a.id < b.id : a.table < b.table
 }

@@ -1,5 +1,5 @@
 import type { Grant } from '../../domain/grant.ts'
-import { LaterRows } from './deferred-index.ts'
+import { DeferredRows } from './deferred-index.ts'
 import type { Index } from './table.ts'
 
 /** Grants by what a call presents, by refresh token, and by account. */
@@ -8,7 +8,7 @@ export class GrantIndex implements Index<Grant> {
   readonly #byRefresh = new TokenMap()
   /** Nearly every account has one grant, which needs no list. */
   readonly #byAccount = new Map<string, Grant | readonly Grant[]>()
-  readonly #later = new LaterRows<Grant>((grant) => this.#enter(undefined, grant))
+  readonly #later = new DeferredRows<Grant>((grant) => this.#enter(undefined, grant))
 
   load(grant: Grant): void {
     this.#later.add(grant)

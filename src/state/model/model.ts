@@ -8,7 +8,7 @@ import type { Provider } from '../../domain/provider.ts'
 import { AccountIndex } from './account-index.ts'
 import { DefinitionTimes } from './definition-times.ts'
 import { DueIndex } from './due-index.ts'
-import { ForgetIndex } from './expiry-index.ts'
+import { ExpiryIndex } from './expiry-index.ts'
 import { GrantIndex } from './grant-index.ts'
 import { LinkIndex } from './link-index.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
@@ -64,7 +64,7 @@ export class Model {
   readonly linkIndex = new LinkIndex(() => this.tables.magic_links.values())
   readonly due = new DueIndex()
   readonly definitions = new DefinitionTimes(() => this.present())
-  readonly #forget = new ForgetIndex()
+  readonly #expiry = new ExpiryIndex()
   readonly tables: { readonly [Name in TableName]: Table<Rows[Name]> }
   /** The time of its environment, in milliseconds; until it has one, nothing is forgotten. */
   present: () => number = () => 0
@@ -78,15 +78,15 @@ export class Model {
       this.#open.push(change)
     }
     const own: ExtraIndexes = {
-      bearer_tokens: [this.#forget.bearerTokens],
+      bearer_tokens: [this.#expiry.bearerTokens],
       connections: [this.definitions.connections],
       providers: [this.definitions.providers],
       connectors: [this.definitions.connectors],
       accounts: [this.accountIndex, this.due.accounts],
-      magic_links: [this.linkIndex.links, this.#forget.magicLinks],
-      auth_requests: [this.linkIndex.requests, this.due.authRequests, this.#forget.authRequests],
-      grants: [this.grantIndex, this.#forget.grants],
-      authorization_codes: [this.#forget.authorizationCodes],
+      magic_links: [this.linkIndex.links, this.#expiry.magicLinks],
+      auth_requests: [this.linkIndex.requests, this.due.authRequests, this.#expiry.authRequests],
+      grants: [this.grantIndex, this.#expiry.grants],
+      authorization_codes: [this.#expiry.authorizationCodes],
     }
     const table = <Name extends TableName>(name: Name): Table<Rows[Name]> =>
       new Table(name, record, [...(own[name] ?? []), ...(extra[name] ?? [])] as Index<Rows[Name]>[])
@@ -111,7 +111,7 @@ export class Model {
     const changes: Change[] = (this.#open = [])
     try {
       const result = work()
-      if (changes.length > 0) this.#forgetDue()
+      if (changes.length > 0) this.#removeExpired()
       this.#open = undefined
       if (changes.length > 0) this.#sink(changes)
       this.due.keepTaken()
@@ -147,8 +147,8 @@ export class Model {
   }
 
   /** Every commit takes some of what has had its time along. */
-  #forgetDue(): void {
-    for (const { table, id } of this.#forget.due(this.present())) this.tables[table].remove(id)
+  #removeExpired(): void {
+    for (const { table, id } of this.#expiry.due(this.present())) this.tables[table].remove(id)
   }
 
   /** Rows of a change belong to its table: whoever recorded or read it has seen to that. */

@@ -1,12 +1,12 @@
 import type { Account } from '../../domain/account.ts'
-import { LaterRows } from './deferred-index.ts'
-import { Postings } from './posting-lists.ts'
+import { DeferredRows } from './deferred-index.ts'
+import { PostingLists } from './posting-lists.ts'
 import { SequenceList, union } from './sequence-list.ts'
 
 /** Accounts by connector, then by identifier. */
 export class NameIndex {
-  readonly #byConnector = new Map<string, Postings>()
-  readonly #later = new LaterRows<Account>((account) => this.#enter(account))
+  readonly #byConnector = new Map<string, PostingLists>()
+  readonly #later = new DeferredRows<Account>((account) => this.#enter(account))
 
   load(account: Account): void {
     this.#later.add(account)
@@ -43,7 +43,7 @@ export class NameIndex {
 
   #enter({ connector, identifier, sequence }: Account): void {
     let named = this.#byConnector.get(connector)
-    if (!named) this.#byConnector.set(connector, (named = new Postings()))
+    if (!named) this.#byConnector.set(connector, (named = new PostingLists()))
     named.add(identifier, sequence)
   }
 }

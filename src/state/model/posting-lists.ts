@@ -3,7 +3,7 @@ import { SequenceList } from './sequence-list.ts'
 const NONE = SequenceList.of([])
 
 /** Which rows have a value in one field, by value. A value that only one row has costs no list. */
-export class Postings {
+export class PostingLists {
   readonly #byValue = new Map<string, number | SequenceList>()
 
   add(value: string, sequence: number): void {

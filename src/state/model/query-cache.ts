@@ -7,7 +7,7 @@ interface Kept {
 }
 
 /** Answers to questions that were dear to find, kept true while accounts come and go: pages are mostly asked for in a row. */
-export class KeptMatches {
+export class QueryCache {
   /** By question, the least recently asked first. */
   readonly #kept = new Map<string, Kept>()
   readonly #atMost: number

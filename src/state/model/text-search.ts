@@ -1,6 +1,6 @@
 import type { Account } from '../../domain/account.ts'
-import { KeptMatches } from './query-cache.ts'
-import type { Postings } from './posting-lists.ts'
+import { QueryCache } from './query-cache.ts'
+import type { PostingLists } from './posting-lists.ts'
 import { type SequenceList, union } from './sequence-list.ts'
 import { TrigramIndex } from './trigram-index.ts'
 
@@ -11,7 +11,7 @@ export interface Searched {
   accounts(): Iterable<Account>
   bySequence(sequence: number): Account | undefined
   /** By the values of the two fields that few values are spread over. */
-  byField(field: 'connector' | 'provider'): Postings
+  byField(field: 'connector' | 'provider'): PostingLists
 }
 
 /** Answers that are kept up to date for the next page of the same search. */
@@ -25,7 +25,7 @@ export class TextSearch {
   #trigrams = new TrigramIndex()
   /** Accounts up to this sequence are in the trigram index. */
   #indexedUpTo = 0
-  readonly #kept = new KeptMatches(KEPT_SEARCHES)
+  readonly #kept = new QueryCache(KEPT_SEARCHES)
 
   constructor(accounts: Searched) {
     this.#accounts = accounts

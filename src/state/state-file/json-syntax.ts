@@ -83,12 +83,12 @@ class Scanner {
 
 function position(text: string, at: number): SyntaxFault {
   const before = text.slice(0, at)
-  const found = at < text.length ? spoken(text.codePointAt(at) ?? 0) : 'the end of the file'
+  const found = at < text.length ? wire(text.codePointAt(at) ?? 0) : 'the end of the file'
   return { line: before.split('\n').length, column: at - before.lastIndexOf('\n'), found }
 }
 
 /** What nobody can see is called by its number. */
-function spoken(codePoint: number): string {
+function wire(codePoint: number): string {
   const number = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
   if (codePoint === 0xfeff) return `byte order mark (${number})`
   const character = String.fromCodePoint(codePoint)

@@ -63,7 +63,7 @@ class JournalReader {
 
   read(identity: Identity | null): JournalContent {
     this.#readLines()
-    const upto = this.#foldedUpTo(identity)
+    const upto = this.#checkpointedUpTo(identity)
     const lastLine = this.#lines.at(-1)?.n ?? 0
     const commits = this.#joined(this.#lines.filter((line) => line.n > upto && line.environment !== undefined))
     return { commits, lastLine, end: this.#end, notices: this.#notices }
@@ -116,9 +116,9 @@ class JournalReader {
   }
 
   /** The last line that the state file already holds; 0 when the journal begins where the file ends. */
-  #foldedUpTo(identity: Identity | null): number {
+  #checkpointedUpTo(identity: Identity | null): number {
     const marks = this.#lines.flatMap((line) =>
-      line.folded && sameIdentity(line.folded, identity) ? [line.folded] : [],
+      line.checkpointed && sameIdentity(line.checkpointed, identity) ? [line.checkpointed] : [],
     )
     const mark = marks.at(-1)
     if (mark) return mark.upto

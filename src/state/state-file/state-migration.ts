@@ -35,8 +35,8 @@ export async function migrateState(fileSystem: FileSystem, file: string, migrati
   const journalFile = new JournalFile(fileSystem, file, { follows: identity, end })
   const prepared = await new StateFile(fileSystem, file).write(image, async (next) => {
     if (!journalFile.exists) return
-    const folded = { ...next, upto: lastLine }
-    await journalFile.append([encodeLine({ n: lastLine + 1, synced: lastLine, folded })])
+    const checkpointed = { ...next, upto: lastLine }
+    await journalFile.append([encodeLine({ n: lastLine + 1, synced: lastLine, checkpointed })])
   })
   await journalFile.removeAll(prepared)
   return [

@@ -14,11 +14,11 @@ export interface CommitSink {
    * Resolves once every commit made so far is durable. Rejects with a StorageError when the disk refused; by then the
    * model shows again what is durable. Undefined when nothing is pending: what only reads need not wait a turn for that.
    */
-  settled(): Promise<void> | undefined
+  durable(): Promise<void> | undefined
 }
 
 interface Pending {
-  entry: Entry | { folded: Identity & { upto: number } }
+  entry: Entry | { checkpointed: Identity & { upto: number } }
   undo: () => void
 }
 
@@ -68,7 +68,7 @@ export class CommitLog implements CommitSink {
     this.#start()
   }
 
-  settled(): Promise<void> | undefined {
+  durable(): Promise<void> | undefined {
     if (this.#durability === 'strict') return this.flushed()
     const refusal = this.#refusal
     if (!refusal) return undefined
@@ -137,7 +137,7 @@ export class CommitLog implements CommitSink {
       this.#writing = []
       done.resolve()
     } catch (error) {
-      throw this.#takeBack(done, error)
+      throw this.#markRolledBack(done, error)
     }
     this.onWritten()
   }
@@ -159,7 +159,7 @@ export class CommitLog implements CommitSink {
     return { texts: [...texts, text], last }
   }
 
-  #takeBack(done: Deferred, cause: unknown): StorageError {
+  #markRolledBack(done: Deferred, cause: unknown): StorageError {
     const error = new StorageError('the state could not be written', cause)
     const lost = [...this.#writing, ...this.#queue]
     const queued = this.#queued
@@ -182,5 +182,5 @@ function deferred(): Deferred {
 }
 
 function pendingLines(entry: Pending['entry'], n: number, synced: number): Iterable<JournalLine> {
-  return 'folded' in entry ? [{ n, synced, folded: entry.folded }] : linesOf(entry, n, synced)
+  return 'checkpointed' in entry ? [{ n, synced, checkpointed: entry.checkpointed }] : linesOf(entry, n, synced)
 }

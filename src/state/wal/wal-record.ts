@@ -41,7 +41,7 @@ export interface JournalLine {
   /** The commit goes on in the next line. */
   more?: true
   /** A state file with this identity holds everything up to line `upto`. */
-  folded?: Identity & { upto: number }
+  checkpointed?: Identity & { upto: number }
 }
 
 export type JournalChange = { put: string; row: Row } | { remove: string; id: string }
