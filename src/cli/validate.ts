@@ -1,3 +1,4 @@
+import { plural } from '../domain/text.ts'
 import { DOCUMENT_CHECKS } from '../app/document-checks.ts'
 import { validateFiles } from '../documents/validate.ts'
 import { readArguments } from './arguments.ts'
@@ -14,13 +15,9 @@ export async function validate(argv: readonly string[], { variables, out, err }:
   for (const { file, reason } of unreadable) err(`toolmock: ${file}: ${reason}`)
   if (unreadable.length > 0) return 2
   if (problems.length > 0) {
-    out(`${counted(problems.length, 'problem')} in ${counted(files.length, 'file')}`)
+    out(`${plural(problems.length, 'problem')} in ${plural(files.length, 'file')}`)
     return 1
   }
   for (const { file, kind } of files) out(`${file}: a valid ${kind} file`)
   return 0
-}
-
-function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

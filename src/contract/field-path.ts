@@ -1,3 +1,5 @@
+import { quote } from '../domain/text.ts'
+
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 const LONGEST_KEY = 80
 
@@ -9,8 +11,7 @@ export function fieldName(path: FieldPath): string {
   let name = ''
   for (const part of path) {
     if (typeof part === 'number') name += `[${part}]`
-    else if (!IDENTIFIER.test(part) || part.length > LONGEST_KEY)
-      name += `[${JSON.stringify(shorten(part, LONGEST_KEY))}]`
+    else if (!IDENTIFIER.test(part) || part.length > LONGEST_KEY) name += `[${quote(part, LONGEST_KEY)}]`
     else name += name === '' ? part : `.${part}`
   }
   return name === '' ? 'body' : name
@@ -32,11 +33,6 @@ export function walk(root: unknown, pointer: string): { path: FieldPath; value: 
 function child(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
   return (value as Record<string, unknown>)[key]
-}
-
-/** At most `length` characters, well-formed, with an ellipsis where some are missing. */
-export function shorten(text: string, length: number): string {
-  return text.length <= length ? text.toWellFormed() : `${text.slice(0, length).toWellFormed()}…`
 }
 
 /** What a dotted name of a field leads to; undefined where that is nothing. */

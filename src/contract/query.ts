@@ -1,5 +1,5 @@
 import type { FieldViolation } from '../domain/errors.ts'
-import { shorten } from './field-path.ts'
+import { shorten } from '../domain/text.ts'
 import type { QueryParameter, Route } from './route.ts'
 import { foundValue } from './violation.ts'
 

@@ -1,5 +1,6 @@
 import type { FieldViolation } from '../domain/errors.ts'
-import { type FieldPath, fieldName, shorten, walk } from './field-path.ts'
+import { plural, quote } from '../domain/text.ts'
+import { type FieldPath, fieldName, walk } from './field-path.ts'
 import type { Validator, ValidatorError } from './generated/validators.js'
 import { gatherChoices } from './choice.ts'
 
@@ -40,7 +41,8 @@ function describe(error: ValidatorError, root: unknown, name: (path: FieldPath) 
     return { field, description: ABOUT_KEY[constraint] ?? error.message ?? constraint, constraint }
   }
   const what = error.propertyName === undefined ? value : error.propertyName
-  const found = error.propertyName === undefined ? foundValue(what, path) : `the key ${quoted(error.propertyName)}`
+  const found =
+    error.propertyName === undefined ? foundValue(what, path) : `the key ${quote(error.propertyName, SHOWN_TEXT)}`
   return { field, description: `found ${found}${measure(error, what)}, expected ${expected(error)}`, constraint }
 }
 
@@ -63,46 +65,38 @@ export function foundValue(value: unknown, path: FieldPath): string {
   if (value === null) return 'null'
   if (value === '') return 'an empty string'
   if (Array.isArray(value) && value.length === 0) return 'an empty array'
-  if (Array.isArray(value)) return value.length === 1 ? 'an array of 1 item' : `an array of ${value.length} items`
+  if (Array.isArray(value)) return `an array of ${plural(value.length, 'item')}`
   const type = typeof value
   if (type === 'object') return 'an object'
   if (isSecret(path)) return `a ${type}`
-  return typeof value === 'string' ? `the string ${quoted(value)}` : `the ${type} ${JSON.stringify(value)}`
+  return typeof value === 'string' ? `the string ${quote(value, SHOWN_TEXT)}` : `the ${type} ${JSON.stringify(value)}`
 }
 
 function isSecret(path: FieldPath): boolean {
   return path.some((part) => typeof part === 'string' && SECRET.test(part))
 }
 
-function quoted(text: string): string {
-  return JSON.stringify(shorten(text, SHOWN_TEXT))
-}
-
 /** The size that a limit is about, where it is not to be seen from the value. */
 function measure({ keyword }: ValidatorError, value: unknown): string {
   if ((keyword === 'minLength' || keyword === 'maxLength') && typeof value === 'string' && value !== '') {
-    return ` of ${counted(Array.from(value).length, 'character')}`
+    return ` of ${plural(Array.from(value).length, 'character')}`
   }
   if ((keyword === 'minProperties' || keyword === 'maxProperties') && typeof value === 'object' && value !== null) {
-    return ` of ${counted(Object.keys(value).length, 'entry', 'entries')}`
+    return ` of ${plural(Object.keys(value).length, 'entry', 'entries')}`
   }
   return ''
-}
-
-function counted(count: unknown, one: string, many = `${one}s`): string {
-  return `${String(count)} ${count === 1 ? one : many}`
 }
 
 const EXPECTED: Readonly<Record<string, (params: ValidatorError['params']) => string>> = {
   type: ({ type }) => typesInWords([type].flat().join(',').split(',')),
   enum: ({ allowedValues }) => allowedInWords(allowedValues),
   const: ({ allowedValue }) => JSON.stringify(allowedValue),
-  minLength: ({ limit }) => `at least ${counted(limit, 'character')}`,
-  maxLength: ({ limit }) => `at most ${counted(limit, 'character')}`,
-  minItems: ({ limit }) => `at least ${counted(limit, 'item')}`,
-  maxItems: ({ limit }) => `at most ${counted(limit, 'item')}`,
-  minProperties: ({ limit }) => `at least ${counted(limit, 'entry', 'entries')}`,
-  maxProperties: ({ limit }) => `at most ${counted(limit, 'entry', 'entries')}`,
+  minLength: ({ limit }) => `at least ${plural(Number(limit), 'character')}`,
+  maxLength: ({ limit }) => `at most ${plural(Number(limit), 'character')}`,
+  minItems: ({ limit }) => `at least ${plural(Number(limit), 'item')}`,
+  maxItems: ({ limit }) => `at most ${plural(Number(limit), 'item')}`,
+  minProperties: ({ limit }) => `at least ${plural(Number(limit), 'entry', 'entries')}`,
+  maxProperties: ({ limit }) => `at most ${plural(Number(limit), 'entry', 'entries')}`,
   minimum: ({ limit }) => `a number of at least ${String(limit)}`,
   maximum: ({ limit }) => `a number of at most ${String(limit)}`,
   exclusiveMinimum: ({ limit }) => `a number above ${String(limit)}`,

@@ -1,3 +1,4 @@
+import { isLoopback } from '../domain/loopback.ts'
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { matchesGlob } from '../domain/glob.ts'
@@ -81,15 +82,6 @@ function sameHost({ protocol, host }: URL, own: string | undefined): boolean {
 function hostname(host: string): string | undefined {
   const found = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[a-z0-9._*-]+))(?::\d{1,5})?$/i.exec(host)?.groups
   return (found?.['v6'] ?? found?.['name'])?.toLowerCase()
-}
-
-function isLoopback(name: string): boolean {
-  return (
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    name === '::1' ||
-    /^127(?:\.\d{1,3}){3}$/.test(plainAddress(name))
-  )
 }
 
 /** IPv4 in the form of IPv6, as sockets show it. */

@@ -1,6 +1,6 @@
 import { type Instant, instant } from '../domain/instant.ts'
 import { isJsonObject } from '../domain/json.ts'
-import { nearest } from '../domain/suggestion.ts'
+import { didYouMean } from '../domain/suggestion.ts'
 import { type ControlErrorCode, type Fault, faulty } from './control-error.ts'
 
 /** How one field of a body is read: undefined refuses it. */
@@ -57,7 +57,8 @@ export function readFields<F extends Forms>(
   for (const [name, given] of Object.entries(value)) {
     const known = Object.hasOwn(forms, name) ? forms[name] : undefined
     const field = known?.read(given)
-    if (!known) faults.push({ path: name, found: `an unknown field${hint(name, names)}`, allowed: names.join(', ') })
+    if (!known)
+      faults.push({ path: name, found: `an unknown field${didYouMean(name, names)}`, allowed: names.join(', ') })
     else if (field === undefined) faults.push({ path: name, found: kindOf(given), allowed: known.allowed })
     else read.set(name, field)
   }
@@ -67,11 +68,6 @@ export function readFields<F extends Forms>(
   }
   if (faults.length > 0) throw faulty(code, faults)
   return Object.fromEntries(read) as Read<F>
-}
-
-export function hint(name: string, names: readonly string[]): string {
-  const meant = nearest(name, names)
-  return meant === undefined ? '' : ` (did you mean ${meant}?)`
 }
 
 /** The zone is needed: a time without one would be read in the zone of the machine. */

@@ -7,7 +7,7 @@ import { formatOf, hasBody, readingError, type SentBody, textOf } from './body.t
 import type { ControlContext, ControlReply, ControlRoute, EnvironmentRoute, ServerCall } from './context.ts'
 import { ControlError, type Fault, faulty } from './control-error.ts'
 import { controlErrorOf } from './error-of.ts'
-import { hint } from './fields.ts'
+import { didYouMean } from '../domain/suggestion.ts'
 import { controlTable, type Way, waysOf } from './route-table.ts'
 
 /** The control API under `/_mock`. No answer has a CORS header: pages of other origins cannot read it. */
@@ -84,7 +84,7 @@ function checkQuery(route: ControlRoute, query: URLSearchParams): void {
   const known = [...(route.query ?? []), ...(route.about === 'environment' ? ['environment'] : [])]
   const allowed = known.length === 0 ? 'no parameters' : known.join(', ')
   const faults = [...new Set(query.keys())].flatMap((name): Fault[] => {
-    if (!known.includes(name)) return [{ path: name, found: `an unknown parameter${hint(name, known)}`, allowed }]
+    if (!known.includes(name)) return [{ path: name, found: `an unknown parameter${didYouMean(name, known)}`, allowed }]
     return query.getAll(name).length > 1 ? [{ path: name, found: 'more than one', allowed: 'one' }] : []
   })
   if (faults.length > 0) throw faulty('INVALID_QUERY', faults)

@@ -1,3 +1,4 @@
+import { isLoopback } from '../domain/loopback.ts'
 import { isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { type Finding, type Path, shown } from './problem.ts'
@@ -133,15 +134,6 @@ function outboundFindings(document: JsonObject, allowOutbound: boolean): Finding
     ? 'an http or https URL'
     : 'an http or https URL on loopback (or start with --allow-outbound)'
   return [{ path: ['base_url'], found: shown(url), allowed }]
-}
-
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127(?:\.\d{1,3}){3}$/.test(hostname)
-  )
 }
 
 function isMissingOrEmpty(value: JsonValue | undefined): boolean {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scenario } from '../domain/scenario.ts'
 import { StartError } from '../domain/start-error.ts'
-import { nearest } from '../domain/suggestion.ts'
+import { didYouMean } from '../domain/suggestion.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { bundledScenarioFolder } from './load-seeds.ts'
 import type { KnownConnectors } from './seed-checks.ts'
@@ -65,10 +65,8 @@ async function loadBundled(name: string, context: ScenarioContext): Promise<Scen
   const scenario = await bundledScenario(name, context)
   if (scenario) return scenario
   const names = await bundledScenarioNames()
-  const meant = nearest(name, names)
-  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
   throw new StartError(
-    `there is no bundled scenario ${JSON.stringify(name)}${hint}; there are ${names.join(', ')}, or give the path of a file`,
+    `there is no bundled scenario ${JSON.stringify(name)}${didYouMean(name, names)}; there are ${names.join(', ')}, or give the path of a file`,
   )
 }
 

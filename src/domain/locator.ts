@@ -1,3 +1,4 @@
+import { quote } from './text.ts'
 import type { Account, Scope } from './account.ts'
 import { ServiceError } from './errors.ts'
 
@@ -89,8 +90,4 @@ function missingScope(): ServiceError {
 
 function notFound(what: string): ServiceError {
   return new ServiceError('ACCOUNT_NOT_FOUND', `there is no connected account with ${what}`)
-}
-
-function quote(value: string): string {
-  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value)
 }

@@ -10,6 +10,12 @@ export function nearest(word: string, allowed: Iterable<string>): string | undef
   return best
 }
 
+/** ` (did you mean mail?)` for a word that is close to an allowed one, to be added to a message; empty for any other. */
+export function didYouMean(word: string, allowed: Iterable<string>): string {
+  const meant = nearest(word, allowed)
+  return meant === undefined ? '' : ` (did you mean ${meant}?)`
+}
+
 /** Insertions, deletions, replacements and swaps of neighbours between two words; `bound` when there are as many or more. */
 function editDistance(a: string, b: string, bound: number): number {
   if (Math.abs(a.length - b.length) >= bound) return bound

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { shorten } from '../contract/field-path.ts'
+import { quote, shorten } from '../domain/text.ts'
 import { type FieldViolation, ServiceError, TokenError } from '../domain/errors.ts'
 import type { AppServices } from '../app-services.ts'
 import type { RequestContext } from './request-context.ts'
@@ -108,8 +108,4 @@ function formDecoded(text: string): string {
 function sameSecret(expected: string, given: string): boolean {
   const [a, b] = [Buffer.from(expected), Buffer.from(given)]
   return a.length === b.length && timingSafeEqual(a, b)
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }

@@ -1,3 +1,4 @@
+import { shorten } from '../domain/text.ts'
 import { checkDatabaseUser } from '../domain/account-credentials.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { TokenAnswer } from '../domain/ports.ts'
@@ -49,7 +50,7 @@ export async function finishConsent(flow: Flow, linkId: string, answer: URLSearc
   const open = usableLink(flow.environment, linkId)
   const error = answer.get('error')
   if (error === 'access_denied') return deny(flow, linkId)
-  if (error) throw new LinkProblem('refused', shortened(`${error} ${answer.get('error_description') ?? ''}`.trim()))
+  if (error) throw new LinkProblem('refused', shorten(`${error} ${answer.get('error_description') ?? ''}`.trim(), 200))
   const code = answer.get('code')
   if (!code) throw new LinkProblem('unusable_callback')
   // Before the code is spent.
@@ -92,10 +93,6 @@ function enterGenerated(flow: Flow, { link, connector }: OpenLink, person: strin
 
 function granted(answer: TokenAnswer): Consented {
   if (answer.granted) return { credentials: answer.credentials, lifetime: answer.lifetime_ms }
-  const detail = shortened([answer.error, answer.description].filter(Boolean).join(': '))
+  const detail = shorten([answer.error, answer.description].filter(Boolean).join(': '), 200)
   throw new LinkProblem(answer.status >= 500 ? 'unavailable' : 'refused', detail)
-}
-
-function shortened(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }

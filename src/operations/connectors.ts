@@ -1,6 +1,7 @@
 import type { Connection } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
 import { ServiceError } from '../domain/errors.ts'
+import { quote } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
 
 /** @throws ServiceError INVALID_CONNECTOR, a 400, for create and magic link (G19) */
@@ -8,7 +9,7 @@ export function knownConnector(environment: Environment, name: string): Connecto
   const connector = environment.connector(name)
   if (connector) return connector
   const known = connectorsOf(environment).map((each) => each.connector)
-  const description = `found the string ${JSON.stringify(shortened(name))}, expected one of ${known.slice(0, 30).join(', ')}`
+  const description = `found the string ${quote(name)}, expected one of ${known.slice(0, 30).join(', ')}`
   throw new ServiceError('INVALID_CONNECTOR', `connector: ${description}`, {
     violations: [{ field: 'connector', description, constraint: 'known_connector' }],
   })
@@ -30,10 +31,6 @@ export function connectionOf(environment: Environment, connector: string): Conne
 /** @throws ServiceError CONNECTION_DISABLED when the connection is switched off ("States") */
 export function refuseDisabled(environment: Environment, connector: string): void {
   if (connectionOf(environment, connector)?.enabled !== false) return
-  const message = `the connection of connector ${JSON.stringify(connector)} is disabled; enable it to go on`
+  const message = `the connection of connector ${quote(connector)} is disabled; enable it to go on`
   throw new ServiceError('CONNECTION_DISABLED', message)
-}
-
-function shortened(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

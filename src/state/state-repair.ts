@@ -12,7 +12,7 @@ import { snapshotText } from './state-file/snapshot-text.ts'
 import { parseState, readDocument } from './state-file/state-check.ts'
 import type { StateImage } from './model/state-image.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
-import { counted } from './state-report.ts'
+import { plural } from '../domain/text.ts'
 import { StateError } from './wal/state-errors.ts'
 
 /** What a repair wrote and what it could not save. */
@@ -153,5 +153,5 @@ async function write(out: string, image: StateImage): Promise<void> {
 function savedOf({ environments }: StateImage): string {
   const images = Object.values(environments)
   const rows = images.flatMap(({ tables }) => Object.values(tables)).reduce((sum, table) => sum + table.length, 0)
-  return `${counted(images.length, 'environment')}, ${counted(rows, 'row')}`
+  return `${plural(images.length, 'environment')}, ${plural(rows, 'row')}`
 }

@@ -1,3 +1,4 @@
+import { plural } from '../domain/text.ts'
 import type { FileSystem } from './wal/file-system.ts'
 import { nodeFileSystem } from './wal/file-system.ts'
 import { segmentsOf } from './wal/wal-file.ts'
@@ -81,9 +82,5 @@ async function readStored(
 function contentOf(registry: EnvironmentRegistry): string {
   const environments = registry.environments()
   const accounts = environments.reduce((sum, { model }) => sum + model.tables.accounts.size, 0)
-  return `${counted(environments.length, 'environment')}, ${counted(accounts, 'account')}`
-}
-
-export function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+  return `${plural(environments.length, 'environment')}, ${plural(accounts, 'account')}`
 }

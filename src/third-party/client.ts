@@ -1,3 +1,4 @@
+import { isLoopback } from '../domain/loopback.ts'
 import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
@@ -214,8 +215,4 @@ function apiAddress({ parts, environment }: ThirdPartyClient, connector: Connect
     return `base_url ${connector.base_url} is not on loopback, and calls to elsewhere are not allowed`
   }
   return { origin, prefix: pathname.replace(/\/+$/, '') }
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }

@@ -1,4 +1,5 @@
 import type { ContractRecord, Finding, UnfiredRule, UnknownPath, Warning } from '../documents/report-schemas.ts'
+import { plural } from '../domain/text.ts'
 import type { Allowed } from './report-pair.ts'
 
 /** What a client did wrong. */
@@ -21,10 +22,7 @@ export function pathSentence({ method, path, status, did_you_mean, count }: Unkn
 /** What never fired. */
 export function ruleSentence({ environment, scenario, rule, at, matched }: UnfiredRule): string {
   const where = environment === null ? 'in any environment' : `in environment ${environment}`
-  const why =
-    matched === 0
-      ? 'no request fitted it'
-      : `${matched} ${matched === 1 ? 'request' : 'requests'} fitted it, but not its when`
+  const why = matched === 0 ? 'no request fitted it' : `${plural(matched, 'request')} fitted it, but not its when`
   return `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at} never fired ${where}: ${why}`
 }
 

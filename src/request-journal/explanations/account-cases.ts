@@ -1,8 +1,9 @@
+import { quote } from '../../domain/text.ts'
 import type { AccountStatus } from '../../domain/account.ts'
 import { isJsonObject, own } from '../../domain/json.ts'
 import { nearest } from '../../domain/suggestion.ts'
 import { toolOf } from '../view.ts'
-import { accountFacts, answerOf, type Case, type Finding, named, quoted, sentText, upstreamFacts } from './case.ts'
+import { accountFacts, answerOf, type Case, type Finding, named, sentText, upstreamFacts } from './case.ts'
 
 const WAY_OUT: Readonly<Record<AccountStatus, string>> = {
   ACTIVE: 'Try again: the account was ACTIVE when the request came, and stopped being so on the way.',
@@ -58,10 +59,10 @@ export function accountNotFound(of: Case): Finding {
       ...(deleted ? [`It was deleted by ${named(deleted)}.`] : []),
       ...same.map(
         ({ id: known, connector, organization_id, user_id }) =>
-          `${quoted(identifier ?? '')} exists at ${connector} as ${known}, organization_id ${quoted(organization_id)}, user_id ${quoted(user_id)}.`,
+          `${quote(identifier ?? '')} exists at ${connector} as ${known}, organization_id ${quote(organization_id)}, user_id ${quote(user_id)}.`,
       ),
-      ...(close === undefined ? [] : [`There is an account with the identifier ${quoted(close)}.`]),
-      `Environment ${quoted(entry.environment)} has ${accounts.length} accounts now; each environment has its own.`,
+      ...(close === undefined ? [] : [`There is an account with the identifier ${quote(close)}.`]),
+      `Environment ${quote(entry.environment)} has ${accounts.length} accounts now; each environment has its own.`,
     ],
     advice: [
       'Send the id that creating the account answered, or connector and identifier with the same organization_id and user_id.',

@@ -1,3 +1,4 @@
+import { quote } from '../../domain/text.ts'
 import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../../contract/vocabulary.ts'
 import type { Account } from '../../domain/account.ts'
 import { type Instant, instant } from '../../domain/instant.ts'
@@ -65,17 +66,13 @@ export function named({ method, url, id, at }: Recorded): string {
   return `${what} (${id}) at ${instant(at)}`
 }
 
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
-}
-
 /** The account as the request found it: its status, how it came to that, and when its token ends. */
 export function accountFacts({ entry, earlier }: Case): string[] {
   const { account } = entry.trace
   if (!account) return []
   const { id, connector, identifier, status, token_expires_at } = account
   return [
-    `Account ${id} (${quoted(identifier)} at ${connector}) was ${status} when the request came.`,
+    `Account ${id} (${quote(identifier)} at ${connector}) was ${status} when the request came.`,
     ...cameBy(account, [...earlier, entry]),
     ...(token_expires_at === undefined ? [] : [tokenFact(token_expires_at, instant(entry.at))]),
   ]

@@ -1,9 +1,10 @@
+import { quote } from '../../domain/text.ts'
 import { instant } from '../../domain/instant.ts'
 import { own } from '../../domain/json.ts'
 import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
 import type { Table } from '../../state/model/table.ts'
 import type { Recorded } from '../entry.ts'
-import { accountFacts, answerOf, type Case, type Finding, named, quoted, sentText } from './case.ts'
+import { accountFacts, answerOf, type Case, type Finding, named, sentText } from './case.ts'
 
 const NEW_LINK = 'Create a new magic link and send the user through it.'
 
@@ -71,7 +72,7 @@ export function identifierMismatch(of: Case): Finding {
     because: 'The identifier of the request is not the one that the magic link was made for.',
     basis: '3.1, 4.7, G57',
     facts: [
-      `Asserted: ${quoted(sentText(entry, 'identifier') ?? '')}; stored with the auth request: ${quoted(request?.identifier ?? '')}.`,
+      `Asserted: ${quote(sentText(entry, 'identifier') ?? '')}; stored with the auth request: ${quote(request?.identifier ?? '')}.`,
       'The auth request stays pending, and nothing was changed.',
       ...accountFacts(of),
     ],

@@ -1,6 +1,7 @@
+import { quote } from '../../domain/text.ts'
 import { nearest } from '../../domain/suggestion.ts'
 import { didYouMean } from '../did-you-mean.ts'
-import { type Case, type Explainer, type Finding, quoted, sentText } from './case.ts'
+import { type Case, type Explainer, type Finding, sentText } from './case.ts'
 
 /** A check of the request's form; the answer's own words say what was found. */
 export function formCheck(basis: string, because: string, ...advice: string[]): Explainer {
@@ -25,7 +26,7 @@ export const validationFailed: Explainer = formCheck(
 export function pathNotFound({ entry }: Case): Finding {
   const meant = didYouMean(entry)
   return {
-    because: `${entry.method} ${quoted(entry.url.split('?', 1).join())} is no path of the service.`,
+    because: `${entry.method} ${quote(entry.url.split('?', 1).join())} is no path of the service.`,
     basis: 'G8',
     facts: [],
     advice: meant === null ? ['Compare the path with spec/openapi.yaml.'] : [`Did you mean ${meant}?`],
@@ -46,11 +47,11 @@ export function invalidConnector({ entry, environment }: Case): Finding {
   const known = [...(environment?.model.tables.connections.values() ?? [])].map(({ key_id }) => key_id)
   const meant = nearest(sent, known)
   return {
-    because: `No connection of environment ${quoted(entry.environment)} has the key_id ${quoted(sent)}.`,
+    because: `No connection of environment ${quote(entry.environment)} has the key_id ${quote(sent)}.`,
     basis: '4.6, G19',
     facts: [`Its connectors: ${known.slice(0, 40).join(', ') || 'none'}.`],
     advice: [
-      ...(meant === undefined ? [] : [`Did you mean ${quoted(meant)}?`]),
+      ...(meant === undefined ? [] : [`Did you mean ${quote(meant)}?`]),
       'Use one of these, create a custom provider, or add a connector file (PUT /_mock/connectors/{name}).',
     ],
   }

@@ -1,5 +1,5 @@
 import type { Told, Verdict } from '../verdict.ts'
-import { oneLine } from './one-line.ts'
+import { oneLine } from '../../domain/text.ts'
 import { coverageRows, requestsLine, titleOf } from './summary-lines.ts'
 
 /** A page takes more than a screen, and yet not everything: GitHub refuses a summary of more than a megabyte. */

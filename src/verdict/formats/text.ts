@@ -1,5 +1,5 @@
 import type { Told, Verdict } from '../verdict.ts'
-import { oneLine } from './one-line.ts'
+import { oneLine } from '../../domain/text.ts'
 import { coverageRows, requestsLine, titleOf } from './summary-lines.ts'
 
 /** A screen, and what of it goes to the first line and to those that `toolmock run` puts around these. */

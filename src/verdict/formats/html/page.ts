@@ -14,7 +14,8 @@ import {
 } from './findings.ts'
 import { PRINT_STYLE } from './print-style.ts'
 import { REPORT_STYLE } from './style.ts'
-import { inCode, type Column, counted, table } from './table.ts'
+import { inCode, type Column, table } from './table.ts'
+import { plural } from '../../../domain/text.ts'
 
 /** Both reports as one page that needs nothing from anywhere: no script, no image, no font. */
 export function reportPage(reports: ReportPair): string {
@@ -73,7 +74,7 @@ function verdict(reports: ReportPair): Html {
     <h1>${titleOf(reports)}</h1>
     ${reasons(reports)}
     <p>
-      ${counted(total.requests, 'request')} in ${counted(environments.length, 'environment')}; ${total.injected} of them
+      ${plural(total.requests, 'request')} in ${plural(environments.length, 'environment')}; ${total.injected} of them
       answered, cut or changed by a scenario.
     </p>
     ${total.left_out > 0 && html`<p>${leftOutSentence(total)}.</p>`}

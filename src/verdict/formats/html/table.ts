@@ -68,8 +68,3 @@ const REACHES: Readonly<Record<Reach, string>> = {
 export function reachMark(reach: Reach): Html {
   return html`<span class="reach ${reach}">${REACHES[reach]}</span>`
 }
-
-/** `1 request`, `2 requests`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}

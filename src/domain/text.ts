@@ -1,0 +1,23 @@
+/** `1 request`, `2 requests`; `many` says the plural of a noun that takes more than an `s`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
+/** At most `length` characters, well-formed, with an ellipsis where some are missing. */
+export function shorten(text: string, length: number): string {
+  return text.length <= length ? text.toWellFormed() : `${text.slice(0, length).toWellFormed()}…`
+}
+
+/** A text from outside as a message shows it: in double quotes, on one line, shortened. */
+export function quote(text: string, length = 100): string {
+  return JSON.stringify(shorten(text, length))
+}
+
+/** A text that may come from a client as one line of at most `length` characters, without signs that a terminal obeys. */
+export function oneLine(text: string, length = 240): string {
+  const plain = text
+    .toWellFormed()
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`)
+  return plain.length > length ? `${plain.slice(0, length - 1).toWellFormed()}…` : plain
+}

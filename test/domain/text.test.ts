@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { isLoopback } from '../../src/domain/loopback.ts'
+import { oneLine, plural, quote, shorten } from '../../src/domain/text.ts'
+
+describe('text in messages', () => {
+  it('counts with the plural of the noun', () => {
+    expect([0, 1, 2].map((count) => plural(count, 'request'))).toEqual(['0 requests', '1 request', '2 requests'])
+    expect([1, 2].map((count) => plural(count, 'entry', 'entries'))).toEqual(['1 entry', '2 entries'])
+  })
+
+  it('shortens beyond the limit, and never to half a character', () => {
+    expect([shorten('abc', 3), shorten('abcd', 3)]).toEqual(['abc', 'abc…'])
+    expect(shorten('ab😀', 3)).toBe('ab\ufffd…')
+  })
+
+  it('quotes on one line', () => {
+    expect(quote('a "b"\nc')).toBe(String.raw`"a \"b\"\nc"`)
+    expect(quote('x'.repeat(101))).toBe(`"${'x'.repeat(100)}…"`)
+  })
+
+  it('shows on one line what a terminal would obey', () => {
+    expect(oneLine('a\r\n  b\u001b[31m')).toBe(String.raw`a b\u{1b}[31m`)
+    expect(oneLine('x'.repeat(241))).toHaveLength(240)
+  })
+})
+
+describe('a loopback host', () => {
+  it.each(['localhost', 'LOCALHOST', 'a.localhost', '127.0.0.1', '127.8.8.8', '::1', '[::1]', '::ffff:127.0.0.1'])(
+    '%s is one',
+    (host) => {
+      expect(isLoopback(host)).toBe(true)
+    },
+  )
+
+  it.each(['127.0.0.1.example.com', 'localhost.example.com', 'notlocalhost', '10.0.0.1', '128.0.0.1', '::2', ''])(
+    '%s is none',
+    (host) => {
+      expect(isLoopback(host)).toBe(false)
+    },
+  )
+})
