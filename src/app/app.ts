@@ -224,7 +224,12 @@ function appServices({
     vocabularies: new Vocabularies(),
     scenarios: (environment) => scenarios.directory.of(environment),
     pauses: scenarios.pauses,
-    journals: new Journals({ capacity: options.journalCapacity ?? JOURNAL_CAPACITY, maxBytes: JOURNAL_BYTES }),
+    journals: new Journals({
+      capacity: options.journalCapacity ?? JOURNAL_CAPACITY,
+      maxBytes: JOURNAL_BYTES,
+      realTime: options.time ?? systemTime,
+      defaultEnvironment: () => registry.environment(DEFAULT_ENVIRONMENT),
+    }),
     records: new ContractRecords(),
     defaultEnvironment: () => registry.environment(DEFAULT_ENVIRONMENT),
     readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),

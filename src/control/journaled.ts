@@ -4,31 +4,9 @@ import type { ControlContext } from './context.ts'
 
 /** Notes in the journal of an environment what was changed from outside, in one sentence, with all that it caused. */
 export function journalChange(
-  { journals, ids, realTime }: Pick<ControlContext, 'journals' | 'ids' | 'realTime'>,
+  { journals, ids }: Pick<ControlContext, 'journals' | 'ids'>,
   environment: Environment,
   { kind, sentence, trace }: { kind: 'clock' | 'control'; sentence: string; trace: RequestTrace },
 ): void {
-  journals.of(environment).record({
-    kind,
-    id: ids.id('req'),
-    environment: environment.name,
-    at: environment.clock.now(),
-    realAt: realTime(),
-    durationMs: 0,
-    operation: null,
-    method: '',
-    url: sentence,
-    requestHeaders: [],
-    requestBody: '',
-    status: 200,
-    errorCode: null,
-    responseHeaders: {},
-    responseBody: '',
-    client: null,
-    trace,
-    violations: [],
-    warnings: [],
-    responseViolations: [],
-    failure: null,
-  })
+  journals.record({ kind, id: ids.id('req'), environment, url: sentence, status: 200, trace })
 }

@@ -1,9 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import type { Ids } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
-import { kept } from '../request-journal/body-text.ts'
 import type { Environment } from '../state/environment.ts'
-import { whenAndWhere } from './record.ts'
 import { requestIdOf } from './request-identity.ts'
 import type { AppServices } from '../app-services.ts'
 
@@ -71,29 +69,21 @@ export class PageJournal {
   }
 
   #record(request: Request, visit: Visit, answer: { status: number; headers: Record<string, string> }): void {
-    const { journals, defaultEnvironment, realTime, registry } = this.#services
-    const home = visit.environment ?? defaultEnvironment()
     const { body } = request as { body: unknown }
-    journals.of(home ?? registry).record({
-      ...whenAndWhere(home, this.#services),
+    this.#services.journals.record({
       kind: 'page',
       id: visit.id,
-      durationMs: realTime() - visit.startedAt,
-      operation: null,
+      environment: visit.environment,
+      startedAt: visit.startedAt,
       method: request.method,
       url: request.originalUrl,
       requestHeaders: request.rawHeaders,
-      requestBody: kept(visit.form ?? (typeof body === 'string' ? body : '')),
+      requestBody: visit.form ?? (typeof body === 'string' ? body : ''),
       status: answer.status,
-      errorCode: visit.problem?.code ?? null,
+      errorCode: visit.problem?.code,
       responseHeaders: { 'X-Request-Id': visit.id, ...answer.headers },
-      responseBody: '',
-      client: null,
       trace: visit.trace,
-      violations: [],
-      warnings: [],
-      responseViolations: [],
-      failure: visit.problem?.message ?? null,
+      failure: visit.problem?.message,
     })
   }
 }

@@ -2,10 +2,6 @@ import type { Request } from 'express'
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import { ServiceError, TokenError } from '../domain/errors.ts'
 import { isJsonObject } from '../domain/json.ts'
-import { RequestTrace } from '../domain/request-trace.ts'
-import { kept } from '../request-journal/body-text.ts'
-import type { Recorded } from '../request-journal/entry.ts'
-import type { Environment } from '../state/environment.ts'
 import type { AppServices } from '../app-services.ts'
 import type { RequestContext } from './request-context.ts'
 import { queryOf } from './request-contract.ts'
@@ -13,37 +9,30 @@ import type { WireAnswer } from './wire-answer.ts'
 
 /** The journal's entry of this request, and whoever observes the request pipeline. */
 export function record(context: RequestContext, services: AppServices): void {
-  const { request, route, trace, error, answer, rawBody } = context
+  const { request, route, error, answer } = context
   const told = context.wire ?? context.checked
-  const home = context.environment ?? services.defaultEnvironment()
-  const realAt = services.realTime()
-  // In one piece: an object that grows from another one costs more than all the rest of this step.
-  const entry: Recorded = {
+  services.journals.record({
     kind: 'request',
     id: context.requestId,
-    environment: home?.name ?? '',
-    at: home?.clock.now() ?? realAt,
-    realAt,
-    durationMs: realAt - context.startedAt,
+    environment: context.environment,
+    startedAt: context.startedAt,
     operation: route.operation,
     method: request.method,
     url: request.originalUrl,
-    requestHeaders: services.journals.headers.share(request.rawHeaders),
-    requestBody: rawBody.length === 0 ? '' : kept(rawBody),
-    // 0: no answer left.
+    requestHeaders: request.rawHeaders,
+    requestBody: context.rawBody,
     status: context.fault?.cut ? 0 : (answer?.status ?? 500),
     errorCode: errorCodeOf(context),
-    responseHeaders: answer?.headers ?? NO_HEADERS,
-    responseBody: kept(answer?.text ?? ''),
-    client: context.client?.id ?? null,
-    trace,
+    responseHeaders: answer?.headers,
+    responseBody: answer?.text,
+    client: context.client?.id,
+    trace: context.trace,
     vocabulary: context.wire?.vocabulary,
-    violations: told?.violations ?? NOTHING,
-    warnings: told?.warnings ?? NOTHING,
+    violations: told?.violations,
+    warnings: told?.warnings,
     responseViolations: context.responseViolations,
     failure: error === undefined ? null : failureOf(error),
-  }
-  services.journals.of(home ?? services.registry).record(entry)
+  })
   services.observe?.(observed(context))
 }
 
@@ -52,44 +41,24 @@ export function recordRefusal(
   { request, requestId, answer, error }: { request: Request; requestId: string; answer: WireAnswer; error: unknown },
   services: AppServices,
 ): void {
-  // Whoever has a valid token finds its mistyped path in its own journal.
+  // A client with a valid token finds its mistyped path in the journal of its own environment.
   const [, token = ''] = (request.headers.authorization ?? '').split(' ')
   const known = services.registry.byBearer(token)
-  const home = known?.environment ?? services.defaultEnvironment()
-  services.journals.of(home ?? services.registry).record({
-    ...whenAndWhere(home, services),
+  services.journals.record({
     kind: 'request',
     id: requestId,
-    durationMs: 0,
-    operation: null,
+    environment: known?.environment,
     method: request.method,
     url: request.originalUrl,
     requestHeaders: request.rawHeaders,
-    requestBody: '',
     status: answer.status,
     errorCode: codeOf(error),
     responseHeaders: answer.headers,
     responseBody: answer.text,
-    client: known?.token.client_id ?? null,
-    trace: new RequestTrace(),
-    violations: NOTHING,
-    warnings: NOTHING,
-    responseViolations: NOTHING,
+    client: known?.token.client_id,
     failure: failureOf(error),
   })
 }
-
-/** What an entry says of its environment and of time. */
-export function whenAndWhere(
-  environment: Environment | undefined,
-  { realTime }: Pick<AppServices, 'realTime'>,
-): Pick<Recorded, 'environment' | 'at' | 'realAt'> {
-  const realAt = realTime()
-  return { environment: environment?.name ?? '', at: environment?.clock.now() ?? realAt, realAt }
-}
-
-const NOTHING: readonly never[] = Object.freeze([])
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
 function codeOf(error: unknown): string {
   if (error instanceof ServiceError) return error.errorCode

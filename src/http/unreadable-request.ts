@@ -1,9 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
-import { RequestTrace } from '../domain/request-trace.ts'
 import { errorReply } from './error-body.ts'
-import { whenAndWhere } from './record.ts'
 import { answerUnderWay, isInBody } from './server-limits.ts'
 import type { AppServices } from '../app-services.ts'
 
@@ -80,28 +78,18 @@ function answerTo(code: string, error: Error, requestId: string): Refusal {
 
 /** Of what was sent only method and address are kept, where it begins with them: nobody knows what the rest is. */
 function record({ requestId, status, message, body }: Refusal, error: Error, services: AppServices): void {
-  const home = services.defaultEnvironment()
   const sent = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
   const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(sent.toString('latin1', 0, 2100)) ?? []
-  services.journals.of(home ?? services.registry).record({
-    ...whenAndWhere(home, services),
+  services.journals.record({
     kind: 'request',
     id: requestId,
-    durationMs: 0,
-    operation: null,
+    environment: undefined,
     method,
     url,
-    requestHeaders: [],
-    requestBody: '',
     status,
     errorCode: 'MALFORMED_BODY',
     responseHeaders: { 'X-Request-Id': requestId, 'Content-Type': 'application/json' },
     responseBody: body,
-    client: null,
-    trace: new RequestTrace(),
-    violations: [],
-    warnings: [],
-    responseViolations: [],
     failure: message,
   })
 }

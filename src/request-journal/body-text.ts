@@ -1,15 +1,6 @@
 import { type JsonValue, nesting } from '../domain/json.ts'
+import { KEPT } from './entry.ts'
 import { type DocumentName, maskJson, maskParameters, maskText } from './masking.ts'
-
-/** Bytes or characters that are kept of each body. */
-export const KEPT = 16 * 1024
-
-/** A body as the journal keeps it: a short one as it is, a copy of the beginning of a long one. */
-export function kept<T extends Uint8Array | string>(body: T): T | string {
-  if (body.length <= KEPT) return body
-  // Through bytes, so that what is kept does not hold on to the whole.
-  return Buffer.from(typeof body === 'string' ? body.slice(0, KEPT) : body.subarray(0, KEPT)).toString()
-}
 
 /** How much of a body is not there any more, in words; undefined for one that is whole. */
 export function truncation(text: string, size: number): string | undefined {

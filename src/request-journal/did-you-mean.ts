@@ -1,9 +1,9 @@
 import { ROUTES } from '../contract/route.ts'
 import { nearest } from '../domain/suggestion.ts'
-import type { Recorded } from './entry.ts'
+import type { RecordedEntry } from './entry.ts'
 
 /** The served method and path that a request most likely meant, `POST /oauth/token`; null when it was served, or none is near. */
-export function didYouMean({ kind, operation, method, url, status }: Recorded): string | null {
+export function didYouMean({ kind, operation, method, url, status }: RecordedEntry): string | null {
   if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return null
   const path = url.split('?', 1).join().slice(0, 200)
   const path_ = nearest(path, new Set(ROUTES.map((route) => route.path)))

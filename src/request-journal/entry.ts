@@ -3,17 +3,20 @@ import type { AccountStatus } from '../domain/account.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
-import type { NotedRule, Refresh, RequestTrace, Transition, UpstreamCall } from '../domain/request-trace.ts'
+import {
+  type NotedRule,
+  type Refresh,
+  RequestTrace,
+  type Transition,
+  type UpstreamCall,
+} from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 
-/**
- * What an entry is about: a request of the API (or of a path that is not served), a page that a browser asked for, the clock
- * that was moved, or another change by the control API.
- */
+/** A request to the API (or to a path that is not served), a page for a browser, a change of the clock, another control call. */
 export const ENTRY_KINDS = ['request', 'page', 'clock', 'control'] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 
-/** One thing that its author would want to know of, though it is no violation (G6, G9, G10, G11). */
+/** Something in a request that breaks no rule and is still worth telling its author (G6, G9, G10, G11). */
 export interface EntryWarning {
   readonly field: string
   readonly description: string
@@ -21,13 +24,14 @@ export interface EntryWarning {
 }
 
 /**
- * What the journal keeps of a request: references to what was there anyway, secrets included. Nothing is formatted, parsed
- * or masked before somebody reads it.
+ * A request as the journal stores it: references to data that exists anyway, secrets included. Formatting, parsing and masking
+ * happen when an entry is read (view.ts).
  */
-export interface Recorded {
+export interface RecordedEntry {
   readonly kind: EntryKind
   /** The `X-Request-Id` of the answer (G18). */
   readonly id: string
+  /** Its name; empty when the request belongs to no environment. */
   readonly environment: string
   /** Milliseconds in the environment's own time, and in real time. */
   readonly at: number
@@ -40,20 +44,85 @@ export interface Recorded {
   /** Names and values in turn, as they came. */
   readonly requestHeaders: readonly string[]
   readonly requestBody: Uint8Array | string
+  /** 0 when the connection ended without an answer. */
   readonly status: number
   readonly errorCode: string | null
   readonly responseHeaders: Readonly<Record<string, string>>
   readonly responseBody: string
   readonly client: string | null
   readonly trace: RequestTrace
-  /** The words of the wire, where the environment has others than the document (G48). */
-  readonly vocabulary?: Vocabulary | undefined
+  /** The environment's own words on the wire, where it has a vocabulary (G48). */
+  readonly vocabulary: Vocabulary | undefined
   readonly violations: readonly FieldViolation[]
   readonly warnings: readonly EntryWarning[]
-  /** Where our own answer broke the contract: a defect of the mock. */
+  /** Where the mock's own answer broke the contract: a defect of the mock. */
   readonly responseViolations: readonly FieldViolation[]
-  /** What is known of a failure beyond the answer: a defect of the mock, the problem behind a page. */
+  /** What the answer does not say: the stack of a defect of the mock, the problem behind a page. */
   readonly failure: string | null
+}
+
+/** What the caller knows of an entry; a member that is left out is empty. */
+export interface EntryInput
+  extends
+    Pick<RecordedEntry, 'kind' | 'id' | 'url' | 'status'>,
+    Optional<Omit<RecordedEntry, 'kind' | 'id' | 'url' | 'status' | 'environment' | 'at' | 'realAt' | 'durationMs'>> {
+  /** Undefined for a request that belongs to no environment: it goes to the journal of the default one. */
+  readonly environment: EntryEnvironment | undefined
+  /** When the request came in, in real milliseconds; now when it is left out. */
+  readonly startedAt?: number | undefined
+}
+
+/** What the journals add to it. */
+interface EntryPlace extends Pick<RecordedEntry, 'realAt' | 'requestHeaders'> {
+  readonly environment: EntryEnvironment | undefined
+}
+
+/** What an entry needs to know of its environment. */
+export interface EntryEnvironment {
+  readonly name: string
+  readonly clock: { now(): number }
+}
+
+type Optional<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
+
+/** Assembles an entry. One literal for all kinds, so that all entries have one hidden class. */
+export function recordedEntry(input: EntryInput, { environment, realAt, requestHeaders }: EntryPlace): RecordedEntry {
+  return {
+    kind: input.kind,
+    id: input.id,
+    environment: environment?.name ?? '',
+    at: environment?.clock.now() ?? realAt,
+    realAt,
+    durationMs: input.startedAt === undefined ? 0 : realAt - input.startedAt,
+    operation: input.operation ?? null,
+    method: input.method ?? '',
+    url: input.url,
+    requestHeaders,
+    requestBody: kept(input.requestBody ?? ''),
+    status: input.status,
+    errorCode: input.errorCode ?? null,
+    responseHeaders: input.responseHeaders ?? NO_HEADERS,
+    responseBody: kept(input.responseBody ?? ''),
+    client: input.client ?? null,
+    trace: input.trace ?? new RequestTrace(),
+    vocabulary: input.vocabulary,
+    violations: input.violations ?? NOTHING,
+    warnings: input.warnings ?? NOTHING,
+    responseViolations: input.responseViolations ?? NOTHING,
+    failure: input.failure ?? null,
+  }
+}
+
+const NOTHING: readonly never[] = Object.freeze([])
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
+
+/** Bytes or characters that are kept of each body. */
+export const KEPT = 16 * 1024
+
+/** A short body as it is; of a long one a copy of its beginning, so that the entry does not keep all of it in memory. */
+function kept<Body extends Uint8Array | string>(body: Body): Body | string {
+  if (body.length <= KEPT) return body.length === 0 ? '' : body
+  return Buffer.from(typeof body === 'string' ? body.slice(0, KEPT) : body.subarray(0, KEPT)).toString()
 }
 
 /** Headers and body of one side of an exchange, secrets masked. */

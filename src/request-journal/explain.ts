@@ -1,7 +1,7 @@
 import { type Instant, instant } from '../domain/instant.ts'
 import { isJsonObject, own } from '../domain/json.ts'
 import type { Environment } from '../state/environment.ts'
-import type { Recorded } from './entry.ts'
+import type { RecordedEntry } from './entry.ts'
 import { accountFacts, answerOf, type Case, type Finding, upstreamFacts } from './explanations/case.ts'
 import { EXPLAINERS, OTHER_PAGE } from './explanations/table.ts'
 import type { Journal } from './journal.ts'
@@ -47,7 +47,7 @@ export function explain(journal: Journal, id: string, environment: Environment |
   return shown(entry, finding, [...new Set(facts)])
 }
 
-function shown(entry: Recorded, finding: Finding, facts: readonly string[]): Explanation {
+function shown(entry: RecordedEntry, finding: Finding, facts: readonly string[]): Explanation {
   const because = maskText(finding.because)
   const readable = facts.map(maskText)
   const summary = summaryOf(entry)
@@ -116,7 +116,7 @@ function unknown(of: Case): Finding {
   }
 }
 
-function ruleFacts({ trace }: Recorded): string[] {
+function ruleFacts({ trace }: RecordedEntry): string[] {
   const where = {
     service: 'at the service',
     third_party: 'at the third party',
@@ -128,7 +128,7 @@ function ruleFacts({ trace }: Recorded): string[] {
   )
 }
 
-function dueFacts({ trace }: Recorded): string[] {
+function dueFacts({ trace }: RecordedEntry): string[] {
   return trace.due.map(
     ({ account_id, event, from, to, at }) =>
       `Before it, ${event} fell due at ${at}: account ${account_id} went from ${from} to ${to}.`,
@@ -153,7 +153,7 @@ const THIRD_PARTY: ReadonlySet<string> = new Set([
 ])
 const MOCK: ReadonlySet<string> = new Set(['INTERNAL', 'STORAGE_UNAVAILABLE', 'LINK_NOT_STORED'])
 
-function decidedBy({ trace, errorCode }: Recorded): DecidedBy {
+function decidedBy({ trace, errorCode }: RecordedEntry): DecidedBy {
   if (trace.injected) return 'scenario'
   const code = errorCode ?? ''
   if (CONTRACT.has(code)) return 'contract'
@@ -161,7 +161,7 @@ function decidedBy({ trace, errorCode }: Recorded): DecidedBy {
   return MOCK.has(code) ? 'mock' : 'service'
 }
 
-function summaryOf({ kind, method, url, operation, status, errorCode, client }: Recorded): string {
+function summaryOf({ kind, method, url, operation, status, errorCode, client }: RecordedEntry): string {
   if (kind === 'clock' || kind === 'control') return `${url}.`
   const what = method === '' ? 'Something unreadable' : `${method} ${maskUrl(url)}`
   const asked = `${what}${operation === null ? '' : ` (${operation})`}`
@@ -170,7 +170,7 @@ function summaryOf({ kind, method, url, operation, status, errorCode, client }: 
 }
 
 /** The words of an error answer, of the service's shape or the token endpoint's. */
-function messageOf(entry: Recorded): string {
+function messageOf(entry: RecordedEntry): string {
   if (entry.status < 400) return ''
   const answer = answerOf(entry)
   const message = own(answer, 'message') ?? own(answer, 'error_description')

@@ -1,11 +1,11 @@
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
-import type { Recorded } from './entry.ts'
+import type { RecordedEntry } from './entry.ts'
 import { viewOf } from './view.ts'
 
 /** Where the entries of every environment are appended as they come, one JSON object a line, masked. */
 export interface JournalFile {
-  append(entry: Recorded): void
+  append(entry: RecordedEntry): void
   /** Everything that was appended is written; nothing is written afterwards. */
   close(): Promise<void>
 }
@@ -19,7 +19,7 @@ const BATCH = 100
  */
 export function openJournalFile(path: string, warn: (message: string) => void): JournalFile {
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
-  let waiting: Recorded[] = []
+  let waiting: RecordedEntry[] = []
   let broken = false
   stream.on('error', (error) => {
     if (!broken) warn(`the journal file ${path} cannot be written, its entries are lost: ${error.message}`)

@@ -1,5 +1,5 @@
 import type { Transition } from '../domain/request-trace.ts'
-import type { JournalEntry, Recorded } from './entry.ts'
+import type { JournalEntry, RecordedEntry } from './entry.ts'
 import { type Match, matches } from './match.ts'
 import { type NearMiss, nearMisses } from './near-miss.ts'
 import { type JournalQuery, select } from './query.ts'
@@ -37,13 +37,13 @@ export class Journal {
   readonly limits: JournalLimits
   readonly #waiting = new Waiting()
   readonly #watchers = new Set<(event: JournalEvent) => void>()
-  readonly #recorded: ((entry: Recorded) => void) | undefined
-  #entries: Recorded[] = []
+  readonly #recorded: ((entry: RecordedEntry) => void) | undefined
+  #entries: RecordedEntry[] = []
   /** Where the oldest entry is; what lies before it has made room. */
   #first = 0
   #bytes = 0
 
-  constructor(limits: JournalLimits, recorded?: (entry: Recorded) => void) {
+  constructor(limits: JournalLimits, recorded?: (entry: RecordedEntry) => void) {
     this.limits = limits
     this.#recorded = recorded
   }
@@ -52,7 +52,7 @@ export class Journal {
     return this.#entries.length - this.#first
   }
 
-  record(entry: Recorded): void {
+  record(entry: RecordedEntry): void {
     this.#entries.push(entry)
     this.#bytes += bytesOf(entry)
     this.#makeRoom()
@@ -62,7 +62,7 @@ export class Journal {
   }
 
   /** As it was recorded, oldest first; secrets are in there. */
-  recorded(): readonly Recorded[] {
+  recorded(): readonly RecordedEntry[] {
     return this.#entries.slice(this.#first)
   }
 
@@ -77,7 +77,7 @@ export class Journal {
     return entry && viewOf(entry)
   }
 
-  findRecorded(id: string): Recorded | undefined {
+  findRecorded(id: string): RecordedEntry | undefined {
     return this.recorded().findLast((entry) => entry.id === id)
   }
 
@@ -135,7 +135,7 @@ export class Journal {
     this.#first = 0
   }
 
-  #tell(entry: Recorded): void {
+  #tell(entry: RecordedEntry): void {
     const { environment, id, trace } = entry
     const moves = [...trace.due, ...trace.transitions]
     const events: JournalEvent[] = [
@@ -149,6 +149,6 @@ export class Journal {
 /** What an entry holds beside its bodies: headers, the trace, objects. */
 const FIXED = 1024
 
-function bytesOf({ requestBody, responseBody, url }: Recorded): number {
+function bytesOf({ requestBody, responseBody, url }: RecordedEntry): number {
   return FIXED + requestBody.length + responseBody.length + url.length
 }

@@ -1,23 +1,37 @@
-import type { Recorded } from './entry.ts'
+import { type EntryEnvironment, type EntryInput, type RecordedEntry, recordedEntry } from './entry.ts'
 import { Journal, type JournalLimits } from './journal.ts'
 import { SharedHeaders } from './shared-headers.ts'
 
-/** The journals of a server, one for each environment, whatever becomes of its name. */
+export interface JournalsOptions extends JournalLimits {
+  /** Real time in milliseconds. */
+  readonly realTime: () => number
+  /** Whose journal takes the requests that belong to no environment. */
+  readonly defaultEnvironment: () => EntryEnvironment | undefined
+}
+
+/** The request journals of a server, one for each environment. */
 export class Journals {
-  /** What entries of all environments say alike. */
-  readonly headers = new SharedHeaders()
-  readonly #limits: JournalLimits
-  readonly #observers: ((entry: Recorded) => void)[] = []
+  readonly #options: JournalsOptions
+  readonly #headers = new SharedHeaders()
+  readonly #observers: ((entry: RecordedEntry) => void)[] = []
   readonly #journals = new Map<object, Journal>()
 
-  constructor(limits: JournalLimits) {
-    this.#limits = limits
+  constructor(options: JournalsOptions) {
+    this.#options = options
+  }
+
+  /** Assembles an entry and appends it to the journal of its environment. */
+  record(input: EntryInput): void {
+    const { realTime, defaultEnvironment } = this.#options
+    const environment = input.environment ?? defaultEnvironment()
+    const requestHeaders = this.#headers.share(input.requestHeaders ?? [])
+    this.of(environment ?? this).record(recordedEntry(input, { environment, realAt: realTime(), requestHeaders }))
   }
 
   of(environment: object): Journal {
     const known = this.#journals.get(environment)
     if (known) return known
-    const journal = new Journal(this.#limits, (entry) => {
+    const journal = new Journal(this.#options, (entry) => {
       for (const observe of this.#observers) observe(entry)
     })
     this.#journals.set(environment, journal)
@@ -25,7 +39,7 @@ export class Journals {
   }
 
   /** Sees every entry of every environment as it is recorded. */
-  observe(observer: (entry: Recorded) => void): void {
+  observe(observer: (entry: RecordedEntry) => void): void {
     this.#observers.push(observer)
   }
 

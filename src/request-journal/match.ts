@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts
 import { nearest } from '../domain/suggestion.ts'
 import { matchesValue, valueAt } from '../domain/value-match.ts'
 import { parsedBody } from './body-text.ts'
-import type { Recorded } from './entry.ts'
+import type { RecordedEntry } from './entry.ts'
 import { JournalQuestionError } from './journal-error.ts'
 import { requestText, toolOf } from './view.ts'
 
@@ -18,7 +18,7 @@ export interface Difference {
   readonly found: JsonValue
 }
 
-type Read = (entry: Recorded) => JsonValue
+type Read = (entry: RecordedEntry) => JsonValue
 
 /** What a match may name, and what it is compared with. */
 const FIELDS = {
@@ -80,7 +80,7 @@ export function checkOperation(value: JsonValue | undefined): void {
 }
 
 /** Whether an entry is what a match asks for. */
-export function matches(match: Match, entry: Recorded): boolean {
+export function matches(match: Match, entry: RecordedEntry): boolean {
   for (const key of keysOf(match)) {
     const wanted = match[key] ?? null
     const found = FIELDS[key](entry)
@@ -90,7 +90,7 @@ export function matches(match: Match, entry: Recorded): boolean {
 }
 
 /** Everything in which an entry is not what a match asks for. */
-export function differences(match: Match, entry: Recorded): Difference[] {
+export function differences(match: Match, entry: RecordedEntry): Difference[] {
   return keysOf(match).flatMap((key) => {
     const wanted = match[key] ?? null
     const found = FIELDS[key](entry)

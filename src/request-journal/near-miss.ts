@@ -1,7 +1,7 @@
 import type { Operation } from '../contract/shapes.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
-import type { Recorded } from './entry.ts'
+import type { RecordedEntry } from './entry.ts'
 import { type DocumentName, isSecretName, maskJson } from './masking.ts'
 import { type Difference, differences, type Match } from './match.ts'
 import { documentNameOf } from './view.ts'
@@ -22,7 +22,7 @@ export interface NearMiss {
 const MOST = 3
 
 /** The closest of some entries that do not match: fewest differences first, the other operations last, the latest first. */
-export function nearMisses(match: Match, entries: readonly Recorded[]): NearMiss[] {
+export function nearMisses(match: Match, entries: readonly RecordedEntry[]): NearMiss[] {
   if (Object.keys(match).length === 0) return []
   const judged = entries.flatMap((entry, place) => {
     const found = differences(match, entry)
@@ -33,12 +33,12 @@ export function nearMisses(match: Match, entries: readonly Recorded[]): NearMiss
 }
 
 /** Another operation is further away than another value, and what is no request of the API further than one that is. */
-function distance({ kind }: Recorded, found: readonly Difference[]): number {
+function distance({ kind }: RecordedEntry, found: readonly Difference[]): number {
   const beside = kind === 'request' ? 0 : 5
   return found.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), beside)
 }
 
-function missOf(entry: Recorded, found: readonly Difference[]): NearMiss {
+function missOf(entry: RecordedEntry, found: readonly Difference[]): NearMiss {
   return {
     id: entry.id,
     at: instant(entry.at),

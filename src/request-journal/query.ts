@@ -1,5 +1,5 @@
 import { milliseconds } from '../domain/instant.ts'
-import type { Recorded } from './entry.ts'
+import type { RecordedEntry } from './entry.ts'
 import { JournalQuestionError } from './journal-error.ts'
 import { checkOperation, type Match, MATCH_KEYS, type MatchKey, matches, unknownKey } from './match.ts'
 
@@ -38,15 +38,15 @@ export function readJournalQuery(parameters: URLSearchParams): JournalQuery {
 
 /** Picks entries, oldest first, from a list that is oldest first. */
 export function select(
-  entries: readonly Recorded[],
+  entries: readonly RecordedEntry[],
   { match = {}, since, limit = DEFAULT_LIMIT }: JournalQuery,
-): Recorded[] {
+): RecordedEntry[] {
   const later = since === undefined ? entries : laterThan(entries, since)
   const found = later.filter((entry) => matches(match, entry))
   return since === undefined ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit)
 }
 
-function laterThan(entries: readonly Recorded[], since: string): readonly Recorded[] {
+function laterThan(entries: readonly RecordedEntry[], since: string): readonly RecordedEntry[] {
   if (INSTANT.test(since)) {
     const from = milliseconds(since)
     return entries.filter(({ at }) => at >= from)

@@ -3,11 +3,11 @@ import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { parsedBody, shownBody, truncation } from './body-text.ts'
 import { didYouMean } from './did-you-mean.ts'
-import type { AccountState, JournalEntry, JournalMessage, Recorded } from './entry.ts'
+import type { AccountState, JournalEntry, JournalMessage, RecordedEntry } from './entry.ts'
 import { type DocumentName, maskHeader, maskParameters, maskText } from './masking.ts'
 
 /** An entry as it is read: formatted, parsed, and with its secrets masked. */
-export function viewOf(entry: Recorded): JournalEntry {
+export function viewOf(entry: RecordedEntry): JournalEntry {
   const { trace, kind } = entry
   const [path, query] = splitOnce(entry.url)
   return {
@@ -46,12 +46,12 @@ export function viewOf(entry: Recorded): JournalEntry {
 }
 
 /** The body of a request as text. */
-export function requestText({ requestBody }: Recorded): string {
+export function requestText({ requestBody }: RecordedEntry): string {
   return typeof requestBody === 'string' ? requestBody : Buffer.from(requestBody).toString()
 }
 
 /** The tool that an execution names; null for every other request. */
-export function toolOf(entry: Recorded): string | null {
+export function toolOf(entry: RecordedEntry): string | null {
   if (entry.operation !== 'execute_tool') return null
   const body = parsedBody(requestText(entry))
   const name = isJsonObject(body) ? own(body, entry.vocabulary?.wire('tool_name') ?? 'tool_name') : undefined
@@ -64,7 +64,7 @@ function accountState({ account }: RequestTrace): AccountState | null {
   return { id, connector, identifier, status, token_expires_at }
 }
 
-function requestOf(entry: Recorded): JournalMessage {
+function requestOf(entry: RecordedEntry): JournalMessage {
   const headers: [string, string][] = []
   for (let at = 0; at + 1 < entry.requestHeaders.length; at += 2) {
     const name = (entry.requestHeaders[at] ?? '').toLowerCase()
@@ -75,7 +75,7 @@ function requestOf(entry: Recorded): JournalMessage {
   return message(headers, requestText(entry), { everySecret, documentName: documentNameOf(entry) })
 }
 
-function responseOf(entry: Recorded): JournalMessage {
+function responseOf(entry: RecordedEntry): JournalMessage {
   const headers = Object.entries(entry.responseHeaders).map(([name, value]): [string, string] => {
     const lower = name.toLowerCase()
     return [lower, maskHeader(lower, value)]
@@ -84,7 +84,7 @@ function responseOf(entry: Recorded): JournalMessage {
 }
 
 /** By the document's names it is told which fields are secrets, whatever the wire calls them; undefined where it has no others. */
-export function documentNameOf({ vocabulary }: Recorded): DocumentName | undefined {
+export function documentNameOf({ vocabulary }: RecordedEntry): DocumentName | undefined {
   return vocabulary && ((name) => vocabulary.document(name))
 }
 

@@ -1,4 +1,4 @@
-import type { Recorded } from './entry.ts'
+import type { RecordedEntry } from './entry.ts'
 import { type Match, matches } from './match.ts'
 
 /** How long to wait for matching entries, and for how many. */
@@ -42,7 +42,7 @@ export class Waiting {
   }
 
   /** A new entry. */
-  tell(entry: Recorded): void {
+  tell(entry: RecordedEntry): void {
     if (this.#waiters.size === 0) return
     for (const waiter of [...this.#waiters]) {
       if (!matches(waiter.match, entry)) continue

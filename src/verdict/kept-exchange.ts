@@ -4,8 +4,7 @@ import type { Operation } from '../contract/shapes.ts'
 import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
-import { KEPT } from '../request-journal/body-text.ts'
-import type { Recorded } from '../request-journal/entry.ts'
+import { KEPT, type RecordedEntry } from '../request-journal/entry.ts'
 import { requestText } from '../request-journal/view.ts'
 
 /** Why a side of a kept exchange cannot be judged. */
@@ -33,7 +32,7 @@ const BEFORE_THE_CHECK: ReadonlySet<string> = new Set([
 const BESIDE_THE_OPERATIONS = 'STORAGE_UNAVAILABLE'
 
 /** Undefined for what was no request to an operation. */
-export function keptExchange(entry: Recorded): KeptExchange | undefined {
+export function keptExchange(entry: RecordedEntry): KeptExchange | undefined {
   const { operation, kind, vocabulary } = entry
   if (kind !== 'request' || operation === null) return undefined
   const request = unjudgedRequest(entry)
@@ -62,33 +61,33 @@ export function keptExchange(entry: Recorded): KeptExchange | undefined {
   }
 }
 
-function unjudgedRequest({ errorCode, violations, requestBody }: Recorded): Unjudged | undefined {
+function unjudgedRequest({ errorCode, violations, requestBody }: RecordedEntry): Unjudged | undefined {
   if (errorCode !== null && BEFORE_THE_CHECK.has(errorCode) && violations.length === 0) return 'refused'
   // Whole bodies are kept as the octets that they were.
   return typeof requestBody === 'string' && requestBody !== '' ? 'shortened' : undefined
 }
 
-function unjudgedAnswer({ status, errorCode, trace, responseBody }: Recorded): Unjudged | undefined {
+function unjudgedAnswer({ status, errorCode, trace, responseBody }: RecordedEntry): Unjudged | undefined {
   if (status === 0 || trace.injected) return 'injected'
   if (errorCode === BESIDE_THE_OPERATIONS) return 'refused'
   return responseBody.length >= KEPT ? 'shortened' : undefined
 }
 
-function sentBody(entry: Recorded, operation: Operation): string {
+function sentBody(entry: RecordedEntry, operation: Operation): string {
   const text = requestText(entry)
   const { vocabulary } = entry
   if (text === '' || !vocabulary) return text
   return JSON.stringify(bodyInDocumentWords(operation, readJson(text), vocabulary))
 }
 
-function answeredBody({ responseBody, status, vocabulary }: Recorded, operation: Operation): unknown {
+function answeredBody({ responseBody, status, vocabulary }: RecordedEntry, operation: Operation): unknown {
   if (responseBody === '') return undefined
   const body = JSON.parse(responseBody) as JsonValue
   return vocabulary ? answerInDocumentWords(operation, { status, body }, vocabulary) : body
 }
 
 /** The journal tells them in the words of the wire. */
-function inDocumentWords({ violations, vocabulary }: Recorded): readonly FieldViolation[] {
+function inDocumentWords({ violations, vocabulary }: RecordedEntry): readonly FieldViolation[] {
   if (!vocabulary) return violations
   return violations.map((violation) => {
     return { ...violation, field: violation.field.replaceAll(/\w+/g, (word) => vocabulary.document(word)) }
@@ -96,7 +95,7 @@ function inDocumentWords({ violations, vocabulary }: Recorded): readonly FieldVi
 }
 
 /** Of a header that is sent twice, the first counts. */
-function headersOf({ requestHeaders }: Recorded): Record<string, string> {
+function headersOf({ requestHeaders }: RecordedEntry): Record<string, string> {
   const pairs = requestHeaders.flatMap((name, at): [string, string][] =>
     at % 2 === 0 ? [[name, requestHeaders[at + 1] ?? '']] : [],
   )

@@ -2,13 +2,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { PrismJudge } from '../contract/prism-judge.ts'
 import { type Disagreement, disagreementsOf } from '../contract/prism-check.ts'
 import type { PrismCheck } from '../documents/report-schemas.ts'
-import type { Recorded } from '../request-journal/entry.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
 import { keptExchange, type Unjudged } from './kept-exchange.ts'
 
 /** The journal of an environment. */
 export interface KeptEntries {
   readonly environment: string
-  readonly entries: readonly Recorded[]
+  readonly entries: readonly RecordedEntry[]
 }
 
 /** How many exchanges are judged before other requests have their turn. */
@@ -47,7 +47,7 @@ function* keptOf(journals: readonly KeptEntries[]) {
   }
 }
 
-function told(environment: string, { id, operation }: Recorded, { part, ours, theirs }: Disagreement) {
+function told(environment: string, { id, operation }: RecordedEntry, { part, ours, theirs }: Disagreement) {
   return {
     environment,
     request: id,

@@ -1,5 +1,5 @@
 import { didYouMean } from '../request-journal/did-you-mean.ts'
-import type { Recorded } from '../request-journal/entry.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { ContractRecords } from './records.ts'
 
 /**
@@ -13,7 +13,7 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const LONGEST_PATH = 200
 
 /** What the journal sees beside the request pipeline: paths that are not served, and accounts that moved, whoever moved them. */
-export function noteEntry(records: ContractRecords, entry: Recorded): void {
+export function noteEntry(records: ContractRecords, entry: RecordedEntry): void {
   const { kind, operation, status, url, method, id, environment, trace } = entry
   if (trace.due.length > 0 || trace.transitions.length > 0) records.of(environment).moved(trace)
   if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return

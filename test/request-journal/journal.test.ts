@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Recorded } from '../../src/request-journal/entry.ts'
+import type { RecordedEntry } from '../../src/request-journal/entry.ts'
 import { Journal, type JournalEvent } from '../../src/request-journal/journal.ts'
 import { JournalQuestionError } from '../../src/request-journal/journal-error.ts'
 import { masked } from '../../src/request-journal/masking.ts'
@@ -7,7 +7,7 @@ import { readMatch } from '../../src/request-journal/match.ts'
 import { readJournalQuery } from '../../src/request-journal/query.ts'
 import { recorded } from './recorded.ts'
 
-function journalOf(entries: readonly Partial<Recorded>[], limits = {}): Journal {
+function journalOf(entries: readonly Partial<RecordedEntry>[], limits = {}): Journal {
   const journal = new Journal({ capacity: 100, maxBytes: 1e9, ...limits })
   for (const [place, fields] of entries.entries()) journal.record(recorded({ id: `req_${place + 1}`, ...fields }))
   return journal

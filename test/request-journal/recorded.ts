@@ -1,8 +1,8 @@
 import { RequestTrace } from '../../src/domain/request-trace.ts'
-import type { Recorded } from '../../src/request-journal/entry.ts'
+import type { RecordedEntry } from '../../src/request-journal/entry.ts'
 
 /** A recorded request: `execute_tool` answered with 200, unless said otherwise. */
-export function recorded(fields: Partial<Recorded> = {}): Recorded {
+export function recorded(fields: Partial<RecordedEntry> = {}): RecordedEntry {
   return {
     kind: 'request',
     id: 'req_1',
@@ -21,6 +21,7 @@ export function recorded(fields: Partial<Recorded> = {}): Recorded {
     responseBody: '{}',
     client: 'test_client',
     trace: new RequestTrace(),
+    vocabulary: undefined,
     violations: [],
     warnings: [],
     responseViolations: [],

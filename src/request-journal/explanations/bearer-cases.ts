@@ -1,6 +1,6 @@
 import { instant } from '../../domain/instant.ts'
 import { own } from '../../domain/json.ts'
-import type { Recorded } from '../entry.ts'
+import type { RecordedEntry } from '../entry.ts'
 import { masked } from '../masking.ts'
 import { answerOf, type Case, type Finding, named } from './case.ts'
 
@@ -33,7 +33,7 @@ function tokenFacts({ entry, earlier, environment }: Case, token: string): strin
   ]
 }
 
-function bearerOf({ requestHeaders }: Recorded): string | undefined {
+function bearerOf({ requestHeaders }: RecordedEntry): string | undefined {
   const at = requestHeaders.findIndex((name, place) => place % 2 === 0 && name.toLowerCase() === 'authorization')
   const [scheme = '', token = ''] = (at < 0 ? '' : (requestHeaders[at + 1] ?? '')).split(' ')
   return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined

@@ -6,14 +6,14 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain
 import { LIFECYCLE_EVENTS } from '../../domain/lifecycle.ts'
 import type { Environment } from '../../state/environment.ts'
 import { parsedBody } from '../body-text.ts'
-import type { Recorded } from '../entry.ts'
+import type { RecordedEntry } from '../entry.ts'
 import { requestText } from '../view.ts'
 
 /** Everything that an explanation may look at. */
 export interface Case {
-  readonly entry: Recorded
+  readonly entry: RecordedEntry
   /** What came before it in the same journal, oldest first. */
-  readonly earlier: readonly Recorded[]
+  readonly earlier: readonly RecordedEntry[]
   /** As it is now; undefined once it has been removed. */
   readonly environment: Environment | undefined
   /** What the answer says is wrong; empty when it says nothing. */
@@ -35,7 +35,7 @@ export interface Finding {
 export type Explainer = (of: Case) => Finding
 
 /** The fields that the request sent, in its body or its query, by the document's names whatever the wire calls them (G48). */
-function sentFields(entry: Recorded): JsonObject {
+function sentFields(entry: RecordedEntry): JsonObject {
   const { url, operation, vocabulary } = entry
   const query = url.split('?').slice(1).join('?')
   const body = parsedBody(requestText(entry)) ?? null
@@ -47,20 +47,20 @@ function sentFields(entry: Recorded): JsonObject {
 }
 
 /** A field that the request sent, by its name in the document, when it is text. */
-export function sentText(entry: Recorded, field: string): string | undefined {
+export function sentText(entry: RecordedEntry, field: string): string | undefined {
   const value = own(sentFields(entry), field)
   return typeof value === 'string' ? value : undefined
 }
 
 /** The body of an entry's answer, in the document's words. */
-export function answerOf({ responseBody, status, operation, vocabulary }: Recorded): JsonObject {
+export function answerOf({ responseBody, status, operation, vocabulary }: RecordedEntry): JsonObject {
   const body: JsonValue = parsedBody(responseBody) ?? null
   const said = vocabulary && operation ? answerInDocumentWords(operation, { status, body }, vocabulary) : body
   return isJsonObject(said) ? said : {}
 }
 
 /** `POST /path (req_…) at …`, to name an entry by. */
-export function named({ method, url, id, at }: Recorded): string {
+export function named({ method, url, id, at }: RecordedEntry): string {
   // What was changed from outside has no method, and says so in a sentence.
   const what = method === '' ? JSON.stringify(url || 'something unreadable') : `${method} ${url.split('?', 1).join()}`
   return `${what} (${id}) at ${instant(at)}`
@@ -83,7 +83,7 @@ function tokenFact(end: Instant, at: Instant): string {
 }
 
 /** The latest event that brought an account to its status. */
-function cameBy(account: Account, entries: readonly Recorded[]): string[] {
+function cameBy(account: Account, entries: readonly RecordedEntry[]): string[] {
   for (const entry of entries.toReversed()) {
     const { due, transitions } = entry.trace
     const brought = [...due, ...transitions].findLast(

@@ -3,7 +3,7 @@ import { instant } from '../../domain/instant.ts'
 import { own } from '../../domain/json.ts'
 import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
 import type { Table } from '../../state/model/table.ts'
-import type { Recorded } from '../entry.ts'
+import type { RecordedEntry } from '../entry.ts'
 import { accountFacts, answerOf, type Case, type Finding, named, sentText } from './case.ts'
 
 const NEW_LINK = 'Create a new magic link and send the user through it.'
@@ -46,11 +46,11 @@ function outcomeFacts({ entry, earlier }: Case, request: AuthRequest): string[] 
   }
 }
 
-function verifiedWith(entry: Recorded, id: string): boolean {
+function verifiedWith(entry: RecordedEntry, id: string): boolean {
   return entry.operation === 'verify_user' && entry.status === 200 && sentText(entry, 'auth_request_id') === id
 }
 
-function approved(transitions: Recorded['trace']['transitions'], account: string): boolean {
+function approved(transitions: RecordedEntry['trace']['transitions'], account: string): boolean {
   return transitions.some(({ event, account_id }) => account_id === account && event.startsWith('consent_approved'))
 }
 
@@ -107,7 +107,7 @@ function linkFacts({ entry, earlier, environment }: Case): string[] {
 }
 
 /** By the address of the link, or by the state that came back from the third party. */
-function linkOf({ url }: Recorded, links: Table<MagicLink>): MagicLink | undefined {
+function linkOf({ url }: RecordedEntry, links: Table<MagicLink>): MagicLink | undefined {
   const [path = '', query = ''] = url.split('?')
   const id = /^\/magic\/([^/]+)$/.exec(path)?.[1]
   if (id !== undefined) return links.get(id)
