@@ -1,16 +1,135 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChunkingContext, type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { bundledSeed } from './bundled-seed.ts'
-import { bundleCode } from './code.ts'
 import { licenseTexts } from './licenses.ts'
-import { ROOT } from './project.ts'
-import { checkStartWeight } from './start-weight.ts'
+import { manifestOf, ROOT } from './project.ts'
 import { emitTypes } from './types.ts'
 
-// `npm run build`: everything that the published package has in dist/.
-const dist = `${ROOT}dist`
-rmSync(dist, { recursive: true, force: true })
-const metafile = await bundleCode(dist)
-checkStartWeight(metafile)
-writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts(metafile))
-writeFileSync(`${dist}/bundled-seed.json`, await bundledSeed())
-emitTypes(`${dist}/types`)
+// `npm run build` makes everything that the published package has in dist/.
+//
+// rolldown bundles the command line, the library and the fixture with every package they use, so that nothing is left to
+// install. A dynamic import stays a chunk of its own, read when it is first needed. Everything that `toolmock start` loads
+// at once is one chunk: thirty small ones cost a twelfth of a start.
+
+/** The package takes `this` for its exports; the bundler only sees that it is CommonJS when it is told so. */
+const uriTemplate: Plugin = {
+  name: 'uri-template-lite',
+  transform: {
+    filter: { id: /uri-template-lite\/index\.js$/ },
+    handler: (code) => ({ code: `(function(){${code}\n}).call(exports)`, map: null }),
+  },
+}
+
+/** What `src/cli/main.ts` loads for a start: each of these modules loads the next one, and all that it imports statically. */
+const START = ['src/cli/program.ts', 'src/cli/surroundings.ts', 'src/cli/start.ts', 'src/app/app.ts']
+
+/** The other ways to start a mock. */
+const OTHER_STARTS = ['src/cli/run.ts', 'src/index.ts']
+
+/** Packages that cost more than the rest of a start together; only the small run-time parts of Ajv belong to the validators. */
+const HEAVY =
+  /node_modules\/(zod|yaml|@faker-js|@stoplight|@peculiar|ajv\/dist\/(?!runtime\/)|ajv-formats\/dist\/(?!formats))/
+
+/** The media types that the mock sends or reads. */
+const MEDIA_TYPES = new Set([
+  'application/json',
+  'application/octet-stream',
+  'application/x-www-form-urlencoded',
+  'application/xml',
+  'application/yaml',
+  'image/svg+xml',
+  'multipart/form-data',
+  'text/css',
+  'text/event-stream',
+  'text/html',
+  'text/javascript',
+  'text/plain',
+  'text/xml',
+  'text/yaml',
+])
+
+/**
+ * Replaces data that packages carry and the mock never uses: Express' table of all media types, the double-byte encodings of
+ * request bodies (only UTF-8 is read, G7), and what Prism reads Postman collections and remote references with.
+ */
+const unusedData: Plugin = {
+  name: 'unused-data',
+  load: {
+    filter: { id: /mime-db\/db\.json$|iconv-lite\/encodings\/dbcs-data\.js$|^\0unused:/ },
+    handler: (id) => {
+      if (!id.endsWith('db.json')) return { code: 'module.exports = {}', moduleType: 'js' }
+      const all = Object.entries(JSON.parse(readFileSync(id, 'utf8')) as object)
+      return {
+        code: JSON.stringify(Object.fromEntries(all.filter(([type]) => MEDIA_TYPES.has(type)))),
+        moduleType: 'json',
+      }
+    },
+  },
+  resolveId: {
+    filter: { id: /^(postman-collection|node-fetch)$/ },
+    handler: (id) => ({ id: `\0unused:${id}` }),
+  },
+}
+
+/** What `toolmock start` loads: the modules of START and everything that they import statically. */
+let startModules: Set<string> | undefined
+
+function isLoadedAtStart(id: string, modules: ChunkingContext): boolean {
+  if (startModules === undefined) {
+    startModules = new Set(START.map((path) => ROOT + path))
+    for (const each of startModules)
+      for (const imported of modules.getModuleInfo(each)?.importedIds ?? []) startModules.add(imported)
+  }
+  return startModules.has(id)
+}
+
+/** @throws Error naming the heavy packages that a start would load */
+function checkStart(chunks: readonly OutputChunk[]): void {
+  const entries = [...START, ...OTHER_STARTS].map((path) => ROOT + path)
+  const loaded = new Set(chunks.filter(({ moduleIds }) => moduleIds.some((id) => entries.includes(id))))
+  for (const { imports } of loaded) for (const each of chunks) if (imports.includes(each.fileName)) loaded.add(each)
+  const heavy = [...loaded].flatMap(({ moduleIds }) => moduleIds.flatMap((id) => HEAVY.exec(id)?.[0] ?? []))
+  if (heavy.length === 0) return
+  throw new Error(`A start would load ${[...new Set(heavy)].join(', ')}: import it dynamically where it is used`)
+}
+
+/** Bundles the command line, the library and the fixture into `dist`. Returns the paths of the bundled modules. */
+export async function bundleCode(dist: string): Promise<string[]> {
+  const bundle = await rolldown({
+    cwd: ROOT,
+    platform: 'node',
+    input: { cli: 'src/cli/main.ts', index: 'src/index.ts', vitest: 'src/vitest.ts' },
+    // Whoever uses the fixture has vitest, and it has to be the very same one.
+    external: ['vitest', /^vitest\//],
+    plugins: [unusedData, uriTemplate],
+    // jsonc-parser's main file is UMD, which no bundler can follow.
+    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
+    transform: { target: 'node20.20', define: { TOOLMOCK_VERSION: JSON.stringify(manifestOf(ROOT).version) } },
+    tsconfig: false,
+  })
+  const { output } = await bundle.write({
+    dir: dist,
+    format: 'esm',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    // Names stay as they are, so that stacks can be read.
+    minify: { compress: true, mangle: false, codegen: true },
+    comments: false,
+    codeSplitting: {
+      groups: [{ debugName: 'start', name: (id, modules) => (isLoadedAtStart(id, modules) ? 'start' : null) }],
+    },
+  })
+  await bundle.close()
+  const chunks = output.filter((each): each is OutputChunk => each.type === 'chunk')
+  checkStart(chunks)
+  chmodSync(`${dist}/cli.js`, 0o755)
+  return chunks.flatMap(({ moduleIds }) => moduleIds)
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const dist = `${ROOT}dist`
+  rmSync(dist, { recursive: true, force: true })
+  const modules = await bundleCode(dist)
+  writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts(modules))
+  writeFileSync(`${dist}/bundled-seed.json`, await bundledSeed())
+  emitTypes(`${dist}/types`)
+}

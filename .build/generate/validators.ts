@@ -145,20 +145,25 @@ function boundWork(code: string): string {
     )
 }
 
-/** Folds in what the code still requires: a length function and the formats. */
+/** Includes what the code still requires: a length function and the formats. */
 async function bundle(root: string, code: string): Promise<string> {
-  const { build } = await import('esbuild')
-  const result = await build({
-    stdin: { contents: code, resolveDir: root, sourcefile: 'validators.js' },
-    bundle: true,
-    write: false,
-    format: 'esm',
+  const { rolldown } = await import('rolldown')
+  const entry = `${root}/validators.js`
+  const build = await rolldown({
+    cwd: root,
+    input: entry,
     platform: 'neutral',
-    mainFields: ['main'],
-    target: 'node20',
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: 'none',
+    resolve: { mainFields: ['main'] },
+    plugins: [
+      {
+        name: 'validators',
+        resolveId: (id) => (id === entry ? id : null),
+        load: (id) => (id === entry ? code : null),
+      },
+    ],
+    tsconfig: false,
   })
-  return result.outputFiles[0]?.text ?? ''
+  const { output } = await build.generate({ format: 'esm', comments: false, minify: { compress: true, mangle: false } })
+  await build.close()
+  return output[0].code
 }

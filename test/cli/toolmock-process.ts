@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { afterAll, beforeAll } from 'vitest'
 import { bundledSeed } from '../../.build/bundled-seed.ts'
-import { bundleCode } from '../../.build/code.ts'
+import { bundleCode } from '../../.build/bundle.ts'
 import { ROOT } from '../../.build/project.ts'
 
 type Variables = Record<string, string>
