@@ -2,6 +2,7 @@ import { type Instant, milliseconds } from '../domain/instant.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import { now } from './environment.ts'
 import type { EnvironmentImage } from './model/state-image.ts'
+import type { Table } from './model/table.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 
@@ -67,7 +68,7 @@ export function replaceRows<Name extends TableName>(
   name: Name,
   rows: readonly Rows[Name][],
 ): void {
-  const table = model.tables[name]
+  const table = model.tables[name] as Table<Rows[Name]>
   for (const { id } of [...table.values()]) table.remove(id)
   for (const row of rows) table.put(row)
 }

@@ -4,12 +4,18 @@ import type { Connection } from '../../domain/connection.ts'
 import type { Connector } from '../../domain/connector.ts'
 import type { AuthorizationCode, Grant } from '../../domain/grant.ts'
 import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Provider } from '../../domain/provider.ts'
+import type { Scenario } from '../../domain/scenario.ts'
+import type { SeedBundle } from '../../domain/seed.ts'
+import type { Settings } from '../../domain/settings.ts'
 import { AccountIndex } from './account-index.ts'
+import type { ClockState } from './clock.ts'
 import { DefinitionTimes } from './definition-times.ts'
 import { DueIndex } from './due-index.ts'
 import { ExpiryIndex } from './expiry-index.ts'
 import { GrantIndex } from './grant-index.ts'
+import type { IdsState } from './ids.ts'
 import { LinkIndex } from './link-index.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
@@ -34,6 +40,7 @@ export interface Rows {
   counters: Counter
 }
 export type TableName = keyof Rows
+/** The tables of the service's state: what `GET /_mock/state` shows, a snapshot holds and a reset replaces. */
 export const TABLE_NAMES = [
   'clients',
   'bearer_tokens',
@@ -47,6 +54,74 @@ export const TABLE_NAMES = [
   'authorization_codes',
   'counters',
 ] as const satisfies readonly TableName[]
+
+/** What an environment was made from, and what a reset goes back to. There is one such row. */
+export interface Origin extends Row {
+  id: 'origin'
+  /** As it was written. A client id pattern in it makes environments from this seed. */
+  seed: SeedBundle
+  /** The same seed with every account written out and every id decided, so that each reset brings the same rows back. */
+  exact: SeedBundle
+  /** Whether the seed is the server's, whose changes this environment then follows (`--watch`). */
+  of_server: boolean
+  clock: StartClock
+  /** The rows that carry the ids of connections and providers, which a seed need not name. */
+  kept: { connections: Connection[]; providers: Provider[] }
+}
+
+/** How the clock of an environment starts (`--clock`, `--freeze`, `POST environments`). */
+export interface StartClock {
+  /** Real time when absent. */
+  now?: Instant | undefined
+  frozen?: boolean | undefined
+}
+
+/** A scenario that came by the control API; the id is its name. */
+export interface ScenarioDefinition extends Row {
+  scenario: Scenario
+}
+
+/** The last run of a scenario, whichever way it was defined; the id is the scenario's name. */
+export interface StoredScenarioRun extends Row {
+  running: boolean
+  /** Whether it was started by the control API, and not with the server. */
+  by_hand: boolean
+  /** Milliseconds of the environment's clock. */
+  started_at: number
+  state: string
+  /** What each rule has counted, in the order of the rules. */
+  rules: { matched: number; hits: number }[]
+}
+
+/** The state of an environment at one moment, under the name that a user gave it, which is the id. */
+export interface Snapshot extends Row {
+  /** In the environment's own time. */
+  taken_at: Instant
+  settings: Settings
+  clock: ClockState
+  ids: IdsState | null
+  tables: { readonly [Name in TableName]: readonly Rows[Name][] }
+}
+
+/**
+ * The tables beside those of the service's state. They are part of every commit, of the write-ahead log and of the state
+ * file, and of nothing else: `GET /_mock/state`, snapshots and resets leave them alone (G63).
+ */
+export interface SectionRows {
+  origins: Origin
+  scenario_definitions: ScenarioDefinition
+  scenario_runs: StoredScenarioRun
+  snapshots: Snapshot
+}
+export type SectionName = keyof SectionRows
+export const SECTION_NAMES = [
+  'origins',
+  'scenario_definitions',
+  'scenario_runs',
+  'snapshots',
+] as const satisfies readonly SectionName[]
+
+type AllRows = Rows & SectionRows
 
 /** Indexes that reach beyond one environment, by table. */
 export type ExtraIndexes = { readonly [Name in TableName]?: readonly Index<Rows[Name]>[] }
@@ -65,9 +140,11 @@ export class Model {
   readonly due = new DueIndex()
   readonly definitions = new DefinitionTimes(() => this.present())
   readonly #expiry = new ExpiryIndex()
-  readonly tables: { readonly [Name in TableName]: Table<Rows[Name]> }
+  readonly tables: { readonly [Name in keyof AllRows]: Table<AllRows[Name]> }
   /** The time of its environment, in milliseconds; until it has one, nothing is forgotten. */
   present: () => number = () => 0
+  /** Puts rows that ride along with a commit and do not make one of their own: the counters of scenarios (G63). */
+  beforeCommit: () => void = () => undefined
   #open: Change[] | undefined
   readonly #sink: CommitSink
 
@@ -90,6 +167,7 @@ export class Model {
     }
     const table = <Name extends TableName>(name: Name): Table<Rows[Name]> =>
       new Table(name, record, [...(own[name] ?? []), ...(extra[name] ?? [])] as Index<Rows[Name]>[])
+    const section = <Name extends SectionName>(name: Name): Table<SectionRows[Name]> => new Table(name, record, [])
     this.tables = {
       clients: table('clients'),
       bearer_tokens: table('bearer_tokens'),
@@ -102,6 +180,10 @@ export class Model {
       grants: table('grants'),
       authorization_codes: table('authorization_codes'),
       counters: table('counters'),
+      origins: section('origins'),
+      scenario_definitions: section('scenario_definitions'),
+      scenario_runs: section('scenario_runs'),
+      snapshots: section('snapshots'),
     }
   }
 
@@ -111,7 +193,10 @@ export class Model {
     const changes: Change[] = (this.#open = [])
     try {
       const result = work()
-      if (changes.length > 0) this.#removeExpired()
+      if (changes.length > 0) {
+        this.#removeExpired()
+        this.beforeCommit()
+      }
       this.#open = undefined
       if (changes.length > 0) this.#sink(changes)
       this.due.keepTaken()
@@ -153,6 +238,6 @@ export class Model {
 
   /** Rows of a change belong to its table: whoever recorded or read it has seen to that. */
   #table(change: Pick<Change, 'table'>): Table<Row> {
-    return this.tables[change.table as TableName]
+    return this.tables[change.table as TableName | SectionName]
   }
 }
