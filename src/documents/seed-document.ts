@@ -1,4 +1,4 @@
-import type { CredentialsPatch } from '../domain/account-credentials.ts'
+import type { CredentialsPatch } from '../domain/credentials.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { SeedAccount, SeedBundle } from '../domain/seed.ts'
 import { toConnector } from './connector-document.ts'

@@ -1,6 +1,6 @@
-import type { AuthorizationType } from './authorization-type.ts'
+import { type AuthorizationType, TRAITS } from './authorization-type.ts'
 import type { Credentials } from './credentials.ts'
-import type { Instant } from './instant.ts'
+import { type Instant, instant } from './instant.ts'
 import type { JsonObject } from './json.ts'
 
 export const ACCOUNT_STATUSES = ['ACTIVE', 'EXPIRED', 'PENDING_AUTH', 'PENDING_VERIFICATION', 'DISCONNECTED'] as const
@@ -10,6 +10,11 @@ export type AccountStatus = (typeof ACCOUNT_STATUSES)[number]
 export interface Scope {
   organization_id: string
   user_id: string
+}
+
+/** The scope that a request names; a field that is absent is empty. */
+export function scopeOf(named: { [Field in keyof Scope]?: Scope[Field] | undefined }): Scope {
+  return { organization_id: named.organization_id ?? '', user_id: named.user_id ?? '' }
 }
 
 /** A connected account as it is stored. Records are never changed in place: a change puts a new record. */
@@ -32,4 +37,38 @@ export interface Account extends Scope {
   credentials: Credentials
   /** Credentials that wait for verification, with the lifetime they will have had from when they were issued. */
   pending?: { credentials: Credentials; token_expires_at?: Instant }
+}
+
+/** Credentials with the end of their life, as the service stores them. */
+export interface Issued {
+  credentials: Credentials
+  token_expires_at?: Instant
+}
+
+/** When a token stored now will expire (G25); absent for types and tokens without expiry. */
+export function issued(
+  account: Pick<Account, 'authorization_type'>,
+  credentials: Credentials,
+  lifetime: number | null,
+  now: number,
+): Issued {
+  if (lifetime === null || !TRAITS[account.authorization_type].expires) return { credentials }
+  return { credentials, token_expires_at: instant(now + lifetime) }
+}
+
+/** The account with these credentials live; what waits for verification goes on waiting. */
+export function withLive(account: Account, live: Issued): Account {
+  const { token_expires_at: _former, ...rest } = account
+  return { ...rest, ...live }
+}
+
+/** The account with credentials that wait for verification. */
+export function withPending(account: Account, pending: Issued): Account {
+  return { ...account, pending }
+}
+
+/** The account without what waited for verification. */
+export function withoutPending(account: Account): Account {
+  const { pending: _pending, ...rest } = account
+  return rest
 }

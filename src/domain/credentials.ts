@@ -1,5 +1,8 @@
-import type { JsonObject } from './json.ts'
+import { type AuthorizationType, CREDENTIAL_KINDS, type CredentialKind, TRAITS } from './authorization-type.ts'
+import type { Connector } from './connector.ts'
+import { ServiceError } from './errors.ts'
 import type { Instant } from './instant.ts'
+import type { JsonObject, JsonValue } from './json.ts'
 
 /**
  * `authorization_details` as it is stored (2.2): at most one sub-object, the one that fits the authorization type (G23).
@@ -35,4 +38,169 @@ export interface TrustedIdp {
   secret_access_key: string
   /** Never returned in public responses (2.2). */
   session_token: string
+}
+
+/** `authorization_details` as a request may carry it (2.2): output-only fields are already gone (G9). */
+export interface CredentialsPatch {
+  oauth_token?: { access_token?: string; refresh_token?: string; scopes?: string[]; domain?: string }
+  static_auth?: { details?: JsonObject }
+  workspace_dwd?: { subject?: string }
+  trusted_idp?: { db_user?: string }
+}
+
+/** @throws ServiceError INVALID_AUTHORIZATION_DETAILS for more than one sub-object, which no account can take (2.2, G17, G23) */
+export function checkSingle(patch: CredentialsPatch): void {
+  const given = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
+  if (given.length > 1) throw misfit(given, given, { allowed: 'at most one of them', constraint: 'exclusive' })
+}
+
+/** @throws ServiceError INVALID_AUTHORIZATION_DETAILS when the sub-object is not the type's, or more than one is there (G23) */
+export function checkFit(patch: CredentialsPatch, type: AuthorizationType): void {
+  const given = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
+  const fitting = TRAITS[type].kind
+  const wrong = given.filter((kind) => kind !== fitting)
+  if (wrong.length === 0) return
+  const allowed = `${fitting ? `${fitting} only` : 'no credentials'} in an account of type ${type}`
+  throw misfit(given, wrong, { allowed, constraint: 'authorization_type' })
+}
+
+function misfit(
+  given: readonly CredentialKind[],
+  wrong: readonly CredentialKind[],
+  { allowed, constraint }: { readonly allowed: string; readonly constraint: string },
+): ServiceError {
+  const message = `authorization_details holds ${given.join(' and ')}; allowed is ${allowed}`
+  return new ServiceError('INVALID_AUTHORIZATION_DETAILS', message, {
+    violations: wrong.map((kind) => ({
+      field: `connected_account.authorization_details.${kind}`,
+      description: `found ${given.join(' and ')}, expected ${allowed}`,
+      constraint,
+    })),
+  })
+}
+
+/**
+ * Credentials after a patch: only included fields change (2.2); `static_auth.details` merges key by key as `api_config`
+ * does (G27). Subjects of `WORKSPACE_DWD` default to the identifier (G23).
+ */
+export function mergeCredentials(
+  current: Credentials,
+  patch: CredentialsPatch,
+  type: AuthorizationType,
+  identifier: string,
+): Credentials {
+  switch (TRAITS[type].kind) {
+    case 'oauth_token':
+      return patch.oauth_token || current.oauth_token
+        ? { oauth_token: { ...NO_TOKEN, ...current.oauth_token, ...definedFields(patch.oauth_token ?? {}) } }
+        : {}
+    case 'static_auth': {
+      const details = patch.static_auth?.details
+      if (!details) return current
+      return { static_auth: { details: mergeKeys(current.static_auth?.details ?? {}, details) } }
+    }
+    case 'workspace_dwd': {
+      const subject = patch.workspace_dwd?.subject || current.workspace_dwd?.subject || identifier
+      return { workspace_dwd: { access_token: '', scopes: [], ...current.workspace_dwd, subject } }
+    }
+    case 'trusted_idp': {
+      const db_user = patch.trusted_idp?.db_user ?? current.trusted_idp?.db_user ?? ''
+      const none = { access_key_id: '', secret_access_key: '', session_token: '' }
+      return { trusted_idp: { ...none, ...current.trusted_idp, db_user } }
+    }
+    case null:
+      return {}
+  }
+}
+
+const NO_TOKEN = { access_token: '', refresh_token: '', scopes: [] as string[], domain: '' }
+
+/** @throws ServiceError INVALID_AUTHORIZATION_DETAILS: provisioned clusters need `db_user` (2.2, G23) */
+export function checkDatabaseUser(credentials: Credentials, connector: Connector): void {
+  if (connector.authorization_type !== 'TRUSTED_IDP' || connector.cluster !== 'provisioned') return
+  if (credentials.trusted_idp?.db_user) return
+  const cluster = `connector ${connector.connector} is a provisioned cluster`
+  const description = `found nothing, expected the database user, since ${cluster}`
+  const field = 'connected_account.authorization_details.trusted_idp.db_user'
+  throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', `${field}: ${description}`, {
+    violations: [{ field, description, constraint: 'required' }],
+  })
+}
+
+/** Whether a tool could run with these credentials, as far as the service can tell (G24). */
+export function areLive(credentials: Credentials): boolean {
+  const { oauth_token, static_auth, workspace_dwd, trusted_idp } = credentials
+  return Boolean(
+    oauth_token?.access_token ||
+    (static_auth && Object.keys(static_auth.details).length > 0) ||
+    workspace_dwd?.access_token ||
+    trusted_idp?.access_key_id,
+  )
+}
+
+/** Whether a patch brings credentials to use, and not only what describes them (G27). */
+export function bringsCredentials(patch: CredentialsPatch): boolean {
+  const { oauth_token, static_auth } = patch
+  return Boolean(oauth_token?.access_token || (static_auth?.details && Object.keys(static_auth.details).length > 0))
+}
+
+/** Whether a patch stores something that the third party has to know from then on: a refresh token alone, too. */
+export function bringsSecrets(patch: CredentialsPatch): boolean {
+  return bringsCredentials(patch) || Boolean(patch.oauth_token?.refresh_token)
+}
+
+/** The one sub-object that applies, as operations 1 to 4 return it: every field, but never the secrets of 2.2. */
+export function fullDetails(credentials: Credentials, type: AuthorizationType): JsonObject {
+  const { oauth_token, static_auth, workspace_dwd, trusted_idp } = credentials
+  switch (TRAITS[type].kind) {
+    case 'oauth_token':
+      return { oauth_token: { ...NO_TOKEN, ...oauth_token } }
+    case 'static_auth':
+      return { static_auth: { details: static_auth?.details ?? {} } }
+    case 'workspace_dwd':
+      return { workspace_dwd: { subject: '', access_token: '', scopes: [], ...workspace_dwd } }
+    case 'trusted_idp': {
+      const { db_user = '', access_key_id = '', expiry } = trusted_idp ?? {}
+      return { trusted_idp: { db_user, access_key_id, ...(expiry ? { expiry } : {}) } }
+    }
+    case null:
+      return {}
+  }
+}
+
+/** What get-details shows: only what is no credential (4.5, G22). */
+export function publicDetails(credentials: Credentials, type: AuthorizationType): JsonObject {
+  const { oauth_token, workspace_dwd, trusted_idp } = credentials
+  switch (TRAITS[type].kind) {
+    case 'oauth_token':
+      return { oauth_token: { scopes: oauth_token?.scopes ?? [], domain: oauth_token?.domain ?? '' } }
+    case 'static_auth':
+      return { static_auth: {} }
+    case 'workspace_dwd': {
+      const { subject = '', scopes = [], token_expires_at } = workspace_dwd ?? {}
+      return { workspace_dwd: { subject, scopes, ...(token_expires_at ? { token_expires_at } : {}) } }
+    }
+    case 'trusted_idp': {
+      const { db_user = '', expiry } = trusted_idp ?? {}
+      return { trusted_idp: { db_user, ...(expiry ? { expiry } : {}) } }
+    }
+    case null:
+      return {}
+  }
+}
+
+/** Merges at the top level; `null` removes a key (G27). Keys come from callers: `__proto__` becomes an own key like any other. */
+export function mergeKeys(current: JsonObject, patch: JsonObject): JsonObject {
+  const merged = new Map<string, JsonValue>(Object.entries(current))
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, value)
+  }
+  return Object.fromEntries(merged)
+}
+
+function definedFields<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof T]?: Exclude<T[Key], undefined>
+  }
 }

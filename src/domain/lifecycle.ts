@@ -1,4 +1,5 @@
-import type { AccountStatus } from './account.ts'
+import type { Account, AccountStatus } from './account.ts'
+import type { Instant } from './instant.ts'
 
 /** What can happen to a connected account. Each event is a column of the table in `gaps` "States" (docs/fidelity.md). */
 export const LIFECYCLE_EVENTS = {
@@ -81,4 +82,9 @@ export function nextStatus(from: LifecycleState, event: LifecycleEvent): Account
   const to = next(from, event)
   if (to === 'none') throw new Error(`${from} and ${event} leave no account`)
   return to
+}
+
+/** The account after `event`, with its status by the table; every such change moves `updated_at`. */
+export function moved(account: Account, event: LifecycleEvent, at: Instant): Account {
+  return { ...account, status: nextStatus(account.status, event), updated_at: at }
 }

@@ -1,5 +1,5 @@
 import { quote } from './text.ts'
-import type { Account, Scope } from './account.ts'
+import { type Account, type Scope, scopeOf } from './account.ts'
 import { ServiceError } from './errors.ts'
 
 /** How a request names an account (part 4, "Locating an account"). An empty string counts as not given. */
@@ -17,10 +17,6 @@ export interface AccountFinder {
   inScope(connector: string, identifier: string, scope: Scope): Account | undefined
   /** Every account with this connector and identifier, whatever its scope. */
   named(connector: string, identifier: string): readonly Account[]
-}
-
-export function scopeOf(locator: Locator): Scope {
-  return { organization_id: locator.organization_id ?? '', user_id: locator.user_id ?? '' }
 }
 
 /**

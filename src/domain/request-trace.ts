@@ -1,7 +1,6 @@
 import type { Account, AccountStatus } from './account.ts'
-import { moved } from './account-changes.ts'
 import type { Instant } from './instant.ts'
-import type { LifecycleEvent, LifecycleState } from './lifecycle.ts'
+import { type LifecycleEvent, type LifecycleState, moved } from './lifecycle.ts'
 import type { FiredRule } from './scenario.ts'
 
 /** An event of an account and where it led; `from` and `to` are equal where the table has no move. */
@@ -74,7 +73,7 @@ export class RequestTrace {
   rules: readonly NotedRule[] = NOTHING
   #forcing = false
 
-  /** The account after `event` by the table (`domain/account-changes.ts`), with the event noted. */
+  /** The account after `event` by the table (`domain/lifecycle.ts`), with the event noted. */
   moved(account: Account, event: LifecycleEvent, at: Instant): Account {
     const next = moved(account, event, at)
     this.transition(account.id, event, { from: account.status, to: next.status, at })

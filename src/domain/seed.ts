@@ -1,5 +1,5 @@
 import type { AccountStatus, Scope } from './account.ts'
-import type { CredentialsPatch } from './account-credentials.ts'
+import type { CredentialsPatch } from './credentials.ts'
 import type { Client } from './client.ts'
 import type { ConnectionType } from './authorization-type.ts'
 import type { ConnectionStatus } from './connection.ts'

@@ -1,5 +1,12 @@
-import type { Account, AccountStatus } from '../domain/account.ts'
-import { type Issued, issued, withLive, withoutPending, withPending } from '../domain/account-changes.ts'
+import {
+  type Account,
+  type AccountStatus,
+  type Issued,
+  issued,
+  withLive,
+  withoutPending,
+  withPending,
+} from '../domain/account.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { LifecycleEvent } from '../domain/lifecycle.ts'

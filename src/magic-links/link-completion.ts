@@ -1,5 +1,5 @@
 import { shorten } from '../domain/text.ts'
-import { checkDatabaseUser } from '../domain/account-credentials.ts'
+import { checkDatabaseUser } from '../domain/credentials.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { TokenAnswer } from '../domain/ports.ts'
 import { approve, type Consented, deny, refuseUnverifiable, usableLink } from './consent-flow.ts'

@@ -1,7 +1,6 @@
 import type { Account, AccountStatus } from '../domain/account.ts'
-import { areLive } from '../domain/account-credentials.ts'
+import { areLive, type Credentials } from '../domain/credentials.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
-import type { Credentials } from '../domain/credentials.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type LifecycleEvent, MOVES } from '../domain/lifecycle.ts'
 import type { ThirdParty } from '../domain/ports.ts'

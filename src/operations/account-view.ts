@@ -1,5 +1,5 @@
 import type { Account } from '../domain/account.ts'
-import { fullDetails, publicDetails } from '../domain/account-credentials.ts'
+import { fullDetails, publicDetails } from '../domain/credentials.ts'
 import type { Instant } from '../domain/instant.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Account, Scope } from '../domain/account.ts'
+import { type Account, type Scope, scopeOf, issued, withLive } from '../domain/account.ts'
 import {
   areLive,
   bringsCredentials,
@@ -7,13 +7,11 @@ import {
   type CredentialsPatch,
   mergeCredentials,
   mergeKeys,
-} from '../domain/account-credentials.ts'
-import { issued, withLive } from '../domain/account-changes.ts'
+} from '../domain/credentials.ts'
 import { isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import { invalidField, ServiceError } from '../domain/errors.ts'
 import { nextStatus } from '../domain/lifecycle.ts'
-import { scopeOf } from '../domain/locator.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now } from '../state/environment.ts'

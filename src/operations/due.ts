@@ -1,6 +1,6 @@
-import type { Account } from '../domain/account.ts'
-import { moved, withoutPending } from '../domain/account-changes.ts'
+import { type Account, withoutPending } from '../domain/account.ts'
 import type { Instant } from '../domain/instant.ts'
+import { moved } from '../domain/lifecycle.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { accountDue, type DueItem } from '../state/model/due-index.ts'
 import { type Environment, now } from '../state/environment.ts'

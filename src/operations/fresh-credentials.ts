@@ -1,5 +1,4 @@
-import type { Account } from '../domain/account.ts'
-import { issued, withLive } from '../domain/account-changes.ts'
+import { type Account, issued, withLive } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'

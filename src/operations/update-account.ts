@@ -1,4 +1,4 @@
-import type { Account } from '../domain/account.ts'
+import { type Account, issued, withLive } from '../domain/account.ts'
 import {
   areLive,
   bringsCredentials,
@@ -9,11 +9,10 @@ import {
   type CredentialsPatch,
   mergeCredentials,
   mergeKeys,
-} from '../domain/account-credentials.ts'
-import { issued, withLive } from '../domain/account-changes.ts'
+  type Credentials,
+} from '../domain/credentials.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
-import type { Credentials } from '../domain/credentials.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import { now } from '../state/environment.ts'
 import { connectorOf, locateAccount, presentAccount } from './account-access.ts'

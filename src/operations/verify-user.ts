@@ -1,5 +1,4 @@
-import type { Account } from '../domain/account.ts'
-import { withLive, withoutPending } from '../domain/account-changes.ts'
+import { type Account, withLive, withoutPending } from '../domain/account.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { AuthRequest } from '../domain/magic-link.ts'
 import { now } from '../state/environment.ts'
