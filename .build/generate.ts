@@ -10,7 +10,7 @@ import { lifecyclePages } from './generate/lifecycle-pages.ts'
 import { operationLines } from './generate/operation-lines.ts'
 import { optionsTables } from './generate/options-tables.ts'
 import { routes } from './generate/routes.ts'
-import { types } from './generate/types.ts'
+import { controlTypes, types } from './generate/types.ts'
 import { validators } from './generate/validators.ts'
 import { wordTables } from './generate/word-tables.ts'
 import { findStale, runSteps } from './generate/run.ts'
@@ -29,6 +29,7 @@ const STEPS: readonly Step[] = [
   embeddedDocument,
   operationLines,
   jsonSchemas,
+  controlTypes,
   controlDocument,
   lifecyclePages,
   fidelityTables,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { follow, type SpecDocument } from './spec-document.ts'
 import type { Step } from './step.ts'
 
 const SPEC = 'spec/control.openapi.yaml'
@@ -8,12 +9,17 @@ const OUTPUT = 'src/contract/generated/control-document'
 /** The description of the control API as a module: it is served as JSON, and a bundle has no files beside it to read. */
 export const controlDocument: Step = {
   name: 'control document',
-  inputs: [SPEC, 'spec/schemas'],
+  inputs: [SPEC, 'spec/openapi.yaml', 'spec/schemas'],
   outputs: [`${OUTPUT}.js`, `${OUTPUT}.d.ts`],
   make: async (root) => {
     const { parse } = await import('yaml')
-    const document: unknown = parse(await readFile(join(root, SPEC), 'utf8'))
-    const text = JSON.stringify(JSON.stringify(await embedded(document, join(root, dirname(SPEC)))))
+    const read = async (file: string): Promise<unknown> => parse(await readFile(join(root, file), 'utf8'))
+    const document = await read(SPEC)
+    const files = new Map<string, unknown>()
+    for (const [, file = ''] of JSON.stringify(document).matchAll(/"\$ref":"([^#"]+)/g)) {
+      files.set(file, await read(join(dirname(SPEC), file)))
+    }
+    const text = JSON.stringify(JSON.stringify(embedded(document, files)))
     return new Map([
       [`${OUTPUT}.js`, `export const readControlDocument = () => JSON.parse(${text})\n`],
       [`${OUTPUT}.d.ts`, 'export declare const readControlDocument: () => Record<string, unknown>\n'],
@@ -21,20 +27,19 @@ export const controlDocument: Step = {
   },
 }
 
-/** References to files are put in place of, since what is served has no files beside it either. */
-async function embedded(value: unknown, folder: string): Promise<unknown> {
-  if (Array.isArray(value)) return Promise.all(value.map((item) => embedded(item, folder)))
+/** Replaces references to other files by what they refer to, because the document is served without those files. */
+function embedded(value: unknown, files: ReadonlyMap<string, unknown>, inside?: SpecDocument): unknown {
+  if (Array.isArray(value)) return value.map((item) => embedded(item, files, inside))
   if (typeof value !== 'object' || value === null) return value
-  if ('$ref' in value && typeof value.$ref === 'string' && !value.$ref.startsWith('#')) {
-    const { $schema, $id, ...schema } = JSON.parse(await readFile(join(folder, value.$ref), 'utf8')) as SchemaFile
-    if (JSON.stringify(schema).includes('"$ref"')) throw new Error(`${String($id)} (${String($schema)}) has references`)
-    return schema
+  if ('$ref' in value && typeof value.$ref === 'string') {
+    const { $ref, ...siblings } = value
+    const [file = '', pointer = ''] = value.$ref.split('#')
+    const document = file === '' ? inside : (files.get(file) as SpecDocument)
+    if (document) {
+      const target = pointer === '' ? document : follow<object>(document, { $ref: `#${pointer}` })
+      const { $schema, $id, ...schema } = target as Record<string, unknown>
+      return { ...(embedded(schema, files, document) as object), ...siblings }
+    }
   }
-  const entries = Object.entries(value).map(async ([key, inner]) => [key, await embedded(inner, folder)] as const)
-  return Object.fromEntries(await Promise.all(entries))
-}
-
-interface SchemaFile {
-  readonly $schema?: unknown
-  readonly $id?: unknown
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, embedded(inner, files, inside)]))
 }

@@ -3,16 +3,33 @@ import { join } from 'node:path'
 import { SPEC } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const OUTPUT = 'src/contract/generated/openapi-types.ts'
+const FOLDER = 'src/contract/generated'
 
-/** TypeScript types of every operation, by openapi-typescript. */
+/** TypeScript types of every operation of the service, by openapi-typescript. */
 export const types: Step = {
   name: 'types',
   inputs: [SPEC],
-  outputs: [OUTPUT],
-  make: async (root) => {
-    const { default: openapiTypescript, astToString } = await import('openapi-typescript')
-    const ast = await openapiTypescript(pathToFileURL(join(root, SPEC)), { alphabetize: false })
-    return new Map([[OUTPUT, astToString(ast)]])
-  },
+  outputs: [`${FOLDER}/openapi-types.ts`],
+  make: async (root) => typesOf(root, SPEC, `${FOLDER}/openapi-types.ts`),
+}
+
+/**
+ * The same for the control API and the documents that it takes, which are the types of the library. A member with a default
+ * may be left out.
+ */
+export const controlTypes: Step = {
+  name: 'control types',
+  inputs: [SPEC, 'spec/control.openapi.yaml', 'spec/schemas'],
+  outputs: [`${FOLDER}/control-types.ts`],
+  make: async (root) =>
+    typesOf(root, 'spec/control.openapi.yaml', `${FOLDER}/control-types.ts`, {
+      immutable: true,
+      defaultNonNullable: false,
+    }),
+}
+
+async function typesOf(root: string, spec: string, output: string, options = {}): Promise<Map<string, string>> {
+  const { default: openapiTypescript, astToString } = await import('openapi-typescript')
+  const ast = await openapiTypescript(pathToFileURL(join(root, spec)), { alphabetize: false, ...options })
+  return new Map([[output, astToString(ast)]])
 }
