@@ -9,34 +9,23 @@ const MODULES = {
   state: ['domain', 'disk'],
   documents: ['domain'],
   tls: ['domain', 'disk'],
-  conform: ['domain'],
+  conform: ['domain', 'state', 'contract'],
   contract: ['domain'],
-  'third-party': ['domain', 'state', 'pages'],
   'request-journal': ['domain', 'state', 'contract'],
   environments: ['domain', 'state'],
   verdict: ['domain', 'documents', 'contract', 'request-journal', 'scenarios', 'pages'],
   operations: ['domain', 'state', 'contract'],
-  'magic-links': ['domain', 'state', 'pages', 'operations'],
   scenarios: ['domain', 'state', 'documents', 'contract'],
-  http: [
-    'domain',
-    'state',
-    'documents',
-    'contract',
-    'pages',
-    'third-party',
-    'request-journal',
-    'operations',
-    'magic-links',
-    'scenarios',
-    'verdict',
-  ],
+  http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios', 'verdict'],
+  'third-party': ['domain', 'state', 'pages', 'scenarios', 'http'],
+  'magic-links': ['domain', 'state', 'pages', 'operations', 'third-party', 'http'],
   control: [
     'domain',
     'state',
     'documents',
     'contract',
     'pages',
+    'http',
     'third-party',
     'environments',
     'operations',
@@ -48,7 +37,7 @@ const MODULES = {
 }
 const EVERY_MODULE = Object.keys(MODULES)
 
-/** The type of what every handler of a request gets; the app makes the one value of it. */
+/** The type of the services that every handler shares. It imports types alone, so every module may import it. */
 const SERVICES = '^src/app-services\\.ts$'
 
 /** Starts the server; the command line and the library know it and the types of its services. */
@@ -98,17 +87,17 @@ module.exports = {
     },
     {
       name: 'cli-over-app',
-      comment: 'the command line imports the app, the documents it checks, the disk and the domain; no other module',
+      comment: 'the command line imports the app, and what it does without serving',
       severity: 'error',
       from: { path: '^src/cli/' },
-      to: { path: '^src/', pathNot: ['^src/(cli|documents|domain|disk)/', APP] },
+      to: { path: '^src/', pathNot: ['^src/(cli|conform|documents|domain|disk|state|verdict)/', APP] },
     },
     {
       name: 'library-over-app',
-      comment: 'the library starts a server and calls its control API; it imports no other module',
+      comment: 'the library starts a server, calls its control API and judges its reports; it imports no other module',
       severity: 'error',
       from: { path: '^src/(library/|index\\.ts$|vitest\\.ts$)' },
-      to: { path: '^src/', pathNot: ['^src/library/', '^src/index\\.ts$', APP] },
+      to: { path: '^src/', pathNot: ['^src/(library|verdict)/', '^src/index\\.ts$', APP] },
     },
     {
       name: 'known-modules',
@@ -138,7 +127,20 @@ module.exports = {
       from: { path: '^src/', pathNot: [where, '^src/contract/generated/'] },
       to: { path: `node_modules/(@types/)?${name}/` },
     })),
-    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'services-are-types',
+      comment: 'app-services.ts imports types alone',
+      severity: 'error',
+      from: { path: SERVICES },
+      to: { dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-circles',
+      comment: 'a circle through the type of the services is none at run time',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { pathNot: SERVICES } },
+    },
     {
       name: 'no-orphans',
       comment: 'a file that nothing imports and that imports nothing is dead',

@@ -1,53 +1,66 @@
 import type { ObservedExchange } from './contract/observed-exchange.ts'
 import type { ToolSchemas } from './contract/tool-schemas.ts'
-import type { Client } from './domain/client.ts'
-import type { ThirdParty } from './domain/ports.ts'
-import type { RequestTrace } from './domain/request-trace.ts'
+import type { AdmissionRules } from './control/admission.ts'
+import type { DocumentChecks } from './documents/connector-checks.ts'
+import type { Ids } from './domain/ports.ts'
 import type { Vocabularies } from './domain/vocabulary.ts'
-import type { Journals } from './request-journal/journals.ts'
+import type { Environments } from './environments/environments.ts'
+import type { Log } from './http/log.ts'
+import type { ResponseCache } from './http/response-cache.ts'
 import type { OperationTable } from './operations/table.ts'
+import type { Journals } from './request-journal/journals.ts'
+import type { ScenarioDirectory } from './scenarios/directory.ts'
 import type { Pauses } from './scenarios/pauses.ts'
-import type { EnvironmentScenarios } from './scenarios/scenarios.ts'
 import type { Environment } from './state/environment.ts'
 import type { EnvironmentRegistry } from './state/environment-registry.ts'
+import type { ThirdParties } from './third-party/third-parties.ts'
 import type { ContractRecords } from './verdict/records.ts'
-import type { BodyReader } from './http/body.ts'
-import type { RequestContext } from './http/request-context.ts'
-import type { ResponseCache } from './http/cached-responses.ts'
-import type { Log } from './http/log.ts'
+import type { Reports } from './verdict/report-service.ts'
 
-/** What the steps of the request pipeline share: the environment registry and the settings of one server. */
+/**
+ * What handlers of every kind of request share: operations, pages, third parties and the control API of one server. It is
+ * made in `app/app.ts`. This file has types only, so every module may import it.
+ */
 export interface AppServices {
+  readonly version: string
+  /** The environments, and how their state is stored. */
   readonly registry: EnvironmentRegistry
-  /** The environment that a client id pattern makes for a client id that nobody has yet; undefined when none fits (1.2). */
-  readonly arrive: (
-    clientId: string,
-    secret: string,
-  ) => Promise<{ readonly environment: Environment; readonly client: Client } | undefined>
-  /** The third parties of an environment; calls are noted in the trace. */
-  readonly thirdParty: (environment: Environment, trace: RequestTrace) => ThirdParty
-  /** What answers each operation. */
-  readonly operations: OperationTable
-  readonly toolSchemas: ToolSchemas
-  readonly cacheable: ResponseCache
-  readonly journals: Journals
-  /** What clients did, held against the contract. */
-  readonly records: ContractRecords
-  /** Whose journal takes what belongs to no other environment. */
+  /** Makes environments from seeds or for client ids, resets and removes them (1.2). */
+  readonly environments: Environments
+  /** The environment of calls that name none; undefined until the seed is applied. */
   readonly defaultEnvironment: () => Environment | undefined
-  readonly vocabularies: Vocabularies
-  readonly scenarios: (environment: Environment) => EnvironmentScenarios
-  /** Where faults wait. */
+  readonly operations: OperationTable
+  readonly thirdParties: ThirdParties
+  readonly scenarios: ScenarioDirectory
+  /** The waits of faults, which end when the server closes. */
   readonly pauses: Pauses
-  readonly readBody: BodyReader
+  readonly toolSchemas: ToolSchemas
+  readonly vocabularies: Vocabularies
+  readonly responseCache: ResponseCache
+  /** The request journals, one for each environment. */
+  readonly journals: Journals
+  /** How clients used the contract. */
+  readonly records: ContractRecords
+  readonly reports: Reports
+  /** What seeds, connectors and scenarios are checked with. */
+  readonly documentChecks: DocumentChecks
+  /** Who may use the control API. */
+  readonly admission: AdmissionRules
+  /** For `X-Request-Id` (G18). Those of operations and pages repeat with `--id-seed`. */
+  readonly requestIds: { readonly operations: Ids; readonly pages: Ids; readonly control: Ids }
+  /** Largest body of an operation in bytes (G7). */
+  readonly bodyLimit: number
+  /** Largest body of a control call in bytes. */
+  readonly controlBodyLimit: number
+  /** What links and redirects are built on; from each request when absent. */
+  readonly baseUrl: string | undefined
+  /** Whether the lenient choices of `gaps` are switched off (`--strict`). */
+  readonly strict: boolean
   readonly log: Log
   /** Real time in milliseconds. */
   readonly realTime: () => number
-  readonly baseUrl: string | undefined
-  readonly strict: boolean
-  /** Sees every exchange once it is over. */
-  readonly observe: ((context: ObservedExchange) => void) | undefined
+  /** Sees every exchange with an operation once it is over. */
+  readonly observe: ((exchange: ObservedExchange) => void) | undefined
+  /** Aborted when the server closes: long polls and event streams end. */
+  readonly closing: AbortSignal
 }
-
-/** One step: it finds something out and notes it in the exchange, or throws what the caller is to be told. */
-export type Step = (context: RequestContext, services: AppServices) => Promise<void> | void

@@ -1,104 +1,85 @@
+import type { AppServices } from '../app-services.ts'
 import { ToolSchemas } from '../contract/tool-schemas.ts'
-import type { Reports } from '../control/context.ts'
-import { StartError } from '../domain/start-error.ts'
-import { documentChecks } from './document-checks.ts'
-import { mountDoors } from './routes.ts'
+import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios } from '../documents/load-scenarios.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
+import type { Scenario } from '../domain/scenario.ts'
+import { StartError } from '../domain/start-error.ts'
 import { Vocabularies } from '../domain/vocabulary.ts'
 import { Environments } from '../environments/environments.ts'
-import { createBodyReader } from '../http/body.ts'
-import type { AppServices } from '../app-services.ts'
-import { type ExpressApp, createFastExpress } from '../http/fast-express.ts'
-import { ResponseCache } from '../http/cached-responses.ts'
+import { createFastExpress, type ExpressApp } from '../http/fast-express.ts'
 import { SILENT } from '../http/log.ts'
-import { type JournalFile, openJournalFile } from '../request-journal/journal-file.ts'
-import { Journals } from '../request-journal/journals.ts'
+import { ResponseCache } from '../http/response-cache.ts'
 import { limitsOf } from '../http/server-limits.ts'
 import { type Serving, servingOf } from '../http/serving.ts'
 import { refuseExpectation } from '../http/unmet-expectation.ts'
 import { answerUnreadable } from '../http/unreadable-request.ts'
+import { applyAccountEvent } from '../operations/account-events.ts'
+import { applyDueEvents } from '../operations/due.ts'
 import { OPERATIONS } from '../operations/table.ts'
-import { ScenarioJoint } from './scenarios.ts'
-import { watchFiles } from './reload.ts'
-import type { EnvironmentScenarios } from '../scenarios/scenarios.ts'
-import { notApplied, type AppOptions } from './options.ts'
+import { type JournalFile, openJournalFile } from '../request-journal/journal-file.ts'
+import { Journals } from '../request-journal/journals.ts'
+import { ScenarioDirectory } from '../scenarios/directory.ts'
+import { knownConnectors } from '../scenarios/known-connectors.ts'
+import { Pauses } from '../scenarios/pauses.ts'
+import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
+import { ClientIdTakenError } from '../state/credential-index.ts'
+import { type EnvironmentRegistry, openRegistry } from '../state/environment-registry.ts'
 import { systemTime } from '../state/model/clock.ts'
 import { ConnectorDirectory } from '../state/model/connector-directory.ts'
-import type { Environment } from '../state/environment.ts'
-import { ClientIdTakenError } from '../state/credential-index.ts'
-import { RandomIds } from '../state/model/ids.ts'
+import { RandomIds, serverIds } from '../state/model/ids.ts'
 import type { Model } from '../state/model/model.ts'
 import { finishIndexes } from '../state/registry-loading.ts'
-import { openRegistry, type EnvironmentRegistry } from '../state/environment-registry.ts'
-import { reportsOf } from './reports.ts'
-import { ContractRecords } from '../verdict/records.ts'
 import { startThirdParties, type ThirdParties } from '../third-party/third-parties.ts'
+import { ContractRecords } from '../verdict/records.ts'
+import { createReports } from '../verdict/report-service.ts'
+import { noteEntry } from '../verdict/served.ts'
+import { VERSION } from '../version.ts'
+import { documentChecks } from './document-checks.ts'
+import { type AppOptions, DEFAULT_ENVIRONMENT, notApplied } from './options.ts'
+import { mountRoutes } from './routes.ts'
 
 export type { AppOptions } from './options.ts'
 
 export interface App {
   /** For tests without a port. */
   readonly express: ExpressApp
-  readonly registry: EnvironmentRegistry
-  /** What was asked and what it caused, by environment. */
-  readonly journals: Journals
-  /** Which scenarios an environment has, in which state, and how often their rules fired. */
-  scenarios(environment: Environment): EnvironmentScenarios
+  readonly services: AppServices
   /** The first client of the default environment. */
   readonly client: { readonly id: string; readonly secret: string }
-  /** What the start has to say. */
+  /** What to tell the user once the server is started. */
   readonly notices: readonly string[]
   /** The certificate that clients of an HTTPS server with a temporary certificate have to trust. */
   readonly authorityFile: string | undefined
-  /** What clients did wrong and what they never exercised. */
-  readonly reports: Reports
   listen: Serving['listen']
   /** Stops serving, then writes the state. */
   close(): Promise<void>
 }
 
-const DEFAULT_ENVIRONMENT = 'default'
 const BODY_LIMIT = 1024 * 1024
+/** Whole states are larger than what operations take. */
+const CONTROL_BODY_LIMIT = 64 * 1024 * 1024
 const JOURNAL_CAPACITY = 10_000
 const JOURNAL_BYTES = 64 * 1024 * 1024
 
-/** Puts the rooms together. @throws StartError for a file that cannot be used */
+/** Starts everything but the listening. @throws StartError for a file that cannot be used */
 export async function createApp(options: AppOptions = {}): Promise<App> {
-  const connectors = new WeakMap<Model, ConnectorDirectory>()
-  const registry = await openRegistry({
-    file: options.state ?? undefined,
-    fresh: options.fresh,
-    durability: options.durability,
-    fileSystem: options.fileSystem,
-    time: options.time,
-    resolveConnector: (model, keyId) => memo(connectors, model, () => new ConnectorDirectory(model)).find(keyId),
-  })
-  const scenarios: ScenarioJoint = new ScenarioJoint({
-    registry,
-    documents: documentChecks(options.allowOutbound),
-    thirdParty: (environment) => thirdParties.client(environment),
-  })
+  const registry = await openEnvironments(options)
+  const pauses = new Pauses()
+  const intercept = thirdPartyInterceptor({ scenarios: (environment) => scenarios.of(environment), pauses })
   const thirdParties = await startThirdParties({
     environment: (name) => registry.environment(name),
-    intercept: scenarios.intercept,
+    intercept,
     allowOutbound: options.allowOutbound,
-    // What a third party has issued it must not forget: the service would come with a token that nobody knows.
+    // A grant must not be lost after the service has been given its tokens.
     durable: () => registry.flushed(),
   })
-  const environments = new Environments({
-    registry,
-    thirdParty: (environment) => thirdParties.client(environment),
-    seed: () => loadSeeds(options.seeds ?? [BUNDLED], documentChecks(options.allowOutbound)),
-    clock: { now: options.clock, frozen: options.freeze },
-    idSeed: options.idSeed,
-    time: options.time,
-    // The scenarios of the start begin with the environment, not with its first request.
-    created: (environment) => void scenarios.directory.of(environment),
-  })
+  const scenarios = createScenarios(registry, thirdParties, options)
   try {
-    const notices = [...registry.notices, ...(await seedDefault(registry, environments, options))]
-    await startScenarios(registry, scenarios, options)
-    return await assemble({ registry, thirdParties, environments, scenarios, notices, options })
+    const closing = new AbortController()
+    const services = createServices({ registry, thirdParties, scenarios, pauses, closing: closing.signal }, options)
+    const notices = [...registry.notices, ...(await seedDefault(services, options))]
+    await startScenarios(services, options)
+    return await assemble({ services, notices, closing }, options)
   } catch (error) {
     await thirdParties.close()
     await registry.close()
@@ -106,12 +87,101 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   }
 }
 
-/** A new environment gets the seed; one that the state file holds stays as it is. */
-async function seedDefault(
+function openEnvironments(options: AppOptions): Promise<EnvironmentRegistry> {
+  const connectors = new WeakMap<Model, ConnectorDirectory>()
+  const connectorsOf = (model: Model): ConnectorDirectory => {
+    const known = connectors.get(model)
+    if (known) return known
+    const made = new ConnectorDirectory(model)
+    connectors.set(model, made)
+    return made
+  }
+  return openRegistry({
+    file: options.state ?? undefined,
+    fresh: options.fresh,
+    durability: options.durability,
+    fileSystem: options.fileSystem,
+    time: options.time,
+    resolveConnector: (model, keyId) => connectorsOf(model).find(keyId),
+  })
+}
+
+function createScenarios(
   registry: EnvironmentRegistry,
-  environments: Environments,
-  options: AppOptions,
-): Promise<string[]> {
+  thirdParties: ThirdParties,
+  { allowOutbound }: AppOptions,
+): ScenarioDirectory {
+  const checks = documentChecks(allowOutbound)
+  let bundled: Promise<readonly Scenario[]> | undefined
+  return new ScenarioDirectory({
+    bundled: (name, environment) => bundledScenario(name, { checks, connectors: knownConnectors(environment) }),
+    bundledNames: bundledScenarioNames,
+    bundledScenarios: () => (bundled ??= bundledScenarios(checks)),
+    happen: (environment, account, event, trace) => {
+      applyAccountEvent({ environment, thirdParty: thirdParties.client(environment), trace }, account, event)
+    },
+    advance: (environment, by, trace) => {
+      registry.environment(environment.name)?.clock.advance(by)
+      applyDueEvents(environment, trace)
+    },
+  })
+}
+
+type Made = Pick<AppServices, 'registry' | 'thirdParties' | 'scenarios' | 'pauses' | 'closing'>
+
+function createServices(made: Made, options: AppOptions): AppServices {
+  const { registry, thirdParties, scenarios } = made
+  const checks = documentChecks(options.allowOutbound)
+  const realTime = options.time ?? systemTime
+  const defaultEnvironment = () => registry.environment(DEFAULT_ENVIRONMENT)
+  const journals = new Journals({
+    capacity: options.journalCapacity ?? JOURNAL_CAPACITY,
+    maxBytes: JOURNAL_BYTES,
+    realTime,
+    defaultEnvironment,
+  })
+  const records = new ContractRecords()
+  journals.observe((entry) => noteEntry(records, entry))
+  return {
+    ...made,
+    version: VERSION,
+    environments: new Environments({
+      registry,
+      thirdParty: (environment) => thirdParties.client(environment),
+      seed: () => loadSeeds(options.seeds ?? [BUNDLED], checks),
+      clock: { now: options.clock, frozen: options.freeze },
+      idSeed: options.idSeed,
+      time: options.time,
+      // Scenarios of the start count from the creation of an environment, not from its first request.
+      created: (environment) => void scenarios.of(environment),
+    }),
+    defaultEnvironment,
+    operations: options.operations ?? OPERATIONS,
+    toolSchemas: new ToolSchemas(),
+    vocabularies: new Vocabularies(),
+    responseCache: new ResponseCache(),
+    journals,
+    records,
+    reports: createReports({ version: VERSION, registry, journals, records, scenarios, realTime }),
+    documentChecks: checks,
+    admission: options,
+    requestIds: {
+      operations: serverIds('requests of operations', options.idSeed),
+      pages: serverIds('requests of pages', options.idSeed),
+      control: new RandomIds(),
+    },
+    bodyLimit: options.bodyLimit ?? BODY_LIMIT,
+    controlBodyLimit: options.bodyLimit ?? CONTROL_BODY_LIMIT,
+    baseUrl: options.baseUrl,
+    strict: options.strict ?? false,
+    log: options.log ?? SILENT,
+    realTime,
+    observe: options.observe,
+  }
+}
+
+/** A new default environment gets the seed; one that the state file holds stays as it is. */
+async function seedDefault({ registry, environments }: AppServices, options: AppOptions): Promise<string[]> {
   if (registry.environment(DEFAULT_ENVIRONMENT)) return notApplied(options)
   try {
     await environments.createDefault(DEFAULT_ENVIRONMENT)
@@ -122,129 +192,75 @@ async function seedDefault(
         `${error.message}. Rename that environment, or use another --state file or --fresh`,
     )
   }
-  // Should the disk refuse it, there would be nobody to serve.
+  // A server whose disk refuses the seed must not start.
   await registry.flushed()
   return []
 }
 
-async function startScenarios(
-  registry: EnvironmentRegistry,
-  scenarios: ScenarioJoint,
-  options: AppOptions,
-): Promise<void> {
-  const standard = registry.environment(DEFAULT_ENVIRONMENT)
-  if (standard && options.scenarios) await scenarios.startWith(options.scenarios, standard)
+/** Starts the scenarios of `--scenario` in every environment. @throws StartError for a name or file that cannot be used */
+async function startScenarios(services: AppServices, { scenarios: names }: AppOptions): Promise<void> {
+  const environment = services.defaultEnvironment()
+  if (!environment || !names) return
+  const connectors = knownConnectors(environment)
+  services.scenarios.startWith(await loadScenarios(names, { checks: services.documentChecks, connectors }))
+  services.scenarios.of(environment)
 }
 
-interface Parts {
-  registry: EnvironmentRegistry
-  thirdParties: ThirdParties
-  environments: Environments
-  scenarios: ScenarioJoint
-  notices: readonly string[]
-  options: AppOptions
+interface Started {
+  readonly services: AppServices
+  readonly notices: readonly string[]
+  readonly closing: AbortController
 }
 
-async function assemble({ registry, thirdParties, environments, scenarios, notices, options }: Parts): Promise<App> {
+/** Mounts the routes and makes the HTTP server. */
+async function assemble(started: Started, options: AppOptions): Promise<App> {
+  const { services, notices, closing } = started
   const { app: express, createFastServer } = createFastExpress()
-  const services = appServices({ registry, thirdParties, environments, scenarios, options })
-  const { journals } = services
-  const reports = reportsOf(services)
-  const journalFile = journalFileOf(options, services)
-  const closing = new AbortController()
-  mountDoors(express, services, { environments, scenarios, reports, options, closing: closing.signal })
-  const { serving, tls } = await transport(createFastServer, services, options)
-  const reloadable = { registry, environments, directory: scenarios.directory, defaultEnvironment: DEFAULT_ENVIRONMENT }
-  const reloading = options.watch ? await watchFiles(options, reloadable, services.log) : undefined
-  const [client] = registry.environment(DEFAULT_ENVIRONMENT)?.model.tables.clients.values() ?? []
+  mountRoutes(express, services)
+  const limits = limitsOf(options.limits)
+  const tls = await tlsOf(options)
+  const server = await createFastServer(limits, tls)
+  server.on('clientError', answerUnreadable(services))
+  server.on('checkExpectation', refuseExpectation(services))
+  const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)
+  const journalFile = options.journalFile === undefined ? undefined : openJournal(options.journalFile, services)
+  const reloading = options.watch ? await (await import('./reload.ts')).watchFiles(options, services) : undefined
+  const [client] = services.defaultEnvironment()?.model.tables.clients.values() ?? []
   return {
     express,
-    registry,
-    journals,
-    scenarios: (environment) => scenarios.directory.of(environment),
-    notices,
+    services,
     client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
+    notices,
     authorityFile: tls?.authorityFile,
-    reports,
     listen: async (address) => {
-      const where = await serving.listen(address)
-      void finishIndexes(registry.environments())
-      return where
+      const bound = await serving.listen(address)
+      void finishIndexes(services.registry.environments())
+      return bound
     },
     close: async () => {
-      // Whoever waits or watches would keep the server open.
+      // Long polls, event streams and the pauses of faults would keep the server open.
       closing.abort()
-      journals.close()
-      scenarios.pauses.close()
+      services.journals.close()
+      services.pauses.close()
       await reloading?.close()
       await serving.close()
       await journalFile?.close()
       await tls?.release()
-      await thirdParties.close()
-      await registry.close()
+      await services.thirdParties.close()
+      await services.registry.close()
     },
   }
 }
 
-function journalFileOf({ journalFile: path }: AppOptions, { journals, log }: AppServices): JournalFile | undefined {
-  if (path === undefined) return undefined
+function openJournal(path: string, { journals, log }: AppServices): JournalFile {
   const file = openJournalFile(path, (message) => log.warn(message))
   journals.observe((entry) => file.append(entry))
   return file
 }
 
-/** The server, with its certificate when it has one. Certificates are for clients, who live in real time. */
-async function transport(createFastServer: CreateFastServer, services: AppServices, options: AppOptions) {
-  const { tls: asked } = options
-  const limits = limitsOf(options.limits)
-  const certificates = asked && (await import('../tls/server-credentials.ts'))
-  const tls = certificates && (await certificates.serverCredentials(asked, systemTime()))
-  const server = await createFastServer(limits, tls)
-  const ids = new RandomIds()
-  server.on('clientError', answerUnreadable(ids, services))
-  server.on('checkExpectation', refuseExpectation(services, ids))
-  return { serving: servingOf(server, tls ? 'https' : 'http', limits.closeTimeout), tls }
-}
-type CreateFastServer = ReturnType<typeof createFastExpress>['createFastServer']
-
-function appServices({
-  registry,
-  thirdParties,
-  environments,
-  scenarios,
-  options,
-}: Omit<Parts, 'notices'>): AppServices {
-  return {
-    registry,
-    arrive: (clientId, secret) => environments.arrive(clientId, secret),
-    thirdParty: (environment, trace) => thirdParties.client(environment, trace),
-    operations: options.operations ?? OPERATIONS,
-    toolSchemas: new ToolSchemas(),
-    cacheable: new ResponseCache(),
-    vocabularies: new Vocabularies(),
-    scenarios: (environment) => scenarios.directory.of(environment),
-    pauses: scenarios.pauses,
-    journals: new Journals({
-      capacity: options.journalCapacity ?? JOURNAL_CAPACITY,
-      maxBytes: JOURNAL_BYTES,
-      realTime: options.time ?? systemTime,
-      defaultEnvironment: () => registry.environment(DEFAULT_ENVIRONMENT),
-    }),
-    records: new ContractRecords(),
-    defaultEnvironment: () => registry.environment(DEFAULT_ENVIRONMENT),
-    readBody: createBodyReader(options.bodyLimit ?? BODY_LIMIT),
-    log: options.log ?? SILENT,
-    realTime: options.time ?? systemTime,
-    baseUrl: options.baseUrl,
-    strict: options.strict ?? false,
-    observe: options.observe,
-  }
-}
-
-function memo<Key extends object, Value>(map: WeakMap<Key, Value>, key: Key, make: () => Value): Value {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = make()
-  map.set(key, made)
-  return made
+/** Certificates are checked by clients in real time, so the mock's own clock has no part in them. */
+async function tlsOf({ tls }: AppOptions) {
+  if (!tls) return undefined
+  const { serverCredentials } = await import('../tls/server-credentials.ts')
+  return serverCredentials(tls, systemTime())
 }

@@ -8,7 +8,10 @@ import type { Durability } from '../state/wal/commit-log.ts'
 import type { FileSystem } from '../state/wal/file-system.ts'
 import type { TlsOptions } from '../tls/options.ts'
 
-/** What a server is to be like; everything may be left out. */
+/** The environment of calls that name none (1.2). */
+export const DEFAULT_ENVIRONMENT = 'default'
+
+/** How the server is started; everything may be left out. */
 export interface AppOptions {
   /** The state file; null or absent keeps everything in memory. */
   state?: string | null | undefined
@@ -49,7 +52,7 @@ export interface AppOptions {
   /** Journal entries are appended to it as JSON lines too. */
   journalFile?: string | undefined
   log?: Log | undefined
-  /** Sees every exchange of the API once it is over. */
+  /** Sees every exchange with an operation once it is over. */
   observe?: ((context: ObservedExchange) => void) | undefined
   time?: TimeSource | undefined
   /** For tests that need a disk that fails. */
@@ -58,7 +61,7 @@ export interface AppOptions {
   operations?: OperationTable | undefined
 }
 
-/** What a notice says of options that only a new environment takes, when the state file holds one already. */
+/** The options that were given and that only a new environment takes, as a notice; none when there are none. */
 export function notApplied({ seeds, clock, freeze, idSeed }: AppOptions): string[] {
   const unused = [
     ...(seeds === undefined ? [] : ['the seed']),

@@ -1,63 +1,126 @@
-import { documentChecks } from './document-checks.ts'
-import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
+import type { AppServices } from '../app-services.ts'
 import { isPath, loadScenarios } from '../documents/load-scenarios.ts'
-import type { Environments } from '../environments/environments.ts'
-import type { ScenarioDirectory } from '../scenarios/directory.ts'
+import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
+import { DocumentError } from '../documents/problem.ts'
+import { textFiles } from '../documents/seed-files.ts'
+import { StartError } from '../domain/start-error.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
-import type { AppOptions } from './options.ts'
-import type { EnvironmentRegistry } from '../state/environment-registry.ts'
-import type { ReloadLog, Reloading, Source } from './watch/reloading.ts'
+import { FileWatch } from './file-watch.ts'
+import { type AppOptions, DEFAULT_ENVIRONMENT } from './options.ts'
 
-interface Reloadable {
-  readonly registry: EnvironmentRegistry
-  readonly environments: Environments
-  readonly directory: ScenarioDirectory
-  /** Whose clients a seed's clients are, and whose connectors a scenario of the start is about. */
-  readonly defaultEnvironment: string
+/** Documents that are read again when their files change. */
+interface Source {
+  /** What messages call it: `the seed`. */
+  readonly name: string
+  /** Files and folders. */
+  readonly paths: readonly string[]
+  /** Reads and checks all of it, and answers what applies it. @throws DocumentError, StartError */
+  prepare(): Promise<() => Promise<void>>
 }
 
 /** Reads seeds, connectors and scenarios again when their files change, as long as the server runs (`--watch`). */
 export async function watchFiles(
-  options: AppOptions,
-  reloadable: Reloadable,
-  log: ReloadLog,
-): Promise<Reloading | undefined> {
-  const sources = [seedSource(options, reloadable), scenarioSource(options, reloadable)].filter(
-    ({ paths }) => paths.length > 0,
-  )
+  { seeds = [], scenarios: names = [] }: AppOptions,
+  services: AppServices,
+): Promise<{ close(): Promise<void> }> {
+  const { registry, environments, scenarios, documentChecks, log } = services
+  const sources: Source[] = [
+    {
+      name: 'the seed',
+      paths: seeds.filter((path) => path !== BUNDLED),
+      prepare: async () => {
+        const seed = await loadSeeds(seeds, documentChecks)
+        return () => environments.reseed(seed, DEFAULT_ENVIRONMENT)
+      },
+    },
+    {
+      name: 'the scenarios',
+      paths: names.filter(isPath),
+      prepare: async () => {
+        const environment = registry.environment(DEFAULT_ENVIRONMENT)
+        const connectors = environment ? knownConnectors(environment) : new Map<string, undefined>()
+        const read = await loadScenarios(names, { checks: documentChecks, connectors })
+        return () => {
+          scenarios.redefine(read, registry.environments())
+          return Promise.resolve()
+        }
+      },
+    },
+  ].filter(({ paths }) => paths.length > 0)
   if (sources.length === 0) {
     log.warn('there is nothing to watch: --watch is about the files that --seed and --scenario name')
-    return undefined
+    return { close: () => Promise.resolve() }
   }
-  const { startReloading } = await import('./watch/reloading.ts')
-  return startReloading(sources, log)
-}
-
-function seedSource(options: AppOptions, { environments, defaultEnvironment }: Reloadable): Source {
-  const { seeds = [], allowOutbound } = options
+  const watched = await Promise.all(
+    sources.map(async (source) => new WatchedSource(source, await textsOf(source), log)),
+  )
+  let running = Promise.resolve()
+  const changed = (): void => {
+    running = running.then(async () => {
+      for (const source of watched) await source.reloadIfChanged()
+    })
+  }
+  const paths = sources.flatMap((source) => source.paths)
+  const watch = new FileWatch(paths, { changed, failed: (reason) => log.warn(reason) })
+  // Files may have changed between the start of the server and here.
+  changed()
   return {
-    name: 'the seed',
-    paths: seeds.filter((path) => path !== BUNDLED),
-    prepare: async () => {
-      const seed = await loadSeeds(seeds, documentChecks(allowOutbound))
-      return () => environments.reseed(seed, defaultEnvironment)
+    close: () => {
+      watch.close()
+      return running
     },
   }
 }
 
-function scenarioSource(options: AppOptions, { registry, directory, defaultEnvironment }: Reloadable): Source {
-  const { scenarios = [], allowOutbound } = options
-  return {
-    name: 'the scenarios',
-    paths: scenarios.filter(isPath),
-    prepare: async () => {
-      const environment = registry.environment(defaultEnvironment)
-      const connectors = environment ? knownConnectors(environment) : new Map<string, undefined>()
-      const read = await loadScenarios(scenarios, { checks: documentChecks(allowOutbound), connectors })
-      return () => {
-        directory.redefine(read, registry.environments())
-        return Promise.resolve()
-      }
-    },
+class WatchedSource {
+  readonly #source: Source
+  readonly #log: AppServices['log']
+  #texts: Texts
+
+  constructor(source: Source, texts: Texts, log: AppServices['log']) {
+    this.#source = source
+    this.#texts = texts
+    this.#log = log
   }
+
+  /** Applies the files when their text has changed. Files that cannot be used are reported once and change nothing. */
+  async reloadIfChanged(): Promise<void> {
+    const texts = await textsOf(this.#source)
+    const files = differing(this.#texts, texts)
+    if (files.length === 0) return
+    this.#texts = texts
+    try {
+      const apply = await this.#source.prepare()
+      await apply()
+      this.#log.info(`reloaded ${this.#source.name}: ${files.join(', ')}`)
+    } catch (error) {
+      this.#log.warn(`${this.#source.name} stays as it was: ${files.join(', ')} cannot be used`)
+      for (const problem of problemsOf(error)) this.#log.warn(problem)
+    }
+  }
+}
+
+/** By file; a path that cannot be read has the reason in place of a text. */
+type Texts = ReadonlyMap<string, string>
+
+async function textsOf({ paths }: Source): Promise<Texts> {
+  const texts = new Map<string, string>()
+  for (const path of paths) {
+    try {
+      for (const { file, text } of await textFiles(path)) texts.set(file, text)
+    } catch (error) {
+      texts.set(path, String(error))
+    }
+  }
+  return texts
+}
+
+function differing(before: Texts, after: Texts): string[] {
+  return [...new Set([...before.keys(), ...after.keys()])].filter((file) => before.get(file) !== after.get(file))
+}
+
+function problemsOf(error: unknown): string[] {
+  if (error instanceof DocumentError) return error.problems.map(({ message }) => message)
+  if (error instanceof StartError) return [error.message]
+  return [error instanceof Error ? error.message : String(error)]
 }

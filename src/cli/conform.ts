@@ -1,4 +1,4 @@
-import { type BASES, type REPORT_FORMATS, reportText, runConformance } from '../app/conformance.ts'
+import { type BASES, type REPORT_FORMATS, reportText, runConformance } from '../conform/conformance.ts'
 import { StartError } from '../domain/start-error.ts'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { Surroundings } from './command.ts'

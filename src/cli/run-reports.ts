@@ -2,7 +2,9 @@ import { appendFile, writeFile } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
-import type { ReportPair, Verdict, VerdictOptions } from '../app/verdict.ts'
+import type { ReportPair } from '../verdict/report-pair.ts'
+import type { Verdict } from '../verdict/verdict.ts'
+import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import { systemCode } from './failure.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -62,7 +64,11 @@ export async function writeReports(files: readonly ReportFile[], judged: Judged)
 /** For a program everything there is, with the verdict on it; elsewhere what is allowed stands apart from what is wrong. */
 async function textOf(format: ReportFile['format'], { reports, options, verdict }: Judged): Promise<string> {
   if (format === 'json') return `${JSON.stringify({ ...reports, verdict }, null, 2)}\n`
-  const { render, shortfallsOf, withoutAllowed } = await import('../app/verdict.ts')
+  const [{ render }, { shortfallsOf }, { withoutAllowed }] = await Promise.all([
+    import('../verdict/formats/format.ts'),
+    import('../verdict/verdict.ts'),
+    import('../verdict/allowed.ts'),
+  ])
   const { allow } = options
   const shortfalls = shortfallsOf(verdict.summary, options)
   return (await render(format, { ...(allow ? withoutAllowed(reports, allow) : reports), shortfalls })).text

@@ -1,5 +1,5 @@
 import { appendFile, readFile } from 'node:fs/promises'
-import type { VerdictOptions } from '../app/verdict.ts'
+import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import type { App } from '../app/app.ts'
 import { mistypedVariables, type Variables } from './arguments.ts'
 import type { Surroundings } from './command.ts'
@@ -53,7 +53,7 @@ async function runBeside(given: RunArguments, { variables, relay, log }: Beside)
     for (const notice of app.notices) log.warn(notice)
     const { url } = await app.listen({ host: LOOPBACK, port: 0 })
     const own = await connectionVariables(app, url, variables)
-    return { end: await ended(given, { ...variables, ...own }, relay), reports: app.reports }
+    return { end: await ended(given, { ...variables, ...own }, relay), reports: app.services.reports }
   } finally {
     await app.close()
   }
@@ -81,7 +81,7 @@ async function connectionVariables({ client, authorityFile }: App, url: string, 
 async function verdictOptions({ values }: RunArguments): Promise<VerdictOptions> {
   const { 'allow-violation': allow, 'min-operations': minOperations, 'min-statuses': minStatuses } = values
   if (allow === undefined && minOperations === undefined && minStatuses === undefined) return {}
-  const { readVerdictOptions, VerdictOptionError } = await import('../app/verdict.ts')
+  const { readVerdictOptions, VerdictOptionError } = await import('../verdict/verdict-options.ts')
   try {
     return readVerdictOptions({ allow, minOperations, minStatuses })
   } catch (error) {
@@ -99,10 +99,14 @@ interface Judging {
 /** Says on stderr, in the summary of the CI step and in reports what the command did; answers the exit code. */
 async function judge(
   end: CommandEnd,
-  reports: App['reports'],
+  reports: App['services']['reports'],
   { surroundings: { err, variables, columns }, options, files }: Judging,
 ): Promise<number> {
-  const { verdictOf, verdictText, verdictMarkdown } = await import('../app/verdict.ts')
+  const [{ verdictOf }, { verdictText }, { verdictMarkdown }] = await Promise.all([
+    import('../verdict/verdict.ts'),
+    import('../verdict/formats/text.ts'),
+    import('../verdict/formats/markdown.ts'),
+  ])
   const pair = { contract: await reports.contract(), coverage: await reports.coverage() }
   const verdict = verdictOf(pair, options)
   const code = end.code === 0 && !verdict.ok ? VERDICT_FAILED : end.code

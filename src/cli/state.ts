@@ -1,5 +1,6 @@
 import { nearest } from '../domain/suggestion.ts'
-import { checkState, repairState } from '../app/state-commands.ts'
+import { repairState } from '../state/state-repair.ts'
+import { checkState } from '../state/state-report.ts'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { Surroundings } from './command.ts'
 import { STATE_FLAGS } from './flags.ts'

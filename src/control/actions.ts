@@ -1,5 +1,4 @@
-import { completeLink } from '../magic-links/link-completion.ts'
-import type { Decision } from '../magic-links/ports.ts'
+import { completeLink, type Decision } from '../magic-links/consent-flow.ts'
 import type { Account } from '../domain/account.ts'
 import type { Connection } from '../domain/connection.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
@@ -30,7 +29,7 @@ export function removeEnvironment(context: ControlContext, name: string): void {
   const environment = environmentNamed(context, name)
   context.environments.remove(name)
   context.journals.remove(environment)
-  context.reports.removed(environment)
+  context.services.records.removed(environment.name, context.scenarios(environment).history())
 }
 
 /** Takes model, settings, clock, scenarios, journal and links back to the seed; clients, bearer tokens and snapshots stay. */
@@ -89,7 +88,7 @@ export async function completeMagicLink(
   const { decision, as, baseUrl, trace = new RequestTrace() } = choice
   const readGuard = new ReadGuard(environment)
   const thirdParty = context.thirdParty(environment, trace)
-  const flow = { environment, thirdParty, authorizations: context.authorizations, baseUrl, trace }
+  const flow = { services: context.services, environment, thirdParty, baseUrl, trace }
   const link = environment.model.tables.magic_links.get(id)
   trace.account = link && environment.model.tables.accounts.get(link.account_id)
   const answer = await completeLink(flow, id, { decision, as })

@@ -1,38 +1,23 @@
 import type { Request, Response } from 'express'
-import type { Authorizations } from '../magic-links/ports.ts'
-import type { ContractReport, CoverageReport, PrismCheck } from '../documents/report-schemas.ts'
+import type { AppServices } from '../app-services.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
 import type { Ids, ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environments } from '../environments/environments.ts'
+import { readBody } from '../http/body.ts'
+import { addressOf, baseUrlOf } from '../http/request-identity.ts'
 import type { Journals } from '../request-journal/journals.ts'
 import type { EnvironmentScenarios } from '../scenarios/scenarios.ts'
 import type { Environment } from '../state/environment.ts'
 import type { StoredEnvironment } from '../state/stored-environment.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
-import type { ReportFormat } from '../verdict/formats/format.ts'
+import type { Reports } from '../verdict/report-service.ts'
 import type { AdmissionRules } from './admission.ts'
 import type { SentBody } from './body.ts'
 
-/** What the server can say about its clients; made when somebody asks. */
-export interface Reports {
-  /** Of one environment, or of all of them. */
-  contract(environment?: string): Promise<ContractReport>
-  coverage(environment?: string): Promise<CoverageReport>
-  /** What Prism says otherwise of the exchanges that the journals keep; the first time, Prism is loaded. */
-  prismCheck(environment?: string): Promise<PrismCheck>
-  /** Both, in another format. */
-  rendered(format: ReportFormat, environment?: string): Promise<{ readonly text: string; readonly type: string }>
-  /** The environments that a report can be about, those that are gone included. */
-  names(): ReadonlySet<string>
-  /** An environment is gone; its record stays. */
-  removed(environment: Environment): void
-  /** The record begins anew. */
-  clear(environment?: string): void
-}
-
 /** What the control API needs of its server. */
 export interface ControlContext {
+  readonly services: AppServices
   readonly version: string
   /** Whether the seed has been applied. */
   ready(): boolean
@@ -42,7 +27,6 @@ export interface ControlContext {
   scenarios(environment: Environment): EnvironmentScenarios
   /** The third parties of an environment; calls are noted in the trace. */
   thirdParty(environment: Environment, trace: RequestTrace): ThirdParty
-  readonly authorizations: Authorizations
   readonly reports: Reports
   readonly documents: DocumentChecks
   readonly admission: AdmissionRules
@@ -50,7 +34,7 @@ export interface ControlContext {
   baseUrl(request: Request): string
   /** Where the caller reaches the mock; in another container, that is no address for a browser. */
   address(request: Request): string
-  readBody(request: Request, response: Response): Promise<Buffer>
+  readBody(request: Request): Promise<Buffer>
   /** For entries of the journal, which are no entities of an environment. */
   readonly ids: Ids
   /** Real time in milliseconds. */
@@ -59,6 +43,27 @@ export interface ControlContext {
   readonly closing: AbortSignal
   /** A failure that nobody expected. */
   failed(what: string, error: unknown): void
+}
+
+export function controlContext(services: AppServices): ControlContext {
+  const { thirdParties, scenarios, requestIds, baseUrl, controlBodyLimit, log } = services
+  return {
+    ...services,
+    services,
+    ready: () => services.defaultEnvironment() !== undefined,
+    scenarios: (environment) => scenarios.of(environment),
+    thirdParty: (environment, trace) => thirdParties.client(environment, trace),
+    documents: services.documentChecks,
+    baseUrl: (request) => baseUrlOf(request, baseUrl),
+    address: (request) => addressOf(request, baseUrl),
+    readBody: (request) => readBody(request, controlBodyLimit),
+    ids: requestIds.control,
+    failed: (what, error) =>
+      log.error('a call of the control API failed', {
+        call: what,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      }),
+  }
 }
 
 /** One call of the control API that is about the server, once it has been admitted and read. */

@@ -1,4 +1,4 @@
-import { LinkProblem } from '../magic-links/link-problem.ts'
+import { LinkProblem } from '../magic-links/link-validity.ts'
 import { DocumentError } from '../documents/problem.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { EnvironmentExistsError } from '../environments/environments.ts'

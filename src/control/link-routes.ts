@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { DECISIONS } from '../magic-links/ports.ts'
+import { DECISIONS } from '../magic-links/consent-flow.ts'
 import { now } from '../state/environment.ts'
 import type { StoredEnvironment } from '../state/stored-environment.ts'
 import { completeMagicLink } from './actions.ts'

@@ -49,7 +49,7 @@ async function coverage(call: ServerCall): Promise<ControlReply> {
 }
 
 function clear(call: ServerCall): ControlReply {
-  call.context.reports.clear(environmentOf(call))
+  call.context.services.records.clear(environmentOf(call))
   return { status: 200, body: {} }
 }
 

@@ -1,17 +1,26 @@
 import express, { type Request, type Response, type Router } from 'express'
+import type { AppServices } from '../app-services.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { applyDueEvents } from '../operations/due.ts'
 import { environmentNamed } from './actions.ts'
 import { admit } from './admission.ts'
 import { formatOf, hasBody, readingError, type SentBody, textOf } from './body.ts'
-import type { ControlContext, ControlReply, ControlRoute, EnvironmentRoute, ServerCall } from './context.ts'
+import {
+  type ControlContext,
+  controlContext,
+  type ControlReply,
+  type ControlRoute,
+  type EnvironmentRoute,
+  type ServerCall,
+} from './context.ts'
 import { ControlError, type Fault, faulty } from './control-error.ts'
 import { controlErrorOf } from './error-of.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { controlTable, type Way, waysOf } from './route-table.ts'
 
 /** The control API under `/_mock`. No answer has a CORS header: pages of other origins cannot read it. */
-export function controlRoutes(context: ControlContext): Router {
+export function controlRoutes(services: AppServices): Router {
+  const context = controlContext(services)
   const router = express.Router({ strict: true, caseSensitive: true })
   const table = controlTable()
   router.use(async (request, response) => {
@@ -43,7 +52,7 @@ async function answer(
   checkQuery(route, query)
   const named = query.get('environment') ?? 'default'
   if (route.about === 'environment') environmentNamed(context, named)
-  const body = await bodyOf(context, route, request, response)
+  const body = await bodyOf(context, route, request)
   const call: ServerCall = { context, request, response, path: parts, query, body }
   try {
     return await (route.about === 'server' ? route.handle(call) : inEnvironment(route, call, named))
@@ -91,18 +100,13 @@ function checkQuery(route: ControlRoute, query: URLSearchParams): void {
 }
 
 /** @throws ControlError UNSUPPORTED_CONTENT_TYPE, BODY_TOO_LARGE, MALFORMED_BODY, INVALID_BODY */
-async function bodyOf(
-  context: ControlContext,
-  route: ControlRoute,
-  request: Request,
-  response: Response,
-): Promise<SentBody | undefined> {
+async function bodyOf(context: ControlContext, route: ControlRoute, request: Request): Promise<SentBody | undefined> {
   if (!hasBody(request)) {
     if (route.body !== 'required') return undefined
     throw faulty('INVALID_BODY', [{ path: '', found: 'no body', allowed: 'a JSON or YAML body (required)' }])
   }
   const format = formatOf(request)
-  const bytes = await context.readBody(request, response).catch((error: unknown) => {
+  const bytes = await context.readBody(request).catch((error: unknown) => {
     throw readingError(error)
   })
   const text = textOf(bytes)

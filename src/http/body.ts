@@ -1,39 +1,33 @@
+import type { IncomingMessage } from 'node:http'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { Request, Response } from 'express'
 import { ServiceError } from '../domain/errors.ts'
 import { nesting } from '../domain/json.ts'
 
 /** How deep a body may nest: deeper ones would break whoever serializes them later. */
 const MAX_DEPTH = 100
 
-/** Reads a body of at most so many bytes, compressed ones included. */
-export interface BodyReader {
-  (request: Request, response: Response): Promise<Buffer>
-}
-
 /**
- * A body that is too large is refused as soon as that is known: one that says so before any of it is read, one that never
- * ends once it has gone over.
+ * Reads a body of at most `limit` bytes, counted after decompression. A larger one is refused as soon as that is known: by its
+ * `Content-Length`, or once it has gone over.
  * @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400): cut short, or in an unknown encoding (G7)
  */
-export function createBodyReader(limit: number): BodyReader {
-  return (request) =>
-    new Promise((resolve, reject) => {
-      const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase()
-      const decoder = DECODERS.get(encoding)?.()
-      if (!decoder && encoding !== 'identity') {
-        const sent = `the encoding ${JSON.stringify(encoding.slice(0, 60))}`
-        const about = { found: sent, expected: `one of ${ENCODINGS}`, constraint: 'content_encoding' }
-        reject(malformed(`has ${sent}; allowed are ${ENCODINGS}`, about))
-        return
-      }
-      if (!decoder && Number(request.headers['content-length'] ?? 0) > limit) {
-        reject(tooLarge(limit))
-        return
-      }
-      collect(request, decoder, { limit, resolve, reject })
-    })
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase()
+    const decoder = DECODERS.get(encoding)?.()
+    if (!decoder && encoding !== 'identity') {
+      const sent = `the encoding ${JSON.stringify(encoding.slice(0, 60))}`
+      const about = { found: sent, expected: `one of ${ENCODINGS}`, constraint: 'content_encoding' }
+      reject(malformed(`has ${sent}; allowed are ${ENCODINGS}`, about))
+      return
+    }
+    if (!decoder && Number(request.headers['content-length'] ?? 0) > limit) {
+      reject(tooLarge(limit))
+      return
+    }
+    collect(request, decoder, { limit, resolve, reject })
+  })
 }
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
@@ -49,7 +43,11 @@ interface Collecting {
   reject: (error: ServiceError) => void
 }
 
-function collect(request: Request, decoder: Transform | undefined, { limit, resolve, reject }: Collecting): void {
+function collect(
+  request: IncomingMessage,
+  decoder: Transform | undefined,
+  { limit, resolve, reject }: Collecting,
+): void {
   const chunks: Buffer[] = []
   let size = 0
   const refuse = (error: ServiceError): void => {
@@ -78,12 +76,12 @@ function collect(request: Request, decoder: Transform | undefined, { limit, reso
 }
 
 /** Whether the request announces a body at all. */
-export function hasBody(request: Request): boolean {
+export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
 }
 
 /** @throws ServiceError UNSUPPORTED_CONTENT_TYPE (G7) */
-export function checkContentType(request: Request, wanted: string): void {
+export function checkContentType(request: IncomingMessage, wanted: string): void {
   const sent = request.headers['content-type'] ?? ''
   if (sent === wanted) return
   const [type = '', ...parameters] = sent.split(';').map((part) => part.trim().toLowerCase())

@@ -4,7 +4,7 @@ import type { AppServices } from '../app-services.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Our own answer against the spec: what it breaks is a defect of the mock, logged and kept in the journal. */
-export function checkAnswer(context: RequestContext, { log, cacheable }: AppServices): void {
+export function checkAnswer(context: RequestContext, { log, responseCache }: AppServices): void {
   const { route, reply, error, fault } = context
   // What a scenario answers is its author's, who may want what the spec does not have.
   if (fault && (fault.injected || fault.cut)) return
@@ -14,7 +14,7 @@ export function checkAnswer(context: RequestContext, { log, cacheable }: AppServ
   if (reply.status === 500 && error !== undefined && isOurs)
     log.error('an operation failed', { operation: route.operation, error: describe(error) })
   if (OUTSIDE_OPERATIONS.has(reply.status)) return
-  const known = cacheable.of(reply)
+  const known = responseCache.of(reply)
   if (known?.sound?.operation === route.operation && known.sound.status === reply.status) return
   context.responseViolations = checkResponse(route.operation, reply.status, reply.body)
   if (context.responseViolations.length === 0) {

@@ -23,7 +23,7 @@ function callOf(context: RequestContext, services: AppServices): Call<Operation>
   if (!checked) throw new Error('the operation comes after the contract check')
   return {
     environment,
-    thirdParty: services.thirdParty(environment, trace),
+    thirdParty: services.thirdParties.client(environment, trace),
     clientId: client?.id ?? '',
     baseUrl: baseUrlOf(request, services.baseUrl),
     strict: services.strict,

@@ -4,7 +4,7 @@ import { commit, errorAfterCommit } from './commit.ts'
 import { errorReply } from './error-body.ts'
 import type { RequestContext } from './request-context.ts'
 import { operate } from './operate.ts'
-import { readBody } from './read-body.ts'
+import { readSentBody } from './read-body.ts'
 import { record } from './record.ts'
 import { checkRequestContract } from './request-contract.ts'
 import { actOutScenarios } from './scenario.ts'
@@ -12,14 +12,17 @@ import { send } from './send.ts'
 import { serialize } from './serialize.ts'
 import { applyDue } from './due-events.ts'
 import { recordContractUse } from './contract-use.ts'
-import type { AppServices, Step } from '../app-services.ts'
+import type { AppServices } from '../app-services.ts'
 import { checkClient, inTokenWords } from './token-request.ts'
 import { toWire, fromWire } from './vocabulary.ts'
+
+/** One step: it notes what it finds out in the context, or throws what the caller is told. */
+type Step = (context: RequestContext, services: AppServices) => Promise<void> | void
 
 /** From the request to the reply; whatever is thrown here becomes the reply. The order is that of G17. */
 const INWARD: readonly Step[] = [
   checkBearer,
-  readBody,
+  readSentBody,
   fromWire,
   checkClient,
   applyDue,

@@ -1,26 +1,26 @@
-import { checkContentType, decode, hasBody, parseJsonObject } from './body.ts'
+import { checkContentType, decode, hasBody, parseJsonObject, readBody } from './body.ts'
 import type { AppServices } from '../app-services.ts'
 import type { RequestContext } from './request-context.ts'
 import { TokenError } from '../domain/errors.ts'
 
 /** Reads the body that the operation takes (G7); operations that take none leave it unread. */
-export function readBody(context: RequestContext, { readBody }: AppServices): Promise<void> | undefined {
+export function readSentBody(context: RequestContext, { bodyLimit }: AppServices): Promise<void> | undefined {
   const { request, route } = context
   if (route.bodyMediaType === null || !hasBody(request)) return undefined
-  return route.bearer ? readJson(context, route.bodyMediaType, readBody) : readForm(context, readBody)
+  return route.bearer ? readJson(context, route.bodyMediaType, bodyLimit) : readForm(context, bodyLimit)
 }
 
-async function readJson(context: RequestContext, mediaType: string, readBody: AppServices['readBody']): Promise<void> {
-  const { request, response } = context
+async function readJson(context: RequestContext, mediaType: string, limit: number): Promise<void> {
+  const { request } = context
   checkContentType(request, mediaType)
-  context.rawBody = await readBody(request, response)
+  context.rawBody = await readBody(request, limit)
   context.body = parseJsonObject(context.rawBody)
 }
 
 const FORM = 'application/x-www-form-urlencoded'
 
 /** The token request is a form, and its errors are those of RFC 6749 (G14). */
-async function readForm(context: RequestContext, read: AppServices['readBody']): Promise<void> {
+async function readForm(context: RequestContext, limit: number): Promise<void> {
   const type = context.request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (type !== FORM) {
     const found = type === undefined ? 'no content type' : JSON.stringify(type.slice(0, 100))
@@ -29,7 +29,7 @@ async function readForm(context: RequestContext, read: AppServices['readBody']):
       { field: 'Content-Type', description, constraint: 'content_type' },
     ])
   }
-  context.rawBody = await read(context.request, context.response)
+  context.rawBody = await readBody(context.request, limit)
   context.body = fieldsOf(new URLSearchParams(decode(context.rawBody)))
 }
 

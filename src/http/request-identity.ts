@@ -19,6 +19,16 @@ export function baseUrlOf(request: Request, configured: string | undefined): str
   return `${protocol}://${host ?? localAddress(request)}`
 }
 
+/**
+ * Where the caller reaches the mock, which in another container is no address for a browser. The configured base URL knows
+ * more (a path, the scheme of a proxy) and is used when the caller used its host.
+ */
+export function addressOf(request: Request, configured: string | undefined): string {
+  const used = baseUrlOf(request, undefined)
+  if (configured === undefined || !URL.canParse(configured) || !URL.canParse(used)) return used
+  return new URL(configured).host === new URL(used).host ? configured.replace(/\/+$/, '') : used
+}
+
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i
 
 function forwarded(request: Request, name: string, form: RegExp): string | undefined {

@@ -17,7 +17,8 @@ import { sendAnswer, wireAnswer } from './wire-answer.ts'
  * application itself: a router in between would cost every request a second walk through Express. A path that is there
  * letter for letter does not even need the first one, which costs 12 of the 80 µs of a GET.
  */
-export function mountOperations(app: ExpressApp, services: AppServices, ids: Ids): void {
+export function mountOperations(app: ExpressApp, services: AppServices): void {
+  const ids = services.requestIds.operations
   const served = ROUTES.filter((route) => !(services.strict && route.discovery))
   const exact = new Map<string, Serve>()
   for (const path of new Set(served.map((route) => route.path))) {
@@ -25,7 +26,7 @@ export function mountOperations(app: ExpressApp, services: AppServices, ids: Ids
     app.route(expressPath(path)).all(serve)
     if (!path.includes('{')) exact.set(path, serve)
   }
-  const failed = unexpectedError(services, ids)
+  const failed = unexpectedError(services)
   openFirst(app, (request, response) => {
     const { url } = request
     const end = url.indexOf('?')
@@ -70,16 +71,16 @@ export function requestIds(ids: Ids) {
 }
 
 /** The end of the house: 404 for unknown paths, and an error body for what Express itself refuses. */
-export function unknownPath(services: AppServices, ids: Ids) {
+export function unknownPath(services: AppServices) {
   return (request: Request, response: Response): void => {
     const message = `${request.method} ${request.path.slice(0, 200)} is not served`
-    const requestId = requestIdOf(request, ids)
+    const requestId = requestIdOf(request, services.requestIds.pages)
     refuse({ request, response, requestId }, new ServiceError('PATH_NOT_FOUND', message), services)
   }
 }
 
 /** What Express throws before a route is found: a path that is not well percent-encoded names nothing that is there. */
-export function unexpectedError(services: AppServices, ids: Ids): ErrorRequestHandler {
+export function unexpectedError(services: AppServices): ErrorRequestHandler {
   return (error, request, response, _next) => {
     const undecodable =
       error instanceof URIError || (error instanceof Error && 'status' in error && error.status === 400)
@@ -88,7 +89,7 @@ export function unexpectedError(services: AppServices, ids: Ids): ErrorRequestHa
     const told: unknown = undecodable
       ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded')
       : error
-    refuse({ request, response, requestId: requestIdOf(request, ids) }, told, services)
+    refuse({ request, response, requestId: requestIdOf(request, services.requestIds.pages) }, told, services)
   }
 }
 

@@ -7,7 +7,7 @@ import type { AppServices } from '../app-services.ts'
 
 /** The rules of scenarios at `service` (1.4); nothing but this look where none runs. */
 export function actOutScenarios(context: RequestContext, services: AppServices): Promise<void> | undefined {
-  const scenarios = services.scenarios(environmentOf(context))
+  const scenarios = services.scenarios.of(environmentOf(context))
   if (!scenarios.active) return undefined
   const verdict = scenarios.consider(scenarioRequest(context))
   return verdict && actOut(context, services, { scenarios, verdict })

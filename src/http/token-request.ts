@@ -14,7 +14,7 @@ export function checkClient(context: RequestContext, services: AppServices): Pro
 }
 
 /** A client id that nobody has may be one that a pattern makes an environment for (1.2). */
-async function authenticate(context: RequestContext, { registry, arrive }: AppServices): Promise<void> {
+async function authenticate(context: RequestContext, { registry, environments }: AppServices): Promise<void> {
   const form = formOf(context.body)
   const header = context.request.headers.authorization
   const basic = header === undefined ? undefined : basicCredentials(header)
@@ -40,7 +40,7 @@ async function authenticate(context: RequestContext, { registry, arrive }: AppSe
     throw invalid(message, { field: 'client_secret', description, constraint: 'exclusive' })
   }
   const { id, secret } = basic ?? bodyCredentials(form)
-  const found = registry.byClient(id) ?? (await arrive(id, secret))
+  const found = registry.byClient(id) ?? (await environments.arrive(id, secret))
   if (!found || !sameSecret(found.client.client_secret, secret)) {
     throw new TokenError('invalid_client', 'client_id or client_secret is wrong', basic !== undefined)
   }

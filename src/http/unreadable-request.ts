@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
-import type { Ids } from '../domain/ports.ts'
 import { errorReply } from './error-body.ts'
 import { answerUnderWay, isInBody } from './server-limits.ts'
 import type { AppServices } from '../app-services.ts'
@@ -23,7 +22,7 @@ const LINGER_MS = 1000
  * What node cannot read as HTTP never becomes a request; its sender gets the error body all the same (G16), and the journal of
  * the default environment an entry.
  */
-export function answerUnreadable(ids: Ids, services: AppServices): (error: Error, socket: Duplex) => void {
+export function answerUnreadable(services: AppServices): (error: Error, socket: Duplex) => void {
   const refused = new WeakSet<Duplex>()
   return (error, socket) => {
     const code = 'code' in error ? String(error.code) : ''
@@ -32,7 +31,7 @@ export function answerUnreadable(ids: Ids, services: AppServices): (error: Error
     if (refused.has(socket)) return
     refused.add(socket)
     inTurn(socket, (isBodyOf) => {
-      const answer = answerTo(code, error, ids.id('req'))
+      const answer = answerTo(code, error, services.requestIds.control.id('req'))
       hangUp(socket, answer)
       // The request whose body it is has an entry of its own.
       if (!isBodyOf) record(answer, error, services)

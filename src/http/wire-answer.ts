@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import type { Reply } from '../operations/operation.ts'
-import type { CachedBody } from './cached-responses.ts'
+import type { CachedBody } from './response-cache.ts'
 import { isUnread, takeRest } from './unread-body.ts'
 
 /** A reply as it goes over the wire. */

@@ -43,7 +43,10 @@ export function contractOf(control: Control): MockContract {
   const coverage = (scope?: ContractScope) => control.call('GET /coverage', { query: queryOf(scope) })
   const verdict = async (expectation: ContractExpectation = {}): Promise<ContractVerdict> => {
     checkNamed('contract', expectation, KINDS)
-    const { readVerdictOptions, verdictOf } = await import('../app/verdict.ts')
+    const [{ readVerdictOptions }, { verdictOf }] = await Promise.all([
+      import('../verdict/verdict-options.ts'),
+      import('../verdict/verdict.ts'),
+    ])
     const options = readOrRefuse(readVerdictOptions, expectation)
     return verdictOf({ contract: await report(expectation), coverage: await coverage(expectation) }, options)
   }

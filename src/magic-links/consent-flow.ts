@@ -1,3 +1,4 @@
+import type { AppServices } from '../app-services.ts'
 import {
   type Account,
   type AccountStatus,
@@ -7,58 +8,142 @@ import {
   withoutPending,
   withPending,
 } from '../domain/account.ts'
-import type { Credentials } from '../domain/credentials.ts'
+import { TRAITS } from '../domain/authorization-type.ts'
+import { checkDatabaseUser, type Credentials } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { LifecycleEvent } from '../domain/lifecycle.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
+import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
+import { shorten } from '../domain/text.ts'
 import { wireWord } from '../domain/vocabulary.ts'
-import { connectionOf } from '../operations/connectors.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { LinkProblem } from './link-problem.ts'
-import type { Flow, OpenLink } from './ports.ts'
+import { type AuthorizationRequest, decideWithScenarios } from '../third-party/consent.ts'
+import { generatedDetails } from './credentials-form.ts'
+import { LinkProblem, type OpenLink, refuseUnverifiable, usableLink } from './link-validity.ts'
 import { withParameters } from './redirect-url.ts'
 
-/** What a consent brought. */
-export interface Consented {
-  credentials: Credentials
+/** What a user, or whoever decides for them, may do with a link. */
+export const DECISIONS = ['approve', 'deny'] as const
+export type Decision = (typeof DECISIONS)[number]
+
+/** Everything that following one link needs. */
+export interface LinkFlow {
+  readonly services: Pick<AppServices, 'registry' | 'scenarios' | 'pauses'>
+  readonly environment: Environment
+  readonly thirdParty: ThirdParty
+  /** What links and redirects are built on, without a trailing slash. */
+  readonly baseUrl: string
+  /** What the flow causes, for the journal. */
+  readonly trace: RequestTrace
+}
+
+/** A decision without a browser, and who signs in: anybody, in the connector's `people` or not. */
+export interface Choice {
+  readonly decision: Decision
+  readonly as?: string | undefined
+}
+
+/** The credentials that a consent gave. */
+interface Consented {
+  readonly credentials: Credentials
   /** Lifetime of the token in milliseconds (G25); null when it does not expire. */
-  lifetime: number | null
-  /** Whether a person entered them, so that the third party has yet to know them. */
-  entered?: boolean
+  readonly lifetime: number | null
+  /** Whether a person entered them, so that the third party has yet to accept them. */
+  readonly entered?: boolean
 }
 
 /**
- * A link that can be followed, also by the redirect that comes back from the third party: "when the link stops working"
- * (2.3) is the end of the whole flow.
- * @throws LinkProblem when it is unknown, used, expired, or what it is for is gone (G28)
+ * Completes a link without a browser (G31), by the steps that a browser would take: consent goes through the third
+ * party's code and token endpoint, static types get generated credentials that the third party accepts.
+ * @throws LinkProblem when a browser would see its page
  */
-export function usableLink(environment: Environment, id: string): OpenLink {
-  const { tables } = environment.model
-  const link = tables.magic_links.get(id)
-  if (!link) throw new LinkProblem('unknown')
-  if (link.completed_at !== undefined) throw new LinkProblem('completed')
-  const account = tables.accounts.get(link.account_id)
-  if (!account) throw new LinkProblem('account_deleted')
-  if (link.expires_at <= now(environment)) throw new LinkProblem('expired')
-  const connector = environment.connector(account.connector)
-  if (!connector) throw new LinkProblem('connector_removed')
-  if (connectionOf(environment, account.connector)?.enabled === false) throw new LinkProblem('connection_disabled')
-  return { link, account, connector }
+export async function completeLink(flow: LinkFlow, linkId: string, choice: Choice): Promise<{ redirect_url: string }> {
+  const open = usableLink(flow.environment, linkId)
+  switch (TRAITS[open.connector.authorization_type].source) {
+    case 'consent':
+      return { redirect_url: await completeConsent(flow, open, choice) }
+    case 'form':
+      return { redirect_url: choice.decision === 'deny' ? deny(flow, linkId) : enterGenerated(flow, open, choice.as) }
+    case 'service':
+    case 'none':
+      return { redirect_url: choice.decision === 'deny' ? deny(flow, linkId) : await completeWithoutUser(flow, linkId) }
+  }
 }
 
-/** @throws LinkProblem for links without `user_verify_url` where `require_user_verification` is set ("States") */
-export function refuseUnverifiable({ settings }: Environment, link: MagicLink): void {
-  if (settings.require_user_verification && link.user_verify_url === '') throw new LinkProblem('verification_required')
+/** The authorize request of a link (RFC 6749 4.1.1). */
+export function authorizationRequestOf(flow: LinkFlow, { link, account, connector }: OpenLink): AuthorizationRequest {
+  return {
+    state: link.oauth_state,
+    redirectUri: `${flow.baseUrl}/connect/callback`,
+    scopes: connector.oauth.scopes,
+    loginHint: account.identifier,
+  }
 }
 
 /**
- * Consent was approved: the credentials become live, or wait for verification behind a new auth request when the link has
- * a `user_verify_url`; older requests of the account are superseded, and the link is used up. All of it or nothing.
+ * Handles the third party's redirect: a code is exchanged for tokens, an error ends the flow.
+ * @returns where the browser goes
+ * @throws LinkProblem when the link stopped working, or the third party refuses the code
+ */
+export async function finishConsent(flow: LinkFlow, linkId: string, answer: URLSearchParams): Promise<string> {
+  const open = usableLink(flow.environment, linkId)
+  const error = answer.get('error')
+  if (error === 'access_denied') return deny(flow, linkId)
+  if (error) throw new LinkProblem('refused', shorten(`${error} ${answer.get('error_description') ?? ''}`.trim(), 200))
+  const code = answer.get('code')
+  if (!code) throw new LinkProblem('unusable_callback')
+  // Checked before the code is used up.
+  refuseUnverifiable(flow.environment, open.link)
+  const { redirectUri } = authorizationRequestOf(flow, open)
+  const tokens = await flow.thirdParty.redeem(open.connector, open.account, code, redirectUri)
+  return approve(flow, linkId, granted(tokens))
+}
+
+/** Completes a link whose type needs no user. The service obtains the credentials, where the type has any. */
+export async function completeWithoutUser(flow: LinkFlow, linkId: string): Promise<string> {
+  const { link, account, connector } = usableLink(flow.environment, linkId)
+  refuseUnverifiable(flow.environment, link)
+  if (TRAITS[connector.authorization_type].source === 'none') {
+    return approve(flow, linkId, { credentials: {}, lifetime: null })
+  }
+  checkDatabaseUser(account.credentials, connector)
+  return approve(flow, linkId, granted(await flow.thirdParty.obtain(connector, account)))
+}
+
+async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as }: Choice): Promise<string> {
+  const { services, environment, trace } = flow
+  if (decision === 'approve') refuseUnverifiable(environment, open.link)
+  const answer = { ...authorizationRequestOf(flow, open), decision, person: as || whoSignsIn(open) }
+  const callback = await decideWithScenarios(services, { environment, connector: open.connector }, answer, trace)
+  return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
+}
+
+/** The account's own identifier where it is one of the people, else the first of them. */
+function whoSignsIn({ account, connector: { people } }: OpenLink): string {
+  return people.includes(account.identifier) ? account.identifier : (people[0] ?? account.identifier)
+}
+
+function enterGenerated(flow: LinkFlow, { link, connector }: OpenLink, person: string | undefined): string {
+  return flow.environment.model.transact(() => {
+    const details = generatedDetails(connector.credentials.fields, flow.environment.ids, person || undefined)
+    return approve(flow, link.id, { credentials: { static_auth: { details } }, lifetime: null, entered: true })
+  })
+}
+
+function granted(answer: TokenAnswer): Consented {
+  if (answer.granted) return { credentials: answer.credentials, lifetime: answer.lifetime_ms }
+  const detail = shorten([answer.error, answer.description].filter(Boolean).join(': '), 200)
+  throw new LinkProblem(answer.status >= 500 ? 'unavailable' : 'refused', detail)
+}
+
+/**
+ * Consent was approved. The credentials become live, or wait for verification behind a new auth request when the link has
+ * a `user_verify_url`. Older auth requests of the account are superseded, and the link is used up. It is one transaction.
  * @returns where the browser goes (G30)
  * @throws LinkProblem when the link stopped working in the meantime
  */
-export function approve(flow: Flow, linkId: string, consented: Consented): string {
+export function approve(flow: LinkFlow, linkId: string, consented: Consented): string {
   const { environment, thirdParty, trace } = flow
   const { model, clock } = environment
   return model.transact(() => {
@@ -79,18 +164,18 @@ export function approve(flow: Flow, linkId: string, consented: Consented): strin
 }
 
 /**
- * Consent was denied: the status stays by the table, and so does the link, whose flow has not completed (G28): whoever
- * pressed the wrong button can follow it again until it expires.
+ * Consent was denied. The lifecycle table keeps the status. The link stays usable until it expires, because its flow has
+ * not completed (G28).
  * @returns where the browser goes, with `error=access_denied` and `state`
  */
-export function deny(flow: Flow, linkId: string): string {
+export function deny(flow: LinkFlow, linkId: string): string {
   const { link, account } = usableLink(flow.environment, linkId)
   flow.trace.moved(account, 'consent_denied', now(flow.environment))
   const answer = new Map([['error', 'access_denied'], ...stateOf(flow.environment, link)])
   return withParameters(link.user_verify_url || successUrl(flow), answer)
 }
 
-/** The account with live credentials; whatever waited for verification is superseded. */
+/** The account with live credentials; credentials that waited for verification are dropped. */
 function connected(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
   const ready = STEP_BEFORE[account.status]
   const waiting = ready ? trace.moved(account, ready, at) : account
@@ -98,9 +183,9 @@ function connected(trace: RequestTrace, account: Account, fresh: Issued, at: Ins
 }
 
 /**
- * The table has no move for an approval without verification from these, which would leave live credentials in an account
- * that no tool runs with. A link that is followed still asks for what it asked when it was made, and a superseded request
- * is over as an expired one is: both lead to `PENDING_AUTH` first ("States", docs/fidelity.md).
+ * The lifecycle table has no move for an approval without verification from these states. They go to `PENDING_AUTH` first,
+ * because an account with live credentials must be usable: following a link requests it again, and a superseded auth
+ * request ends as an expired one does ("States", docs/fidelity.md).
  */
 const STEP_BEFORE: Readonly<Partial<Record<AccountStatus, LifecycleEvent>>> = {
   EXPIRED: 'link_requested',
@@ -108,7 +193,7 @@ const STEP_BEFORE: Readonly<Partial<Record<AccountStatus, LifecycleEvent>>> = {
   PENDING_VERIFICATION: 'auth_request_expired',
 }
 
-/** The account with credentials that wait; nothing else changes where the table has no move, `ACTIVE` for one. */
+/** The account with credentials that wait for verification; the status stays where the table has no move (`ACTIVE`). */
 function awaiting(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
   const next = trace.moved(account, 'consent_approved_unverified', at)
   return withPending(next.status === account.status ? account : next, fresh)
@@ -120,7 +205,7 @@ function supersedeRequests({ model }: Environment, account: Account): void {
     model.tables.auth_requests.put({ ...request, outcome: 'superseded' })
 }
 
-/** The request that verify will ask for; it stores the account's identifier, whoever signed in (G32, G57). */
+/** The auth request that verify names; it stores the account's identifier, whoever signed in (G32, G57). */
 function newRequest({ model, ids, clock, settings }: Environment, account: Account): string {
   const id = ids.opaque()
   model.tables.auth_requests.put({
@@ -133,13 +218,13 @@ function newRequest({ model, ids, clock, settings }: Environment, account: Accou
   return id
 }
 
-/** The parameters have the names that the wire has for the fields of the same value (G48). */
+/** The parameters are named as the environment's vocabulary names the fields with the same values (G48). */
 function verifyUrl(environment: Environment, link: MagicLink, requestId: string): string {
   const name = wireWord(environment.settings.vocabulary, 'auth_request_id')
   return withParameters(link.user_verify_url, new Map([[name, requestId], ...stateOf(environment, link)]))
 }
 
-function successUrl(flow: Flow): string {
+function successUrl(flow: LinkFlow): string {
   return `${flow.baseUrl}/connect/success`
 }
 

@@ -4,13 +4,12 @@ import { credentialsPage } from '../pages/credentials-page.ts'
 import type { Html } from '../pages/html.ts'
 import { noticePage } from '../pages/notice-page.ts'
 import type { FilledForm } from './credentials-form.ts'
-import { LinkProblem } from './link-problem.ts'
-import type { OpenLink } from './ports.ts'
+import { LinkProblem, type OpenLink } from './link-validity.ts'
 
 /** Forms are sent to the address they came from, whatever the browser calls it. */
 const SAME_ADDRESS = '?'
 
-/** The form for static credentials; `filled` when it comes back with problems. */
+/** The form for static credentials; `filled` shows what was entered, with the problems found in it. */
 export function formPage({ connector, account }: OpenLink, filled?: FilledForm): Html {
   return credentialsPage({
     connectorName: connector.display_name,
@@ -23,7 +22,7 @@ export function formPage({ connector, account }: OpenLink, filled?: FilledForm):
   })
 }
 
-/** What a link shows whose type needs no user (G29). */
+/** The page of a link whose type needs no user (G29). */
 export function continuePage({ connector, account }: OpenLink): Html {
   const ownTokens = TRAITS[connector.authorization_type].source === 'service'
   const reason = ownTokens
@@ -56,8 +55,8 @@ export function methodPage(method: string, allow: string): Html {
 }
 
 /**
- * The page for something that went wrong; undefined for what is a defect of the server's. `say` puts its own texts into
- * the words of the wire (G48).
+ * The page for an error; undefined for a defect of the mock. `say` puts the mock's own texts into the words of the
+ * environment's vocabulary (G48).
  */
 export function problemPage(error: unknown, say: (text: string) => string): { status: number; page: Html } | undefined {
   if (error instanceof LinkProblem) {

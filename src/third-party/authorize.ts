@@ -1,45 +1,32 @@
 import { type Request, type Response, Router } from 'express'
+import type { AppServices } from '../app-services.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
-import type { Environment } from '../state/environment.ts'
-import { StorageError } from '../state/wal/state-errors.ts'
+import { pageVisit } from '../http/page-journal.ts'
+import { baseUrlOf } from '../http/request-identity.ts'
 import { consentAnswer, consentPage } from '../pages/consent-page.ts'
 import { noticePage } from '../pages/notice-page.ts'
 import { PAGE_HEADERS, sendPage } from '../pages/page-headers.ts'
+import type { Environment } from '../state/environment.ts'
+import { StorageError } from '../state/wal/state-errors.ts'
 import { applicationOf, environmentOfClientId } from './application.ts'
-import { type AuthorizationAnswer, type AuthorizationRequest, decide, withQuery } from './consent.ts'
+import { type AuthorizationRequest, decideWithScenarios, withQuery } from './consent.ts'
 import { readBody } from './wire.ts'
 
-export interface AuthorizeOptions {
-  environment: (name: string) => Environment | undefined
-  /** What the links of this request are built on, without a slash at the end. */
-  baseUrl: (request: Request) => string
-  /** The request is about this environment. */
-  visited?: ((request: Request, environment: Environment, parameters: URLSearchParams) => void) | undefined
-  /** Decides instead of {@link decide}: scenarios may answer for the third party (1.4). */
-  decide?:
-    | ((request: Request, asked: DecidedAuthorization, answer: AuthorizationAnswer) => string | Promise<string>)
-    | undefined
-  /** The request got a page that says what is wrong with it. */
-  failed?: ((request: Request, problem: { code: string; message: string }) => void) | undefined
-}
+type AuthorizeServices = Pick<AppServices, 'registry' | 'scenarios' | 'pauses' | 'baseUrl'>
 
-/** What an authorization is decided about. */
-export interface DecidedAuthorization {
-  environment: Environment
-  connector: Connector
-}
-
-/** The parameters of an authorization request; they travel through the form as they came. */
+/** The parameters of an authorization request; the form sends them back unchanged. */
 const PARAMETERS = ['client_id', 'redirect_uri', 'response_type', 'scope', 'state', 'login_hint'] as const
 
-/** An authorization request that was found good. */
-interface Asked extends DecidedAuthorization {
-  request: AuthorizationRequest
-  parameters: Record<string, string>
+/** A valid authorization request. */
+interface ValidRequest {
+  readonly environment: Environment
+  readonly connector: Connector
+  readonly request: AuthorizationRequest
+  readonly parameters: Readonly<Record<string, string>>
 }
 
-/** Why there is nothing to consent to; shown as a page, since there is nowhere safe to redirect to. */
+/** An invalid authorization request. It is shown as a page, because its redirect URI cannot be trusted. */
 class RefusedAuthorization extends Error {
   override readonly name = 'RefusedAuthorization'
 
@@ -51,49 +38,58 @@ class RefusedAuthorization extends Error {
   }
 }
 
-/** The authorize endpoint of every third party, to be mounted at `/third-party` (G29). */
-export function authorizeRouter(options: AuthorizeOptions): Router {
+/** The authorize endpoint of every third party, mounted at `/third-party` (G29). */
+export function authorizeRoutes(services: AuthorizeServices): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  router.get('/:connector/authorize', async (request, response) => {
-    await page(options, request, response, () => {
+  router.get('/:connector/authorize', (request, response) => {
+    return withProblemPage(response, () => {
       const { search } = new URL(request.originalUrl, 'http://localhost')
-      const asked = askedFor(options, request, new URLSearchParams(search))
-      if (asked.parameters['response_type'] !== 'code') {
-        const { redirectUri, state } = asked.request
-        redirect(response, withQuery(redirectUri, { error: 'unsupported_response_type', state }))
-      } else showConsent(response, asked)
+      const valid = validRequest(services, request, response, new URLSearchParams(search))
+      const { redirectUri, state } = valid.request
+      if (valid.parameters['response_type'] === 'code') showConsent(response, valid)
+      else redirect(response, withQuery(redirectUri, { error: 'unsupported_response_type', state }))
     })
   })
   router.post('/:connector/authorize', async (request, response) => {
     const body = await readBody(request)
-    await page(options, request, response, async () => {
+    await withProblemPage(response, async () => {
       if (!body) throw new RefusedAuthorization(413, 'The form is too large.')
-      await answerForm(options, request, response, new URLSearchParams(body.toString('utf8')))
+      await answerForm(services, request, response, new URLSearchParams(body.toString('utf8')))
     })
   })
   return router
 }
 
 async function answerForm(
-  options: AuthorizeOptions,
+  services: AuthorizeServices,
   request: Request,
   response: Response,
   form: URLSearchParams,
 ): Promise<void> {
-  const asked = askedFor(options, request, form)
+  pageVisit(response).form = form.toString()
+  const valid = validRequest(services, request, response, form)
   const { decision, person = '' } = consentAnswer(form)
-  if (decision === undefined) showConsent(response, asked, 'Approve or deny the request.')
-  else if (decision === 'approve' && person === '')
-    showConsent(response, asked, 'Choose who signs in, or name somebody else.')
-  else {
-    const answer = { ...asked.request, decision, person }
-    const decided = options.decide?.(request, asked, answer) ?? decide(asked.environment, asked.connector, answer)
-    redirect(response, await decided)
+  if (decision === undefined) {
+    showConsent(response, valid, 'Approve or deny the request.')
+    return
   }
+  if (decision === 'approve' && person === '') {
+    showConsent(response, valid, 'Choose who signs in, or name somebody else.')
+    return
+  }
+  const answer = { ...valid.request, decision, person }
+  const location = await decideWithScenarios(services, valid, answer, pageVisit(response).trace)
+  await services.registry.durable()
+  redirect(response, location)
 }
 
 /** @throws RefusedAuthorization */
-function askedFor(options: AuthorizeOptions, request: Request, query: URLSearchParams): Asked {
+function validRequest(
+  { registry, baseUrl }: AuthorizeServices,
+  request: Request,
+  response: Response,
+  query: URLSearchParams,
+): ValidRequest {
   const parameters: Record<string, string> = {}
   for (const name of PARAMETERS) {
     const values = query.getAll(name)
@@ -102,16 +98,16 @@ function askedFor(options: AuthorizeOptions, request: Request, query: URLSearchP
   }
   const name = String(request.params['connector'])
   const clientId = parameters['client_id'] ?? ''
-  const environment = options.environment(environmentOfClientId(clientId) ?? '')
+  const environment = registry.environment(environmentOfClientId(clientId) ?? '')
   if (!environment)
     throw new RefusedAuthorization(400, 'The request comes from an application that is not registered here.')
-  options.visited?.(request, environment, query)
+  pageVisit(response).environment = environment
   const connector = environment.connector(name)
   if (!connector || TRAITS[connector.authorization_type].source !== 'consent') {
     throw new RefusedAuthorization(404, 'There is no application of this name that asks for consent.')
   }
   const redirectUri = parameters['redirect_uri'] ?? ''
-  if (redirectUri !== `${options.baseUrl(request)}/connect/callback`) {
+  if (redirectUri !== `${baseUrlOf(request, baseUrl)}/connect/callback`) {
     throw new RefusedAuthorization(400, 'The request wants to send its answer to an address that is not registered.')
   }
   const scopes = (parameters['scope'] ?? '').split(' ').filter((scope) => scope !== '')
@@ -121,7 +117,7 @@ function askedFor(options: AuthorizeOptions, request: Request, query: URLSearchP
 
 function showConsent(
   response: Response,
-  { environment, connector, request, parameters }: Asked,
+  { environment, connector, request, parameters }: ValidRequest,
   problem?: string,
 ): void {
   const view = consentPage({
@@ -131,7 +127,7 @@ function showConsent(
     accountIdentifier: parameters['login_hint'],
     scopes: request.scopes,
     people: connector.people,
-    // Relative: also right where a proxy serves the mock below a path.
+    // Relative, so that it is right below the path of a proxy too.
     action: 'authorize',
     hidden: parameters,
     problem,
@@ -144,19 +140,15 @@ function redirect(response: Response, location: string): void {
   response.writeHead(303, { ...PAGE_HEADERS, Location: location }).end()
 }
 
-async function page(
-  options: AuthorizeOptions,
-  request: Request,
-  response: Response,
-  show: () => void | Promise<void>,
-): Promise<void> {
+/** Shows an invalid request, and a code that could not be stored, as a page. */
+async function withProblemPage(response: Response, show: () => void | Promise<void>): Promise<void> {
   try {
     await show()
   } catch (error) {
     const refused = error instanceof RefusedAuthorization
     if (!refused && !(error instanceof StorageError)) throw error
     const { status, message } = error
-    options.failed?.(request, { code: refused ? 'AUTHORIZATION_REFUSED' : 'LINK_NOT_STORED', message })
+    pageVisit(response).problem = { code: refused ? 'AUTHORIZATION_REFUSED' : 'LINK_NOT_STORED', message }
     const title = refused ? 'This request cannot be authorized' : 'The state could not be written'
     sendPage(response, status, noticePage({ title, text: message, tone: 'error' }))
   }

@@ -1,5 +1,8 @@
+import type { AppServices } from '../app-services.ts'
 import type { Connector } from '../domain/connector.ts'
 import { instant } from '../domain/instant.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
+import { consentFault } from '../scenarios/consent.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { applicationOf } from './application.ts'
 
@@ -51,6 +54,21 @@ export function decide(environment: Environment, connector: Connector, answer: A
   }
   const code = environment.model.transact(() => issueCode(environment, connector, answer))
   return withQuery(redirectUri, { code, state })
+}
+
+/** Like {@link decide}, where rules of scenarios at `consent` may answer for the third party (1.4). */
+export async function decideWithScenarios(
+  { registry, scenarios, pauses }: Pick<AppServices, 'registry' | 'scenarios' | 'pauses'>,
+  { environment, connector }: { environment: Environment; connector: Connector },
+  answer: AuthorizationAnswer,
+  trace: RequestTrace,
+): Promise<string> {
+  const { link } = registry.byOauthState(answer.state) ?? {}
+  const account = link && environment.model.tables.accounts.get(link.account_id)
+  const fault = await consentFault(scenarios.of(environment), { connector, account, trace }, pauses)
+  return fault
+    ? withQuery(answer.redirectUri, { ...fault, state: answer.state })
+    : decide(environment, connector, answer)
 }
 
 /** A redirect URL with parameters added to those that it has. */

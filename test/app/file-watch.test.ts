@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { FileWatch } from '../../src/app/watch/file-watch.ts'
+import { FileWatch } from '../../src/app/file-watch.ts'
 import { withDirectory } from '../support/worlds.ts'
 
 /** Runs `work` with `change`, which waits until a change is told after an action. */

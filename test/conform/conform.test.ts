@@ -6,7 +6,7 @@ import { Answer } from '../../src/conform/answer.ts'
 import { CHECKS } from '../../src/conform/checks/table.ts'
 import { reportText } from '../../src/conform/report-formats.ts'
 import { conform, type ConformOptions, type ConformReport } from '../../src/conform/run.ts'
-import { prismAsJudge } from '../../src/app/conformance.ts'
+import { prismAsJudge } from '../../src/conform/conformance.ts'
 import { createApp, type App } from '../../src/app/app.ts'
 
 const EVERYTHING = { controlApi: true, allowProviderChanges: true }
@@ -38,7 +38,7 @@ describe('the checks', () => {
 
 describe('the conformance suite against toolmock', () => {
   it('finds that every check holds, and leaves nothing behind', async () => {
-    await conformed(EVERYTHING, ({ checks, summary, leftBehind }, { registry }) => {
+    await conformed(EVERYTHING, ({ checks, summary, leftBehind }, { services: { registry } }) => {
       expect(checks.filter(({ result }) => result !== 'held')).toEqual([])
       expect(summary).toEqual({ total: CHECKS.length, held: CHECKS.length, broken: 0, skipped: 0 })
       expect(leftBehind).toBe(0)
@@ -48,7 +48,7 @@ describe('the conformance suite against toolmock', () => {
   }, 60_000)
 
   it('skips what needs consent, a clock or a changed provider unless that is allowed, with the reason', async () => {
-    await conformed({}, ({ checks, summary }, { registry }) => {
+    await conformed({}, ({ checks, summary }, { services: { registry } }) => {
       expect(summary.broken).toBe(0)
       expect(summary.skipped).toBeGreaterThan(60)
       const reasons = new Set(checks.filter(({ result }) => result === 'skipped').map(({ reason }) => reason))
@@ -72,7 +72,7 @@ describe('the conformance suite against toolmock', () => {
       const body = JSON.stringify({ connector: 'mail', identifier: 'ada@example.com' })
       expect((await fetch(`${url}/api/v1/connected_accounts`, { method: 'POST', headers, body })).status).toBe(201)
       await conform({ baseUrl: url, client, prefix: 'conform-b', ...EVERYTHING })
-      const left = [...app.registry.environment('default')!.model.tables.accounts.values()]
+      const left = [...app.services.registry.environment('default')!.model.tables.accounts.values()]
       expect(left.map(({ identifier }) => identifier)).toEqual(['ada@example.com'])
     } finally {
       await app.close()
@@ -82,7 +82,7 @@ describe('the conformance suite against toolmock', () => {
   it('takes away what it has made when it is interrupted', async () => {
     const interrupted = new AbortController()
     const options = { signal: interrupted.signal, progress: (done: number) => done === 60 && interrupted.abort() }
-    await conformed({ ...EVERYTHING, ...options }, ({ summary }, { registry }) => {
+    await conformed({ ...EVERYTHING, ...options }, ({ summary }, { services: { registry } }) => {
       expect(summary.skipped).toBeGreaterThan(100)
       expect([...registry.environment('default')!.model.tables.accounts.values()]).toEqual([])
     })

@@ -130,7 +130,7 @@ describe('a client id pattern in the seed', () => {
     await withPattern(async ({ token, call, app }) => {
       const tokens = await Promise.all(Array.from({ length: 10 }, () => token('ci-42', 'ci_secret')))
       expect(tokens.every((each) => typeof each === 'string')).toBe(true)
-      expect(app.registry.environments().map(({ name }) => name)).toEqual(['default', 'ci-42'])
+      expect(app.services.registry.environments().map(({ name }) => name)).toEqual(['default', 'ci-42'])
       expect((await call('get', '/clock?environment=ci-42')).status).toBe(200)
     })
   })
@@ -139,7 +139,7 @@ describe('a client id pattern in the seed', () => {
     await withPattern(async ({ token, app }) => {
       expect(await token('ci-42', 'guess')).toBe(401)
       expect(await token('other', 'ci_secret')).toBe(401)
-      expect(app.registry.environments().map(({ name }) => name)).toEqual(['default'])
+      expect(app.services.registry.environments().map(({ name }) => name)).toEqual(['default'])
     })
   })
 
@@ -147,7 +147,7 @@ describe('a client id pattern in the seed', () => {
     await withPattern(async ({ token, app }) => {
       for (const id of ['ci-a/b', 'ci-a b', 'ci-__proto__', `ci-${'x'.repeat(100)}`])
         expect(await token(id, 'ci_secret')).toEqual(expect.any(String))
-      const names = app.registry.environments().map(({ name }) => name)
+      const names = app.services.registry.environments().map(({ name }) => name)
       expect(new Set(names).size).toBe(5)
       expect(names.filter((name) => !/^[A-Za-z0-9._-]{1,64}$/.test(name))).toEqual([])
     })

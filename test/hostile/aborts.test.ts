@@ -130,7 +130,7 @@ async function model(): Promise<string> {
 const TABLES = ['accounts', 'magic_links', 'providers', 'connections'] as const
 
 function sizes(): Record<string, number> {
-  const tables = app.registry.environment('default')?.model.tables
+  const tables = app.services.registry.environment('default')?.model.tables
   return Object.fromEntries(TABLES.map((name) => [name, tables?.[name].size ?? 0]))
 }
 

@@ -30,8 +30,8 @@ describe('a server that closes', { timeout: 60_000 }, () => {
       const idle = await open()
       idle.send(get(LIST))
       await idle.first(1)
-      const [environment] = app.registry.environments()
-      const slow = environment && app.scenarios(environment)
+      const [environment] = app.services.registry.environments()
+      const slow = environment && app.services.scenarios.of(environment)
       await expect
         .poll(() => slow?.list().find(({ name }) => name === 'slow')?.rules[0]?.hits, { timeout: 30_000 })
         .toBe(100)

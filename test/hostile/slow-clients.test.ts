@@ -43,7 +43,7 @@ describe('a client that is too slow is answered with 408 and let go', () => {
       await drip(client, length.startsWith('T') ? '1\r\n \r\n' : ' ')
       expectError(client.answers[0], 408, 'MALFORMED_BODY')
       expect(client.answers).toHaveLength(1)
-      expect(app.registry.environment('default')?.model.tables.accounts.size).toBe(0)
+      expect(app.services.registry.environment('default')?.model.tables.accounts.size).toBe(0)
     }),
   )
 

@@ -40,7 +40,7 @@ const app = await createApp({
   limits: { headersTimeout: 1000, requestTimeout: 1000, stallTimeout: 1000 },
 })
 const { url, port } = await app.listen({ host: '127.0.0.1', port: 0 })
-const tables = app.registry.environment('default')?.model.tables
+const tables = app.services.registry.environment('default')?.model.tables
 if (!tables) throw new Error('there is no environment')
 const load: Load = {
   url,

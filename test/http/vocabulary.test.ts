@@ -107,7 +107,7 @@ describe('a vocabulary in requests and answers', () => {
       const client = { id: 'plain', client_secret: 'secret' }
       const token = { id: 'plain-token', client_id: 'plain', expires_at: '2099-01-01T00:00:00.000Z' }
       const { connections, connectors } = environment.model.tables
-      app.registry.create('plain', {
+      app.services.registry.create('plain', {
         fill: ({ model }) => {
           model.tables.clients.put(client)
           model.tables.bearer_tokens.put(token)
@@ -199,7 +199,7 @@ describe('the document’s own word where the wire has another', () => {
     await withToolmock(speaking(), async ({ api, app, environment }) => {
       const answer = await api.post('/connected_accounts', sent)
       expect(answer.body.connected_account.authorization_details.acme_dwd.subject).toBe('ada@example.com')
-      const entry = app.journals.of(environment).query().at(-1)
+      const entry = app.services.journals.of(environment).query().at(-1)
       expect(entry?.warnings).toMatchObject([
         { field: 'connected_account.authorization_details.workspace_dwd', kind: 'unknown' },
       ])
@@ -228,7 +228,7 @@ describe('the document’s own word where the wire has another', () => {
     await withToolmock(speaking(), async ({ api, app, environment }) => {
       const connected_account = { authorization_type: 'WORKSPACE_DWD' }
       const wrong = await api.post('/connected_accounts', { app: 'mail', identifier: 'a', connected_account })
-      const entry = app.journals.of(environment).query().at(-1)
+      const entry = app.services.journals.of(environment).query().at(-1)
       const other = { authorization_type: 'ACME_DWD' }
       const refused = await api.post('/connected_accounts', { app: 'mail', identifier: 'b', connected_account: other })
       expect(wrong.status).toBe(201)
@@ -305,7 +305,7 @@ describe('the journal of an environment with a vocabulary', () => {
         connected_account_id: 'ca_x',
         tool_input: {},
       })
-      const entry = mock.app.journals.of(mock.environment).query().at(-1)
+      const entry = mock.app.services.journals.of(mock.environment).query().at(-1)
       expect(entry).toMatchObject({ tool: 'mail_send_message', request: { body: { action: 'mail_send_message' } } })
       expect(JSON.stringify(entry?.response.body)).toContain('"GONE"')
     })
@@ -320,7 +320,7 @@ describe('the journal of an environment with a vocabulary', () => {
         { connector: 'helpdesk', identifier: 'a', connected_account: { authorization_details: fixed } },
       ]
       for (const account of sent) expect((await mock.api.post('/connected_accounts', account)).status).toBe(201)
-      expect(JSON.stringify(mock.app.journals.of(mock.environment).query())).not.toMatch(/secret-\d/)
+      expect(JSON.stringify(mock.app.services.journals.of(mock.environment).query())).not.toMatch(/secret-\d/)
     })
   })
 })

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { ACCOUNT_STATUSES, type AccountStatus } from '../../src/domain/account.ts'
 import type { Credentials } from '../../src/domain/credentials.ts'
 import { nextStatus } from '../../src/domain/lifecycle.ts'
-import { approve, deny, usableLink } from '../../src/magic-links/consent-flow.ts'
-import { completeLink } from '../../src/magic-links/link-completion.ts'
-import { BASE, VERIFY, registry } from './connect-world.ts'
+import { approve, completeLink, deny } from '../../src/magic-links/consent-flow.ts'
+import { usableLink } from '../../src/magic-links/link-validity.ts'
+import { BASE, VERIFY, setUp } from './fixture.ts'
 
 const token = (access_token: string): Credentials => ({
   oauth_token: { access_token, refresh_token: '', scopes: [], domain: '' },
@@ -14,7 +14,7 @@ const inAnHour = '2026-01-01T01:00:00.000Z'
 
 describe('approve with a user_verify_url', () => {
   it.each(ACCOUNT_STATUSES)('moves %s by the table and leaves the live tokens as they are', (status) => {
-    const { flow, account } = registry({ account: { status, credentials: token('old') } })
+    const { flow, account } = setUp({ account: { status, credentials: token('old') } })
     approve(flow, 'link', consented)
     expect(account().status).toBe(nextStatus(status, 'consent_approved_unverified'))
     expect(account().credentials).toEqual(token('old'))
@@ -23,7 +23,7 @@ describe('approve with a user_verify_url', () => {
   })
 
   it('redirects with a new auth request and the state, the rest of the URL kept', () => {
-    const { flow, requests } = registry()
+    const { flow, requests } = setUp()
     const redirect = approve(flow, 'link', consented)
     const [request] = requests()
     expect(redirect).toBe(`http://app.example/back?tab=1&auth_request_id=${request?.id}&state=a%20b%26c#top`)
@@ -37,19 +37,19 @@ describe('approve with a user_verify_url', () => {
   })
 
   it('leaves updated_at where neither the status nor the live credentials change', () => {
-    const { flow, account } = registry({ account: { status: 'ACTIVE' } })
+    const { flow, account } = setUp({ account: { status: 'ACTIVE' } })
     const { updated_at } = account()
     approve(flow, 'link', consented)
     expect(account().updated_at).toBe(updated_at)
   })
 
   it('adds no state when the link has none', () => {
-    const { flow } = registry({ link: { state: null } })
+    const { flow } = setUp({ link: { state: null } })
     expect(approve(flow, 'link', consented)).not.toContain('state=')
   })
 
   it('supersedes the older pending request of the account', () => {
-    const { flow, addLink, requests, account } = registry()
+    const { flow, addLink, requests, account } = setUp()
     approve(flow, 'link', consented)
     addLink({ id: 'second' })
     approve(flow, 'second', { ...consented, credentials: token('newer') })
@@ -58,7 +58,7 @@ describe('approve with a user_verify_url', () => {
   })
 
   it('uses the link up and tells who watches', () => {
-    const { flow, link, events, environment } = registry()
+    const { flow, link, events, environment } = setUp()
     approve(flow, 'link', consented)
     expect(link().completed_at).toBe('2026-01-01T00:00:00.000Z')
     expect(events()).toMatchObject([
@@ -72,7 +72,7 @@ describe('approve without a user_verify_url', () => {
   const link = { user_verify_url: '' }
 
   it.each(ACCOUNT_STATUSES)('makes an account that was %s ACTIVE with the new tokens', (status) => {
-    const { flow, account } = registry({ link, account: { status, credentials: token('old') } })
+    const { flow, account } = setUp({ link, account: { status, credentials: token('old') } })
     expect(approve(flow, 'link', consented)).toBe(`${BASE}/connect/success`)
     expect(account()).toMatchObject({
       status: 'ACTIVE',
@@ -87,7 +87,7 @@ describe('approve without a user_verify_url', () => {
     ['DISCONNECTED', 'link_requested'],
     ['PENDING_VERIFICATION', 'auth_request_expired'],
   ] as const)('takes %s there by moves of the table: %s first', (status, event) => {
-    const { flow, events } = registry({ link, account: { status, credentials: token('old') } })
+    const { flow, events } = setUp({ link, account: { status, credentials: token('old') } })
     approve(flow, 'link', consented)
     expect(events()).toMatchObject([
       { event, from: status, to: 'PENDING_AUTH' },
@@ -96,7 +96,7 @@ describe('approve without a user_verify_url', () => {
   })
 
   it('drops what waited for verification, and its request', () => {
-    const { flow, addLink, account, requests } = registry()
+    const { flow, addLink, account, requests } = setUp()
     approve(flow, 'link', consented)
     addLink({ id: 'second', user_verify_url: '' })
     approve(flow, 'second', consented)
@@ -105,13 +105,13 @@ describe('approve without a user_verify_url', () => {
   })
 
   it('forgets the former end of life when the new token has none', () => {
-    const { flow, account } = registry({ type: 'TRACKER_OAUTH1', link, account: { token_expires_at: inAnHour } })
+    const { flow, account } = setUp({ type: 'TRACKER_OAUTH1', link, account: { token_expires_at: inAnHour } })
     approve(flow, 'link', { ...consented, lifetime: null })
     expect(account().token_expires_at).toBeUndefined()
   })
 
   it('changes nothing where require_user_verification is set', () => {
-    const { flow, account, link: stored } = registry({ link, settings: { require_user_verification: true } })
+    const { flow, account, link: stored } = setUp({ link, settings: { require_user_verification: true } })
     const before = account()
     expect(() => approve(flow, 'link', consented)).toThrow('Your identity cannot be verified')
     expect(account()).toBe(before)
@@ -121,7 +121,7 @@ describe('approve without a user_verify_url', () => {
 
 describe('deny', () => {
   it.each<AccountStatus>(['PENDING_AUTH', 'ACTIVE'])('leaves %s, and the link usable', (status) => {
-    const { flow, account, environment, events } = registry({ account: { status } })
+    const { flow, account, environment, events } = setUp({ account: { status } })
     const before = account()
     expect(deny(flow, 'link')).toBe('http://app.example/back?tab=1&error=access_denied&state=a%20b%26c#top')
     expect(account()).toBe(before)
@@ -130,14 +130,14 @@ describe('deny', () => {
   })
 
   it('ends at the success page with the error when there is no user_verify_url', () => {
-    const { flow } = registry({ link: { user_verify_url: '' } })
+    const { flow } = setUp({ link: { user_verify_url: '' } })
     expect(deny(flow, 'link')).toBe(`${BASE}/connect/success?error=access_denied&state=a%20b%26c`)
   })
 })
 
 describe('usableLink', () => {
   it('refuses a link from the moment it expires', () => {
-    const { environment } = registry()
+    const { environment } = setUp()
     environment.clock.advance(15 * 60_000 - 1)
     expect(usableLink(environment, 'link').link.id).toBe('link')
     environment.clock.advance(1)
@@ -147,14 +147,14 @@ describe('usableLink', () => {
 
 describe('completeLink', () => {
   it('answers where the browser would go, and lets anybody sign in', async () => {
-    const { flow, account, requests } = registry()
+    const { flow, account, requests } = setUp()
     const { redirect_url } = await completeLink(flow, 'link', { decision: 'approve', as: 'eve' })
     expect(new URL(redirect_url).searchParams.get('auth_request_id')).toBe(requests()[0]?.id)
     expect(account().pending?.credentials.oauth_token?.access_token).toBe('at-code-of-eve')
   })
 
   it('refuses a link that was used', async () => {
-    const { flow } = registry()
+    const { flow } = setUp()
     await completeLink(flow, 'link', { decision: 'approve' })
     await expect(completeLink(flow, 'link', { decision: 'deny' })).rejects.toMatchObject({ status: 410 })
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import request from 'supertest'
 import { describe, it } from 'vitest'
 import type { AuthorizationType } from '../../src/domain/authorization-type.ts'
-import { tokensOf, registry } from './connect-world.ts'
+import { tokensOf, setUp } from './fixture.ts'
 
 const hostile = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -30,7 +30,7 @@ describe('whatever a browser sends', () => {
     )
     await fc.assert(
       fc.asyncProperty(type, path, pairs, pairs, async (authorizationType, at, query, form) => {
-        const { app } = registry({ type: authorizationType, answer: () => tokensOf('x') })
+        const { app } = setUp({ type: authorizationType, answer: () => tokensOf('x') })
         const get = await request(app).get(`${at}?${encoded(query)}`)
         const post = await request(app)
           .post(`${at}?${encoded(query)}`)

@@ -2,7 +2,7 @@ import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import type { AuthorizationType } from '../../src/domain/authorization-type.ts'
 import type { TokenAnswer } from '../../src/domain/ports.ts'
-import { BASE, tokensOf, registry } from './connect-world.ts'
+import { BASE, tokensOf, setUp } from './fixture.ts'
 
 const APPROVED = /^http:\/\/app\.example\/back\?tab=1&auth_request_id=[\w-]{22,}&state=a%20b%26c#top$/
 const DENIED = 'http://app.example/back?tab=1&error=access_denied&state=a%20b%26c#top'
@@ -21,7 +21,7 @@ const refusal = (status: number): TokenAnswer => ({
 
 describe('GET /magic/{id}', () => {
   it.each(CONSENT_TYPES)('sends %s to the authorize endpoint of the third party', async (type) => {
-    const { app } = registry({ type, connector: { oauth: { ...oauth, scopes: ['mail.read', 'mail.send'] } } })
+    const { app } = setUp({ type, connector: { oauth: { ...oauth, scopes: ['mail.read', 'mail.send'] } } })
     const response = await request(app).get('/magic/link').expect(302)
     const location = new URL(response.headers.location ?? '')
     expect(location.pathname).toBe('/third-party/mail/authorize')
@@ -30,14 +30,15 @@ describe('GET /magic/{id}', () => {
       redirect_uri: `${BASE}/connect/callback`,
       scope: 'mail.read mail.send',
       login_hint: 'grace@example.com',
-      environment: 'default',
+      client_id: 'toolmock-default',
+      response_type: 'code',
     })
     expect(response.headers['cache-control']).toBe('no-store')
     expect(response.headers['referrer-policy']).toBe('no-referrer')
   })
 
   it.each(FORM_TYPES)('shows the credentials form of %s', async (type) => {
-    const { app } = registry({ type })
+    const { app } = setUp({ type })
     const response = await request(app)
       .get('/magic/link')
       .expect(200)
@@ -49,7 +50,7 @@ describe('GET /magic/{id}', () => {
   })
 
   it.each(NO_USER_TYPES)('says that %s needs no user', async (type) => {
-    const { app } = registry({ type })
+    const { app } = setUp({ type })
     const response = await request(app).get('/magic/link').expect(200)
     expect(response.text).toContain('Nobody has to sign in')
     expect(response.text).toContain('Continue')
@@ -58,37 +59,37 @@ describe('GET /magic/{id}', () => {
   it.each(['/magic/other', '/magic/__proto__', '/magic/constructor', '/magic/%zz', '/magic/%3Cscript%3E'])(
     'answers 404 with a page to %s',
     async (path) => {
-      const { app } = registry()
+      const { app } = setUp()
       const response = await request(app).get(path).expect(404).expect('Content-Type', /html/)
       expect(response.text).toContain('This link is not known')
     },
   )
 
   it('answers 410 to an expired link', async () => {
-    const { app, environment } = registry()
+    const { app, environment } = setUp()
     environment.clock.advance(15 * 60_000)
     expect((await request(app).get('/magic/link').expect(410)).text).toContain('This link has expired')
   })
 
   it('answers 410 to a used link', async () => {
-    const { app } = registry({ link: { completed_at: '2026-01-01T00:00:00.000Z' } })
+    const { app } = setUp({ link: { completed_at: '2026-01-01T00:00:00.000Z' } })
     expect((await request(app).get('/magic/link').expect(410)).text).toContain('This link has been used')
   })
 
   it('answers 410 to the link of a deleted account', async () => {
-    const { app, environment } = registry()
+    const { app, environment } = setUp()
     environment.model.transact(() => environment.model.tables.accounts.remove('ca_1'))
     expect((await request(app).get('/magic/link').expect(410)).text).toContain('has been deleted')
   })
 
   it('answers 410 to the link of a connector that was removed', async () => {
-    const { app, environment } = registry()
+    const { app, environment } = setUp()
     environment.model.transact(() => environment.model.tables.connectors.remove('mail'))
     expect((await request(app).get('/magic/link').expect(410)).text).toContain('has been removed')
   })
 
   it('answers 400 when the connection is disabled', async () => {
-    const { app, environment } = registry()
+    const { app, environment } = setUp()
     const { model } = environment
     model.transact(() => {
       for (const connection of [...model.tables.connections.values()]) {
@@ -99,13 +100,13 @@ describe('GET /magic/{id}', () => {
   })
 
   it.each(['put', 'delete', 'head', 'patch'] as const)('answers 405 to %s', async (method) => {
-    const { app, account } = registry({ settings: { consent: 'approve' } })
+    const { app, account } = setUp({ settings: { consent: 'approve' } })
     await request(app)[method]('/magic/link').expect(405).expect('Allow', 'GET, POST')
     expect(account().status).toBe('PENDING_AUTH')
   })
 
   it('shows markup in the identifier as text', async () => {
-    const { app } = registry({ type: 'API_KEY', account: { identifier: '<script>alert(1)</script>' } })
+    const { app } = setUp({ type: 'API_KEY', account: { identifier: '<script>alert(1)</script>' } })
     const { text } = await request(app).get('/magic/link').expect(200)
     expect(text).not.toContain('<script')
     expect(text).toContain('&lt;script&gt;')
@@ -114,7 +115,7 @@ describe('GET /magic/{id}', () => {
 
 describe('GET /magic/{id}?decision=', () => {
   it.each(EVERY_TYPE)('approves %s at once', async (type) => {
-    const { app, account } = registry({ type, answer: type === 'OAUTH' ? tokensOf : () => tokensOf('x') })
+    const { app, account } = setUp({ type, answer: type === 'OAUTH' ? tokensOf : () => tokensOf('x') })
     const response = await request(app).get('/magic/link?decision=approve').expect(302)
     expect(response.headers.location).toMatch(APPROVED)
     expect(account().status).toBe('PENDING_VERIFICATION')
@@ -122,7 +123,7 @@ describe('GET /magic/{id}?decision=', () => {
   })
 
   it.each(EVERY_TYPE)('denies %s at once', async (type) => {
-    const { app, account } = registry({ type })
+    const { app, account } = setUp({ type })
     await request(app).get('/magic/link?decision=deny').expect(302).expect('Location', DENIED)
     expect(account().status).toBe('PENDING_AUTH')
   })
@@ -135,14 +136,14 @@ describe('GET /magic/{id}?decision=', () => {
       ['&as=eve%40example.com', 'grace@example.com', 'code-of-eve@example.com'],
     ] as const
     for (const [query, identifier, code] of cases) {
-      const { app, account } = registry({ connector: { people }, account: { identifier } })
+      const { app, account } = setUp({ connector: { people }, account: { identifier } })
       await request(app).get(`/magic/link?decision=approve${query}`).expect(302)
       expect(account().pending?.credentials.oauth_token?.access_token).toBe(`at-${code}`)
     }
   })
 
   it('has the third party accept generated credentials of static types', async () => {
-    const { app, account, accepted } = registry({ type: 'BASIC_AUTH', link: { user_verify_url: '' } })
+    const { app, account, accepted } = setUp({ type: 'BASIC_AUTH', link: { user_verify_url: '' } })
     await request(app).get('/magic/link?decision=approve&as=eve').expect(302)
     expect(account().credentials).toEqual({
       static_auth: { details: { username: 'eve', password: expect.any(String) } },
@@ -153,7 +154,7 @@ describe('GET /magic/{id}?decision=', () => {
   it.each(['decision=maybe', 'decision=', 'decision=approve&decision=deny', 'decision=__proto__'])(
     'answers 400 to %s and says what is allowed',
     async (query) => {
-      const { app, link } = registry()
+      const { app, link } = setUp()
       const response = await request(app).get(`/magic/link?${query}`).expect(400)
       expect(response.text).toContain('it is approve or deny')
       expect(link().completed_at).toBeUndefined()
@@ -161,13 +162,13 @@ describe('GET /magic/{id}?decision=', () => {
   )
 
   it.each(['approve', 'deny'] as const)('is not needed where the setting consent is %s', async (consent) => {
-    const { app } = registry({ settings: { consent } })
+    const { app } = setUp({ settings: { consent } })
     const { headers } = await request(app).get('/magic/link').expect(302)
     expect(headers.location).toMatch(consent === 'approve' ? APPROVED : /error=access_denied/)
   })
 
   it('refuses to approve without a user_verify_url where require_user_verification is set', async () => {
-    const { app, account } = registry({ link: { user_verify_url: '' }, settings: { require_user_verification: true } })
+    const { app, account } = setUp({ link: { user_verify_url: '' }, settings: { require_user_verification: true } })
     const { text } = await request(app).get('/magic/link?decision=approve').expect(400)
     expect(text).toContain('require_user_verification')
     expect(account().status).toBe('PENDING_AUTH')
@@ -176,7 +177,7 @@ describe('GET /magic/{id}?decision=', () => {
 
 describe('POST /magic/{id}', () => {
   it('stores what was entered and has the third party accept it', async () => {
-    const { app, account, accepted } = registry({ type: 'BASIC', link: { user_verify_url: '' } })
+    const { app, account, accepted } = setUp({ type: 'BASIC', link: { user_verify_url: '' } })
     const form = { username: 'ada', password: 'se"cret ', decision: 'ignored' }
     await request(app)
       .post('/magic/link')
@@ -192,7 +193,7 @@ describe('POST /magic/{id}', () => {
   })
 
   it('shows the form again with what is wrong, and stores nothing', async () => {
-    const { app, account } = registry({ type: 'BASIC' })
+    const { app, account } = setUp({ type: 'BASIC' })
     const response = await request(app).post('/magic/link').type('form').send({ username: 'a"b' }).expect(400)
     expect(response.text).toContain('Password is missing.')
     expect(response.text).toContain('value="a&quot;b"')
@@ -203,12 +204,12 @@ describe('POST /magic/{id}', () => {
     ['application/json', '{"username":"a","password":"b"}'],
     ['text/plain', 'username=a&password=b'],
   ])('takes no %s for a form', async (type, body) => {
-    const { app } = registry({ type: 'BASIC' })
+    const { app } = setUp({ type: 'BASIC' })
     await request(app).post('/magic/link').set('Content-Type', type).send(body).expect(400)
   })
 
   it('answers 413 to a form that is too long', async () => {
-    const { app } = registry({ type: 'BASIC' })
+    const { app } = setUp({ type: 'BASIC' })
     const response = await request(app)
       .post('/magic/link')
       .type('form')
@@ -218,25 +219,25 @@ describe('POST /magic/{id}', () => {
   })
 
   it('denies when the form is cancelled', async () => {
-    const { app } = registry({ type: 'BASIC' })
+    const { app } = setUp({ type: 'BASIC' })
     await request(app).post('/magic/link?decision=deny').type('form').send({}).expect(302).expect('Location', DENIED)
   })
 
   it.each(NO_USER_TYPES)('completes %s', async (type) => {
-    const { app, account } = registry({ type, link: { user_verify_url: '' } })
+    const { app, account } = setUp({ type, link: { user_verify_url: '' } })
     await request(app).post('/magic/link').expect(302)
     expect(account().status).toBe('ACTIVE')
     expect(account().credentials).toEqual(type === 'NO_AUTH' ? {} : { oauth_token: expect.anything() })
   })
 
   it('needs the database user of a provisioned cluster', async () => {
-    const { app, account } = registry({ type: 'TRUSTED_IDP', connector: { cluster: 'provisioned' } })
+    const { app, account } = setUp({ type: 'TRUSTED_IDP', connector: { cluster: 'provisioned' } })
     expect((await request(app).post('/magic/link').expect(400)).text).toContain('db_user')
     expect(account().status).toBe('PENDING_AUTH')
   })
 
   it('sends whoever posts to a consent link to the authorize endpoint', async () => {
-    const { app } = registry()
+    const { app } = setUp()
     await request(app)
       .post('/magic/link')
       .expect(302)
@@ -244,7 +245,7 @@ describe('POST /magic/{id}', () => {
   })
 
   it('works once', async () => {
-    const { app } = registry({ type: 'BASIC' })
+    const { app } = setUp({ type: 'BASIC' })
     const send = () => request(app).post('/magic/link').type('form').send({ username: 'a', password: 'b' })
     await send().expect(302)
     await send().expect(410)
@@ -255,14 +256,14 @@ describe('GET /connect/callback', () => {
   const approved = '/connect/callback?code=c1&state=oauth-state'
 
   it('exchanges the code and redirects to the user_verify_url', async () => {
-    const { app, account } = registry()
+    const { app, account } = setUp()
     const { headers } = await request(app).get(approved).expect(302)
     expect(headers.location).toMatch(APPROVED)
     expect(account().pending?.credentials.oauth_token?.access_token).toBe('at-c1')
   })
 
   it('passes a denial on', async () => {
-    const { app } = registry()
+    const { app } = setUp()
     await request(app)
       .get('/connect/callback?error=access_denied&state=oauth-state')
       .expect(302)
@@ -272,20 +273,20 @@ describe('GET /connect/callback', () => {
   it.each(['', '?state=', '?code=c1', '?code=c1&state=other', '?state=__proto__'])(
     'answers 404 to the state in %s',
     async (query) => {
-      const { app } = registry()
+      const { app } = setUp()
       await request(app).get(`/connect/callback${query}`).expect(404).expect('Content-Type', /html/)
     },
   )
 
   it('answers 410 when it is replayed', async () => {
-    const { app, requests } = registry()
+    const { app, requests } = setUp()
     await request(app).get(approved).expect(302)
     await request(app).get(approved).expect(410)
     expect(requests()).toHaveLength(1)
   })
 
   it('completes the link once when two callbacks race', async () => {
-    const { app, requests } = registry()
+    const { app, requests } = setUp()
     const second = '/connect/callback?code=c2&state=oauth-state'
     const answers = await Promise.all([request(app).get(approved), request(app).get(second)])
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([302, 410])
@@ -293,13 +294,13 @@ describe('GET /connect/callback', () => {
   })
 
   it('answers 410 when the link has expired on the way', async () => {
-    const { app, environment } = registry()
+    const { app, environment } = setUp()
     environment.clock.advance(15 * 60_000)
     await request(app).get(approved).expect(410)
   })
 
   it('answers 410 and leaves nothing when the account is deleted while the code is exchanged', async () => {
-    const made = registry({
+    const made = setUp({
       answer: (code) => {
         made.environment.model.transact(() => made.environment.model.tables.accounts.remove('ca_1'))
         return tokensOf(code)
@@ -315,7 +316,7 @@ describe('GET /connect/callback', () => {
     [401, 400],
     [500, 502],
   ])('shows a page when the token endpoint answers %i, and changes nothing', async (status, expected) => {
-    const { app, account, link } = registry({ answer: () => refusal(status) })
+    const { app, account, link } = setUp({ answer: () => refusal(status) })
     const before = account()
     const response = await request(app).get(approved).expect(expected)
     expect(response.text).toContain('invalid_grant: &lt;b&gt;no such code&lt;/b&gt;')
@@ -326,14 +327,14 @@ describe('GET /connect/callback', () => {
   it.each(['state=oauth-state', 'state=oauth-state&code=', 'state=oauth-state&error=%3Cscript%3E'])(
     'answers 400 to %s',
     async (query) => {
-      const { app } = registry()
+      const { app } = setUp()
       const { text } = await request(app).get(`/connect/callback?${query}`).expect(400)
       expect(text).not.toContain('<script')
     },
   )
 
   it('finds what has fallen due in the meantime done', async () => {
-    const { app, account, environment } = registry({
+    const { app, account, environment } = setUp({
       account: { status: 'ACTIVE', token_expires_at: '2026-01-01T00:01:00.000Z' },
     })
     environment.clock.advance(60_000)
@@ -343,7 +344,7 @@ describe('GET /connect/callback', () => {
 
   it('does not spend the code where verification is required and cannot happen', async () => {
     const spent: string[] = []
-    const { app } = registry({
+    const { app } = setUp({
       link: { user_verify_url: '' },
       settings: { require_user_verification: true },
       answer: (code) => (spent.push(code), tokensOf(code)),
@@ -353,19 +354,19 @@ describe('GET /connect/callback', () => {
   })
 
   it('answers 405 to POST', async () => {
-    const { app } = registry()
+    const { app } = setUp()
     await request(app).post('/connect/callback').expect(405).expect('Allow', 'GET')
   })
 })
 
 describe('GET /connect/success', () => {
   it('says that the account is connected', async () => {
-    const { app } = registry()
+    const { app } = setUp()
     expect((await request(app).get('/connect/success').expect(200)).text).toContain('You are connected')
   })
 
   it('says when access was not granted', async () => {
-    const { app } = registry()
+    const { app } = setUp()
     const { text } = await request(app).get('/connect/success?error=access_denied&state=x').expect(200)
     expect(text).toContain('Access was not granted')
   })
@@ -373,13 +374,13 @@ describe('GET /connect/success', () => {
 
 describe('the redirect', () => {
   it('keeps a user_verify_url that is no ASCII sendable', async () => {
-    const { app } = registry({ link: { user_verify_url: 'http://app.example/é?q=日 x', state: null } })
+    const { app } = setUp({ link: { user_verify_url: 'http://app.example/é?q=日 x', state: null } })
     const { headers } = await request(app).get('/magic/link?decision=deny').expect(302)
     expect(headers.location).toBe('http://app.example/%C3%A9?q=%E6%97%A5%20x&error=access_denied')
   })
 
   it('never leaves when the data could not be stored', async () => {
-    const { app } = registry({ durable: () => Promise.reject(new Error('the disk is full')) })
+    const { app } = setUp({ durable: () => Promise.reject(new Error('the disk is full')) })
     const { headers, text } = await request(app).get('/magic/link?decision=approve').expect(503)
     expect(headers.location).toBeUndefined()
     expect(text).toContain('the disk is full')

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request as askMock, type ServerResp
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type ConformOptions, type ConformReport, conform } from '../../src/conform/run.ts'
-import { prismAsJudge } from '../../src/app/conformance.ts'
+import { prismAsJudge } from '../../src/conform/conformance.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import type { Handler } from '../../src/operations/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'

@@ -6,7 +6,7 @@ import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 const LIST = { tool_name: 'mail_list_messages', tool_input: { folder: 'inbox' } }
 
 function entries({ app, environment }: TestToolmock): JournalEntry[] {
-  return app.journals.of(environment).query()
+  return app.services.journals.of(environment).query()
 }
 
 function last(mock: TestToolmock): JournalEntry {

@@ -10,7 +10,7 @@ import { recorded } from './recorded.ts'
 const LIST = { tool_name: 'mail_list_messages', tool_input: {} }
 
 function explainLast({ app, environment }: TestToolmock): Explanation {
-  const journal = app.journals.of(environment)
+  const journal = app.services.journals.of(environment)
   const explanation = explain(journal, journal.query().at(-1)?.id ?? '', environment)
   if (!explanation) throw new Error('the journal is empty')
   return explanation

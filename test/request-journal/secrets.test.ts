@@ -41,7 +41,7 @@ const CONNECTORS = [
 describe('the journal of a full flow', () => {
   it.each(CONNECTORS)('holds no secret of %s', (connector, kind, tool_name) =>
     withToolmock({}, async (mock) => {
-      const journal = mock.app.journals.of(mock.environment)
+      const journal = mock.app.services.journals.of(mock.environment)
       const secrets = new Set<string>(['sent-access-1', 'sent-refresh-1', mock.app.client.secret])
       const remember = (): void => {
         for (const secret of secretsOf(mock.environment)) secrets.add(secret)

@@ -48,9 +48,9 @@ export async function withScenarios<T>(options: BenchOptions, work: (bench: Scen
     const app = await createApp({ seeds, scenarios: files, time: () => present, idSeed: 1 })
     try {
       const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-      const environment = app.registry.environment('default')
+      const environment = app.services.registry.environment('default')
       if (!environment) throw new Error('there is no default environment')
-      const bench = benchOf({ url, scenarios: app.scenarios(environment), client: app.client })
+      const bench = benchOf({ url, scenarios: app.services.scenarios.of(environment), client: app.client })
       const whole = { ...bench, advance: (ms: number) => void (present += ms), close: () => app.close() }
       await whole.signIn()
       return await work(whole)

@@ -48,7 +48,7 @@ describe('rows that have had their time', () => {
       const file = join(directory, 'state.json')
       const app = await createApp({ state: file, time: () => present })
       const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-      const { model } = app.registry.environment('default') ?? { model: undefined }
+      const { model } = app.services.registry.environment('default') ?? { model: undefined }
       if (!model) throw new Error('there is no default environment')
       let most = 0
       let made = 0

@@ -110,7 +110,7 @@ async function bracket(
   time: TestToolmock['time'],
   exchanges: readonly ObservedExchange[],
 ): Promise<TestToolmock> {
-  const environment = app.registry.environment('default')
+  const environment = app.services.registry.environment('default')
   if (!environment) throw new Error('there is no default environment')
   let token = ''
   const http: TestToolmock['http'] = (method, path) => supertest(app.express)[method](path).redirects(0)

@@ -2,7 +2,8 @@ import express from 'express'
 import supertest from 'supertest'
 import { describe, expect, it } from 'vitest'
 import type { Connector } from '../../src/domain/connector.ts'
-import { authorizeRouter } from '../../src/third-party/authorize.ts'
+import { Pauses } from '../../src/scenarios/pauses.ts'
+import { authorizeRoutes } from '../../src/third-party/authorize.ts'
 import { authorizeUrl, decide } from '../../src/third-party/consent.ts'
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts'
 import { connectorOf } from './fixture.ts'
@@ -17,8 +18,17 @@ function site(changes: Partial<Connector> = {}) {
     environment.model.tables.connectors.put({ ...connector, id: connector.connector })
   })
   const app = express()
-  const environmentOf = (name: string) => (name === 'default' ? environment : undefined)
-  app.use('/third-party', authorizeRouter({ environment: environmentOf, baseUrl: () => BASE }))
+  const services = {
+    registry: {
+      environment: (name: string) => (name === 'default' ? environment : undefined),
+      byOauthState: () => undefined,
+      durable: () => undefined,
+    },
+    scenarios: { of: () => ({ active: false }) },
+    pauses: new Pauses(),
+    baseUrl: BASE,
+  }
+  app.use('/third-party', authorizeRoutes(services as unknown as Parameters<typeof authorizeRoutes>[0]))
   const path = authorizeUrl('', environment, connector, { ...ASKED, loginHint: '"><script>' })
   return { environment, connector, agent: supertest(app), path }
 }

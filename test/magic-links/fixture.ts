@@ -8,15 +8,15 @@ import type { AuthRequest, MagicLink } from '../../src/domain/magic-link.ts'
 import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
 import { RequestTrace, type Transition } from '../../src/domain/request-trace.ts'
 import type { Settings } from '../../src/domain/settings.ts'
-import type { Authorizations, ConnectContext, Flow } from '../../src/magic-links/ports.ts'
-import { connectRoutes } from '../../src/magic-links/routes.ts'
-import { applyDueEvents } from '../../src/operations/due.ts'
+import type { LinkFlow } from '../../src/magic-links/consent-flow.ts'
+import { magicLinkRoutes } from '../../src/magic-links/routes.ts'
+import { Pauses } from '../../src/scenarios/pauses.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
 
 export const BASE = 'http://mock.example'
 export const VERIFY = 'http://app.example/back?tab=1#top'
 
-export interface RegistryOptions {
+export interface FixtureOptions {
   type?: AuthorizationType
   connector?: Partial<Connector>
   account?: Partial<Account>
@@ -29,10 +29,10 @@ export interface RegistryOptions {
 }
 
 /** One environment with one connector, account and link, and a third party that answers as the test says. */
-export interface EnvironmentRegistry {
+export interface Fixture {
   environment: TestEnvironment
   app: Express
-  flow: Flow
+  flow: LinkFlow
   events: () => readonly Transition[]
   accepted: unknown[]
   account: () => Account
@@ -41,12 +41,11 @@ export interface EnvironmentRegistry {
   addLink: (link: Partial<MagicLink>) => MagicLink
 }
 
-export function registry(options: RegistryOptions = {}): EnvironmentRegistry {
+export function setUp(options: FixtureOptions = {}): Fixture {
   const environment = testEnvironment({ settings: options.settings ?? {} })
   const { tables } = environment.model
   const connector = { ...bareConnector('mail', options.type ?? 'OAUTH'), ...options.connector }
   const account = anAccount(connector, options.account)
-  const trace = new RequestTrace()
   const accepted: unknown[] = []
   const addLink = (fields: Partial<MagicLink>): MagicLink => {
     const link = aLink(environment, fields)
@@ -59,18 +58,14 @@ export function registry(options: RegistryOptions = {}): EnvironmentRegistry {
     tables.accounts.put(account)
   })
   addLink(options.link ?? {})
-  const flow: Flow = {
-    environment,
-    thirdParty: thirdParty(options.answer ?? tokensOf, accepted),
-    authorizations: AUTHORIZATIONS,
-    baseUrl: BASE,
-    trace,
-  }
+  const client = thirdParty(environment, options.answer ?? tokensOf, accepted)
+  const services = servicesOf(environment, client, options.durable)
+  const flow: LinkFlow = { services, environment, thirdParty: client, baseUrl: BASE, trace: new RequestTrace() }
   return {
     environment,
-    app: express().use(connectRoutes(contextOf(flow, options.durable))),
+    app: express().use(magicLinkRoutes(services)),
     flow,
-    events: () => trace.transitions,
+    events: () => flow.trace.transitions,
     accepted,
     account: () => present(tables.accounts.get(account.id)),
     link: () => present(tables.magic_links.get('link')),
@@ -85,41 +80,32 @@ export function tokensOf(code: string): TokenAnswer {
   return { granted: true, credentials: { oauth_token }, lifetime_ms: 3_600_000 }
 }
 
-const AUTHORIZATIONS: Authorizations = {
-  authorizeUrl: (baseUrl, environment, connector, { state, redirectUri, scopes, loginHint }) => {
-    const query = new URLSearchParams({
-      state,
-      redirect_uri: redirectUri,
-      scope: scopes.join(' '),
-      login_hint: loginHint,
-    })
-    return `${baseUrl}/third-party/${connector.connector}/authorize?${query.toString()}&environment=${environment.name}`
-  },
-  decide: (_environment, _connector, { decision, person, redirectUri, state }) => {
-    const answer = decision === 'approve' ? { code: `code-of-${person}` } : { error: 'access_denied' }
-    return `${redirectUri}?${new URLSearchParams({ ...answer, state }).toString()}`
-  },
-}
-
-function contextOf(flow: Flow, durable: ConnectContext['durable'] | undefined): ConnectContext {
-  const { environment } = flow
+/** The services that magic links use, of one environment without scenarios. */
+function servicesOf(environment: TestEnvironment, client: ThirdParty, durable: FixtureOptions['durable']) {
   const find = (matches: (link: MagicLink) => boolean) => {
     const link = [...environment.model.tables.magic_links.values()].find(matches)
     return link && { environment, link }
   }
-  return {
-    findLink: (id) => find((link) => link.id === id),
-    findOauthState: (state) => find((link) => link.oauth_state === state),
-    thirdParty: () => flow.thirdParty,
-    authorizations: flow.authorizations,
-    baseUrl: () => BASE,
-    settle: applyDueEvents,
-    durable: () => durable?.(),
-    trace: () => flow.trace,
+  const services = {
+    registry: {
+      byMagicLink: (id: string) => find((link) => link.id === id),
+      byOauthState: (state: string) => find((link) => link.oauth_state === state),
+      durable: () => durable?.(),
+    },
+    thirdParties: { client: () => client },
+    scenarios: { of: () => ({ active: false }) },
+    pauses: new Pauses(),
+    baseUrl: BASE,
   }
+  return services as unknown as Parameters<typeof magicLinkRoutes>[0]
 }
 
-function thirdParty(answer: NonNullable<RegistryOptions['answer']>, accepted: unknown[]): ThirdParty {
+/** A third party whose token endpoint is told codes that the test can read: `code-of-ada@example.com`. */
+function thirdParty(
+  environment: TestEnvironment,
+  answer: NonNullable<FixtureOptions['answer']>,
+  accepted: unknown[],
+): ThirdParty {
   const unused = () => Promise.reject(new Error('not part of this flow'))
   return {
     call: unused,
@@ -127,7 +113,8 @@ function thirdParty(answer: NonNullable<RegistryOptions['answer']>, accepted: un
     obtain: async () => answer('own'),
     redeem: async (_connector, _account, code, redirectUri) => {
       if (redirectUri !== `${BASE}/connect/callback`) throw new Error(`redirect_uri ${redirectUri}`)
-      return answer(code)
+      const issued = environment.model.tables.authorization_codes.get(code)
+      return answer(issued ? `code-of-${issued.person}` : code)
     },
     accept: (_connector, _account, credentials) => accepted.push(credentials),
     revoke: () => undefined,

@@ -1,4 +1,10 @@
-/** Every reason why a link does not lead on: the status and the words of its page (G28). */
+import type { Account } from '../domain/account.ts'
+import type { Connector } from '../domain/connector.ts'
+import type { MagicLink } from '../domain/magic-link.ts'
+import { connectionOf } from '../operations/connectors.ts'
+import { type Environment, now } from '../state/environment.ts'
+
+/** Every reason why a link cannot be followed, with the status and the text of its page (G28). */
 const PROBLEMS = {
   unknown: {
     status: 404,
@@ -63,13 +69,13 @@ const PROBLEMS = {
 } as const
 export type ProblemKind = keyof typeof PROBLEMS
 
-/** A link that does not lead on. Thrown by whoever finds out; shown in one place (`routes.ts`). */
+/** A link that cannot be followed; `routes.ts` turns it into a page, the control API into an error. */
 export class LinkProblem extends Error {
   override readonly name = 'LinkProblem'
 
   constructor(
     readonly kind: ProblemKind,
-    /** What was found, in the words of whoever said it. */
+    /** What was found, as the third party or the request says it. */
     readonly detail: string = '',
   ) {
     super([PROBLEMS[kind].title, detail].filter(Boolean).join(': '))
@@ -86,4 +92,35 @@ export class LinkProblem extends Error {
   get text(): string {
     return PROBLEMS[this.kind].text
   }
+}
+
+/** A link that can be followed, with its account and connector. */
+export interface OpenLink {
+  readonly link: MagicLink
+  readonly account: Account
+  readonly connector: Connector
+}
+
+/**
+ * A link that can be followed. Checked again when the redirect comes back from the third party: "when the link stops
+ * working" (2.3) is the end of the whole flow.
+ * @throws LinkProblem when it is unknown, used or expired, or when its account or connector is gone (G28)
+ */
+export function usableLink(environment: Environment, id: string): OpenLink {
+  const { tables } = environment.model
+  const link = tables.magic_links.get(id)
+  if (!link) throw new LinkProblem('unknown')
+  if (link.completed_at !== undefined) throw new LinkProblem('completed')
+  const account = tables.accounts.get(link.account_id)
+  if (!account) throw new LinkProblem('account_deleted')
+  if (link.expires_at <= now(environment)) throw new LinkProblem('expired')
+  const connector = environment.connector(account.connector)
+  if (!connector) throw new LinkProblem('connector_removed')
+  if (connectionOf(environment, account.connector)?.enabled === false) throw new LinkProblem('connection_disabled')
+  return { link, account, connector }
+}
+
+/** @throws LinkProblem for links without `user_verify_url` where `require_user_verification` is set ("States") */
+export function refuseUnverifiable({ settings }: Environment, link: MagicLink): void {
+  if (settings.require_user_verification && link.user_verify_url === '') throw new LinkProblem('verification_required')
 }

@@ -1,11 +1,11 @@
-import type { Answer } from '../conform/answer.ts'
-import type { Judge } from '../conform/judge.ts'
-import { type ConformOptions, type ConformReport, conform } from '../conform/run.ts'
+import type { Answer } from './answer.ts'
+import type { Judge } from './judge.ts'
+import { type ConformOptions, type ConformReport, conform } from './run.ts'
 import { isOperation, ROUTES } from '../contract/route.ts'
 import { RandomIds } from '../state/model/ids.ts'
 
-export { BASES } from '../conform/check.ts'
-export { REPORT_FORMATS, reportText } from '../conform/report-formats.ts'
+export { BASES } from './check.ts'
+export { REPORT_FORMATS, reportText } from './report-formats.ts'
 
 /** Runs the conformance suite; what it makes carries names that no other run has. */
 export async function runConformance(options: Omit<ConformOptions, 'prefix' | 'judge'>): Promise<ConformReport> {

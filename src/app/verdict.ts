@@ -1,7 +1,0 @@
-export { withoutAllowed } from '../verdict/allowed.ts'
-export { render } from '../verdict/formats/format.ts'
-export { verdictMarkdown } from '../verdict/formats/markdown.ts'
-export { verdictText } from '../verdict/formats/text.ts'
-export type { ReportPair } from '../verdict/report-pair.ts'
-export { shortfallsOf, type Verdict, verdictOf } from '../verdict/verdict.ts'
-export { readVerdictOptions, VerdictOptionError, type VerdictOptions } from '../verdict/verdict-options.ts'
