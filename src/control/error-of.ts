@@ -2,7 +2,7 @@ import { LinkProblem } from '../magic-links/link-validity.ts'
 import { DocumentError } from '../documents/problem.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { EnvironmentExistsError } from '../environments/environments.ts'
-import { JournalQuestionError } from '../request-journal/journal-error.ts'
+import { JournalQueryError } from '../request-journal/query.ts'
 import { IllegalMoveError } from '../operations/account-events.ts'
 import { IllegalConnectionMoveError } from '../operations/connection-events.ts'
 import { UnknownScenarioError } from '../scenarios/scenarios.ts'
@@ -24,7 +24,7 @@ export function controlErrorOf(error: unknown): ControlError | undefined {
     const { from, event, allowed, message } = error
     return new ControlError('ILLEGAL_MOVE', message, [{ from, event, allowed: [...allowed] }])
   }
-  if (error instanceof JournalQuestionError) {
+  if (error instanceof JournalQueryError) {
     const { message, key, allowed } = error
     return new ControlError('INVALID_QUERY', message, [{ path: key, allowed: [...allowed] }])
   }

@@ -1,5 +1,5 @@
 import { explain } from '../request-journal/explain.ts'
-import { type Match, readMatch } from '../request-journal/match.ts'
+import { type Match, readMatch } from '../request-journal/query.ts'
 import { readJournalQuery } from '../request-journal/query.ts'
 import { valueOf } from './body.ts'
 import type { ControlCall, ControlReply, ControlRoute } from './context.ts'

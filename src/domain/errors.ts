@@ -33,14 +33,33 @@ export const ERROR_CATALOGUE = {
 } as const satisfies Record<string, { status: number; code: number }>
 export type ErrorCode = keyof typeof ERROR_CATALOGUE
 
-/** One thing that is wrong with a request: where, what was found, what is allowed (G16). */
+/** One thing that is wrong with a request (G16). */
 export interface FieldViolation {
   /** JSON path into the body (`connected_account.api_config`), or the name of a query parameter. */
   field: string
-  /** What was found, and what is allowed. */
+  /** The rule, and what was found where that helps; it goes on behind the name of the field ({@link ruleAndFound}). */
   description: string
   /** The rule in the words of the contract: `required`, `type`, `minLength`, … */
   constraint: string
+}
+
+const FOUND = '; found '
+
+/** `must be an integer; found "x"` */
+export function ruleAndFound(rule: string, found: string): string {
+  return `${rule}${FOUND}${found}`
+}
+
+/** The two parts of a description; `found` is undefined where it names none. */
+export function partsOf(description: string): { readonly rule: string; readonly found: string | undefined } {
+  const at = description.indexOf(FOUND)
+  if (at < 0) return { rule: description, found: undefined }
+  return { rule: description.slice(0, at), found: description.slice(at + FOUND.length) }
+}
+
+/** The violation as a sentence: `page_size must be at most 100; found 500`. */
+export function violationText({ field, description }: FieldViolation): string {
+  return `${field}: ${description}`
 }
 
 export interface ErrorContext {
@@ -70,7 +89,7 @@ export class ServiceError extends Error {
 
 /** A 400 about one field. */
 export function invalidField(field: string, description: string, constraint: string): ServiceError {
-  return new ServiceError('VALIDATION_FAILED', `${field}: ${description}`, {
+  return new ServiceError('VALIDATION_FAILED', violationText({ field, description, constraint }), {
     violations: [{ field, description, constraint }],
   })
 }

@@ -1,28 +1,53 @@
+import type { ErrorCode } from '../domain/errors.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import { isJsonObject, own } from '../domain/json.ts'
+import { own } from '../domain/json.ts'
 import type { Environment } from '../state/environment.ts'
 import type { RecordedEntry } from './entry.ts'
-import { accountFacts, answerOf, type Case, type Finding, upstreamFacts } from './explanations/case.ts'
-import { EXPLAINERS, OTHER_PAGE } from './explanations/table.ts'
+import {
+  accountAlreadyExists,
+  accountNotActive,
+  accountNotFound,
+  thirdPartyFailure,
+  toolNotFound,
+} from './explanations/accounts.ts'
+import {
+  accountFacts,
+  answerOf,
+  type Cause,
+  type Evidence,
+  type Explainer,
+  upstreamFacts,
+} from './explanations/evidence.ts'
+import { authRequestNotFound, identifierMismatch, linkProblem } from './explanations/links.ts'
+import {
+  formCheck,
+  invalidClient,
+  invalidConnector,
+  methodNotAllowed,
+  pathNotFound,
+  providerNotFound,
+  unauthenticated,
+  validationFailed,
+} from './explanations/requests.ts'
 import type { Journal } from './journal.ts'
 import { maskText, maskUrl } from './masking.ts'
 
-/** Who decided what an answer says. */
+/** The part that decided an answer. */
 export type DecidedBy = 'scenario' | 'contract' | 'service' | 'third_party' | 'mock'
 
-/** Why an answer is what it is, in plain words; secrets are masked. */
+/** Why an answer is what it is; secrets are masked. */
 export interface Explanation {
   readonly id: string
   readonly at: Instant
-  /** What was asked and what was answered, in one sentence. */
+  /** The request and its answer in one sentence. */
   readonly summary: string
   readonly decided_by: DecidedBy
   readonly error_code: string | null
-  /** Which check or rule decided. */
+  /** The check or rule that decided. */
   readonly because: string
-  /** The part of the service document, the id of the choice in `docs/fidelity.md`, or both; null where neither applies. */
+  /** The part of the service document, an id of `docs/fidelity.md`, or both; null where neither applies. */
   readonly basis: string | null
-  /** The clock and the entities behind it, at that moment. */
+  /** The clock and the entities involved, at that moment. */
   readonly facts: readonly string[]
   /** What to do about it. */
   readonly advice: readonly string[]
@@ -33,25 +58,15 @@ export interface Explanation {
 /** Explains the latest entry with this id; undefined when the journal has none. `environment` as it is now. */
 export function explain(journal: Journal, id: string, environment: Environment | undefined): Explanation | undefined {
   const entries = journal.recorded()
-  const place = entries.findLastIndex((entry) => entry.id === id)
-  const entry = entries[place]
+  const index = entries.findLastIndex((each) => each.id === id)
+  const entry = entries[index]
   if (!entry) return undefined
-  const of: Case = { entry, earlier: entries.slice(0, place), environment, message: messageOf(entry) }
-  const finding = findingOf(of)
-  const facts = [
-    ...ruleFacts(entry),
-    ...dueFacts(entry),
-    ...(finding.facts ?? []),
-    `The clock said ${instant(entry.at)}.`,
-  ]
-  return shown(entry, finding, [...new Set(facts)])
-}
-
-function shown(entry: RecordedEntry, finding: Finding, facts: readonly string[]): Explanation {
-  const because = maskText(finding.because)
-  const readable = facts.map(maskText)
+  const cause = causeOf({ entry, earlier: entries.slice(0, index), environment, message: messageOf(entry) })
   const summary = summaryOf(entry)
-  const lines = [summary, because, ...readable.map((fact) => `- ${fact}`), ...finding.advice.map((line) => `→ ${line}`)]
+  const because = maskText(cause.because)
+  const clock = `The clock said ${instant(entry.at)}.`
+  const facts = [...new Set([...ruleFacts(entry), ...dueFacts(entry), ...(cause.facts ?? []), clock])].map(maskText)
+  const { advice } = cause
   return {
     id: entry.id,
     at: instant(entry.at),
@@ -59,120 +74,241 @@ function shown(entry: RecordedEntry, finding: Finding, facts: readonly string[])
     decided_by: decidedBy(entry),
     error_code: entry.errorCode,
     because,
-    basis: finding.basis === '' ? null : finding.basis,
-    facts: readable,
-    advice: finding.advice,
-    text: lines.join('\n'),
+    basis: cause.basis === '' ? null : cause.basis,
+    facts,
+    advice,
+    text: [summary, because, ...facts.map((fact) => `- ${fact}`), ...advice.map((line) => `→ ${line}`)].join('\n'),
   }
 }
 
-function findingOf(of: Case): Finding {
-  const { entry } = of
-  if (entry.trace.injected) return injected(of)
-  if (entry.status < 400) return answered(of)
+function causeOf(evidence: Evidence): Cause {
+  const { entry, message } = evidence
+  if (entry.trace.injected) return injected(evidence)
+  if (entry.status < 400) return succeeded(evidence)
   const explainer = EXPLAINERS.get(entry.errorCode ?? '')
-  if (explainer) return explainer(of)
-  return entry.kind === 'page' ? OTHER_PAGE(of) : unknown(of)
+  if (explainer) return explainer(evidence)
+  if (entry.kind === 'page') return linkProblem('The flow of the link could not go on.')(evidence)
+  return {
+    because: message === '' ? `It was answered with ${entry.status}.` : `${message}.`,
+    basis: '',
+    facts: [...upstreamFacts(evidence), ...accountFacts(evidence)],
+    advice: ['Look at the entry: GET /_mock/requests/{id}.'],
+  }
 }
 
-/** A rule of a scenario answered, whatever the operation would have said. */
-function injected(of: Case): Finding {
-  const rules = of.entry.trace.rules.filter((rule) => rule.injected && rule.at === 'service')
+/** A rule of a scenario answered in place of the operation. */
+function injected(evidence: Evidence): Cause {
+  const rules = evidence.entry.trace.rules.filter((rule) => rule.injected && rule.at === 'service')
   return {
     because: rules
       .map(({ rule, scenario, sentence }) => `Rule "${rule}" of scenario ${scenario} answered: ${sentence}.`)
       .join(' '),
     basis: '',
-    facts: accountFacts(of),
-    advice: [
-      'This is what the scenario is for. Without it: POST /_mock/scenarios/{name}/stop, or DELETE /_mock/scenarios.',
-    ],
+    facts: accountFacts(evidence),
+    advice: ['To do without the scenario: POST /_mock/scenarios/{name}/stop, or DELETE /_mock/scenarios.'],
   }
 }
 
-/** Nothing was refused; still, something may have happened on the way. */
-function answered(of: Case): Finding {
-  const { refreshes, transitions } = of.entry.trace
+function succeeded(evidence: Evidence): Cause {
+  const { refreshes, transitions } = evidence.entry.trace
   const moves = transitions.map(({ account_id, event, from, to }) =>
     from === to
       ? `${event} left account ${account_id} ${to}.`
       : `${event} moved account ${account_id} from ${from} to ${to}.`,
   )
-  const renewed = refreshes.some(({ outcome }) => outcome === 'renewed')
+  const refreshed = refreshes.some(({ outcome }) => outcome === 'renewed')
   return {
-    because: renewed ? 'It succeeded, after the account’s token had been renewed.' : 'Nothing refused it.',
-    basis: renewed ? 'G45, G46, G56' : '',
-    facts: [...upstreamFacts(of), ...moves, ...accountFacts(of)],
+    because: refreshed ? 'It succeeded after a refresh of the account’s token.' : 'No check refused it.',
+    basis: refreshed ? 'G45, G46, G56' : '',
+    facts: [...upstreamFacts(evidence), ...moves, ...accountFacts(evidence)],
     advice: [],
   }
 }
 
-function unknown(of: Case): Finding {
-  return {
-    because: of.message === '' ? `It was answered with ${of.entry.status}.` : `${of.message}.`,
-    basis: '',
-    facts: [...upstreamFacts(of), ...accountFacts(of)],
-    advice: ['Look at the entry itself: GET /_mock/requests/{id}.'],
-  }
+const PLACES = {
+  service: 'at the service',
+  third_party: 'at the third party',
+  token_refresh: 'at the token endpoint',
+  consent: 'at consent',
 }
 
 function ruleFacts({ trace }: RecordedEntry): string[] {
-  const where = {
-    service: 'at the service',
-    third_party: 'at the third party',
-    token_refresh: 'at the token endpoint',
-    consent: 'at consent',
-  }
   return trace.rules.map(
-    ({ rule, scenario, sentence, at }) => `Rule "${rule}" of scenario ${scenario} fired ${where[at]}: ${sentence}.`,
+    ({ rule, scenario, sentence, at }) => `Rule "${rule}" of scenario ${scenario} fired ${PLACES[at]}: ${sentence}.`,
   )
 }
 
 function dueFacts({ trace }: RecordedEntry): string[] {
   return trace.due.map(
     ({ account_id, event, from, to, at }) =>
-      `Before it, ${event} fell due at ${at}: account ${account_id} went from ${from} to ${to}.`,
+      `Before it, ${event} was due at ${at}: account ${account_id} went from ${from} to ${to}.`,
   )
-}
-
-const CONTRACT: ReadonlySet<string> = new Set([
-  'VALIDATION_FAILED',
-  'MALFORMED_BODY',
-  'UNSUPPORTED_CONTENT_TYPE',
-  'PATH_NOT_FOUND',
-  'METHOD_NOT_ALLOWED',
-  'BODY_TOO_LARGE',
-  'invalid_request',
-])
-const THIRD_PARTY: ReadonlySet<string> = new Set([
-  'THIRD_PARTY_RATE_LIMITED',
-  'TOOL_EXECUTION_FAILED',
-  'TOOL_EXECUTION_TIMED_OUT',
-  'LINK_REFUSED',
-  'LINK_UNAVAILABLE',
-])
-const MOCK: ReadonlySet<string> = new Set(['INTERNAL', 'STORAGE_UNAVAILABLE', 'LINK_NOT_STORED'])
-
-function decidedBy({ trace, errorCode }: RecordedEntry): DecidedBy {
-  if (trace.injected) return 'scenario'
-  const code = errorCode ?? ''
-  if (CONTRACT.has(code)) return 'contract'
-  if (THIRD_PARTY.has(code)) return 'third_party'
-  return MOCK.has(code) ? 'mock' : 'service'
 }
 
 function summaryOf({ kind, method, url, operation, status, errorCode, client }: RecordedEntry): string {
   if (kind === 'clock' || kind === 'control') return `${url}.`
-  const what = method === '' ? 'Something unreadable' : `${method} ${maskUrl(url)}`
-  const asked = `${what}${operation === null ? '' : ` (${operation})`}`
+  const what = method === '' ? 'An unreadable request' : `${method} ${maskUrl(url)}`
+  const request = `${what}${operation === null ? '' : ` (${operation})`}`
   const by = client === null ? '' : ` by client ${client}`
-  return `${asked}${by} was answered with ${status}${errorCode === null ? '' : ` ${errorCode}`}.`
+  return `${request}${by} was answered with ${status}${errorCode === null ? '' : ` ${errorCode}`}.`
 }
 
-/** The words of an error answer, of the service's shape or the token endpoint's. */
+/** The message of an error answer, of the service's shape or the token endpoint's. */
 function messageOf(entry: RecordedEntry): string {
   if (entry.status < 400) return ''
   const answer = answerOf(entry)
   const message = own(answer, 'message') ?? own(answer, 'error_description')
-  return typeof message === 'string' && isJsonObject(answer) ? message : ''
+  return typeof message === 'string' ? message : ''
 }
+
+/** What decides errors that are not the service's own decision. */
+const DECIDED_ELSEWHERE: Readonly<Record<string, DecidedBy>> = {
+  VALIDATION_FAILED: 'contract',
+  MALFORMED_BODY: 'contract',
+  UNSUPPORTED_CONTENT_TYPE: 'contract',
+  PATH_NOT_FOUND: 'contract',
+  METHOD_NOT_ALLOWED: 'contract',
+  BODY_TOO_LARGE: 'contract',
+  invalid_request: 'contract',
+  THIRD_PARTY_RATE_LIMITED: 'third_party',
+  TOOL_EXECUTION_FAILED: 'third_party',
+  TOOL_EXECUTION_TIMED_OUT: 'third_party',
+  LINK_REFUSED: 'third_party',
+  LINK_UNAVAILABLE: 'third_party',
+  INTERNAL: 'mock',
+  STORAGE_UNAVAILABLE: 'mock',
+  LINK_NOT_STORED: 'mock',
+}
+
+function decidedBy({ trace, errorCode }: RecordedEntry): DecidedBy {
+  return trace.injected ? 'scenario' : (DECIDED_ELSEWHERE[errorCode ?? ''] ?? 'service')
+}
+
+const UNREADABLE_BODY = formCheck('G7', 'The body is not a JSON object.', 'Send one JSON object in UTF-8.')
+const UNREADABLE_REQUEST = formCheck(
+  'G16',
+  'What was sent cannot be read as an HTTP request.',
+  'Check proxies between the client and the mock, and the size of the headers.',
+)
+
+/** Every error of the service's catalogue with its explanation. */
+const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
+  MALFORMED_BODY: (evidence) => (evidence.entry.operation === null ? UNREADABLE_REQUEST : UNREADABLE_BODY)(evidence),
+  UNSUPPORTED_CONTENT_TYPE: formCheck(
+    '1, G7',
+    'The operation does not accept the content type of the body.',
+    'Send Content-Type: application/json.',
+  ),
+  VALIDATION_FAILED: validationFailed,
+  MISSING_LOCATOR: formCheck(
+    '4 (locating an account), G52',
+    'The request names no account.',
+    'Send id, or connector and identifier with organization_id or user_id.',
+  ),
+  AMBIGUOUS_LOCATOR: formCheck(
+    '4 (locating an account), G21',
+    'Several accounts match the locator.',
+    'Add organization_id or user_id, or send the id.',
+  ),
+  CONTRADICTING_LOCATOR: formCheck(
+    'G21',
+    'The other fields of the locator do not match the account of the id.',
+    'Send the id alone.',
+  ),
+  INVALID_CONNECTOR: invalidConnector,
+  INVALID_AUTHORIZATION_DETAILS: formCheck(
+    '2.2, 4.2, G23',
+    'The authorization details do not fit the authorization type of the connector.',
+    'Send the one sub-object of that type.',
+  ),
+  INVALID_PAGE_TOKEN: formCheck(
+    '4, G4',
+    'The page token was not issued for this list and these filters.',
+    'Send next_page_token or prev_page_token unchanged, with the same filters.',
+  ),
+  INVALID_TOOL_INPUT: formCheck(
+    '2.6, G44',
+    'The tool input does not match the input schema of the tool.',
+    'Compare it with the input_schema of the tool (GET /api/v1/tools).',
+  ),
+  ACCOUNT_NOT_ACTIVE: accountNotActive,
+  CONNECTION_DISABLED: formCheck(
+    '2.5, States',
+    'The connection of the account is disabled.',
+    'Enable it: POST /_mock/connections/{id}/enable.',
+  ),
+  UNAUTHENTICATED: unauthenticated,
+  IDENTIFIER_MISMATCH: identifierMismatch,
+  ACCOUNT_NOT_FOUND: accountNotFound,
+  AUTH_REQUEST_NOT_FOUND: authRequestNotFound,
+  PROVIDER_NOT_FOUND: providerNotFound,
+  TOOL_NOT_FOUND: toolNotFound,
+  PATH_NOT_FOUND: pathNotFound,
+  METHOD_NOT_ALLOWED: methodNotAllowed,
+  ACCOUNT_ALREADY_EXISTS: accountAlreadyExists,
+  BODY_TOO_LARGE: formCheck(
+    'G7',
+    'The body is larger than the mock accepts.',
+    'Send a smaller body, or start with a larger --body-limit.',
+  ),
+  THIRD_PARTY_RATE_LIMITED: thirdPartyFailure(
+    'The third party limits the rate of calls.',
+    'Wait for the time in Retry-After, then try again.',
+  ),
+  TOOL_EXECUTION_FAILED: thirdPartyFailure(
+    'The third party refused the call, failed, or sent an unusable answer.',
+    'See its answer above; responders and scenarios decide it.',
+  ),
+  INTERNAL: ({ entry }) => ({
+    because: 'The mock failed.',
+    basis: 'none: a defect of the mock',
+    facts: entry.failure === null ? [] : [entry.failure],
+    advice: ['Please report it with this entry.'],
+  }),
+  STORAGE_UNAVAILABLE: formCheck(
+    'none: the disk of the mock',
+    'The state could not be written, and nothing was changed.',
+    'Check the disk, or start with --in-memory.',
+  ),
+  TOOL_EXECUTION_TIMED_OUT: thirdPartyFailure(
+    'The third party did not answer in time.',
+    'Try again, or give the tool’s call a longer timeout.',
+  ),
+}
+
+/** Errors of the token endpoint and of pages. */
+const OTHERS: readonly (readonly [string, Explainer])[] = [
+  [
+    'invalid_request',
+    formCheck(
+      '5.1, G14',
+      'The token request lacks a field, repeats one, has the secret in two places, or is not a form.',
+      'Send client_id, client_secret and grant_type as a form.',
+    ),
+  ],
+  [
+    'unsupported_grant_type',
+    formCheck('5.1, G14', 'The token endpoint serves one grant type.', 'Send grant_type=client_credentials.'),
+  ],
+  ['invalid_client', invalidClient],
+  [
+    'LINK_UNKNOWN',
+    linkProblem('No magic link has this address.', 'Use the whole link, as create_magic_link answered it.'),
+  ],
+  ['LINK_COMPLETED', linkProblem('The flow of the link is complete.')],
+  ['LINK_EXPIRED', linkProblem('The link has expired.')],
+  ['LINK_ACCOUNT_DELETED', linkProblem('The account of the link has been deleted.')],
+  [
+    'LINK_CONNECTION_DISABLED',
+    linkProblem('The connection of the link is disabled.', 'Enable it: POST /_mock/connections/{id}/enable.'),
+  ],
+  [
+    'LINK_VERIFICATION_REQUIRED',
+    linkProblem(
+      'The setting require_user_verification is on, and the link has no user_verify_url.',
+      'Create the link with a user_verify_url.',
+    ),
+  ],
+]
+
+export const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map([...Object.entries(SERVICE), ...OTHERS])

@@ -1,12 +1,16 @@
 import type { Transition } from '../domain/request-trace.ts'
-import type { JournalEntry, RecordedEntry } from './entry.ts'
-import { type Match, matches } from './match.ts'
+import {
+  type EntryEnvironment,
+  type EntryInput,
+  type JournalEntry,
+  type RecordedEntry,
+  recordedEntry,
+} from './entry.ts'
 import { type NearMiss, nearMisses } from './near-miss.ts'
-import { type JournalQuery, select } from './query.ts'
+import { type JournalQuery, type Match, matches, select } from './query.ts'
 import { viewOf } from './view.ts'
-import { Waiting, type WaitOptions } from './waiting.ts'
 
-/** What is told to whoever watches a journal: each event of an account, and each entry once it is over. */
+/** What subscribers get: each event of an account, and each entry once its request is over. */
 export type JournalEvent =
   | { readonly event: 'entry'; readonly entry: JournalEntry }
   | {
@@ -16,52 +20,113 @@ export type JournalEvent =
       readonly transition: Transition
     }
 
-/** Whether the journal holds what was asked for; if not, the entries that come closest. */
-export interface Verdict {
+/** How many entries match; when they are not as many as expected, the entries that come closest. */
+export interface MatchResult {
   readonly ok: boolean
   readonly matched: number
   readonly near_misses: readonly NearMiss[]
 }
 
+/** How long to wait for matching entries, and for how many. */
+export interface WaitOptions {
+  /** 1 when absent; entries that exist already count. */
+  readonly times?: number | undefined
+  /** Real milliseconds; 5,000 when absent. */
+  readonly timeoutMs?: number | undefined
+  /** Ends the wait early: the client has disconnected, or the server stops. */
+  readonly signal?: AbortSignal | undefined
+}
+
 export interface JournalLimits {
   readonly capacity: number
-  /** Of bodies and addresses, in bytes, roughly. */
+  /** Of bodies and addresses, roughly. */
   readonly maxBytes: number
+}
+
+export interface JournalsOptions extends JournalLimits {
+  /** Real time in milliseconds. */
+  readonly realTime: () => number
+  /** Whose journal takes the requests that belong to no environment. */
+  readonly defaultEnvironment: () => EntryEnvironment | undefined
+}
+
+/** The request journals of a server, one for each environment. */
+export class Journals {
+  readonly #options: JournalsOptions
+  readonly #headers = new SharedHeaders()
+  readonly #observers: ((entry: RecordedEntry) => void)[] = []
+  /** By environment and not by name: a new environment of an old name has its own journal. */
+  readonly #journals = new Map<object, Journal>()
+
+  constructor(options: JournalsOptions) {
+    this.#options = options
+  }
+
+  /** Assembles an entry and appends it to the journal of its environment. */
+  record(input: EntryInput): void {
+    const { realTime, defaultEnvironment } = this.#options
+    const environment = input.environment ?? defaultEnvironment()
+    const requestHeaders = this.#headers.share(input.requestHeaders ?? [])
+    const entry = recordedEntry(input, { environment, realAt: realTime(), requestHeaders })
+    this.of(environment ?? this).append(entry)
+    for (const observe of this.#observers) observe(entry)
+  }
+
+  of(environment: object): Journal {
+    let journal = this.#journals.get(environment)
+    if (!journal) this.#journals.set(environment, (journal = new Journal(this.#options)))
+    return journal
+  }
+
+  /** Calls the observer with every entry of every environment as it is recorded. */
+  observe(observer: (entry: RecordedEntry) => void): void {
+    this.#observers.push(observer)
+  }
+
+  /** Closes and drops the journal of an environment that was removed. */
+  remove(environment: object): void {
+    this.#journals.get(environment)?.close()
+    this.#journals.delete(environment)
+  }
+
+  /** Ends every wait and every subscription. */
+  close(): void {
+    for (const journal of this.#journals.values()) journal.close()
+  }
 }
 
 /** How many of the latest entries are compared in search of near misses. */
 const COMPARED = 1000
+const DEFAULT_TIMEOUT = 5000
 
-/** The requests of one environment, oldest first, within bounds: the oldest make room for the latest. */
+/** The entries of one environment, oldest first. Beyond its limits the oldest entries are dropped. */
 export class Journal {
   readonly limits: JournalLimits
-  readonly #waiting = new Waiting()
-  readonly #watchers = new Set<(event: JournalEvent) => void>()
-  readonly #recorded: ((entry: RecordedEntry) => void) | undefined
+  /** Each gets every new entry, until the wait it stands for is over. */
+  readonly #waits = new Set<{ readonly append: (entry: RecordedEntry) => void; readonly end: () => void }>()
+  readonly #subscribers = new Set<(event: JournalEvent) => void>()
   #entries: RecordedEntry[] = []
-  /** Where the oldest entry is; what lies before it has made room. */
+  /** Where the oldest entry is; those before it were dropped. */
   #first = 0
   #bytes = 0
 
-  constructor(limits: JournalLimits, recorded?: (entry: RecordedEntry) => void) {
+  constructor(limits: JournalLimits) {
     this.limits = limits
-    this.#recorded = recorded
   }
 
   get size(): number {
     return this.#entries.length - this.#first
   }
 
-  record(entry: RecordedEntry): void {
+  append(entry: RecordedEntry): void {
     this.#entries.push(entry)
     this.#bytes += bytesOf(entry)
-    this.#makeRoom()
-    this.#waiting.tell(entry)
-    this.#recorded?.(entry)
-    if (this.#watchers.size > 0) this.#tell(entry)
+    this.#dropOldest()
+    if (this.#waits.size > 0) for (const wait of [...this.#waits]) wait.append(entry)
+    if (this.#subscribers.size > 0) this.#publish(entry)
   }
 
-  /** As it was recorded, oldest first; secrets are in there. */
+  /** As they were recorded, oldest first; they contain secrets. */
   recorded(): readonly RecordedEntry[] {
     return this.#entries.slice(this.#first)
   }
@@ -73,12 +138,8 @@ export class Journal {
 
   /** The latest entry with this id: clients may send an id twice. */
   find(id: string): JournalEntry | undefined {
-    const entry = this.findRecorded(id)
+    const entry = this.recorded().findLast((each) => each.id === id)
     return entry && viewOf(entry)
-  }
-
-  findRecorded(id: string): RecordedEntry | undefined {
-    return this.recorded().findLast((entry) => entry.id === id)
   }
 
   count(match: Match): number {
@@ -86,69 +147,109 @@ export class Journal {
   }
 
   /** Whether exactly `times` entries match; at least one when it is not given. */
-  verify(match: Match, times?: number): Verdict {
+  verify(match: Match, times?: number): MatchResult {
     const matched = this.count(match)
     const ok = times === undefined ? matched > 0 : matched === times
-    const missing = !ok && matched < (times ?? 1)
-    return { ok, matched, near_misses: missing ? this.#nearMisses(match) : [] }
+    const tooFew = !ok && matched < (times ?? 1)
+    return { ok, matched, near_misses: tooFew ? this.#nearMisses(match) : [] }
   }
 
-  /** Resolves once at least `times` entries match, those that are there already included, or when the time is over. */
-  async wait(match: Match, options: WaitOptions = {}): Promise<Verdict> {
-    const matched = await this.#waiting.wait(match, this.count(match), options)
-    const ok = matched >= (options.times ?? 1)
+  /** Resolves once at least `times` entries match, existing ones included, or when the time is over. */
+  async wait(match: Match, { times = 1, timeoutMs = DEFAULT_TIMEOUT, signal }: WaitOptions = {}): Promise<MatchResult> {
+    let matched = this.count(match)
+    if (matched < times && signal?.aborted !== true) {
+      await new Promise<void>((resolve) => {
+        const end = (): void => {
+          clearTimeout(timer)
+          signal?.removeEventListener('abort', end)
+          this.#waits.delete(wait)
+          resolve()
+        }
+        const append = (entry: RecordedEntry): void => {
+          if (matches(match, entry) && ++matched >= times) end()
+        }
+        const wait = { append, end }
+        const timer = setTimeout(end, timeoutMs)
+        signal?.addEventListener('abort', end)
+        this.#waits.add(wait)
+      })
+    }
+    const ok = matched >= times
     return { ok, matched, near_misses: ok ? [] : this.#nearMisses(match) }
   }
 
-  /** @returns what ends the watching */
-  subscribe(watcher: (event: JournalEvent) => void): () => void {
-    this.#watchers.add(watcher)
-    return () => void this.#watchers.delete(watcher)
+  /** @returns a function that ends the subscription */
+  subscribe(subscriber: (event: JournalEvent) => void): () => void {
+    this.#subscribers.add(subscriber)
+    return () => void this.#subscribers.delete(subscriber)
   }
 
-  /** Forgets everything; whoever waits goes on waiting. */
+  /** Drops all entries; waits and subscriptions go on. */
   clear(): void {
     this.#entries = []
     this.#first = 0
     this.#bytes = 0
   }
 
-  /** Ends every waiting: nothing more will come. */
+  /** Ends every wait and every subscription. */
   close(): void {
-    this.#waiting.end()
-    this.#watchers.clear()
+    for (const { end } of [...this.#waits]) end()
+    this.#subscribers.clear()
   }
 
   #nearMisses(match: Match): NearMiss[] {
     return nearMisses(match, this.recorded().slice(-COMPARED))
   }
 
-  #makeRoom(): void {
+  #dropOldest(): void {
     const { capacity, maxBytes } = this.limits
     while (this.size > capacity || (this.#bytes > maxBytes && this.size > 1)) {
       const oldest = this.#entries[this.#first]
       if (oldest) this.#bytes -= bytesOf(oldest)
       this.#first++
     }
+    // Copying only once half of the array is unused keeps the cost of an entry constant.
     if (this.#first < 1024 || this.#first * 2 < this.#entries.length) return
     this.#entries = this.#entries.slice(this.#first)
     this.#first = 0
   }
 
-  #tell(entry: RecordedEntry): void {
+  #publish(entry: RecordedEntry): void {
     const { environment, id, trace } = entry
-    const moves = [...trace.due, ...trace.transitions]
+    const transitions = [...trace.due, ...trace.transitions]
     const events: JournalEvent[] = [
-      ...moves.map((transition) => ({ event: 'transition' as const, environment, entry: id, transition })),
+      ...transitions.map((transition) => ({ event: 'transition' as const, environment, entry: id, transition })),
       { event: 'entry', entry: viewOf(entry) },
     ]
-    for (const watcher of [...this.#watchers]) for (const event of events) watcher(event)
+    for (const subscriber of [...this.#subscribers]) for (const event of events) subscriber(event)
   }
 }
 
-/** What an entry holds beside its bodies: headers, the trace, objects. */
-const FIXED = 1024
+/** What an entry takes beside its bodies: headers, the trace, objects. */
+const FIXED_BYTES = 1024
 
 function bytesOf({ requestBody, responseBody, url }: RecordedEntry): number {
-  return FIXED + requestBody.length + responseBody.length + url.length
+  return FIXED_BYTES + requestBody.length + responseBody.length + url.length
+}
+
+/** More lists than a few clients send; beyond that, sharing starts again with an empty map. */
+const MAX_SHARED = 512
+
+/**
+ * Keeps equal header lists once. A client sends the same ones with nearly every request; ten thousand copies would keep the
+ * garbage collector busy.
+ */
+class SharedHeaders {
+  readonly #known = new Map<string, readonly string[]>()
+
+  /** The list itself, or an equal one that came before. */
+  share(headers: readonly string[]): readonly string[] {
+    // No header contains a line break.
+    const key = headers.join('\n')
+    const known = this.#known.get(key)
+    if (known) return known
+    if (this.#known.size >= MAX_SHARED) this.#known.clear()
+    this.#known.set(key, headers)
+    return headers
+  }
 }

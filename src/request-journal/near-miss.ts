@@ -3,10 +3,10 @@ import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
 import type { RecordedEntry } from './entry.ts'
 import { type DocumentName, isSecretName, maskJson } from './masking.ts'
-import { type Difference, differences, type Match } from './match.ts'
-import { documentNameOf } from './view.ts'
+import { type Difference, differences, type Match } from './query.ts'
+import { documentNameOf, pathOf } from './view.ts'
 
-/** An entry that is nearly what was asked for, and in what it is not. */
+/** An entry that nearly matches, and its differences from the match. */
 export interface NearMiss {
   readonly id: string
   readonly at: Instant
@@ -14,45 +14,44 @@ export interface NearMiss {
   readonly method: string
   readonly path: string
   readonly status: number
-  /** The field, what was wanted of it, and what was found. */
   readonly differences: readonly Difference[]
 }
 
-/** More than a person compares. */
-const MOST = 3
+/** As many as a person compares. */
+const MAX_NEAR_MISSES = 3
 
-/** The closest of some entries that do not match: fewest differences first, the other operations last, the latest first. */
+/** The entries that come closest to a match: fewest differences first, other operations last, the latest first. */
 export function nearMisses(match: Match, entries: readonly RecordedEntry[]): NearMiss[] {
   if (Object.keys(match).length === 0) return []
-  const judged = entries.flatMap((entry, place) => {
+  const candidates = entries.flatMap((entry, index) => {
     const found = differences(match, entry)
-    return found.length === 0 ? [] : [{ entry, found, place, distance: distance(entry, found) }]
+    return found.length === 0 ? [] : [{ entry, found, index, distance: distance(entry, found) }]
   })
-  judged.sort((a, b) => a.distance - b.distance || b.place - a.place)
-  return judged.slice(0, MOST).map(({ entry, found }) => missOf(entry, found))
+  candidates.sort((a, b) => a.distance - b.distance || b.index - a.index)
+  return candidates.slice(0, MAX_NEAR_MISSES).map(({ entry, found }) => nearMissOf(entry, found))
 }
 
-/** Another operation is further away than another value, and what is no request of the API further than one that is. */
+/** Another operation counts more than another value; an entry that is not a request to the API counts more than one that is. */
 function distance({ kind }: RecordedEntry, found: readonly Difference[]): number {
-  const beside = kind === 'request' ? 0 : 5
-  return found.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), beside)
+  const base = kind === 'request' ? 0 : 5
+  return found.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), base)
 }
 
-function missOf(entry: RecordedEntry, found: readonly Difference[]): NearMiss {
+function nearMissOf(entry: RecordedEntry, found: readonly Difference[]): NearMiss {
   return {
     id: entry.id,
     at: instant(entry.at),
     operation: entry.operation,
     method: entry.method,
-    path: entry.url.split('?', 1).join(),
+    path: pathOf(entry),
     status: entry.status,
-    differences: found.map((difference) => shown(difference, documentNameOf(entry))),
+    differences: found.map((difference) => maskDifference(difference, documentNameOf(entry))),
   }
 }
 
-function shown({ field, wanted, found }: Difference, documentName: DocumentName | undefined): Difference {
+function maskDifference({ field, wanted, found }: Difference, documentName: DocumentName | undefined): Difference {
   const parts = field.split('.').flatMap((part) => [part, documentName?.(part) ?? part])
   const secret = parts.some((part) => isSecretName(part) || part.includes('static_auth'))
-  const show = (value: JsonValue): JsonValue => maskJson(value, secret, documentName)
-  return { field, wanted: show(wanted), found: show(found) }
+  const mask = (value: JsonValue): JsonValue => maskJson(value, secret, documentName)
+  return { field, wanted: mask(wanted), found: mask(found) }
 }

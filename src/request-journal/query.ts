@@ -1,42 +1,189 @@
+import { isOperation, ROUTES } from '../contract/route.ts'
 import { milliseconds } from '../domain/instant.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { nearest } from '../domain/suggestion.ts'
+import { quote } from '../domain/text.ts'
+import { matchesValue, valueAt } from '../domain/value-match.ts'
 import type { RecordedEntry } from './entry.ts'
-import { JournalQuestionError } from './journal-error.ts'
-import { checkOperation, type Match, MATCH_KEYS, type MatchKey, matches, unknownKey } from './match.ts'
+import { parsedBody, pathOf, requestText, toolOf } from './view.ts'
 
-/** Which entries of a journal are asked for. */
+/** A query of the journal with an unknown key, or a value that cannot be read. */
+export class JournalQueryError extends Error {
+  override readonly name = 'JournalQueryError'
+
+  constructor(
+    message: string,
+    readonly key: string,
+    /** The keys or values that are allowed there, where they can be listed. */
+    readonly allowed: readonly string[] = [],
+  ) {
+    super(message)
+  }
+}
+
+/** The conditions on an entry: strings match by glob, everything else by equality, the body by dotted paths. */
+export type Match = Readonly<Partial<Record<MatchKey, JsonValue>>>
+
+/** Every key of a match, and the value of an entry that it is compared with. */
+const FIELDS = {
+  operation: (entry) => entry.operation,
+  status: (entry) => entry.status,
+  account: (entry) => entry.trace.account?.id ?? null,
+  connector: (entry) => entry.trace.account?.connector ?? null,
+  identifier: (entry) => entry.trace.account?.identifier ?? null,
+  client: (entry) => entry.client,
+  tool: (entry) => toolOf(entry),
+  execution: (entry) => entry.trace.execution_id ?? null,
+  agent_run_id: (entry) => entry.trace.agent_run_id ?? null,
+  error_code: (entry) => entry.errorCode,
+  kind: (entry) => entry.kind,
+  method: (entry) => entry.method,
+  path: (entry) => pathOf(entry),
+  injected: (entry) => entry.trace.injected,
+  scenario: (entry) => entry.trace.rules.map(({ scenario }) => scenario),
+  rule: (entry) => entry.trace.rules.map(({ rule }) => rule),
+  body: (entry) => parsedBody(requestText(entry)) ?? null,
+} as const satisfies Record<string, (entry: RecordedEntry) => JsonValue>
+export type MatchKey = keyof typeof FIELDS
+
+export const MATCH_KEYS = Object.keys(FIELDS) as readonly MatchKey[]
+
+/** A condition that an entry does not fulfil. */
+export interface Difference {
+  readonly field: string
+  readonly wanted: JsonValue
+  /** Null when the entry has nothing there. */
+  readonly found: JsonValue
+}
+
+/**
+ * Reads the `match` of a request.
+ * @throws JournalQueryError for an unknown key, an unknown operation, a body that is not an object
+ */
+export function readMatch(sent: unknown): Match {
+  if (sent === undefined) return {}
+  if (!isJsonObject(sent)) throw new JournalQueryError('match must be an object', 'match')
+  for (const [key, value] of Object.entries(sent)) {
+    if (!Object.hasOwn(FIELDS, key)) throw unknownName(key, key, MATCH_KEYS)
+    if (key === 'operation') checkOperation(value)
+    if (key === 'body' && !isJsonObject(value)) {
+      throw new JournalQueryError('match.body must be an object of dotted paths and values', 'body')
+    }
+  }
+  return sent
+}
+
+function unknownName(name: string, key: string, allowed: readonly string[]): JournalQueryError {
+  const meant = nearest(name, allowed)
+  const hint = meant === undefined ? '.' : `; did you mean ${meant}?`
+  return new JournalQueryError(
+    `${quote(name, 60)} is not known here${hint} Allowed: ${allowed.join(', ')}`,
+    key,
+    allowed,
+  )
+}
+
+/** A mistyped operation would never match, and a count of 0 would look like a proof. */
+function checkOperation(value: JsonValue | undefined): void {
+  if (typeof value !== 'string' || value.includes('*') || isOperation(value)) return
+  throw unknownName(
+    value,
+    value,
+    ROUTES.map(({ operation }) => operation),
+  )
+}
+
+/** Whether an entry fulfils every condition. */
+export function matches(match: Match, entry: RecordedEntry): boolean {
+  return keysOf(match).every((key) => {
+    const wanted = match[key] ?? null
+    const found = FIELDS[key](entry)
+    return key === 'body' ? bodyDifferences(wanted, found).length === 0 : fits(wanted, found)
+  })
+}
+
+/** Every condition that an entry does not fulfil. */
+export function differences(match: Match, entry: RecordedEntry): Difference[] {
+  return keysOf(match).flatMap((key) => {
+    const wanted = match[key] ?? null
+    const found = FIELDS[key](entry)
+    if (key === 'body') return bodyDifferences(wanted, found)
+    return fits(wanted, found) ? [] : [{ field: key, wanted, found }]
+  })
+}
+
+function keysOf(match: Match): MatchKey[] {
+  return Object.keys(match) as MatchKey[]
+}
+
+/** A list of wanted values means any of them; a list of found values, that one of them is wanted. */
+function fits(wanted: JsonValue, found: JsonValue): boolean {
+  if (Array.isArray(wanted)) return wanted.some((each) => fits(each, found))
+  if (Array.isArray(found)) return found.some((each) => fits(wanted, each))
+  if (wanted === null) return found === null
+  if (typeof wanted === 'string' && typeof found === 'number') return matchesValue(wanted, String(found))
+  return matchesValue(wanted, found === null ? undefined : found)
+}
+
+function bodyDifferences(wanted: JsonValue, body: JsonValue): Difference[] {
+  return Object.entries(wanted as JsonObject).flatMap(([path, value]) => {
+    // A key that is the whole path wins over the path through objects.
+    const found = isJsonObject(body) && Object.hasOwn(body, path) ? body[path] : valueAt(body, path)
+    return matchesValue(value, found) ? [] : [{ field: `body.${path}`, wanted: value, found: found ?? null }]
+  })
+}
+
+/** Which entries of a journal to return. */
 export interface JournalQuery {
   readonly match?: Match
-  /** From this instant on, in the environment's own time; or what came after the entry with this id. */
+  /** An instant in the environment's own time: entries from then on. Or an entry's id: entries after that one. */
   readonly since?: string | undefined
   /** With `since` the first so many from there, else the last so many. */
   readonly limit?: number | undefined
 }
 
-function isMatchKey(key: string): key is MatchKey {
-  return (MATCH_KEYS as readonly string[]).includes(key)
-}
-
 const DEFAULT_LIMIT = 1000
 const INSTANT = /^\d{4}-\d\d-\d\d(T.+)?$/
 
-/** The parameters of `GET /_mock/requests`, `environment` aside, which chooses the journal. */
+/** The parameters of `GET /_mock/requests`, except `environment`, which chooses the journal. */
 export const QUERY_KEYS: readonly string[] = [...MATCH_KEYS.filter((key) => key !== 'body'), 'since', 'limit']
 
-/** @throws JournalQuestionError for a parameter that is unknown or repeated, or a value that is none */
+/** @throws JournalQueryError for a parameter that is unknown or repeated, or whose value cannot be read */
 export function readJournalQuery(parameters: URLSearchParams): JournalQuery {
   const match: Partial<Record<MatchKey, string | boolean>> = {}
   for (const key of new Set(parameters.keys())) {
     if (key === 'environment') continue
-    if (!QUERY_KEYS.includes(key)) throw unknownKey(key, [...QUERY_KEYS, 'environment'])
+    if (!QUERY_KEYS.includes(key)) throw unknownName(key, key, [...QUERY_KEYS, 'environment'])
     const [value = '', ...more] = parameters.getAll(key)
-    if (more.length > 0) throw new JournalQuestionError(`${key} is given more than once; give it once`, key)
+    if (more.length > 0) throw new JournalQueryError(`${key} is sent ${more.length + 1} times; send it once`, key)
     if (key === 'operation') checkOperation(value)
     if (isMatchKey(key)) match[key] = key === 'injected' ? value === 'true' : value
   }
   return { match, since: sinceOf(parameters.get('since')), limit: limitOf(parameters.get('limit')) }
 }
 
-/** Picks entries, oldest first, from a list that is oldest first. */
+function isMatchKey(key: string): key is MatchKey {
+  return Object.hasOwn(FIELDS, key)
+}
+
+function sinceOf(text: string | null): string | undefined {
+  if (text === null || text === '') return undefined
+  if (INSTANT.test(text) && Number.isNaN(milliseconds(text))) {
+    throw new JournalQueryError(
+      `since must be an ISO 8601 instant or the id of an entry; found ${quote(text, 60)}`,
+      'since',
+    )
+  }
+  return text
+}
+
+function limitOf(text: string | null): number | undefined {
+  if (text === null) return undefined
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
+  throw new JournalQueryError(`limit must be an integer from 1 to 9999999; found ${quote(text, 60)}`, 'limit')
+}
+
+/** The entries that a query asks for, oldest first; `entries` are oldest first too. */
 export function select(
   entries: readonly RecordedEntry[],
   { match = {}, since, limit = DEFAULT_LIMIT }: JournalQuery,
@@ -51,23 +198,6 @@ function laterThan(entries: readonly RecordedEntry[], since: string): readonly R
     const from = milliseconds(since)
     return entries.filter(({ at }) => at >= from)
   }
-  const place = entries.findLastIndex(({ id }) => id === since)
-  return place < 0 ? entries : entries.slice(place + 1)
-}
-
-function sinceOf(text: string | null): string | undefined {
-  if (text === null || text === '') return undefined
-  if (INSTANT.test(text) && Number.isNaN(milliseconds(text))) {
-    throw new JournalQuestionError(
-      `since is ${JSON.stringify(text.slice(0, 60))}, which is no instant; send ISO 8601`,
-      'since',
-    )
-  }
-  return text
-}
-
-function limitOf(text: string | null): number | undefined {
-  if (text === null) return undefined
-  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
-  throw new JournalQuestionError(`limit is ${JSON.stringify(text.slice(0, 60))}; send a number from 1 on`, 'limit')
+  const index = entries.findLastIndex(({ id }) => id === since)
+  return index < 0 ? entries : entries.slice(index + 1)
 }

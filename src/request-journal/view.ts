@@ -1,26 +1,25 @@
+import { ROUTES } from '../contract/route.ts'
 import { instant } from '../domain/instant.ts'
-import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonValue, nesting, own } from '../domain/json.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
-import { parsedBody, shownBody, truncation } from './body-text.ts'
-import { didYouMean } from './did-you-mean.ts'
-import type { AccountState, JournalEntry, JournalMessage, RecordedEntry } from './entry.ts'
-import { type DocumentName, maskHeader, maskParameters, maskText } from './masking.ts'
+import { nearest } from '../domain/suggestion.ts'
+import { type AccountState, type JournalEntry, type JournalMessage, KEPT, type RecordedEntry } from './entry.ts'
+import { type DocumentName, maskHeader, maskJson, maskParameters, maskText } from './masking.ts'
 
-/** An entry as it is read: formatted, parsed, and with its secrets masked. */
+/** An entry as people and programs read it: formatted, parsed, and with its secrets masked. */
 export function viewOf(entry: RecordedEntry): JournalEntry {
-  const { trace, kind } = entry
-  const [path, query] = splitOnce(entry.url)
+  const { trace } = entry
   return {
     id: entry.id,
-    kind,
+    kind: entry.kind,
     at: instant(entry.at),
     real_at: instant(entry.realAt),
     duration_ms: entry.durationMs,
     environment: entry.environment,
     operation: entry.operation,
     method: entry.method,
-    path,
-    query: maskParameters(new URLSearchParams(query)),
+    path: pathOf(entry),
+    query: maskParameters(new URLSearchParams(queryOf(entry))),
     status: entry.status,
     error_code: entry.errorCode,
     client: entry.client,
@@ -32,17 +31,26 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     injected: trace.injected,
     rules: trace.rules,
     due: trace.due,
-    upstream: trace.upstream.map(shownCall),
+    upstream: trace.upstream.map(upstreamView),
     refreshes: trace.refreshes.map((refresh) => ({ ...refresh, reason: maskText(refresh.reason) })),
     transitions: trace.transitions,
-    request: requestOf(entry),
-    response: responseOf(entry),
+    request: requestView(entry),
+    response: responseView(entry),
     violations: entry.violations,
     warnings: [...entry.warnings, ...trace.warnings.map((warning) => ({ ...warning, kind: 'ignored' as const }))],
     response_violations: entry.responseViolations,
     did_you_mean: didYouMean(entry),
     failure: entry.failure === null ? null : maskText(entry.failure),
   }
+}
+
+export function pathOf({ url }: Pick<RecordedEntry, 'url'>): string {
+  return url.split('?', 1).join()
+}
+
+/** Without the question mark; empty when there is none. */
+export function queryOf({ url }: Pick<RecordedEntry, 'url'>): string {
+  return url.slice(pathOf({ url }).length + 1)
 }
 
 /** The body of a request as text. */
@@ -58,24 +66,41 @@ export function toolOf(entry: RecordedEntry): string | null {
   return typeof name === 'string' ? name : null
 }
 
+/** The served method and path that a refused request most likely meant, `POST /oauth/token`; null when none is near. */
+export function didYouMean(entry: RecordedEntry): string | null {
+  const { kind, operation, method, status } = entry
+  if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return null
+  const path = pathOf(entry).slice(0, 200)
+  const known = nearest(path, new Set(ROUTES.map((route) => route.path))) ?? pathWithSameEnd(path)
+  if (known === undefined) return null
+  const methods: readonly string[] = ROUTES.filter((route) => route.path === known).map((route) => route.method)
+  return `${methods.includes(method) ? method : methods.join(' or ')} ${known}`
+}
+
+/** Another version or prefix, `/v1/tools` for `/api/v1/tools`. */
+function pathWithSameEnd(path: string): string | undefined {
+  const last = path.replace(/\/+$/, '').split('/').at(-1) ?? ''
+  return last === '' ? undefined : ROUTES.find((route) => route.path.split('/').at(-1) === last)?.path
+}
+
 function accountState({ account }: RequestTrace): AccountState | null {
   if (!account) return null
   const { id, connector, identifier, status, token_expires_at = null } = account
   return { id, connector, identifier, status, token_expires_at }
 }
 
-function requestOf(entry: RecordedEntry): JournalMessage {
+function requestView(entry: RecordedEntry): JournalMessage {
   const headers: [string, string][] = []
   for (let at = 0; at + 1 < entry.requestHeaders.length; at += 2) {
     const name = (entry.requestHeaders[at] ?? '').toLowerCase()
     headers.push([name, maskHeader(name, entry.requestHeaders[at + 1] ?? '')])
   }
-  // The form behind a magic link holds nothing but credentials, whatever the connector calls them.
+  // Every field of the form behind a magic link is a credential, whatever the connector calls it.
   const everySecret = entry.kind === 'page' && entry.url.startsWith('/magic/')
   return message(headers, requestText(entry), { everySecret, documentName: documentNameOf(entry) })
 }
 
-function responseOf(entry: RecordedEntry): JournalMessage {
+function responseView(entry: RecordedEntry): JournalMessage {
   const headers = Object.entries(entry.responseHeaders).map(([name, value]): [string, string] => {
     const lower = name.toLowerCase()
     return [lower, maskHeader(lower, value)]
@@ -83,7 +108,7 @@ function responseOf(entry: RecordedEntry): JournalMessage {
   return message(headers, entry.responseBody, { everySecret: false, documentName: documentNameOf(entry) })
 }
 
-/** By the document's names it is told which fields are secrets, whatever the wire calls them; undefined where it has no others. */
+/** Maps a name on the wire to the document's, which tells the secret fields; undefined without a vocabulary. */
 export function documentNameOf({ vocabulary }: RecordedEntry): DocumentName | undefined {
   return vocabulary && ((name) => vocabulary.document(name))
 }
@@ -95,11 +120,17 @@ function message(
 ): JournalMessage {
   const byName = new Map(headers)
   const truncated = truncation(text, Number(byName.get('content-length') ?? 0))
-  const body: JsonValue = shownBody(text, byName.get('content-type') ?? '', everySecret, documentName)
+  const body = shownBody(text, byName.get('content-type') ?? '', everySecret, documentName)
   return { headers: Object.fromEntries(byName), body, ...(truncated === undefined ? {} : { truncated }) }
 }
 
-function shownCall(call: UpstreamCall): UpstreamCall {
+/** How much of a body was dropped, in words; undefined for a whole one. */
+function truncation(text: string, size: number): string | undefined {
+  if (size > KEPT) return `the body had ${size} bytes; the first ${text.length} characters are kept`
+  return text.length >= KEPT ? `the first ${text.length} characters of the body are kept` : undefined
+}
+
+function upstreamView(call: UpstreamCall): UpstreamCall {
   const answer = shownBody(call.answer, '', false)
   return {
     ...call,
@@ -108,7 +139,59 @@ function shownCall(call: UpstreamCall): UpstreamCall {
   }
 }
 
-function splitOnce(url: string): [string, string] {
-  const at = url.indexOf('?')
-  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
+/** A body with its secrets masked, parsed by its media type. */
+export function shownBody(
+  text: string,
+  mediaType: string,
+  everySecret: boolean,
+  documentName?: DocumentName,
+): JsonValue {
+  if (text === '') return null
+  if (mediaType.includes('x-www-form-urlencoded')) {
+    return maskParameters(new URLSearchParams(text), everySecret) as JsonValue
+  }
+  const json = parsedBody(text)
+  return json === undefined ? maskText(text) : maskJson(json, false, documentName)
+}
+
+/** Masking recurses, and a deeper value would overflow the stack. No operation accepts one, so it is shown as text. */
+const MAX_DEPTH = 500
+
+/** A body that was cut by bytes has at least this many characters. */
+const SHORTEST_CUT = KEPT / 4
+
+/** The value of a JSON body, also of one whose end was cut off; undefined for anything else. */
+export function parsedBody(text: string): JsonValue | undefined {
+  if (text.length > MAX_DEPTH && nesting(text) > MAX_DEPTH) return undefined
+  return parseJson(text) ?? (text.length >= SHORTEST_CUT ? parseJson(closeJson(text)) : undefined)
+}
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+/** JSON text whose end is missing, cut back to its last whole member and closed; whole text stays as it is. */
+function closeJson(text: string): string {
+  const closers: string[] = []
+  let safe = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at] ?? ''
+    if (quoted) {
+      if (char === '\\') at++
+      else if (char === '"') quoted = false
+    } else if (char === '"') quoted = true
+    else if (char === '{' || char === '[') {
+      closers.push(char === '{' ? '}' : ']')
+      safe = at + 1
+    } else if (char === '}' || char === ']') {
+      closers.pop()
+      safe = at + 1
+    } else if (char === ',') safe = at
+  }
+  return closers.length === 0 ? text : text.slice(0, safe) + closers.reverse().join('')
 }

@@ -1,4 +1,4 @@
-import { didYouMean } from '../request-journal/did-you-mean.ts'
+import { didYouMean } from '../request-journal/view.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { ContractRecords } from './records.ts'
 

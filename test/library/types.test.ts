@@ -4,9 +4,8 @@ import type { Connection } from '../../src/domain/connection.ts'
 import type * as library from '../../src/index.ts'
 import type { Explanation } from '../../src/request-journal/explain.ts'
 import type { JournalEntry } from '../../src/request-journal/entry.ts'
-import type { Verdict } from '../../src/request-journal/journal.ts'
-import { type Match, MATCH_KEYS } from '../../src/request-journal/match.ts'
-import { QUERY_KEYS } from '../../src/request-journal/query.ts'
+import type { MatchResult } from '../../src/request-journal/journal.ts'
+import { type Match, MATCH_KEYS, QUERY_KEYS } from '../../src/request-journal/query.ts'
 import type { withoutCredentials } from '../../src/operations/account-view.ts'
 import type { ContractReport, CoverageReport } from '../../src/documents/report-schemas.ts'
 import type { UnfiredRule } from '../../src/scenarios/history.ts'
@@ -22,7 +21,7 @@ type Fits<Inside extends Outside, Outside> = [Inside, Outside] extends [never, n
 type Held = [
   Fits<JournalEntry, library.JournalEntry>,
   Fits<Explanation, library.Explanation>,
-  Fits<Verdict, library.JournalVerdict>,
+  Fits<MatchResult, library.JournalVerdict>,
   Fits<Operation, library.OperationName>,
   Fits<library.OperationName, Operation>,
   Fits<Connection, library.ConnectionView>,

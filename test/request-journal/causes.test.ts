@@ -15,8 +15,8 @@ function last(mock: TestToolmock): JournalEntry {
   return entry
 }
 
-describe('what the journal says of a request', () => {
-  it('who asked what, in both times, and what was answered', () =>
+describe('an entry of the journal contains', () => {
+  it('request and answer, in real and environment time', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock)
       const answer = await mock
@@ -38,7 +38,7 @@ describe('what the journal says of a request', () => {
       })
     }))
 
-  it('every move of the account that it caused, from its birth to its end', () =>
+  it('every transition of the account, from create to delete', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock)
       const link = await linkFor(mock, { ...ADA, user_verify_url: VERIFY_URL })
@@ -65,7 +65,7 @@ describe('what the journal says of a request', () => {
       ])
     }))
 
-  it('the calls to the third party, and the renewal before them', () =>
+  it('the calls to the third party, and the refresh before them', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       mock.time.advance('2h')
@@ -88,7 +88,7 @@ describe('what the journal says of a request', () => {
       expect(JSON.parse(entry.upstream[1]?.answer ?? '')).toHaveProperty('messages')
     }))
 
-  it('a renewal that another request had begun', () =>
+  it('a refresh that another request started', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       mock.time.advance('2h')
@@ -98,7 +98,7 @@ describe('what the journal says of a request', () => {
       expect(both.flatMap(({ upstream }) => upstream).filter(({ kind }) => kind === 'token')).toHaveLength(1)
     }))
 
-  it('what had fallen due before it', () =>
+  it('the events that were due before it', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_1' } })
       mock.time.advance('2h')
@@ -112,7 +112,7 @@ describe('what the journal says of a request', () => {
       })
     }))
 
-  it('what was ignored, and where the contract was broken', () =>
+  it('ignored fields and violations of the contract', () =>
     withToolmock({}, async (mock) => {
       await createAccount(mock, { colour: 'red', connected_account: { authorization_type: 'MAGIC' } })
       expect(last(mock).warnings.map(({ field, kind }) => [field, kind])).toEqual([
@@ -141,7 +141,7 @@ describe('what the journal says of a request', () => {
       ])
     }))
 
-  it('paths and methods that are not served, in the journal of whoever asked', () =>
+  it('unserved paths and methods, in the journal of the client’s environment', () =>
     withToolmock({}, async (mock) => {
       await mock.api.get('/conected_accounts')
       expect(last(mock)).toMatchObject({

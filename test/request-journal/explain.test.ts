@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ERROR_CATALOGUE } from '../../src/domain/errors.ts'
-import { type Explanation, explain } from '../../src/request-journal/explain.ts'
-import { EXPLAINERS } from '../../src/request-journal/explanations/table.ts'
+import { type Explanation, explain, EXPLAINERS } from '../../src/request-journal/explain.ts'
 import { Journal } from '../../src/request-journal/journal.ts'
 import { ADA, createAccount, createActive, linkFor, pendingRequest, verify } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
@@ -17,7 +16,7 @@ function explainLast({ app, environment }: TestToolmock): Explanation {
 }
 
 describe('explaining an answer', () => {
-  it('names the status of the account, when it came to it, and what to do', () =>
+  it('names the status of the account, the event that led to it, and what to do', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_1' } })
       mock.time.advance('2h')
@@ -27,16 +26,16 @@ describe('explaining an answer', () => {
         at: '2026-01-01T02:00:00.000Z',
         decided_by: 'service',
         error_code: 'ACCOUNT_NOT_ACTIVE',
-        because: 'Tools run with ACTIVE accounts only; this one was EXPIRED.',
+        because: 'Tools run only with ACTIVE accounts; this one was EXPIRED.',
         basis: '3.1, G44, G46',
       })
       expect(told.summary).toContain('execute_tool')
-      expect(told.text).toContain('It became EXPIRED at 2026-01-01T01:00:00.000Z by token_expired')
-      expect(told.text).toContain('had ended at 2026-01-01T01:00:00.000Z; the clock said 2026-01-01T02:00:00.000Z')
+      expect(told.text).toContain('It went from ACTIVE to EXPIRED at 2026-01-01T01:00:00.000Z by token_expired')
+      expect(told.text).toContain('had expired at 2026-01-01T01:00:00.000Z; the clock said 2026-01-01T02:00:00.000Z')
       expect(told.advice.join()).toContain('magic link')
     }))
 
-  it('names the request that consumed an auth request, and the redirect that told of it', () =>
+  it('names the request that consumed an auth request, and the redirect that carried its id', () =>
     withToolmock({}, async (mock) => {
       await createAccount(mock)
       const request = await pendingRequest(mock)
@@ -47,10 +46,10 @@ describe('explaining an answer', () => {
       expect(told.text).toContain(
         `It was consumed by POST /api/v1/connected_accounts/user/verify (${first.headers['x-request-id']})`,
       )
-      expect(told.text).toContain('The application was told of it by the redirect of GET /magic/')
+      expect(told.text).toContain('The application received it in the redirect of GET /magic/')
     }))
 
-  it('tells an auth request that expired from one that never was', () =>
+  it('distinguishes an expired auth request from an unknown one', () =>
     withToolmock({}, async (mock) => {
       await createAccount(mock)
       const request = await pendingRequest(mock)
@@ -60,15 +59,15 @@ describe('explaining an answer', () => {
         'It expired at 2026-01-01T00:10:00.000Z; the clock said 2026-01-01T00:11:00.000Z.',
       )
       await verify(mock, 'AAAA')
-      expect(explainLast(mock).text).toContain('No consent of this environment made this auth_request_id.')
+      expect(explainLast(mock).text).toContain('No consent in this environment created this auth_request_id.')
     }))
 
-  it('puts the two identifiers of a mismatch side by side', () =>
+  it('shows both identifiers of a mismatch', () =>
     withToolmock({}, async (mock) => {
       await createAccount(mock)
       await verify(mock, await pendingRequest(mock), 'eve@example.com')
       expect(explainLast(mock).text).toContain(
-        'Asserted: "eve@example.com"; stored with the auth request: "ada@example.com".',
+        'Sent: "eve@example.com"; stored with the auth request: "ada@example.com".',
       )
     }))
 
@@ -78,9 +77,9 @@ describe('explaining an answer', () => {
       const made = await mock.api.post('/connected_accounts', { connector: 'mail', user_name: 'ada@example.com' })
       expect(made.status).toBe(201)
       await mock.api.get('/connected_accounts/details', { connector: 'mail', user_name: 'adda@example.com' })
-      expect(explainLast(mock).text).toContain('There is an account with the identifier "ada@example.com".')
+      expect(explainLast(mock).text).toContain('Did you mean the account with the identifier "ada@example.com"?')
       await mock.api.post('/connected_accounts', { connector: 'mail', user_name: 'ada@example.com' })
-      expect(explainLast(mock).text).toContain(`was made by POST /api/v1/connected_accounts (`)
+      expect(explainLast(mock).text).toContain(`was created by POST /api/v1/connected_accounts (`)
 
       const asked = { connector: 'mail', user_name: 'ada@example.com', user_verify_url: 'https://app.example/back' }
       const { href } = (await mock.api.post('/connected_accounts/magic_link', asked)).body as { href: string }
@@ -88,27 +87,27 @@ describe('explaining an answer', () => {
       const flow = new URL(back.headers['location'] ?? '').searchParams.get('flow') ?? ''
       await mock.api.post('/connected_accounts/user/verify', { flow, user_name: 'eve@example.com' })
       expect(explainLast(mock).text).toContain(
-        'Asserted: "eve@example.com"; stored with the auth request: "ada@example.com".',
+        'Sent: "eve@example.com"; stored with the auth request: "ada@example.com".',
       )
       const right = { flow, user_name: 'ada@example.com' }
       await mock.api.post('/connected_accounts/user/verify', right)
       await mock.api.post('/connected_accounts/user/verify', right)
       expect(explainLast(mock).text).toContain('It was consumed by POST /api/v1/connected_accounts/user/verify (')
-      expect(explainLast(mock).text).toContain('The application was told of it by the redirect of GET /magic/')
+      expect(explainLast(mock).text).toContain('The application received it in the redirect of GET /magic/')
     })
   })
 
-  it('names who got a bearer token and when it ended', () =>
+  it('names the request that issued a bearer token, and when it expired', () =>
     withToolmock({}, async (mock) => {
       mock.time.advance('25h')
       await mock.api.get('/connected_accounts')
       const told = explainLast(mock)
       expect(told).toMatchObject({ error_code: 'UNAUTHENTICATED', basis: '5.3, 5.4, G15' })
       expect(told.text).toMatch(/It was issued by POST \/oauth\/token \(req_\w+\) at 2026-01-01T00:00:00.000Z/)
-      expect(told.text).toContain('It ends at 2026-01-01T23:59:59.000Z; the clock said 2026-01-02T01:00:00.000Z then.')
+      expect(told.text).toContain('It expires at 2026-01-01T23:59:59.000Z; the clock said 2026-01-02T01:00:00.000Z.')
     }))
 
-  it('names the request that deleted an account that is asked for', () =>
+  it('names the request that deleted an account', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock)
       await mock.api.post('/connected_accounts:delete', { id })
@@ -116,7 +115,7 @@ describe('explaining an answer', () => {
       expect(explainLast(mock).text).toContain('It was deleted by POST /api/v1/connected_accounts:delete')
     }))
 
-  it('names the scope in which the identifier is, and the nearest one', () =>
+  it('names the scope in which the identifier exists, and the nearest identifier', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock, { user_id: 'u1' })
       await mock.api.get('/connected_accounts/details', { ...ADA, user_id: 'u2' })
@@ -124,19 +123,19 @@ describe('explaining an answer', () => {
         `"ada@example.com" exists at mail as ${id}, organization_id "", user_id "u1".`,
       )
       await mock.api.get('/connected_accounts/details', { ...ADA, identifier: 'adda@example.com' })
-      expect(explainLast(mock).text).toContain('There is an account with the identifier "ada@example.com".')
+      expect(explainLast(mock).text).toContain('Did you mean the account with the identifier "ada@example.com"?')
     }))
 
-  it('names the account that stands in the way of another, and who made it', () =>
+  it('names the existing account of a conflict, and the request that created it', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock)
       await mock.api.post('/connected_accounts', ADA)
       expect(explainLast(mock).text).toContain(
-        `The existing account ${id} was made by POST /api/v1/connected_accounts (`,
+        `The existing account ${id} was created by POST /api/v1/connected_accounts (`,
       )
     }))
 
-  it('tells what the third party answered', () =>
+  it('names the answer of the third party', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       const call = {
@@ -147,10 +146,10 @@ describe('explaining an answer', () => {
       await mock.api.post('/execute_tool', call)
       const told = explainLast(mock)
       expect(told).toMatchObject({ decided_by: 'third_party', error_code: 'TOOL_EXECUTION_FAILED' })
-      expect(told.text).toMatch(/The call of the API of the third party, GET http:\S+, was answered with 404/)
+      expect(told.text).toMatch(/The call to the API of the third party, GET http:\S+, was answered with 404/)
     }))
 
-  it('proposes the tool, the connector and the path that were meant', () =>
+  it('proposes the tool, the connector and the path that were probably meant', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       await mock.api.post('/execute_tool', { connected_account_id: id, tool_name: 'mail_list_mesages' })
@@ -161,15 +160,17 @@ describe('explaining an answer', () => {
       expect(explainLast(mock).advice).toContain('Did you mean GET /api/v1/connections?')
     }))
 
-  it('tells when a link was made and when it ended', () =>
+  it('names the request that created a link, and when the link expired', () =>
     withToolmock({}, async (mock) => {
       const link = await linkFor(mock, ADA)
       mock.time.advance('16m')
       await mock.follow(link)
       const told = explainLast(mock)
       expect(told.error_code).toBe('LINK_EXPIRED')
-      expect(told.text).toContain('The link was made by POST /api/v1/connected_accounts/magic_link (')
-      expect(told.text).toContain('It works until 2026-01-01T00:15:00.000Z; the clock said 2026-01-01T00:16:00.000Z.')
+      expect(told.text).toContain('The link was created by POST /api/v1/connected_accounts/magic_link (')
+      expect(told.text).toContain(
+        'It is valid until 2026-01-01T00:15:00.000Z; the clock said 2026-01-01T00:16:00.000Z.',
+      )
     }))
 
   it('names every violation of a request that broke the contract', () =>
@@ -180,26 +181,26 @@ describe('explaining an answer', () => {
       expect(told.facts).toContain('connector: found the number 1, expected a string')
     }))
 
-  it('tells of an answer without an error that a token was renewed for it', () =>
+  it('says of a success that it needed a refresh of the token', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       mock.time.advance('2h')
       await mock.api.post('/execute_tool', { connected_account_id: id, ...LIST })
       const told = explainLast(mock)
-      expect(told.because).toBe('It succeeded, after the account’s token had been renewed.')
-      expect(told.text).toContain('The call of the token endpoint (refresh_token) of the third party')
+      expect(told.because).toBe('It succeeded after a refresh of the account’s token.')
+      expect(told.text).toContain('The call to the token endpoint (refresh_token) of the third party')
     }))
 })
 
-describe('explaining without much to go by', () => {
+describe('explaining an entry without its environment', () => {
   const journal = (fields: Parameters<typeof recorded>[0]): Journal => {
     const made = new Journal({ capacity: 10, maxBytes: 1e6 })
-    made.record(recorded(fields))
+    made.append(recorded(fields))
     return made
   }
 
   it.each(Object.entries(ERROR_CATALOGUE))(
-    'says something of %s even when the environment is gone',
+    'explains %s even when the environment was removed',
     (errorCode, { status }) => {
       const told = explain(journal({ errorCode, status }), 'req_1', undefined)
       expect(EXPLAINERS.has(errorCode)).toBe(true)
@@ -208,26 +209,26 @@ describe('explaining without much to go by', () => {
     },
   )
 
-  it('says which rule of which scenario answered', () => {
+  it('names the rule of the scenario that answered', () => {
     const entry = recorded({ status: 429, errorCode: 'THIRD_PARTY_RATE_LIMITED' })
     const sentence = 'answers 429 the third time'
     entry.trace.fired({ scenario: 'slow-down', rule: 'too many', at: 'service', sentence }, true)
     const made = new Journal({ capacity: 10, maxBytes: 1e6 })
-    made.record(entry)
+    made.append(entry)
     expect(explain(made, 'req_1', undefined)).toMatchObject({
       decided_by: 'scenario',
       because: `Rule "too many" of scenario slow-down answered: ${sentence}.`,
     })
   })
 
-  it('falls back to the words of the answer for a code that nobody knows', () => {
+  it('falls back to the message of the answer for an unknown error code', () => {
     const responseBody = JSON.stringify({ code: 3, message: 'no such luck' })
     expect(explain(journal({ status: 418, errorCode: 'TEAPOT', responseBody }), 'req_1', undefined)?.because).toBe(
       'no such luck.',
     )
   })
 
-  it('knows nothing of an entry that there is not', () => {
+  it('is undefined for an unknown entry', () => {
     expect(explain(journal({}), 'req_2', undefined)).toBeUndefined()
   })
 })

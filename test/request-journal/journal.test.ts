@@ -1,39 +1,37 @@
 import { describe, expect, it } from 'vitest'
 import type { RecordedEntry } from '../../src/request-journal/entry.ts'
 import { Journal, type JournalEvent } from '../../src/request-journal/journal.ts'
-import { JournalQuestionError } from '../../src/request-journal/journal-error.ts'
 import { masked } from '../../src/request-journal/masking.ts'
-import { readMatch } from '../../src/request-journal/match.ts'
-import { readJournalQuery } from '../../src/request-journal/query.ts'
+import { JournalQueryError, readJournalQuery, readMatch } from '../../src/request-journal/query.ts'
 import { recorded } from './recorded.ts'
 
 function journalOf(entries: readonly Partial<RecordedEntry>[], limits = {}): Journal {
   const journal = new Journal({ capacity: 100, maxBytes: 1e9, ...limits })
-  for (const [place, fields] of entries.entries()) journal.record(recorded({ id: `req_${place + 1}`, ...fields }))
+  for (const [index, fields] of entries.entries()) journal.append(recorded({ id: `req_${index + 1}`, ...fields }))
   return journal
 }
 
 const ids = (journal: Journal, query: string): string[] =>
   journal.query(readJournalQuery(new URLSearchParams(query))).map(({ id }) => id)
 
-describe('a journal within its bounds', () => {
-  it('lets the oldest entries go when there are too many, however many come', () => {
+describe('the limits of a journal', () => {
+  it('drop the oldest entries beyond the capacity', () => {
     const journal = new Journal({ capacity: 3, maxBytes: 1e9 })
-    for (let count = 1; count <= 5000; count++) journal.record(recorded({ id: `req_${count}` }))
+    for (let count = 1; count <= 5000; count++) journal.append(recorded({ id: `req_${count}` }))
     expect(journal.size).toBe(3)
     expect(journal.query().map(({ id }) => id)).toEqual(['req_4998', 'req_4999', 'req_5000'])
   })
 
-  it('lets the oldest entries go when their bodies are too much, and keeps the latest whatever its size', () => {
+  it('drop the oldest entries when the bodies are too large, and keep the latest of any size', () => {
     const journal = journalOf([{ responseBody: 'x'.repeat(5000) }, { responseBody: 'y'.repeat(5000) }], {
       maxBytes: 9000,
     })
     expect(journal.query().map(({ id }) => id)).toEqual(['req_2'])
-    journal.record(recorded({ id: 'huge', responseBody: 'z'.repeat(100_000) }))
+    journal.append(recorded({ id: 'huge', responseBody: 'z'.repeat(100_000) }))
     expect(journal.query().map(({ id }) => id)).toEqual(['huge'])
   })
 
-  it('forgets everything when it is cleared', () => {
+  it('leave nothing after clear', () => {
     const journal = journalOf([{}, {}])
     journal.clear()
     expect(journal.size).toBe(0)
@@ -41,7 +39,7 @@ describe('a journal within its bounds', () => {
   })
 })
 
-describe('asking a journal', () => {
+describe('querying a journal', () => {
   const journal = journalOf([
     { operation: 'create_token', method: 'POST', url: '/oauth/token' },
     { status: 404, errorCode: 'TOOL_NOT_FOUND' },
@@ -69,15 +67,15 @@ describe('asking a journal', () => {
   it.each([
     ['opration=x', 'did you mean operation?'],
     ['operation=execute_tol', 'did you mean execute_tool?'],
-    ['limit=0', 'send a number from 1 on'],
-    ['since=2026-13-45T00:00:00Z', 'no instant'],
-    ['status=1&status=2', 'more than once'],
+    ['limit=0', 'must be an integer from 1'],
+    ['since=2026-13-45T00:00:00Z', 'must be an ISO 8601 instant'],
+    ['status=1&status=2', 'send it once'],
   ])('%s is refused, saying %s', (query, message) => {
     expect(() => readJournalQuery(new URLSearchParams(query))).toThrow(message)
-    expect(() => readJournalQuery(new URLSearchParams(query))).toThrow(JournalQuestionError)
+    expect(() => readJournalQuery(new URLSearchParams(query))).toThrow(JournalQueryError)
   })
 
-  it('proposes the path that was most likely meant', () => {
+  it('proposes the path that was probably meant', () => {
     expect(journal.find('req_4')?.did_you_mean).toBe('POST /api/v1/execute_tool')
     expect(journal.find('req_2')?.did_you_mean).toBeNull()
   })
@@ -102,7 +100,7 @@ describe('verifying', () => {
     expect(journal.verify(readMatch(match), times)).toMatchObject({ ok, matched })
   })
 
-  it('names the closest entries and what differs when there are too few', () => {
+  it('names the closest entries and their differences when too few match', () => {
     const verdict = journal.verify(readMatch({ operation: 'execute_tool', body: { 'tool_input.to': 'eve@*' } }))
     expect(verdict).toMatchObject({ ok: false, matched: 0 })
     expect(verdict.near_misses).toMatchObject([
@@ -115,7 +113,7 @@ describe('verifying', () => {
     ])
   })
 
-  it('tells a near miss of a secret without telling the secret', () => {
+  it('masks the secrets of a near miss', () => {
     const { near_misses } = journal.verify(readMatch({ body: { 'tool_input.api_key': 'k2' } }))
     expect(near_misses[0]?.differences).toEqual([
       { field: 'body.tool_input.api_key', wanted: masked('k2'), found: masked('k1') },
@@ -125,8 +123,8 @@ describe('verifying', () => {
   it.each([
     [{ opration: 'x' }, 'did you mean operation?'],
     [{ operation: 'execute_tol' }, 'did you mean execute_tool?'],
-    [{ body: 'text' }, 'match.body is no object'],
-    [[], 'match is no object'],
+    [{ body: 'text' }, 'match.body must be an object'],
+    [[], 'match must be an object'],
     [JSON.parse('{"__proto__": 1}'), 'not known here'],
   ])('refuses the match %j', (match, message) => {
     expect(() => readMatch(match)).toThrow(message)
@@ -134,19 +132,19 @@ describe('verifying', () => {
 })
 
 describe('waiting', () => {
-  it('ends at once when there are enough already', async () => {
+  it('ends at once when enough entries exist', async () => {
     expect(await journalOf([{}, {}]).wait({}, { times: 2 })).toEqual({ ok: true, matched: 2, near_misses: [] })
   })
 
-  it('ends when the entries come, those that were there included, and only for those that match', async () => {
+  it('ends when enough matching entries exist, earlier ones included', async () => {
     const journal = journalOf([{}])
     const waiting = journal.wait(readMatch({ status: 200 }), { times: 2, timeoutMs: 60_000 })
-    journal.record(recorded({ status: 404 }))
-    journal.record(recorded({ status: 200 }))
+    journal.append(recorded({ status: 404 }))
+    journal.append(recorded({ status: 200 }))
     expect(await waiting).toMatchObject({ ok: true, matched: 2 })
   })
 
-  it('ends without them when its time is over, naming what came close', async () => {
+  it('ends with near misses when its time is over', async () => {
     const verdict = await journalOf([{}]).wait(readMatch({ status: 500 }), { timeoutMs: 1 })
     expect(verdict).toMatchObject({
       ok: false,
@@ -155,7 +153,7 @@ describe('waiting', () => {
     })
   })
 
-  it('ends when whoever waits goes away, and when the journal is closed', async () => {
+  it('ends when its signal is aborted, and when the journal is closed', async () => {
     const journal = journalOf([])
     const gone = new AbortController()
     const first = journal.wait({}, { timeoutMs: 60_000, signal: gone.signal })
@@ -167,17 +165,17 @@ describe('waiting', () => {
   })
 })
 
-describe('watching', () => {
-  it('tells of every event of an account and every entry, until it is ended', () => {
+describe('subscribing', () => {
+  it('delivers every event of an account and every entry, until it is ended', () => {
     const journal = journalOf([])
     const events: JournalEvent[] = []
     const end = journal.subscribe((event) => events.push(event))
     const entry = recorded()
     const at = '2026-01-01T00:00:00.000Z'
     entry.trace.transition('ca_1', 'token_expired', { from: 'ACTIVE', to: 'EXPIRED', at })
-    journal.record(entry)
+    journal.append(entry)
     end()
-    journal.record(recorded({ id: 'req_2' }))
+    journal.append(recorded({ id: 'req_2' }))
     expect(events).toMatchObject([
       { event: 'transition', entry: 'req_1', transition: { account_id: 'ca_1', to: 'EXPIRED' } },
       { event: 'entry', entry: { id: 'req_1' } },

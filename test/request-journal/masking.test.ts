@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parsedBody, shownBody } from '../../src/request-journal/body-text.ts'
+import { parsedBody, shownBody } from '../../src/request-journal/view.ts'
 import { KEPT } from '../../src/request-journal/entry.ts'
 import { isSecretName, masked, maskHeader, maskJson, maskText, maskUrl } from '../../src/request-journal/masking.ts'
 

@@ -1,37 +1,36 @@
-import { quote } from '../../domain/text.ts'
+import { plural, quote } from '../../domain/text.ts'
 import type { AccountStatus } from '../../domain/account.ts'
 import { isJsonObject, own } from '../../domain/json.ts'
 import { nearest } from '../../domain/suggestion.ts'
 import { toolOf } from '../view.ts'
-import { accountFacts, answerOf, type Case, type Finding, named, sentText, upstreamFacts } from './case.ts'
+import { accountFacts, answerOf, type Evidence, type Cause, named, sentText, upstreamFacts } from './evidence.ts'
 
-const WAY_OUT: Readonly<Record<AccountStatus, string>> = {
-  ACTIVE: 'Try again: the account was ACTIVE when the request came, and stopped being so on the way.',
+const ADVICE: Readonly<Record<AccountStatus, string>> = {
+  ACTIVE: 'Try again: the account was ACTIVE when the request arrived and changed while it was handled.',
   EXPIRED:
     'Send its user through a new magic link, or update it with live credentials; an EXPIRED account is never refreshed.',
-  PENDING_AUTH:
-    'Its user has not given consent: create a magic link and complete it (POST /_mock/links/{id}/complete).',
+  PENDING_AUTH: 'Its user has not consented: create a magic link and complete it (POST /_mock/links/{id}/complete).',
   PENDING_VERIFICATION: 'Call POST /api/v1/connected_accounts/user/verify with the auth_request_id of the redirect.',
   DISCONNECTED: 'Send its user through a new magic link, or update it with live credentials.',
 }
 
-export function accountNotActive(of: Case): Finding {
-  const { account, transitions } = of.entry.trace
+export function accountNotActive(evidence: Evidence): Cause {
+  const { account, transitions } = evidence.entry.trace
   const found = account?.status ?? 'ACTIVE'
-  // What fell due, and a refresh that is refused, move it while the request is under way.
-  const moved = transitions.findLast(({ account_id }) => account_id === account?.id)
-  const left = moved && moved.to !== 'none' ? moved.to : found
+  // An event that is due, or a refused refresh, changes the status while the request is handled.
+  const transition = transitions.findLast(({ account_id }) => account_id === account?.id)
+  const left = transition && transition.to !== 'none' ? transition.to : found
   const state = found !== 'ACTIVE' ? `was ${found}` : left === 'ACTIVE' ? 'was no longer ACTIVE' : `became ${left}`
   return {
-    because: `Tools run with ACTIVE accounts only; this one ${state}.`,
+    because: `Tools run only with ACTIVE accounts; this one ${state}.`,
     basis: '3.1, G44, G46',
-    facts: [...accountFacts(of), ...upstreamFacts(of)],
-    advice: [WAY_OUT[left]],
+    facts: [...accountFacts(evidence), ...upstreamFacts(evidence)],
+    advice: [ADVICE[left]],
   }
 }
 
-export function accountNotFound(of: Case): Finding {
-  const { entry, earlier, environment } = of
+export function accountNotFound(evidence: Evidence): Cause {
+  const { entry, earlier, environment } = evidence
   const id = sentText(entry, 'id') ?? sentText(entry, 'connected_account_id')
   const identifier = sentText(entry, 'identifier')
   const deleted = earlier.findLast(({ trace }) =>
@@ -45,7 +44,7 @@ export function accountNotFound(of: Case): Finding {
   )
   const accounts = [...(environment?.model.tables.accounts.values() ?? [])]
   const same = accounts.filter((account) => identifier !== undefined && account.identifier === identifier).slice(0, 5)
-  const close =
+  const meant =
     identifier === undefined || same.length > 0
       ? undefined
       : nearest(
@@ -53,7 +52,7 @@ export function accountNotFound(of: Case): Finding {
           accounts.slice(0, 2000).map((each) => each.identifier),
         )
   return {
-    because: of.message === '' ? 'No account is what the locator says.' : `${of.message}.`,
+    because: evidence.message === '' ? 'No account matches the locator.' : `${evidence.message}.`,
     basis: '4 (locating an account), G2, G21',
     facts: [
       ...(deleted ? [`It was deleted by ${named(deleted)}.`] : []),
@@ -61,28 +60,28 @@ export function accountNotFound(of: Case): Finding {
         ({ id: known, connector, organization_id, user_id }) =>
           `${quote(identifier ?? '')} exists at ${connector} as ${known}, organization_id ${quote(organization_id)}, user_id ${quote(user_id)}.`,
       ),
-      ...(close === undefined ? [] : [`There is an account with the identifier ${quote(close)}.`]),
-      `Environment ${quote(entry.environment)} has ${accounts.length} accounts now; each environment has its own.`,
+      ...(meant === undefined ? [] : [`Did you mean the account with the identifier ${quote(meant)}?`]),
+      `Environment ${quote(entry.environment)} has ${plural(accounts.length, 'account')} now; each environment has its own.`,
     ],
     advice: [
-      'Send the id that creating the account answered, or connector and identifier with the same organization_id and user_id.',
+      'Send the id from the answer of the create, or connector and identifier with the same organization_id and user_id.',
     ],
   }
 }
 
-export function accountAlreadyExists({ entry, earlier, message }: Case): Finding {
+export function accountAlreadyExists({ entry, earlier, message }: Evidence): Cause {
   const existing = resourceOf(answerOf(entry))
   const maker = earlier.findLast(({ trace }) =>
     trace.transitions.some(({ from, account_id }) => from === 'none' && account_id === existing),
   )
-  const born = maker
-    ? `was made by ${named(maker)}`
-    : 'was there before this journal begins, from the seed for instance'
+  const origin = maker ? `was created by ${named(maker)}` : 'is older than this journal; it may come from the seed'
   return {
-    because: message === '' ? 'The scope holds this identifier at this connector already.' : `${message}.`,
+    because: message === '' ? 'The scope has an account with this identifier at this connector.' : `${message}.`,
     basis: '4.3, G20, G55',
-    facts: existing === undefined ? [] : [`The existing account ${existing} ${born}.`],
-    advice: ['Take the id in resource_info.resource_name of the answer as the account, or send another scope.'],
+    facts: existing === undefined ? [] : [`The existing account ${existing} ${origin}.`],
+    advice: [
+      'Use the account that resource_info.resource_name of the answer names, or send another organization_id or user_id.',
+    ],
   }
 }
 
@@ -94,25 +93,25 @@ function resourceOf(answer: ReturnType<typeof answerOf>): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-export function toolNotFound(of: Case): Finding {
-  const { entry, environment } = of
+export function toolNotFound(evidence: Evidence): Cause {
+  const { entry, environment } = evidence
   const connector = entry.trace.account?.connector ?? ''
   const tools = environment?.connector(connector)?.tools.map(({ name }) => name) ?? []
   const meant = nearest(toolOf(entry) ?? '', tools)
   return {
-    because: of.message === '' ? 'The account’s connector has no such tool.' : `${of.message}.`,
+    because: evidence.message === '' ? 'The account’s connector has no such tool.' : `${evidence.message}.`,
     basis: 'G44',
     facts: [`Tools of ${connector || 'the connector'}: ${tools.join(', ') || 'none'}.`],
-    advice: [meant === undefined ? 'A tool runs only with an account of its own connector.' : `Did you mean ${meant}?`],
+    advice: [meant === undefined ? 'A tool runs only with accounts of its own connector.' : `Did you mean ${meant}?`],
   }
 }
 
-/** 429, 500 and 504 of a tool call: what the third party did. */
-export function thirdPartyFailure(because: string, ...advice: string[]): (of: Case) => Finding {
-  return (of) => ({
-    because: of.message === '' ? because : `${because} The answer says: ${of.message}.`,
+/** 429, 500 and 504 of a tool call. */
+export function thirdPartyFailure(because: string, ...advice: string[]): (evidence: Evidence) => Cause {
+  return (evidence) => ({
+    because: evidence.message === '' ? because : `${because} The answer says: ${evidence.message}.`,
     basis: 'G44, G45',
-    facts: [...upstreamFacts(of), ...accountFacts(of)],
+    facts: [...upstreamFacts(evidence), ...accountFacts(evidence)],
     advice,
   })
 }
