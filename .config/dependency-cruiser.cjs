@@ -40,6 +40,9 @@ const EVERY_MODULE = Object.keys(MODULES)
 /** The type of the services that every handler shares. It imports types alone, so every module may import it. */
 const SERVICES = '^src/app-services\\.ts$'
 
+/** Requests over HTTP for everything that calls a server; it knows nothing of toolmock. */
+const HTTP_CLIENT = '^src/http-client\\.ts$'
+
 /** Starts the server; the command line and the library know it and the types of its services. */
 const APP = '^src/(app/|app-services\.ts$|version\.ts$)'
 
@@ -65,7 +68,7 @@ const moduleRule = (name, to) => ({
   comment: `src/${name} may import ${to.join(', ') || 'nothing but itself'}`,
   severity: 'error',
   from: { path: `^src/${name}/` },
-  to: { path: '^src/', pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), SERVICES] },
+  to: { path: '^src/', pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), SERVICES, HTTP_CLIENT] },
 })
 
 module.exports = {
@@ -87,17 +90,27 @@ module.exports = {
     },
     {
       name: 'cli-over-app',
-      comment: 'the command line imports the app, and what it does without serving',
+      comment: 'the command line imports the app, and the modules whose work needs no server',
       severity: 'error',
       from: { path: '^src/cli/' },
-      to: { path: '^src/', pathNot: ['^src/(cli|conform|documents|domain|disk|state|verdict)/', APP] },
+      to: { path: '^src/', pathNot: ['^src/(cli|conform|disk|documents|domain|state|verdict)/', APP, HTTP_CLIENT] },
     },
     {
       name: 'library-over-app',
-      comment: 'the library starts a server, calls its control API and judges its reports; it imports no other module',
+      comment:
+        'the library starts a server, calls its control API and judges its reports; its types come from the descriptions',
       severity: 'error',
       from: { path: '^src/(library/|index\\.ts$|vitest\\.ts$)' },
-      to: { path: '^src/', pathNot: ['^src/(library|verdict)/', '^src/index\\.ts$', APP] },
+      to: {
+        path: '^src/',
+        pathNot: [
+          '^src/(library|domain|verdict)/',
+          '^src/contract/(shapes|generated/control-types)\\.ts$',
+          '^src/index\\.ts$',
+          APP,
+          HTTP_CLIENT,
+        ],
+      },
     },
     {
       name: 'known-modules',

@@ -1,23 +1,21 @@
-export { createToolmock } from './library/start.ts'
+export { createToolmock, type ToolmockOptions } from './library/create-toolmock.ts'
 export { connect, type ConnectOptions } from './library/connect.ts'
 export { type ErrorDetail, ToolmockError } from './library/toolmock-error.ts'
-export type { ToolmockOptions } from './library/options.ts'
-export type { Variables } from './library/variables.ts'
-export type { ConnectorDocument, EnvironmentOptions, Toolmock, ToolmockEnvironment } from './library/toolmock.ts'
+export type { EnvironmentOptions, Toolmock, ToolmockEnvironment, Variables } from './library/toolmock.ts'
 export type { MockAccounts, MockConnections } from './library/accounts.ts'
 export type { MockClock } from './library/clock.ts'
-export type { ContractExpectation, ContractScope, MockContract } from './library/contract.ts'
+export type {
+  Allowance,
+  Amount,
+  ContractExpectation,
+  ContractScope,
+  ContractVerdict,
+  MockContract,
+  VerdictItem,
+  VerdictReason,
+} from './library/contract.ts'
 export type { LinkDecision, MockLinks } from './library/links.ts'
 export type { JournalMatch, JournalQuery, MockJournal, WaitOptions, Wanted } from './library/journal.ts'
-export type { MockScenarios, ScenarioDocument, UnfiredRule } from './library/scenarios.ts'
+export type { MockScenarios, UnfiredRule } from './library/scenarios.ts'
 export type { MockSnapshots } from './library/snapshots.ts'
-export type * from './library/views/account.ts'
-export type * from './library/views/clock.ts'
-export type * from './library/views/contract.ts'
-export type * from './library/views/coverage.ts'
-export type * from './library/views/journal.ts'
-export type * from './library/views/journal-entry.ts'
-export type * from './library/views/link.ts'
-export type * from './library/views/scenario.ts'
-export type * from './library/views/snapshot.ts'
-export type * from './library/views/state.ts'
+export type * from './library/types.ts'

@@ -1,45 +1,44 @@
 import { test as vitestTest, type TestAPI } from 'vitest'
 import { connect, type ConnectOptions, createToolmock } from './index.ts'
 import type { ContractExpectation, Toolmock, ToolmockEnvironment, ToolmockOptions } from './index.ts'
-import { explainedFailures } from './library/failed-answers.ts'
-import { Servers } from './library/servers.ts'
+import { explainFailures, TestServers } from './library/test-servers.ts'
 
-/** What a test may ask for. */
+/** The fixtures of a test. */
 export interface ToolmockFixtures {
-  /** An environment of the test's own: made for it, removed after it. */
+  /** An environment for this test alone: made before it, removed after it. */
   mock: ToolmockEnvironment
-  /** The server behind it, one for each worker of vitest. */
+  /** Its server; there is one for each worker of vitest. */
   toolmock: Toolmock
 }
 
-/** How the server is started, or where one runs already. */
+/** How the server is started, or where one runs. */
 export interface ToolmockTestOptions extends ToolmockOptions {
-  /** Environments are made on this server, and none is started; undefined starts one. */
+  /** Environments are made on this server; a server is started when it is undefined. */
   readonly url?: string | undefined
-  /** What goes with `url`. */
+  /** Options of the connection to `url`. */
   readonly connection?: ConnectOptions
-  /** A test that passes and whose client does not keep the contract fails; `{}` allows nothing, undefined does not look. */
+  /** Fails a test whose client does not keep the contract; `{}` allows no violation, undefined checks nothing. */
   readonly contract?: Omit<ContractExpectation, 'everywhere'>
 }
 
-/** Before 4.1, vitest knows what lives as long as a worker by its name alone, so that all of these share it. */
-interface Shared {
-  toolmockServers: Servers
+/** Before 4.1, vitest identifies a worker's fixture by its name alone, so all tests of a worker share this one. */
+interface WorkerFixtures {
+  toolmockServers: TestServers
 }
 
 /**
- * Vitest's `test` with `mock`, an environment for each test on one server for each worker. When a test fails, the journal's
- * explanation of every answer of 400 and above is printed with it.
+ * Vitest's `test` with `mock`, an environment for each test on one server for each worker. When a test fails, the explanation of
+ * every answer of 400 and above is printed with it.
  *
  *     const test = toolmockTest({ scenario: 'token-dies-mid-run' })
  *     test('sends a message', async ({ mock }) => { … mock.url … })
  */
 export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<ToolmockFixtures> {
-  return vitestTest.extend<ToolmockFixtures & Shared>({
+  return vitestTest.extend<ToolmockFixtures & WorkerFixtures>({
     toolmockServers: [
-      // eslint-disable-next-line no-empty-pattern -- vitest reads from it which fixtures this one needs: none
+      // eslint-disable-next-line no-empty-pattern -- vitest reads the fixtures that this one needs from the pattern: none
       async ({}, use) => {
-        await using servers = new Servers()
+        await using servers = new TestServers()
         await use(servers)
       },
       { scope: 'worker' },
@@ -50,7 +49,7 @@ export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<Toolmoc
     mock: async ({ toolmock, task }, use) => {
       await using mock = await toolmock.environment()
       await use(mock)
-      if (task.result?.state === 'fail') await tell(mock)
+      if (task.result?.state === 'fail') await printExplanations(mock)
       else if (options.contract) await mock.contract.verify(options.contract)
     },
   })
@@ -63,10 +62,10 @@ function serverOf({ url, connection, contract: _contract, ...options }: Toolmock
 }
 
 /** Vitest shows what a test prints together with the test. */
-async function tell({ name, journal }: ToolmockEnvironment): Promise<void> {
-  // A test that closed its environment itself has nothing left to tell; that it failed is what counts.
-  const text = await explainedFailures(journal).catch(() => undefined)
+async function printExplanations({ name, journal }: ToolmockEnvironment): Promise<void> {
+  // A test that closed its environment has no journal to read any more.
+  const text = await explainFailures(journal).catch(() => undefined)
   if (text === undefined) return
-  // eslint-disable-next-line no-console -- the one way of a test to its reporter
-  console.error(`toolmock, environment ${name}: why the answers of 400 and above were what they were\n\n${text}\n`)
+  // eslint-disable-next-line no-console -- the only way from a test to its reporter
+  console.error(`toolmock, environment ${name}: why requests were answered with 400 and above\n\n${text}\n`)
 }

@@ -25,6 +25,7 @@ export const controlTypes: Step = {
     typesOf(root, 'spec/control.openapi.yaml', `${FOLDER}/control-types.ts`, {
       immutable: true,
       defaultNonNullable: false,
+      emptyObjectsUnknown: true,
     }),
 }
 

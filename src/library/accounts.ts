@@ -1,25 +1,26 @@
-import type { Control } from './control.ts'
-import type { AccountView, ConnectionView } from './views/account.ts'
+import type { ControlClient } from './control-client.ts'
+import type { AccountView, ConnectionView } from './types.ts'
 
 /**
- * What happens to connected accounts behind the client's back (3.1, "States" in `docs/fidelity.md`). Every call takes the
- * account's id (`ca_…`) and answers the account after it.
+ * Events of connected accounts that the client under test does not cause (3.1, "States" in `docs/fidelity.md`). Every call takes
+ * the account's id (`ca_…`) and answers the account after the event.
  *
  * All throw ToolmockError: `ACCOUNT_NOT_FOUND`, or `ILLEGAL_MOVE` with from, event and what is allowed.
  */
 export interface MockAccounts {
-  /** `EXPIRED`, as if its token had ended without a way to renew it. */
+  /** `EXPIRED`, as if its token had expired and could not be renewed. */
   expire(id: string): Promise<AccountView>
   /** `DISCONNECTED`, as if access had been removed at the third party, which refuses its credentials from now on. */
   disconnect(id: string): Promise<AccountView>
-  /** The third party forgets the refresh token; the access token stays good for as long as it lasts. */
+  /** The third party forgets the refresh token; the access token stays valid until it expires. */
   revokeRefreshToken(id: string): Promise<AccountView>
-  /** The access token's time is over; the next use renews it where there is a way to (G46). */
+  /** The access token has expired; the next use renews it if it can be renewed (G46). */
   expireAccessToken(id: string): Promise<AccountView>
 }
 
 /**
- * What happens to connections (3.2). Every call takes the connection's id or its `key_id` (`mail`) and answers it after that.
+ * Events of connections (3.2). Every call takes the connection's id or its `key_id` (`mail`) and answers the connection after
+ * the event.
  *
  * All throw ToolmockError: `CONNECTION_NOT_FOUND`, or `ILLEGAL_MOVE` with from, event and what is allowed.
  */
@@ -29,30 +30,32 @@ export interface MockConnections {
   /** From `IN_PROGRESS` to `COMPLETED`. */
   complete(id: string): Promise<ConnectionView>
   enable(id: string): Promise<ConnectionView>
-  /** From then on its tools and links are refused with 400 `CONNECTION_DISABLED`. */
+  /** From now on its tools and links are refused with 400 `CONNECTION_DISABLED`. */
   disable(id: string): Promise<ConnectionView>
 }
 
 /** @internal */
-export function accountsOf(control: Control): MockAccounts {
-  const happen = (event: string) => async (id: string) =>
+export function accountsOf(control: ControlClient): MockAccounts {
+  type Event = 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'
+  const apply = (event: Event) => async (id: string) =>
     (await control.call('POST /accounts/{id}/{event}', { path: { id, event } })).account
   return {
-    expire: happen('expire'),
-    disconnect: happen('disconnect'),
-    revokeRefreshToken: happen('revoke_refresh_token'),
-    expireAccessToken: happen('expire_access_token'),
+    expire: apply('expire'),
+    disconnect: apply('disconnect'),
+    revokeRefreshToken: apply('revoke_refresh_token'),
+    expireAccessToken: apply('expire_access_token'),
   }
 }
 
 /** @internal */
-export function connectionsOf(control: Control): MockConnections {
-  const happen = (event: string) => async (id: string) =>
+export function connectionsOf(control: ControlClient): MockConnections {
+  type Event = 'start' | 'complete' | 'enable' | 'disable'
+  const apply = (event: Event) => async (id: string) =>
     (await control.call('POST /connections/{id}/{event}', { path: { id, event } })).connection
   return {
-    start: happen('start'),
-    complete: happen('complete'),
-    enable: happen('enable'),
-    disable: happen('disable'),
+    start: apply('start'),
+    complete: apply('complete'),
+    enable: apply('enable'),
+    disable: apply('disable'),
   }
 }

@@ -1,59 +1,63 @@
 import { inspect } from 'node:util'
+import { shorten } from '../domain/text.ts'
 import { ToolmockError } from './toolmock-error.ts'
 
-/** What an argument may be. */
-export interface Kind {
+/** What the value of an option may be. */
+export interface Rule {
   readonly allowed: string
-  readonly fits: (value: unknown) => boolean
+  readonly accepts: (value: unknown) => boolean
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-export const TEXT: Kind = { allowed: 'a text that is not empty', fits: isText }
-export const TEXTS: Kind = {
+export const TEXT: Rule = { allowed: 'a text that is not empty', accepts: isText }
+export const TEXTS: Rule = {
   allowed: 'a list of texts that are not empty',
-  fits: (value) => Array.isArray(value) && value.every(isText),
+  accepts: (value) => Array.isArray(value) && value.every(isText),
 }
-export const SWITCH: Kind = { allowed: 'true or false', fits: (value) => typeof value === 'boolean' }
-/** Whoever reads it further on says what is allowed. */
-export const ANYTHING: Kind = { allowed: 'anything', fits: () => true }
+export const BOOLEAN: Rule = { allowed: 'true or false', accepts: (value) => typeof value === 'boolean' }
+/** The value is checked where it is used. */
+export const ANYTHING: Rule = { allowed: 'anything', accepts: () => true }
 
-export function whole(least: number, most: number): Kind {
+export function wholeNumber(min: number, max: number): Rule {
   return {
-    allowed: `a whole number from ${least} to ${most}`,
-    fits: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+    allowed: `a whole number from ${min} to ${max}`,
+    accepts: (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
   }
 }
 
-export function oneOf(...words: readonly string[]): Kind {
-  return { allowed: `one of ${words.join(', ')}`, fits: (value) => isText(value) && words.includes(value) }
+export function oneOf(...values: readonly string[]): Rule {
+  return { allowed: `one of ${values.join(', ')}`, accepts: (value) => isText(value) && values.includes(value) }
 }
 
 /**
- * Holds what a method is given against the names that it knows: in plain JavaScript no compiler has, and a slip in a name would be
- * passed over in silence. Undefined is the same as absent.
+ * Checks the options of a method: in plain JavaScript no compiler does, and a misspelt name would be ignored. Undefined is the
+ * same as absent.
  * @throws ToolmockError INVALID_ARGUMENT
  */
-export function checkNamed(method: string, given: unknown, kinds: Readonly<Record<string, Kind>>): void {
-  const names = Object.keys(kinds)
+export function checkOptions(method: string, given: unknown, rules: Readonly<Record<string, Rule>>): void {
+  const names = Object.keys(rules).join(', ')
   if (given === null || typeof given !== 'object') {
-    throw invalidArgument(`${method} takes an object with ${names.join(', ')}; found ${shown(given)}`)
+    throw invalidArgument(`${method} takes an object with ${names}; found ${shown(given)}`)
   }
   for (const [name, value] of Object.entries(given)) {
-    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
-    if (!kind) throw invalidArgument(`${method} has no option ${JSON.stringify(name)}; it has ${names.join(', ')}`)
-    if (value !== undefined && !kind.fits(value)) {
-      throw invalidArgument(`${method}: ${name} is ${shown(value)}; allowed: ${kind.allowed}`)
-    }
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+    if (!rule) throw invalidArgument(`${method} has no option ${JSON.stringify(name)}; it has ${names}`)
+    if (value !== undefined) checkArgument(method, name, value, rule)
   }
+}
+
+/** @throws ToolmockError INVALID_ARGUMENT */
+export function checkArgument(method: string, name: string, value: unknown, { allowed, accepts }: Rule): void {
+  if (!accepts(value)) throw invalidArgument(`${method}: ${name} is ${shown(value)}; allowed: ${allowed}`)
 }
 
 export function invalidArgument(message: string): ToolmockError {
   return new ToolmockError('INVALID_ARGUMENT', message)
 }
 
-/** A value in a message: no longer than anybody reads, and whatever it is. */
+/** Any value in a message. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 1, breakLength: Infinity })
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+  return shorten(text, 80)
 }

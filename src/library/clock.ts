@@ -1,42 +1,44 @@
-import type { Control } from './control.ts'
-import type { ClockView } from './views/clock.ts'
+import type { ControlClient } from './control-client.ts'
+import type { ClockView } from './types.ts'
 
 /**
- * The one clock of an environment: bearer tokens, magic links, auth requests, tokens of accounts, journal and scenarios obey it.
- * Each change answers once everything that fell due by it has happened.
+ * The one clock of an environment: bearer tokens, magic links, auth requests, tokens of accounts, request journal and scenarios
+ * use it. Each change answers once every event that it made due has been applied.
  */
 export interface MockClock {
   /** The time of the environment, ISO 8601 in UTC. */
   now(): Promise<string>
   get(): Promise<ClockView>
   /**
-   * Moves on.
+   * Moves the clock on.
    * @param by `90s`, `2h`, `1h30m`, or an ISO 8601 duration such as `PT5M`
-   * @throws ToolmockError INVALID_BODY for what is no duration, or leads past the year 9999
+   * @throws ToolmockError INVALID_BODY for a text that is no duration, or leads past the year 9999
    */
   advance(by: string): Promise<ClockView>
   /**
-   * Goes there, back too: what has happened stays.
+   * Sets the clock, also back; events that were applied are not undone.
    * @param to an instant in ISO 8601 with its time zone, or a Date
    * @throws ToolmockError INVALID_BODY outside the years 1970 to 9999
    */
   set(to: string | Date): Promise<ClockView>
-  /** Stands still from now on, or at an instant. @throws ToolmockError INVALID_BODY */
+  /** Stops the clock where it is, or at an instant. @throws ToolmockError INVALID_BODY */
   freeze(at?: string | Date): Promise<ClockView>
-  /** Runs on from where it stands. */
+  /** Lets the clock run on from where it stopped. */
   run(): Promise<ClockView>
 }
 
 /** @internal */
-export function clockOf(control: Control): MockClock {
-  const get = (): Promise<ClockView> => control.call('GET /clock')
-  const put = (change: object): Promise<ClockView> => control.call('PUT /clock', { body: change })
+export function clockOf(control: ControlClient): MockClock {
+  const get = () => control.call('GET /clock')
+  // A Date becomes a text in ISO 8601 on its way into JSON.
+  const put = (change: { advance?: string; now?: string | Date | undefined; frozen?: boolean }) =>
+    control.call('PUT /clock', { body: change as { now?: string } })
   return {
     get,
     now: async () => (await get()).now,
     advance: (by) => put({ advance: by }),
     set: (to) => put({ now: to }),
-    freeze: (at) => put({ frozen: true, ...(at === undefined ? {} : { now: at }) }),
+    freeze: (at) => put({ frozen: true, now: at }),
     run: () => put({ frozen: false }),
   }
 }

@@ -1,54 +1,97 @@
-import { ANYTHING, checkNamed, type Kind, SWITCH, TEXTS } from './arguments.ts'
-import type { Control } from './control.ts'
+import { plural } from '../domain/text.ts'
+import { ANYTHING, BOOLEAN, checkOptions, invalidArgument, type Rule, TEXTS } from './arguments.ts'
+import type { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
-import type { Allowance, Amount, ContractReport, ContractVerdict } from './views/contract.ts'
-import type { CoverageReport } from './views/coverage.ts'
+import type { ContractReport, ContractWarning, Coverage, CoverageReport, OperationName } from './types.ts'
 
-/** Whose record it is about. */
+/** Which environments a report is about. */
 export interface ContractScope {
-  /** All environments of the server together, those that are gone included; this one alone when absent. */
+  /** All environments of the server together, removed ones included; this one alone when absent. */
   readonly everywhere?: boolean
 }
 
-/** What a verdict is to overlook, and what it is to ask for. */
+/**
+ * What a test provokes on purpose: every violation of an operation (`execute_tool`), those at one of its fields or inside it
+ * (`execute_tool:tool_input`), paths that are not served (`unknown_path`), or one of them with all below it (`unknown_path:/v2`).
+ */
+export type Allowance = `${OperationName | 'unknown_path'}${'' | `:${string}`}`
+
+/** A least number, or a least part of all. */
+export type Amount = number | `${number}%`
+
+/** What a verdict allows, and what it requires. */
 export interface ContractExpectation extends ContractScope {
-  /** What a test provokes on purpose. */
   readonly allow?: readonly Allowance[]
-  /** So many of the operations have to have answered a success. */
+  /** How many operations must have answered a success. */
   readonly minOperations?: Amount
-  /** So many of the declared statuses have to have been answered. */
+  /** How many of the declared statuses must have been answered. */
   readonly minStatuses?: Amount
 }
 
-/** Whether the clients of an environment keep the contract. What they did is remembered whatever is reset. */
+/** A reason why a verdict failed, something it allowed, or a warning. */
+export interface VerdictItem<Kind extends string> {
+  readonly kind: Kind
+  readonly sentence: string
+  /** Ids of requests, for `journal.explain`. */
+  readonly requests: readonly string[]
+}
+
+export type VerdictReason = VerdictItem<'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage'>
+
+/** Whether the contract was kept, and enough of it exercised. */
+export interface ContractVerdict {
+  readonly ok: boolean
+  readonly reasons: readonly VerdictReason[]
+  /** What would be reasons, and was allowed. */
+  readonly allowed: readonly VerdictReason[]
+  /** What was sent without effect, and allowances that no request needed; they never fail a verdict. */
+  readonly warnings: readonly VerdictItem<ContractWarning['kind'] | 'unused_allowance'>[]
+  readonly requests: number
+  readonly injected: number
+  /** What was exercised, each kind by itself. */
+  readonly summary: Coverage['summary']
+}
+
+/** Whether the clients of an environment keep the contract. The record survives every reset. */
 export interface MockContract {
-  /** What was wrong, what was sent in vain, which paths are not served, which rules never fired. */
+  /** Violations, fields that were sent without effect, paths that are not served, rules that never fired. */
   report(scope?: ContractScope): Promise<ContractReport>
   /** What was exercised, what only by a scenario, and what never. */
   coverage(scope?: ContractScope): Promise<CoverageReport>
-  /** The same judgement as that of `toolmock run`. @throws ToolmockError INVALID_ARGUMENT */
+  /** The verdict that `toolmock run` gives. @throws ToolmockError INVALID_ARGUMENT */
   verdict(expectation?: ContractExpectation): Promise<ContractVerdict>
   /**
-   * Holds when the verdict is good; warnings never fail it.
+   * Checks that the verdict is good; warnings never fail it.
    * @throws ToolmockError CONTRACT_BROKEN with every reason in the message and in `details`; INVALID_ARGUMENT
    */
   verify(expectation?: ContractExpectation): Promise<ContractVerdict>
-  /** The record begins anew. */
+  /** Clears the record. */
   clear(scope?: ContractScope): Promise<void>
 }
 
+const RULES = {
+  everywhere: BOOLEAN,
+  allow: TEXTS,
+  minOperations: ANYTHING,
+  minStatuses: ANYTHING,
+} satisfies Record<keyof ContractExpectation, Rule>
+
 /** @internal */
-export function contractOf(control: Control): MockContract {
+export function contractOf(control: ControlClient): MockContract {
   const report = (scope?: ContractScope) => control.call('GET /contract', { query: queryOf(scope) })
   const coverage = (scope?: ContractScope) => control.call('GET /coverage', { query: queryOf(scope) })
   const verdict = async (expectation: ContractExpectation = {}): Promise<ContractVerdict> => {
-    checkNamed('contract', expectation, KINDS)
-    const [{ readVerdictOptions }, { verdictOf }] = await Promise.all([
-      import('../verdict/verdict-options.ts'),
+    checkOptions('contract', expectation, RULES)
+    const [{ verdictOf }, { readVerdictOptions, VerdictOptionError }] = await Promise.all([
       import('../verdict/verdict.ts'),
+      import('../verdict/verdict-options.ts'),
     ])
-    const options = readOrRefuse(readVerdictOptions, expectation)
-    return verdictOf({ contract: await report(expectation), coverage: await coverage(expectation) }, options)
+    try {
+      const options = readVerdictOptions(expectation)
+      return verdictOf({ contract: await report(expectation), coverage: await coverage(expectation) }, options)
+    } catch (error) {
+      throw error instanceof VerdictOptionError ? invalidArgument(error.message) : error
+    }
   }
   return {
     report,
@@ -65,24 +108,9 @@ export function contractOf(control: Control): MockContract {
   }
 }
 
-const KINDS = {
-  everywhere: SWITCH,
-  allow: TEXTS,
-  minOperations: ANYTHING,
-  minStatuses: ANYTHING,
-} satisfies Record<keyof ContractExpectation, Kind>
-
-/** A call is about its own environment unless it says otherwise. */
+/** A report is about the environment of its `ControlClient` unless the query says otherwise. */
 function queryOf({ everywhere = false }: ContractScope = {}) {
   return everywhere ? { environment: undefined } : {}
-}
-
-function readOrRefuse<Read>(read: (asked: ContractExpectation) => Read, asked: ContractExpectation): Read {
-  try {
-    return read(asked)
-  } catch (error) {
-    throw new ToolmockError('INVALID_ARGUMENT', error instanceof Error ? error.message : String(error))
-  }
 }
 
 function contractBroken(
@@ -91,7 +119,7 @@ function contractBroken(
   { everywhere = false }: ContractScope = {},
 ): ToolmockError {
   const where = everywhere ? 'the server' : `environment ${environment}`
-  const head = `the contract was not kept in ${where}, for ${reasons.length} ${reasons.length === 1 ? 'reason' : 'reasons'}`
+  const head = `the contract was not kept in ${where}, for ${plural(reasons.length, 'reason')}`
   const lines = reasons.map(({ kind, sentence }) => `- ${kind.replaceAll('_', ' ')}: ${sentence}`)
   return new ToolmockError('CONTRACT_BROKEN', [head, ...lines].join('\n'), {
     details: reasons.map((reason) => ({ ...reason })),

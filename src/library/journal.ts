@@ -1,62 +1,32 @@
-import { ANYTHING, checkNamed, type Kind } from './arguments.ts'
-import type { Control } from './control.ts'
-import type { EntryKind, JournalEntry, OperationName } from './views/journal-entry.ts'
+import type { components, paths } from '../contract/generated/control-types.ts'
+import { plural } from '../domain/text.ts'
+import { ANYTHING, checkOptions, type Rule } from './arguments.ts'
+import type { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
-import type { Explanation, JournalVerdict, NearMiss } from './views/journal.ts'
+import type { EntryKind, Explanation, JournalEntry, JournalVerdict, NearMiss, OperationName } from './types.ts'
 
-/** A value, a text with `*` for any run of characters, or a list of which any will do. */
+/** A value, a text with `*` for any characters, or a list of which one has to match. */
 export type Wanted<T extends string | number | boolean> = T | Glob | readonly (T | Glob)[]
 type Glob = `${string}*${string}`
 
-/** What a request has to be to count; what is absent does not matter. */
-export interface JournalMatch {
+type MatchOfSpec = components['schemas']['Match']
+type QueryOfSpec = NonNullable<paths['/requests']['get']['parameters']['query']>
+
+/** What an entry has to be to match; a field that is absent matches everything. */
+export interface JournalMatch extends Omit<MatchOfSpec, 'operation' | 'kind' | 'status'> {
   readonly operation?: Wanted<OperationName>
-  readonly status?: Wanted<number>
-  /** The id of a connected account. */
-  readonly account?: Wanted<string>
-  readonly connector?: Wanted<string>
-  readonly identifier?: Wanted<string>
-  readonly client?: Wanted<string>
-  readonly tool?: Wanted<string>
-  readonly execution?: Wanted<string>
-  readonly agent_run_id?: Wanted<string>
-  readonly error_code?: Wanted<string>
   readonly kind?: Wanted<EntryKind>
-  readonly method?: Wanted<string>
-  readonly path?: Wanted<string>
-  /** Whether a scenario answered. */
-  readonly injected?: boolean
-  readonly scenario?: Wanted<string>
-  readonly rule?: Wanted<string>
-  /** By dotted path into the JSON body: `{ 'tool_input.to': '*@example.com' }`. */
-  readonly body?: Readonly<Record<string, unknown>>
+  readonly status?: Wanted<number>
 }
 
 /** Which entries are asked for. */
-export interface JournalQuery {
+export interface JournalQuery extends Omit<QueryOfSpec, 'environment' | 'operation' | 'kind' | 'status'> {
   readonly operation?: OperationName
-  readonly status?: number
-  readonly account?: string
-  readonly connector?: string
-  readonly identifier?: string
-  readonly client?: string
-  readonly tool?: string
-  readonly execution?: string
-  readonly agent_run_id?: string
-  readonly error_code?: string
   readonly kind?: EntryKind
-  readonly method?: string
-  readonly path?: string
-  readonly injected?: boolean
-  readonly scenario?: string
-  readonly rule?: string
-  /** From this instant of the environment's clock on, or after the entry with this id. */
-  readonly since?: string
-  /** At most so many; 1,000 when absent. */
-  readonly limit?: number
+  readonly status?: number
 }
 
-/** How long to wait, and for how many. */
+/** How long to wait, and for how many entries. */
 export interface WaitOptions {
   /** 1 when absent. */
   readonly times?: number
@@ -64,44 +34,50 @@ export interface WaitOptions {
   readonly timeoutMs?: number
 }
 
-/** What was asked of an environment, and what it caused. A question that is put wrongly: ToolmockError INVALID_QUERY. */
+/**
+ * The request journal: the requests to an environment and what they caused. A query or match that is not valid: ToolmockError
+ * INVALID_QUERY.
+ */
 export interface MockJournal {
-  /** Oldest first. */
+  /** Oldest first; at most 1,000 unless `limit` says otherwise. */
   requests(query?: JournalQuery): Promise<readonly JournalEntry[]>
   /** The entry with this `X-Request-Id`. @throws ToolmockError REQUEST_NOT_FOUND */
   get(id: string): Promise<JournalEntry>
   count(match?: JournalMatch): Promise<number>
   /**
-   * Holds when exactly `times` entries match; at least one when it is absent.
-   * @throws ToolmockError NOT_VERIFIED when it does not hold, with the entries that come closest in the message and in `details`
+   * Checks that exactly `times` entries match; at least one when it is absent.
+   * @throws ToolmockError NOT_VERIFIED otherwise, with the entries that come closest in the message and in `details`
    */
   verify(match: JournalMatch, times?: number): Promise<JournalVerdict>
   /**
-   * Answers as soon as enough entries match, those that are there already included.
-   * @throws ToolmockError TIMED_OUT when the time is over, with the entries that come closest in the message and in `details`
+   * Answers as soon as enough entries match, those that exist already included.
+   * @throws ToolmockError TIMED_OUT, with the entries that come closest in the message and in `details`
    */
   wait(match: JournalMatch, options?: WaitOptions): Promise<JournalVerdict>
   /** Why the request with this `X-Request-Id` was answered as it was. @throws ToolmockError REQUEST_NOT_FOUND */
   explain(id: string): Promise<Explanation>
-  /** Forgets every entry. */
+  /** Removes every entry. */
   clear(): Promise<void>
 }
 
-const WAIT_KINDS = { times: ANYTHING, timeoutMs: ANYTHING } satisfies Record<keyof WaitOptions, Kind>
+const WAIT_RULES = { times: ANYTHING, timeoutMs: ANYTHING } satisfies Record<keyof WaitOptions, Rule>
 
 /** @internal */
-export function journalOf(control: Control): MockJournal {
+export function journalOf(control: ControlClient): MockJournal {
   return {
-    requests: async (query = {}) => (await control.call('GET /requests', { query: { ...query } })).requests,
+    requests: async (query = {}) => (await control.call('GET /requests', { query })).requests,
     get: async (id) => (await control.call('GET /requests/{id}', { path: { id } })).request,
     count: async (match = {}) => (await control.call('POST /requests/count', { body: { match } })).count,
     verify: async (match, times) => {
       const verdict = await control.call('POST /requests/verify', { body: { match, times } })
       if (verdict.ok) return verdict
-      throw notVerified(verdict, match, times)
+      const { matched, near_misses } = verdict
+      const wanted = times === undefined ? 'at least 1' : `exactly ${times}`
+      const lines = [matchedText(matched, match, wanted), ...near_misses.map(nearMissText)]
+      throw new ToolmockError('NOT_VERIFIED', lines.join('\n'), { details: [{ matched, near_misses }] })
     },
     wait: async (match, options = {}) => {
-      checkNamed('journal.wait', options, WAIT_KINDS)
+      checkOptions('journal.wait', options, WAIT_RULES)
       const { times, timeoutMs } = options
       try {
         return await control.call('POST /requests/wait', { body: { match, times, timeout_ms: timeoutMs } })
@@ -116,31 +92,22 @@ export function journalOf(control: Control): MockJournal {
   }
 }
 
-function notVerified({ matched, near_misses }: JournalVerdict, match: JournalMatch, times?: number): ToolmockError {
-  const wanted = times === undefined ? 'at least 1' : `exactly ${times}`
-  const lines = [matchedInWords(matched, match, wanted), ...near_misses.map(missInWords)]
-  return new ToolmockError('NOT_VERIFIED', lines.join('\n'), { details: [{ matched, near_misses }] })
-}
-
-/** What was waited for, and what came in its place; other errors say enough. */
+/** Adds the match and the nearest entries to the message of a time-out. */
 function timedOut(error: unknown, match: JournalMatch, times = 1): unknown {
   if (!(error instanceof ToolmockError) || error.code !== 'TIMED_OUT') return error
   const { details, status } = error
-  const [told] = details as readonly Partial<JournalVerdict>[]
-  const head = `${matchedInWords(told?.matched ?? 0, match, `at least ${times}`)}, and the time to wait is over`
-  return new ToolmockError('TIMED_OUT', [head, ...(told?.near_misses ?? []).map(missInWords)].join('\n'), {
-    details,
-    status,
-  })
+  const { matched = 0, near_misses = [] } = (details as readonly Partial<JournalVerdict>[])[0] ?? {}
+  const head = `${matchedText(matched, match, `at least ${times}`)}, and the time to wait is over`
+  return new ToolmockError('TIMED_OUT', [head, ...near_misses.map(nearMissText)].join('\n'), { details, status })
 }
 
-function matchedInWords(matched: number, match: JournalMatch, wanted: string): string {
-  return `${matched} ${matched === 1 ? 'request matches' : 'requests match'} ${JSON.stringify(match)}; wanted: ${wanted}`
+function matchedText(matched: number, match: JournalMatch, wanted: string): string {
+  return `${plural(matched, 'request matches', 'requests match')} ${JSON.stringify(match)}; wanted: ${wanted}`
 }
 
-function missInWords({ id, method, path, status, differences }: NearMiss): string {
-  const words = differences.map(
+function nearMissText({ id, method, path, status, differences }: NearMiss): string {
+  const texts = differences.map(
     ({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`,
   )
-  return `- close: ${method} ${path} ${status} (${id}): ${words.join('; ')}`
+  return `- close: ${method} ${path} ${status} (${id}): ${texts.join('; ')}`
 }

@@ -1,12 +1,12 @@
-import { checkNamed, whole } from './arguments.ts'
-import type { Control } from './control.ts'
+import { checkOptions, wholeNumber } from './arguments.ts'
+import type { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
-import type { LinkView } from './views/link.ts'
+import type { LinkView } from './types.ts'
 
-/** How a user decides a link. */
+/** What a user decides at a magic link. */
 export interface LinkDecision {
   readonly decision: 'approve' | 'deny'
-  /** Who signs in at the third party; anybody. The link's own identity when absent. */
+  /** Who signs in at the third party; the link's own identity when absent. */
   readonly as?: string
 }
 
@@ -15,7 +15,7 @@ export interface MockLinks {
   /** Open and unexpired ones, oldest first. */
   list(): Promise<readonly LinkView[]>
   /**
-   * The oldest open link, as soon as there is one.
+   * Waits for an open link, and answers the oldest.
    * @param options `timeoutMs`: real milliseconds, 5,000 when absent, 600,000 at most
    * @throws ToolmockError TIMED_OUT when there is none in time
    */
@@ -29,30 +29,24 @@ export interface MockLinks {
   complete(id: string | LinkView, decision: LinkDecision): Promise<{ readonly redirect_url: string }>
 }
 
-const DEFAULT_TIMEOUT = 5000
+const DEFAULT_TIMEOUT_MS = 5000
 
 /** @internal */
-export function linksOf(control: Control): MockLinks {
+export function linksOf(control: ControlClient): MockLinks {
   const list = async (wait_ms?: number) => (await control.call('GET /links', { query: { wait_ms } })).links
   return {
     list: () => list(),
     wait: async (options = {}) => {
-      checkNamed('links.wait', options, { timeoutMs: whole(0, 600_000) })
-      const { timeoutMs = DEFAULT_TIMEOUT } = options
+      checkOptions('links.wait', options, { timeoutMs: wholeNumber(0, 600_000) })
+      const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
       const [link] = await list(timeoutMs)
       if (link) return link
-      const message = `no open magic link in environment ${control.environment} after ${timeoutMs} ms; links come with POST /api/v1/connected_accounts/magic_link by a client of that environment`
+      const message = `no open magic link in environment ${control.environment} after ${timeoutMs} ms; a client of that environment makes one with POST /api/v1/connected_accounts/magic_link`
       throw new ToolmockError('TIMED_OUT', message)
     },
-    complete: (id, decision) =>
-      control.call('POST /links/{id}/complete', {
-        path: { id: idOf(id) },
-        body: decision,
-      }),
+    complete: (link: string | LinkView | undefined, decision) => {
+      const id = typeof link === 'object' ? link.id : link
+      return control.call('POST /links/{id}/complete', { path: { id }, body: decision })
+    },
   }
-}
-
-/** In plain JavaScript it may be nothing at all, which is refused further on. */
-function idOf(link: string | LinkView | undefined): string | undefined {
-  return typeof link === 'object' ? link.id : link
 }

@@ -1,43 +1,36 @@
-import type { Control } from './control.ts'
-import type { RulePlace, ScenarioView } from './views/scenario.ts'
+import type { ControlClient } from './control-client.ts'
+import type { RulePlace, ScenarioDocument, ScenarioView } from './types.ts'
 
-/** A rule that had to fire and never did. */
+/** A rule that had to fire and did not. */
 export interface UnfiredRule {
   readonly scenario: string
   readonly rule: string
   readonly at: RulePlace
-  /** How many requests it matched: 0 says that the client never made the call that it is about. */
+  /** How many requests it matched; 0 means that the client never made the call that the rule is about. */
   readonly matched: number
 }
 
 /** What goes wrong, when, and where (`docs/scenarios.md`). */
 export interface MockScenarios {
-  /** Those that are defined, then the bundled ones that were not used yet; all of them can be started. */
+  /** Those that are defined, then the bundled ones that were not used yet; each of them can be started. */
   list(): Promise<readonly ScenarioView[]>
   /**
-   * Makes a scenario known, or replaces the one of its name.
-   * @param document as `spec/schemas/scenario.schema.json` describes it
+   * Defines a scenario, or replaces the one of its name.
    * @throws ToolmockError INVALID_DOCUMENT with every problem
    */
   define(document: ScenarioDocument): Promise<ScenarioView>
-  /** Starts a defined or bundled one, anew if it runs. @throws ToolmockError SCENARIO_NOT_FOUND */
+  /** Starts a defined or a bundled one, anew if it runs. @throws ToolmockError SCENARIO_NOT_FOUND */
   start(name: string): Promise<ScenarioView>
-  /** It acts no more; its counts stay to be read. @throws ToolmockError SCENARIO_NOT_FOUND */
+  /** Stops it; its counts can still be read. @throws ToolmockError SCENARIO_NOT_FOUND */
   stop(name: string): Promise<ScenarioView>
   /** Stops and forgets every scenario. */
   clear(): Promise<void>
-  /** Rules of started scenarios that had to fire and never did: what the test was about did not happen. */
+  /** Rules of started scenarios that had to fire and did not: the test did not reach what it is about. */
   unfired(): Promise<readonly UnfiredRule[]>
 }
 
-/** A scenario as a file holds it. */
-export interface ScenarioDocument {
-  readonly name: string
-  readonly [part: string]: unknown
-}
-
 /** @internal */
-export function scenariosOf(control: Control): MockScenarios {
+export function scenariosOf(control: ControlClient): MockScenarios {
   const list = async () => (await control.call('GET /scenarios')).scenarios
   return {
     list,
@@ -48,11 +41,11 @@ export function scenariosOf(control: Control): MockScenarios {
     clear: async () => {
       await control.call('DELETE /scenarios')
     },
-    unfired: async () => (await list()).filter(({ started }) => started).flatMap(unfiredOf),
+    unfired: async () => (await list()).filter(({ started }) => started).flatMap(unfiredRules),
   }
 }
 
-function unfiredOf({ name, rules }: ScenarioView): UnfiredRule[] {
+function unfiredRules({ name, rules }: ScenarioView): UnfiredRule[] {
   return rules
     .filter(({ must_fire, hits }) => must_fire && hits === 0)
     .map(({ name: rule, at, matched }) => ({ scenario: name, rule, at, matched }))

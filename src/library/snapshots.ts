@@ -1,14 +1,18 @@
-import type { Control } from './control.ts'
-import type { SnapshotView, StateDiff } from './views/snapshot.ts'
+import type { ControlClient } from './control-client.ts'
+import type { SnapshotView, StateDiff } from './types.ts'
 
-/** The model as it was, as often as one likes. Kept in memory as long as the server runs. */
+/** Saved states of the model, each under a name. */
 export interface MockSnapshots {
   /** In the order in which they were first taken. */
   list(): Promise<readonly SnapshotView[]>
-  /** In place of the one that has the name (1 to 64 letters, digits, `.`, `_`, `-`). @throws ToolmockError INVALID_NAME */
+  /**
+   * Saves the model, in place of a snapshot that has the name.
+   * @param name 1 to 64 letters, digits, `.`, `_`, `-`
+   * @throws ToolmockError INVALID_NAME
+   */
   take(name: string): Promise<SnapshotView>
   /**
-   * Model, settings and clock are what they were; clients, bearer tokens, scenarios and the journal stay.
+   * Model, settings and clock become what they were; clients, bearer tokens, scenarios and the request journal stay.
    * @throws ToolmockError SNAPSHOT_NOT_FOUND
    */
   restore(name: string): Promise<void>
@@ -19,7 +23,7 @@ export interface MockSnapshots {
 }
 
 /** @internal */
-export function snapshotsOf(control: Control): MockSnapshots {
+export function snapshotsOf(control: ControlClient): MockSnapshots {
   return {
     list: async () => (await control.call('GET /snapshots')).snapshots,
     take: (name) => control.call('PUT /snapshots/{name}', { path: { name } }),

@@ -1,25 +1,31 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { MockAccounts, MockConnections } from './accounts.ts'
-import type { MockClock } from './clock.ts'
-import type { MockContract } from './contract.ts'
-import type { MockJournal } from './journal.ts'
-import type { MockLinks } from './links.ts'
-import type { MockScenarios } from './scenarios.ts'
-import type { MockSnapshots } from './snapshots.ts'
-import type { Variables } from './variables.ts'
-import type { MockState } from './views/state.ts'
+import { accountsOf, connectionsOf, type MockAccounts, type MockConnections } from './accounts.ts'
+import { ANYTHING, checkOptions, type Rule } from './arguments.ts'
+import { clockOf, type MockClock } from './clock.ts'
+import { contractOf, type MockContract } from './contract.ts'
+import type { ControlClient } from './control-client.ts'
+import { journalOf, type MockJournal } from './journal.ts'
+import { linksOf, type MockLinks } from './links.ts'
+import { type MockScenarios, scenariosOf } from './scenarios.ts'
+import { type MockSnapshots, snapshotsOf } from './snapshots.ts'
+import { ToolmockError } from './toolmock-error.ts'
+import type { ConnectorDocument, MockState, SeedDocument } from './types.ts'
 
-/** A connector as a file holds it (`spec/schemas/connector.schema.json`). */
-export interface ConnectorDocument {
-  readonly connector: string
-  readonly [part: string]: unknown
+/** The connection variables (1.1): what the program under test is started with. */
+export interface Variables {
+  /** Where the mock serves. */
+  readonly TOOLMOCK_URL: string
+  readonly TOOLMOCK_CLIENT_ID: string
+  readonly TOOLMOCK_CLIENT_SECRET: string
+  /** The file of the certificate authority to trust, when the mock serves HTTPS with a temporary certificate. */
+  readonly NODE_EXTRA_CA_CERTS?: string
 }
 
 /**
- * A world of its own (1.2): clients, connections, providers, accounts, clock, ids, scenarios and journal. The client credentials
- * choose it, so the program under test needs nothing else.
+ * An environment (1.2) has its own clients, connections, providers, accounts, clock, ids, scenarios and request journal. The
+ * client credentials choose it, so the program under test needs nothing else.
  *
- * All calls go to the control API (1.3) and throw ToolmockError; what they answer has the names that the API gives it.
+ * All methods call the control API (1.3) and throw ToolmockError; their answers have the field names of the API.
  */
 export interface ToolmockEnvironment extends AsyncDisposable {
   readonly name: string
@@ -37,31 +43,31 @@ export interface ToolmockEnvironment extends AsyncDisposable {
   readonly contract: MockContract
   readonly scenarios: MockScenarios
   readonly snapshots: MockSnapshots
-  /** Model, clock, scenarios, journal and links go back to the seed; clients, bearer tokens and snapshots stay. */
+  /** Model, clock, scenarios, request journal and links go back to the seed; clients, bearer tokens and snapshots stay. */
   reset(): Promise<void>
   /**
-   * Adds a seed, for every reset to come too.
-   * @param document as `spec/schemas/seed.schema.json` describes it, or the same as YAML text
-   * @throws ToolmockError INVALID_DOCUMENT with every problem; nothing has changed then
+   * Adds a seed, which every later reset applies too.
+   * @param document a seed, or the same as YAML text
+   * @throws ToolmockError INVALID_DOCUMENT with every problem; nothing was changed
    */
-  seed(document: object | string): Promise<void>
+  seed(document: SeedDocument | string): Promise<void>
   /** Adds or replaces a fake third-party application. @throws ToolmockError INVALID_DOCUMENT with every problem */
   connector(document: ConnectorDocument): Promise<void>
   state(): Promise<MockState>
-  /** Replaces the whole model. @throws ToolmockError INVALID_STATE with every problem; nothing has changed then */
+  /** Replaces the whole model. @throws ToolmockError INVALID_STATE with every problem; nothing was changed */
   replaceState(state: MockState): Promise<void>
   /**
-   * Ends it: an environment that was made by `environment()` is removed, a server that was started by `createToolmock()` stops and
-   * writes its state, one that was only connected to stays as it is. Every later call is refused with `CLOSED`; a second
-   * `close` does nothing. `await using` calls it.
+   * Ends it. An environment made by `environment()` is removed; a server started by `createToolmock()` stops and writes its
+   * state; a server reached by `connect()` stays as it is. Every later call is refused with `CLOSED`; a second `close` does
+   * nothing. `await using` calls it.
    */
   close(): Promise<void>
 }
 
-/** How an environment is to be like. */
+/** What an environment starts with. */
 export interface EnvironmentOptions {
-  /** A seed document in place of the server's. */
-  readonly seed?: object
+  /** Used in place of the server's seed. */
+  readonly seed?: SeedDocument
   /** Where its clock starts, ISO 8601 with a time zone; where the server's clocks start when absent. */
   readonly clock?: string | Date
   /** Its clock stands still. */
@@ -70,12 +76,99 @@ export interface EnvironmentOptions {
   readonly idSeed?: number
 }
 
-/** A server with its environment `default`, or the one that was connected to. */
+/** A server with one of its environments: `default`, or the one that was connected to. */
 export interface Toolmock extends ToolmockEnvironment {
   /**
-   * Makes an environment on the same server: tests that have one each can run at the same time.
+   * Makes an environment on the same server. Tests that have one each can run at the same time.
    * @param name 1 to 64 letters, digits, `.`, `_`, `-`; generated when absent
    * @throws ToolmockError ENVIRONMENT_EXISTS, INVALID_NAME, INVALID_DOCUMENT
    */
   environment(name?: string, options?: EnvironmentOptions): Promise<ToolmockEnvironment>
+}
+
+/** @internal */
+export interface EnvironmentParts {
+  readonly control: ControlClient
+  readonly env: Variables
+  /** Called once. */
+  readonly end: () => Promise<void>
+}
+
+/** @internal */
+export function toolmockOf(parts: EnvironmentParts): Toolmock {
+  return {
+    ...environmentOf(parts),
+    environment: (name, options) => createEnvironment(parts, name, options),
+  }
+}
+
+function environmentOf({ control, env, end }: EnvironmentParts): ToolmockEnvironment {
+  let ended: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    control.close()
+    return (ended ??= end())
+  }
+  return {
+    name: control.environment,
+    url: env.TOOLMOCK_URL,
+    clientId: env.TOOLMOCK_CLIENT_ID,
+    clientSecret: env.TOOLMOCK_CLIENT_SECRET,
+    env,
+    clock: clockOf(control),
+    accounts: accountsOf(control),
+    connections: connectionsOf(control),
+    links: linksOf(control),
+    journal: journalOf(control),
+    contract: contractOf(control),
+    scenarios: scenariosOf(control),
+    snapshots: snapshotsOf(control),
+    reset: async () => {
+      await control.call('POST /reset')
+    },
+    seed: async (document) => {
+      await control.call('POST /seed', { body: document })
+    },
+    connector: async (document) => {
+      await control.call('PUT /connectors/{name}', { path: { name: document.connector }, body: document })
+    },
+    state: () => control.call('GET /state'),
+    replaceState: async (state) => {
+      await control.call('PUT /state', { body: state })
+    },
+    close,
+    // A platform without this symbol gets a member named `undefined`, which nothing calls.
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+const RULES = { seed: ANYTHING, clock: ANYTHING, freeze: ANYTHING, idSeed: ANYTHING } satisfies Record<
+  keyof EnvironmentOptions,
+  Rule
+>
+
+async function createEnvironment(
+  { control: server, env }: EnvironmentParts,
+  name: string | undefined,
+  options: EnvironmentOptions = {},
+): Promise<ToolmockEnvironment> {
+  checkOptions('environment', options, RULES)
+  const { seed, clock, freeze, idSeed } = options
+  // A Date becomes a text in ISO 8601 on its way into JSON.
+  const start = (freeze === undefined ? clock : { now: clock, frozen: freeze }) as string | undefined
+  const created = await server.call('POST /environments', { body: { name, seed, clock: start, id_seed: idSeed } })
+  return environmentOf({
+    control: server.in(created.name),
+    env: { ...env, TOOLMOCK_CLIENT_ID: created.client_id, TOOLMOCK_CLIENT_SECRET: created.client_secret },
+    end: () => remove(server.in(created.name)),
+  })
+}
+
+/** The environment may have been removed already, alone or with its server. */
+async function remove(control: ControlClient): Promise<void> {
+  const gone = ['ENVIRONMENT_NOT_FOUND', 'UNREACHABLE', 'CLOSED']
+  try {
+    await control.call('DELETE /environments/{name}', { path: { name: control.environment } })
+  } catch (error) {
+    if (!(error instanceof ToolmockError && gone.includes(error.code))) throw error
+  }
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { type ContractExpectation, createToolmock } from '../../src/index.ts'
 import { ADA, clientOf, MESSAGE, TOKENS } from './client.ts'
-import { refusal, WAYS, withMock } from './ways.ts'
+import { rejection, ACCESSES, withMock } from './with-mock.ts'
 
 const WRONG_INPUT = { ...MESSAGE, tool_input: { to: 7 } }
 
-describe.each(WAYS)('the contract verdict of the library, %s', (way) => {
+describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
   it('holds for a client that keeps the contract, and tells what it exercised', async () => {
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       const client = await clientOf(mock)
       await client.account({ connected_account: TOKENS })
       expect(await mock.contract.verify({ minOperations: 2 })).toMatchObject({ ok: true, reasons: [], requests: 2 })
@@ -20,12 +20,12 @@ describe.each(WAYS)('the contract verdict of the library, %s', (way) => {
   })
 
   it('fails with every reason: a violation, an unknown path, too little coverage', async () => {
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       const client = await clientOf(mock)
       await client.account({ connected_account: TOKENS })
       await client.post('/execute_tool', WRONG_INPUT)
       await fetch(`${mock.url}/api/v1/conections`)
-      const error = await refusal(mock.contract.verify({ minOperations: '50%', minStatuses: 2 }))
+      const error = await rejection(mock.contract.verify({ minOperations: '50%', minStatuses: 2 }))
       expect(error).toMatchObject({
         code: 'CONTRACT_BROKEN',
         message: expect.stringMatching(
@@ -43,7 +43,7 @@ describe.each(WAYS)('the contract verdict of the library, %s', (way) => {
   })
 
   it('allows what is provoked on purpose, warns of what was allowed in vain, and refuses what it cannot read', async () => {
-    await withMock(way, {}, async ({ contract, env, url }) => {
+    await withMock(access, {}, async ({ contract, env, url }) => {
       const client = await clientOf({ env })
       await client.account({ connected_account: TOKENS })
       await client.post('/execute_tool', WRONG_INPUT)
@@ -64,18 +64,18 @@ describe.each(WAYS)('the contract verdict of the library, %s', (way) => {
       ]
       for (const [expectation, message] of unread) {
         const expected = { code: 'INVALID_ARGUMENT', message: expect.stringContaining(message) }
-        expect(await refusal(contract.verdict(expectation))).toMatchObject(expected)
+        expect(await rejection(contract.verdict(expectation))).toMatchObject(expected)
       }
     })
   })
 
   it('is about its own environment, or about the whole server with those that are gone', async () => {
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       const other = await mock.environment('other')
       await (await clientOf(other)).post('/connected_accounts', { connector: 'mail' })
       expect(await mock.contract.verify()).toMatchObject({ requests: 0 })
       await other.close()
-      expect(await refusal(mock.contract.verify({ everywhere: true }))).toMatchObject({
+      expect(await rejection(mock.contract.verify({ everywhere: true }))).toMatchObject({
         message: expect.stringMatching(
           /^the contract was not kept in the server, for 1 reason\n- violation: .*identifier/,
         ),
@@ -87,7 +87,7 @@ describe.each(WAYS)('the contract verdict of the library, %s', (way) => {
   })
 
   it('remembers what a reset forgets, until it is cleared', async () => {
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       await (await clientOf(mock)).get('/connected_accounts?page_size=many')
       await mock.reset()
       expect(await mock.contract.verdict()).toMatchObject({ ok: false })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { connect, createToolmock } from '../../src/index.ts'
 import { clientOf, MESSAGE, TOKENS } from './client.ts'
-import { refusal, WAYS, withMock } from './ways.ts'
+import { rejection, ACCESSES, withMock } from './with-mock.ts'
 
-describe.each(WAYS)('environments of the library, %s', (way) => {
+describe.each(ACCESSES)('environments of the library, %s', (access) => {
   it('are apart: accounts, clocks, scenarios, journals and resets, twelve of them at the same time', async () => {
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       const work = async (nth: number) => {
         await using own = await mock.environment(`worker-${nth}`, { clock: '2026-01-01T00:00:00Z', freeze: true })
         const client = await clientOf(own)
@@ -27,7 +27,7 @@ describe.each(WAYS)('environments of the library, %s', (way) => {
   })
 
   it('are on the same server with credentials of their own, and gone once they are closed', async () => {
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       const other = await mock.environment('worker-2')
       expect([other.name, other.url]).toEqual(['worker-2', mock.url])
       expect(other.env).toEqual({
@@ -36,12 +36,12 @@ describe.each(WAYS)('environments of the library, %s', (way) => {
         TOOLMOCK_CLIENT_SECRET: other.clientSecret,
       })
       expect(other.clientId).not.toBe(mock.clientId)
-      expect(await refusal(mock.environment('worker-2'))).toMatchObject({ code: 'ENVIRONMENT_EXISTS', status: 409 })
+      expect(await rejection(mock.environment('worker-2'))).toMatchObject({ code: 'ENVIRONMENT_EXISTS', status: 409 })
       const client = await clientOf(other)
       await other.close()
       await other.close()
       expect((await client.get('/connections')).status).toBe(401)
-      expect(await refusal(other.clock.now())).toMatchObject({ code: 'CLOSED', status: 0 })
+      expect(await rejection(other.clock.now())).toMatchObject({ code: 'CLOSED', status: 0 })
       await using again = await mock.environment('worker-2')
       expect(await again.journal.count()).toBe(0)
     })
@@ -49,21 +49,21 @@ describe.each(WAYS)('environments of the library, %s', (way) => {
 
   it('are gone with their own server, and can be closed after the connection that made them', async () => {
     await using server = await createToolmock()
-    const mock = way === 'in this process' ? server : await connect(server.url)
+    const mock = access === 'in this process' ? server : await connect(server.url)
     const other = await mock.environment('worker-2')
     await mock.close()
-    const words = way === 'in this process' ? 'the server of environment worker-2 was closed' : undefined
+    const words = access === 'in this process' ? 'the server of environment worker-2 was closed' : undefined
     if (words === undefined) expect(await other.journal.count()).toBe(0)
-    else expect(await refusal(other.journal.count())).toMatchObject({ code: 'CLOSED', message: words })
+    else expect(await rejection(other.journal.count())).toMatchObject({ code: 'CLOSED', message: words })
     await other.close()
-    if (way === 'in this process') return
-    expect(await refusal(connect(server.url, { environment: 'worker-2' }))).toMatchObject({
+    if (access === 'in this process') return
+    expect(await rejection(connect(server.url, { environment: 'worker-2' }))).toMatchObject({
       code: 'ENVIRONMENT_NOT_FOUND',
     })
   })
 
   it('take a seed, a clock and an id seed, and a name when they are given none', async () => {
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       const seed = { accounts: [{ connector: 'mail', identifier: 'seeded@example.com' }] }
       const options = { seed, clock: new Date('2031-01-01T00:00:00Z'), freeze: true, idSeed: 7 }
       const [one, two] = [await mock.environment(), await mock.environment()]
@@ -71,14 +71,14 @@ describe.each(WAYS)('environments of the library, %s', (way) => {
       const ids = async () => {
         await using own = await mock.environment('repeated', options)
         expect(await own.clock.get()).toEqual({ now: '2031-01-01T00:00:00.000Z', frozen: true })
-        return (await own.state()).tables['accounts']?.map(({ id }) => id)
+        return (await own.state()).tables.accounts.map(({ id }) => id)
       }
       const first = await ids()
       expect(first).toHaveLength(1)
       expect(await ids()).toEqual(first)
-      const bad = await refusal(mock.environment('bad', { seed: { accountz: [] } }))
+      const bad = await rejection(mock.environment('bad', { seed: { accountz: [] } as object }))
       expect(bad).toMatchObject({ code: 'INVALID_DOCUMENT', details: [{ path: expect.stringContaining('seed.') }] })
-      expect(await refusal(mock.environment('a/b'))).toMatchObject({ code: 'INVALID_NAME', status: 400 })
+      expect(await rejection(mock.environment('a/b'))).toMatchObject({ code: 'INVALID_NAME', status: 400 })
     })
   })
 })
@@ -92,29 +92,29 @@ describe('connect', () => {
     await (await clientOf(mock)).post('/execute_tool', MESSAGE)
     expect(await other.journal.count({ operation: 'execute_tool', status: 404 })).toBe(1)
     await mock.close()
-    expect(await refusal(mock.reset())).toMatchObject({ code: 'CLOSED' })
+    expect(await rejection(mock.reset())).toMatchObject({ code: 'CLOSED' })
     expect(await other.journal.count({ operation: 'execute_tool' })).toBe(1)
   })
 
   it('says what is wrong with the address, the environment or the admin token', async () => {
     const gone = await createToolmock()
     await gone.close()
-    expect(await refusal(connect(gone.url))).toMatchObject({
+    expect(await rejection(connect(gone.url))).toMatchObject({
       code: 'UNREACHABLE',
       message: expect.stringContaining(gone.url),
       cause: expect.objectContaining({ code: 'ECONNREFUSED' }),
     })
-    expect(await refusal(connect('localhost:8665'))).toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(await rejection(connect('localhost:8665'))).toMatchObject({ code: 'INVALID_ARGUMENT' })
     await using server = await createToolmock({ adminToken: 's3cret' })
     const refused = { code: 'ADMIN_TOKEN_REQUIRED', status: 401 }
-    expect(await refusal(connect(server.url))).toMatchObject(refused)
-    expect(await refusal(connect(server.url, { adminToken: 'wrong' }))).toMatchObject(refused)
+    expect(await rejection(connect(server.url))).toMatchObject(refused)
+    expect(await rejection(connect(server.url, { adminToken: 'wrong' }))).toMatchObject(refused)
     const nowhere = connect(server.url, { adminToken: 's3cret', environment: 'nowhere' })
-    expect(await refusal(nowhere)).toMatchObject({ code: 'ENVIRONMENT_NOT_FOUND', status: 404 })
+    expect(await rejection(nowhere)).toMatchObject({ code: 'ENVIRONMENT_NOT_FOUND', status: 404 })
   })
 
   it('knows a server that is no toolmock', async () => {
     await using server = await createToolmock()
-    expect(await refusal(connect(`${server.url}/elsewhere`))).toMatchObject({ code: 'NO_TOOLMOCK', status: 404 })
+    expect(await rejection(connect(`${server.url}/elsewhere`))).toMatchObject({ code: 'NO_TOOLMOCK', status: 404 })
   })
 })

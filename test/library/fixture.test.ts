@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { connect, createToolmock } from '../../src/index.ts'
-import { refusal } from './ways.ts'
+import { rejection } from './with-mock.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -33,10 +33,10 @@ describe('the fixture of toolmock/vitest', () => {
     expect(output).toContain('the status of the tool call')
     expect(output).toMatch(/stderr \| fixture\.sample\.ts > fails, and is explained/)
     expect(output).toMatch(/POST \/api\/v1\/execute_tool \(execute_tool\) by client \S+ was answered with 404 \w+\./)
-    expect(output.match(/why the answers of 400 and above/g)).toHaveLength(1)
+    expect(output.match(/why requests were answered with 400 and above/g)).toHaveLength(1)
     expect(output).toContain('ToolmockError: the contract was not kept in environment')
     expect(output.match(/page_size: found the string/g)).toHaveLength(1)
-    const nowhere = await refusal(connect(server.url, { environment: 'nowhere' }))
+    const nowhere = await rejection(connect(server.url, { environment: 'nowhere' }))
     expect(nowhere).toMatchObject({ message: expect.stringMatching(/there are default$/) })
   }, 60_000)
 })

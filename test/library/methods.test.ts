@@ -1,15 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { connect, ToolmockError } from '../../src/index.ts'
+import {
+  connect,
+  type ConnectorDocument,
+  type MockState,
+  type ScenarioDocument,
+  type SeedDocument,
+  ToolmockError,
+} from '../../src/index.ts'
 import { ADA, clientOf, MESSAGE, TOKENS } from './client.ts'
-import { refusal, WAYS, withMock } from './ways.ts'
+import { rejection, ACCESSES, withMock } from './with-mock.ts'
 
 const START = '2026-01-01T00:00:00.000Z'
 const STOOD = { clock: START, freeze: true }
 const LINK = { ...ADA, user_verify_url: 'http://localhost:3000/verify', state: 's' }
 
-describe.each(WAYS)('the library, %s', (way) => {
+describe.each(ACCESSES)('the library, %s', (access) => {
   it('gives what a client needs: address, credentials, variables', async () => {
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       expect([mock.name, mock.clientId, mock.clientSecret]).toEqual(['default', 'test_client', 'test_secret'])
       expect(mock.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
       const { url: TOOLMOCK_URL, clientId: TOOLMOCK_CLIENT_ID, clientSecret: TOOLMOCK_CLIENT_SECRET } = mock
@@ -19,7 +26,7 @@ describe.each(WAYS)('the library, %s', (way) => {
   })
 
   it('clock: now, get, advance, set, freeze, run', async () => {
-    await withMock(way, STOOD, async ({ clock }) => {
+    await withMock(access, STOOD, async ({ clock }) => {
       expect(await clock.now()).toBe(START)
       expect(await clock.advance('2h')).toEqual({ now: '2026-01-01T02:00:00.000Z', frozen: true })
       expect(await clock.set('2030-06-01T12:00:00+02:00')).toEqual({ now: '2030-06-01T10:00:00.000Z', frozen: true })
@@ -32,7 +39,7 @@ describe.each(WAYS)('the library, %s', (way) => {
   })
 
   it('accounts: each event happens, and an illegal one is refused with what is allowed', async () => {
-    await withMock(way, STOOD, async (mock) => {
+    await withMock(access, STOOD, async (mock) => {
       const client = await clientOf(mock)
       const id = await client.account({ connected_account: TOKENS })
       expect(await mock.accounts.expireAccessToken(id)).toMatchObject({ id, status: 'ACTIVE', token_expires_at: START })
@@ -41,7 +48,7 @@ describe.each(WAYS)('the library, %s', (way) => {
       const other = await client.account({ identifier: 'grace@example.com', connected_account: TOKENS })
       expect(await mock.accounts.expire(other)).toMatchObject({ id: other, status: 'EXPIRED' })
       expect(await mock.accounts.disconnect(other)).toMatchObject({ status: 'DISCONNECTED' })
-      const illegal = await refusal(mock.accounts.expire(other))
+      const illegal = await rejection(mock.accounts.expire(other))
       expect(illegal).toBeInstanceOf(ToolmockError)
       expect(illegal).toMatchObject({
         code: 'ILLEGAL_MOVE',
@@ -55,15 +62,15 @@ describe.each(WAYS)('the library, %s', (way) => {
   it.each([['no such account'], ['../../reset'], ['%2e%2e'], ['a/b?c#d'], ['\ud800'], ['__proto__']])(
     'an id %j is looked for, whatever it holds',
     async (id) => {
-      await withMock(way, {}, async (mock) => {
-        expect(await refusal(mock.accounts.expire(id))).toMatchObject({ code: 'ACCOUNT_NOT_FOUND', status: 404 })
+      await withMock(access, {}, async (mock) => {
+        expect(await rejection(mock.accounts.expire(id))).toMatchObject({ code: 'ACCOUNT_NOT_FOUND', status: 404 })
       })
     },
   )
 
   it('connections: disable, enable, start, complete', async () => {
-    const seed = { connections: [{ key_id: 'draft', type: 'OIDC', status: 'DRAFT' }] }
-    await withMock(way, {}, async (mock) => {
+    const seed: SeedDocument = { connections: [{ key_id: 'draft', type: 'OIDC', status: 'DRAFT' }] }
+    await withMock(access, {}, async (mock) => {
       expect(await mock.connections.disable('mail')).toMatchObject({ key_id: 'mail', enabled: false })
       const refused = await (await clientOf(mock)).post('/execute_tool', MESSAGE)
       expect(refused.status).toBeGreaterThanOrEqual(400)
@@ -71,12 +78,12 @@ describe.each(WAYS)('the library, %s', (way) => {
       await mock.seed(seed)
       expect(await mock.connections.start('draft')).toMatchObject({ status: 'IN_PROGRESS' })
       expect(await mock.connections.complete('draft')).toMatchObject({ status: 'COMPLETED' })
-      expect(await refusal(mock.connections.complete('draft'))).toMatchObject({ code: 'ILLEGAL_MOVE', status: 409 })
+      expect(await rejection(mock.connections.complete('draft'))).toMatchObject({ code: 'ILLEGAL_MOVE', status: 409 })
     })
   })
 
   it('links: wait for one that is still to come, decide it, verify who came back', async () => {
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       const client = await clientOf(mock)
       expect(await mock.links.list()).toEqual([])
       const [link, asked] = await Promise.all([mock.links.wait(), client.post('/connected_accounts/magic_link', LINK)])
@@ -88,13 +95,13 @@ describe.each(WAYS)('the library, %s', (way) => {
       const verify = { auth_request_id: back.searchParams.get('auth_request_id'), identifier: ADA.identifier }
       expect((await client.post('/connected_accounts/user/verify', verify)).status).toBe(200)
       expect(await mock.links.list()).toEqual([])
-      expect(await refusal(mock.links.complete(link, { decision: 'deny' }))).toMatchObject({ status: 410 })
+      expect(await rejection(mock.links.complete(link, { decision: 'deny' }))).toMatchObject({ status: 410 })
     })
   })
 
   it('links: a denied one says so to the caller, and waiting for none ends in time', async () => {
-    await withMock(way, {}, async (mock) => {
-      expect(await refusal(mock.links.wait({ timeoutMs: 1 }))).toMatchObject({ code: 'TIMED_OUT' })
+    await withMock(access, {}, async (mock) => {
+      expect(await rejection(mock.links.wait({ timeoutMs: 1 }))).toMatchObject({ code: 'TIMED_OUT' })
       await (await clientOf(mock)).post('/connected_accounts/magic_link', LINK)
       const { redirect_url } = await mock.links.complete(await mock.links.wait(), { decision: 'deny' })
       expect(redirect_url).toContain('error=access_denied')
@@ -102,7 +109,7 @@ describe.each(WAYS)('the library, %s', (way) => {
   })
 
   it('journal: requests, get, count, verify, wait, explain, clear', async () => {
-    await withMock(way, {}, async ({ journal, env }) => {
+    await withMock(access, {}, async ({ journal, env }) => {
       const client = await clientOf({ env })
       await client.account({ connected_account: TOKENS })
       const waiting = journal.wait({ operation: 'execute_tool' }, { times: 2, timeoutMs: 10_000 })
@@ -126,20 +133,20 @@ describe.each(WAYS)('the library, %s', (way) => {
   })
 
   it('journal: what does not hold is thrown, with what came close', async () => {
-    await withMock(way, {}, async ({ journal, env }) => {
+    await withMock(access, {}, async ({ journal, env }) => {
       await (await clientOf({ env })).account({})
       const wanted = { operation: 'create_connected_account', body: { identifier: 'grace@*' } } as const
       const close = expect.arrayContaining([expect.objectContaining({ operation: 'create_connected_account' })])
-      expect(await refusal(journal.verify(wanted))).toMatchObject({
+      expect(await rejection(journal.verify(wanted))).toMatchObject({
         code: 'NOT_VERIFIED',
         message: expect.stringContaining('body.identifier is "ada@example.com", not "grace@*"'),
         details: [{ matched: 0, near_misses: close }],
       })
-      expect(await refusal(journal.verify({ operation: 'create_connected_account' }, 2))).toMatchObject({
+      expect(await rejection(journal.verify({ operation: 'create_connected_account' }, 2))).toMatchObject({
         code: 'NOT_VERIFIED',
         message: expect.stringContaining('exactly 2'),
       })
-      expect(await refusal(journal.wait(wanted, { timeoutMs: 1 }))).toMatchObject({
+      expect(await rejection(journal.wait(wanted, { timeoutMs: 1 }))).toMatchObject({
         code: 'TIMED_OUT',
         status: 408,
         message: expect.stringMatching(
@@ -147,12 +154,12 @@ describe.each(WAYS)('the library, %s', (way) => {
         ),
         details: [{ matched: 0, near_misses: close }],
       })
-      expect(await refusal(journal.explain('never'))).toMatchObject({ code: 'REQUEST_NOT_FOUND', status: 404 })
+      expect(await rejection(journal.explain('never'))).toMatchObject({ code: 'REQUEST_NOT_FOUND', status: 404 })
     })
   })
 
   it('what no compiler has read is refused with what is allowed, and asks nothing of the server', async () => {
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       const { accounts, contract, journal, links, scenarios } = mock
       const nothing = undefined as unknown as string
       const refused: [() => Promise<unknown>, string][] = [
@@ -178,20 +185,20 @@ describe.each(WAYS)('the library, %s', (way) => {
       ]
       for (const [call, words] of refused) {
         const error = { code: 'INVALID_ARGUMENT', status: 0, message: expect.stringContaining(words) }
-        expect(await refusal(call())).toMatchObject(error)
+        expect(await rejection(call())).toMatchObject(error)
       }
     })
   })
 
   it('scenarios: define, start, list, unfired, stop, clear', async () => {
-    const down = {
+    const down: ScenarioDocument = {
       name: 'down',
       description: 'Nothing works.',
       rules: [
         { name: 'all', at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] },
       ],
     }
-    await withMock(way, {}, async ({ scenarios, env }) => {
+    await withMock(access, {}, async ({ scenarios, env }) => {
       const client = await clientOf({ env })
       expect(await scenarios.define(down)).toMatchObject({ name: 'down', running: false, started: false })
       expect(await scenarios.unfired()).toEqual([])
@@ -209,7 +216,7 @@ describe.each(WAYS)('the library, %s', (way) => {
       await scenarios.clear()
       expect((await scenarios.list()).filter(({ name }) => name === 'down')).toEqual([])
       expect((await client.get('/connections')).status).toBe(200)
-      expect(await refusal(scenarios.start('none'))).toMatchObject({
+      expect(await rejection(scenarios.start('none'))).toMatchObject({
         code: 'SCENARIO_NOT_FOUND',
         message: expect.stringContaining('token-dies-mid-run'),
       })
@@ -217,7 +224,7 @@ describe.each(WAYS)('the library, %s', (way) => {
   })
 
   it('scenarios: one of the options runs from the start', async () => {
-    await withMock(way, { scenario: 'token-dies-mid-run' }, async (mock) => {
+    await withMock(access, { scenario: 'token-dies-mid-run' }, async (mock) => {
       const client = await clientOf(mock)
       await client.account({ connected_account: TOKENS })
       const statuses = []
@@ -228,7 +235,7 @@ describe.each(WAYS)('the library, %s', (way) => {
   })
 
   it('snapshots: take, list, diff, restore, remove', async () => {
-    await withMock(way, STOOD, async ({ snapshots, env }) => {
+    await withMock(access, STOOD, async ({ snapshots, env }) => {
       const client = await clientOf({ env })
       expect(await snapshots.take('before')).toEqual({ name: 'before', taken_at: START })
       const id = await client.account({})
@@ -242,13 +249,13 @@ describe.each(WAYS)('the library, %s', (way) => {
       expect(await snapshots.list()).toEqual([{ name: 'before', taken_at: START }])
       await snapshots.remove('before')
       expect(await snapshots.list()).toEqual([])
-      expect(await refusal(snapshots.restore('before'))).toMatchObject({ code: 'SNAPSHOT_NOT_FOUND', status: 404 })
-      expect(await refusal(snapshots.take('a/b'))).toMatchObject({ code: 'INVALID_NAME', status: 400 })
+      expect(await rejection(snapshots.restore('before'))).toMatchObject({ code: 'SNAPSHOT_NOT_FOUND', status: 404 })
+      expect(await rejection(snapshots.take('a/b'))).toMatchObject({ code: 'INVALID_NAME', status: 400 })
     })
   })
 
   it('reset takes the environment back to its seed, with what was added to it', async () => {
-    await withMock(way, STOOD, async (mock) => {
+    await withMock(access, STOOD, async (mock) => {
       const client = await clientOf(mock)
       await mock.seed({ accounts: [{ ...ADA, identifier: 'seeded@example.com' }] })
       await mock.seed('accounts:\n  - { connector: mail, identifier: yaml@example.com }\n')
@@ -264,15 +271,17 @@ describe.each(WAYS)('the library, %s', (way) => {
   })
 
   it('connector adds a third party; a bad document changes nothing and is told problem by problem', async () => {
-    const notes = {
+    const notes: ConnectorDocument = {
       connector: 'notes',
       authorization_type: 'API_KEY',
       tools: [{ name: 'notes_add', description: 'Adds.', call: { method: 'POST', path: '/notes' } }],
       responders: [{ on: { method: 'POST', path: '/notes' }, respond: { status: 201, body: { id: 'n_1' } } }],
     }
-    await withMock(way, {}, async (mock) => {
+    await withMock(access, {}, async (mock) => {
       const client = await clientOf(mock)
-      const bad = await refusal(mock.connector({ ...notes, authorization_type: 'NONE', toolz: [] }))
+      const bad = await rejection(
+        mock.connector({ ...notes, authorization_type: 'NONE', toolz: [] } as unknown as ConnectorDocument),
+      )
       expect(bad).toMatchObject({ code: 'INVALID_DOCUMENT', status: 400 })
       expect((bad as ToolmockError).details.length).toBeGreaterThan(1)
       await mock.connector(notes)
@@ -284,22 +293,22 @@ describe.each(WAYS)('the library, %s', (way) => {
   })
 
   it('state is the whole model, and replaceState puts one in its place', async () => {
-    await withMock(way, STOOD, async (mock) => {
+    await withMock(access, STOOD, async (mock) => {
       const client = await clientOf(mock)
       const id = await client.account({})
       const state = await mock.state()
-      expect(state.tables['accounts']).toMatchObject([{ id }])
+      expect(state.tables.accounts).toMatchObject([{ id }])
       await mock.replaceState({ ...state, tables: { ...state.tables, accounts: [] } })
       expect((await client.get(`/connected_accounts/details?id=${id}`)).status).toBe(404)
       await mock.replaceState(state)
       expect((await client.get(`/connected_accounts/details?id=${id}`)).status).toBe(200)
-      const broken = { tables: { ...state.tables, accounts: [{ id: 1 }] } }
-      expect(await refusal(mock.replaceState(broken))).toMatchObject({ code: 'INVALID_STATE', status: 400 })
+      const broken = { tables: { ...state.tables, accounts: [{ id: 1 }] } } as unknown as MockState
+      expect(await rejection(mock.replaceState(broken))).toMatchObject({ code: 'INVALID_STATE', status: 400 })
     })
   })
 
   it('brings the admin token, where the server asks for one', async () => {
-    await withMock(way, { adminToken: 's3cret' }, async (mock) => {
+    await withMock(access, { adminToken: 's3cret' }, async (mock) => {
       expect((await fetch(`${mock.url}/_mock/clock`)).status).toBe(401)
       expect(await mock.clock.get()).toMatchObject({ frozen: false })
     })

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connect, createToolmock, ToolmockError } from '../../src/index.ts'
 import { ADA, clientOf } from './client.ts'
-import { refusal } from './ways.ts'
+import { rejection } from './with-mock.ts'
 
 let folder = ''
 beforeEach(async () => {
@@ -43,7 +43,7 @@ describe('createToolmock', () => {
     const id = await (await clientOf(before)).account({})
     await before.close()
     await before.close()
-    expect(await refusal(before.clock.now())).toMatchObject({ code: 'CLOSED' })
+    expect(await rejection(before.clock.now())).toMatchObject({ code: 'CLOSED' })
     await using after = await createToolmock({ state })
     expect((await (await clientOf(after)).get(`/connected_accounts/details?id=${id}`)).status).toBe(200)
   })
@@ -78,14 +78,14 @@ describe('createToolmock', () => {
     expect(await text(answer)).toContain('ok')
     await using other = await connect(mock.url, { ca })
     expect(await other.clock.get()).toMatchObject({ frozen: false })
-    expect(await refusal(connect(mock.url))).toMatchObject({ code: 'UNREACHABLE' })
+    expect(await rejection(connect(mock.url))).toMatchObject({ code: 'UNREACHABLE' })
   })
 
   it.each([
     ['a scenario that there is not', { scenario: 'nonesuch' }, 'nonesuch'],
     ['a seed that cannot be read', { seeds: ['/nowhere/seed.yaml'] }, '/nowhere/seed.yaml'],
   ])('says what is wrong with %s', async (_, options, words) => {
-    const error = await refusal(createToolmock(options))
+    const error = await rejection(createToolmock(options))
     expect(error).toBeInstanceOf(ToolmockError)
     expect(error).toMatchObject({ code: 'NOT_STARTED', status: 0, message: expect.stringContaining(words) })
   })
@@ -106,7 +106,7 @@ describe('createToolmock', () => {
     [{ baseUrl: 'm.test' }, /baseUrl is "m.test"; allowed: an http or https URL without query$/],
     [{ tls: { cert: 'a.pem' } }, /tls is { cert: 'a.pem' }; allowed: true, or { cert, key }/],
   ])('refuses %j, which a compiler would not have let through, before anything starts', async (options, message) => {
-    const error = await refusal(createToolmock(options as object))
+    const error = await rejection(createToolmock(options as object))
     expect(error).toMatchObject({
       name: 'ToolmockError',
       code: 'INVALID_ARGUMENT',
@@ -123,15 +123,15 @@ describe('createToolmock', () => {
   it('says that a port is taken, and leaves nothing running', async () => {
     await using mock = await createToolmock()
     const port = Number(new URL(mock.url).port)
-    expect(await refusal(createToolmock({ port }))).toMatchObject({
+    expect(await rejection(createToolmock({ port }))).toMatchObject({
       code: 'NOT_STARTED',
       message: expect.stringContaining('EADDRINUSE'),
     })
   })
 
-  it('leaves whoever waits for the journal with a refusal when it closes', async () => {
+  it('leaves whoever waits for the journal with a rejection when it closes', async () => {
     const mock = await createToolmock()
-    const waiting = refusal(mock.journal.wait({ operation: 'verify_user' }, { timeoutMs: 60_000 }))
+    const waiting = rejection(mock.journal.wait({ operation: 'verify_user' }, { timeoutMs: 60_000 }))
     await mock.journal.count()
     await mock.close()
     expect(await waiting).toBeInstanceOf(ToolmockError)

@@ -1,50 +1,48 @@
 import { describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/contract/shapes.ts'
+import type { AppOptions } from '../../src/app/app.ts'
+import type { ContractReport, CoverageReport } from '../../src/documents/report-schemas.ts'
 import type { Connection } from '../../src/domain/connection.ts'
 import type * as library from '../../src/index.ts'
-import type { Explanation } from '../../src/request-journal/explain.ts'
+import type { withoutCredentials } from '../../src/operations/account-view.ts'
 import type { JournalEntry } from '../../src/request-journal/entry.ts'
+import type { Explanation } from '../../src/request-journal/explain.ts'
 import type { MatchResult } from '../../src/request-journal/journal.ts'
 import { type Match, MATCH_KEYS, QUERY_KEYS } from '../../src/request-journal/query.ts'
-import type { withoutCredentials } from '../../src/operations/account-view.ts'
-import type { ContractReport, CoverageReport } from '../../src/documents/report-schemas.ts'
 import type { UnfiredRule } from '../../src/scenarios/history.ts'
 import type { ScenarioView } from '../../src/scenarios/scenario-view.ts'
-import type { AppOptions } from '../../src/app/app.ts'
 import type { StateDiff } from '../../src/state/state-diff.ts'
 import type { Verdict as ContractVerdict } from '../../src/verdict/verdict.ts'
-import { controlTable } from '../../src/control/route-table.ts'
 
-/** Compiles when a value of the first type is one of the second; the published types import nothing, so they are held here. */
+/** Compiles when a value of the first type is one of the second. */
 type Fits<Inside extends Outside, Outside> = [Inside, Outside] extends [never, never] ? never : true
 
-type Held = [
+/** The server's own types against those that are generated from the descriptions. */
+type Checked = [
   Fits<JournalEntry, library.JournalEntry>,
   Fits<Explanation, library.Explanation>,
   Fits<MatchResult, library.JournalVerdict>,
-  Fits<Operation, library.OperationName>,
-  Fits<library.OperationName, Operation>,
   Fits<Connection, library.ConnectionView>,
   Fits<ReturnType<typeof withoutCredentials>, Omit<library.AccountView, 'api_config' | 'authorization_details'>>,
   Fits<ScenarioView, library.ScenarioView>,
   Fits<UnfiredRule, library.UnfiredRule>,
-  Fits<Omit<library.StateDiff, 'snapshot'> extends infer T ? T : never, object>,
   Fits<StateDiff, Omit<library.StateDiff, 'snapshot'>>,
-  Fits<Omit<ContractReport, '$schema'>, library.ContractReport>,
+  Fits<Omit<ContractReport, '$schema' | 'second_opinion'>, library.ContractReport>,
   Fits<Omit<CoverageReport, '$schema'>, library.CoverageReport>,
   Fits<ContractVerdict, library.ContractVerdict>,
   Fits<library.ContractVerdict, ContractVerdict>,
+  Fits<library.OperationName, NonNullable<library.JournalEntry['operation']>>,
+  Fits<NonNullable<library.JournalEntry['operation']>, library.OperationName>,
   Fits<keyof library.JournalMatch, keyof Match>,
   Fits<keyof Match, keyof library.JournalMatch>,
   Fits<Exclude<keyof library.JournalQuery, 'since' | 'limit'>, keyof Match>,
-  Fits<Exclude<keyof library.ToolmockOptions, OwnOption>, keyof AppOptions>,
+  Fits<Exclude<keyof library.ToolmockOptions, LibraryOption>, keyof AppOptions>,
 ]
-type OwnOption = 'scenario' | 'port' | 'host' | 'journalSize'
+type LibraryOption = 'scenario' | 'port' | 'host' | 'journalSize'
 
 describe('the published types', () => {
-  it('are those of the rooms inside, as the compiler sees them', () => {
-    const held: Held[number] = true
-    expect(held).toBe(true)
+  it("accept the server's own values, as the compiler sees them", () => {
+    const checked: Checked[number] = true
+    expect(checked).toBe(true)
   })
 
   it('name every key of a match and of a query', () => {
@@ -71,15 +69,33 @@ describe('the published types', () => {
     expect(Object.keys(query).sort()).toEqual([...QUERY_KEYS].sort())
     expect(MATCH_KEYS.filter((key) => !Object.hasOwn(query, key))).toEqual(['body'])
   })
-})
 
-describe('the calls of the library', () => {
-  it('are all routes of the control API', async () => {
-    const { readFile } = await import('node:fs/promises')
-    const source = await readFile(new URL('../../src/library/answers.ts', import.meta.url), 'utf8')
-    const called = [...source.matchAll(/^ {2}'([A-Z]+ \/\S+)'/gm)].map(([, route]) => route)
-    const served = controlTable().map(({ method, path }) => `${method} ${path}`)
-    expect(called.length).toBeGreaterThan(20)
-    expect(called.filter((route) => route === undefined || !served.includes(route))).toEqual([])
+  it('refuse a slip in a document, a request or a match, as the compiler sees them', () => {
+    const scenario: library.ScenarioDocument = {
+      name: 'slip',
+      // @ts-expect-error -- the key is nth
+      rules: [{ name: 'third call', at: 'service', when: { nht: 3 }, do: [{ respond: { status: 503 } }] }],
+    }
+    const seed: library.SeedDocument = {
+      // @ts-expect-error -- the key is identifier
+      accounts: [{ connector: 'mail', identifer: 'ada@example.com' }],
+    }
+    const connector: library.ConnectorDocument = {
+      connector: 'notes',
+      // @ts-expect-error -- the type is API_KEY
+      authorization_type: 'APIKEY',
+    }
+    // @ts-expect-error -- the operation is execute_tool
+    const match: library.JournalMatch = { operation: 'exectue_tool' }
+    // @ts-expect-error -- the field is tool_name
+    const request: library.ServiceRequest<'execute_tool'> = { tool: 'mail_send_message', tool_input: {} }
+    expect([scenario, seed, connector, match, request]).toHaveLength(5)
+  })
+
+  it('describe the requests and answers of the service', () => {
+    const request: library.ServiceRequest<'execute_tool'> = { tool_name: 'mail_send_message', tool_input: {} }
+    const status: library.ServiceAnswer<'get_connected_account_details', 200>['connected_account']['status'] = 'ACTIVE'
+    const query: library.ServiceQuery<'list_connected_accounts'> = { organization_id: 'org_1' }
+    expect([request, status, query]).toHaveLength(3)
   })
 })

@@ -1,17 +1,17 @@
 import { connect, createToolmock, type Toolmock, type ToolmockOptions } from '../../src/index.ts'
 
-/** The two ways to a mock; every test of a method takes both. */
-export const WAYS = ['in this process', 'through connect()'] as const
-export type Way = (typeof WAYS)[number]
+/** Both ways to get a mock; every test of a method uses both. */
+export const ACCESSES = ['in this process', 'through connect()'] as const
+export type Access = (typeof ACCESSES)[number]
 
 /** Starts a server, runs `work` with it, stops. */
 export async function withMock(
-  way: Way,
+  access: Access,
   options: ToolmockOptions,
   work: (mock: Toolmock) => Promise<void>,
 ): Promise<void> {
   await using server = await createToolmock(options)
-  if (way === 'in this process') {
+  if (access === 'in this process') {
     await work(server)
     return
   }
@@ -21,12 +21,12 @@ export async function withMock(
   await work(mock)
 }
 
-/** What a promise is refused with. */
-export async function refusal(promise: Promise<unknown>): Promise<unknown> {
+/** The error that a promise is rejected with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise
   } catch (error) {
     return error
   }
-  throw new Error('it was not refused')
+  throw new Error('the promise was not rejected')
 }

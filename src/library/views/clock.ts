@@ -1,7 +1,0 @@
-/** Where a clock stands. */
-export interface ClockView {
-  /** ISO 8601 in UTC with milliseconds. */
-  readonly now: string
-  /** Whether it stands still. */
-  readonly frozen: boolean
-}
