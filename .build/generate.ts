@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { connectorsTable } from './generate/connectors-table.ts'
-import { controlDocument } from './generate/control-document.ts'
+import { controlDocument, controlRoutes } from './generate/control-document.ts'
 import { embeddedDocument } from './generate/embedded-document.ts'
 import { fidelityTables } from './generate/fidelity-tables.ts'
 import { fieldTables } from './generate/field-tables.ts'
@@ -31,6 +31,7 @@ const STEPS: readonly Step[] = [
   jsonSchemas,
   controlTypes,
   controlDocument,
+  controlRoutes,
   lifecyclePages,
   fidelityTables,
   optionsTables,

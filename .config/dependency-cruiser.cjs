@@ -56,7 +56,7 @@ const PACKAGES = {
   '@stoplight/prism-http': '^src/contract/prism-judge\\.ts$',
   '@faker-js/faker': '^src/(third-party/|state/seeding/)',
   yaml: '^src/(documents|contract)/',
-  zod: '^src/documents/',
+  zod: '^src/(documents/|control/input\\.ts$)',
   ajv: '^src/(contract|documents)/',
   '@peculiar': '^src/tls/certificate\\.ts$',
   '@handlebars/parser': '^src/(third-party|documents)/',

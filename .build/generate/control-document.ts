@@ -5,6 +5,7 @@ import type { Step } from './step.ts'
 
 const SPEC = 'spec/control.openapi.yaml'
 const OUTPUT = 'src/contract/generated/control-document'
+const ROUTES = 'src/contract/generated/control-routes.ts'
 
 /** The description of the control API as a module: it is served as JSON, and a bundle has no files beside it to read. */
 export const controlDocument: Step = {
@@ -25,6 +26,44 @@ export const controlDocument: Step = {
       [`${OUTPUT}.d.ts`, 'export declare const readControlDocument: () => Record<string, unknown>\n'],
     ])
   },
+}
+
+/** The table of control operations, from which the routes are mounted and their handlers are typed. */
+export const controlRoutes: Step = {
+  name: 'control routes',
+  inputs: [SPEC],
+  outputs: [ROUTES],
+  make: async (root) => {
+    const { parse } = await import('yaml')
+    const document = parse(await readFile(join(root, SPEC), 'utf8')) as ControlDocument
+    const rows = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, { operationId, parameters = [], requestBody, security }]) => {
+        const environment = parameters.some(({ $ref }) => $ref === '#/components/parameters/Environment')
+        const body = requestBody === undefined ? 'none' : requestBody.required === true ? 'required' : 'optional'
+        return {
+          operation: operationId,
+          method: method.toUpperCase(),
+          path,
+          environment,
+          body,
+          open: security?.length === 0,
+        }
+      }),
+    )
+    const lines = rows.map((row) => `  ${JSON.stringify(row)},`)
+    return new Map([[ROUTES, `export const CONTROL_ROUTES = [\n${lines.join('\n')}\n] as const\n`]])
+  },
+}
+
+interface ControlDocument {
+  readonly paths: Record<string, Record<string, ControlOperation>>
+}
+interface ControlOperation {
+  readonly operationId: string
+  readonly parameters?: readonly { readonly $ref?: string }[]
+  readonly requestBody?: { readonly required?: boolean }
+  /** Empty where everyone is admitted. */
+  readonly security?: readonly object[]
 }
 
 /** Replaces references to other files by what they refer to, because the document is served without those files. */

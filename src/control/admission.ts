@@ -2,7 +2,7 @@ import { isLoopback } from '../domain/loopback.ts'
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { matchesGlob } from '../domain/glob.ts'
-import { ControlError } from './control-error.ts'
+import { ControlError } from './errors.ts'
 
 /** Who may use the control API. */
 export interface AdmissionRules {

@@ -1,146 +1,205 @@
 import express, { type Request, type Response, type Router } from 'express'
 import type { AppServices } from '../app-services.ts'
+import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
+import { quote } from '../domain/text.ts'
 import { applyDueEvents } from '../operations/due.ts'
-import { environmentNamed } from './actions.ts'
+import { accountEvent, connectionEvent } from './accounts.ts'
 import { admit } from './admission.ts'
-import { formatOf, hasBody, readingError, type SentBody, textOf } from './body.ts'
+import { type CallOf, environmentNamed, type Handler, type Reply } from './call.ts'
+import { getClock, putClock } from './clock.ts'
+import { createEnvironment, deleteEnvironment } from './environments.ts'
+import { ControlError, controlErrorOf } from './errors.ts'
+import type { ControlOperation, ControlRoute } from './input.ts'
+import { completeMagicLink, listLinks } from './links.ts'
+import { clearContract, getContract, getCoverage } from './reports.ts'
 import {
-  type ControlContext,
-  controlContext,
-  type ControlReply,
-  type ControlRoute,
-  type EnvironmentRoute,
-  type ServerCall,
-} from './context.ts'
-import { ControlError, type Fault, faulty } from './control-error.ts'
-import { controlErrorOf } from './error-of.ts'
-import { didYouMean } from '../domain/suggestion.ts'
-import { controlTable, type Way, waysOf } from './route-table.ts'
+  clearRequests,
+  countRequests,
+  explainRequest,
+  getRequest,
+  listRequests,
+  streamEvents,
+  verifyRequests,
+  waitForRequests,
+} from './requests.ts'
+import { clearScenarios, listScenarios, putScenario, startScenario, stopScenario } from './scenarios.ts'
+import { foldState, getEnv, getHealth, getOpenapi, getReady, getVersion } from './server.ts'
+import {
+  addSeed,
+  deleteSnapshot,
+  getState,
+  getStateDiff,
+  listSnapshots,
+  putConnector,
+  putState,
+  reset,
+  restore,
+  takeSnapshot,
+} from './state.ts'
+
+/** What answers each operation of `spec/control.openapi.yaml`, which has the methods and paths. */
+const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
+  get_health: getHealth,
+  get_ready: getReady,
+  get_version: getVersion,
+  get_openapi: getOpenapi,
+  get_env: getEnv,
+  create_environment: createEnvironment,
+  delete_environment: deleteEnvironment,
+  get_state: getState,
+  put_state: putState,
+  fold_state: foldState,
+  get_state_diff: getStateDiff,
+  reset,
+  add_seed: addSeed,
+  put_connector: putConnector,
+  list_snapshots: listSnapshots,
+  take_snapshot: takeSnapshot,
+  delete_snapshot: deleteSnapshot,
+  restore_snapshot: restore,
+  get_clock: getClock,
+  put_clock: putClock,
+  account_event: accountEvent,
+  connection_event: connectionEvent,
+  list_scenarios: listScenarios,
+  clear_scenarios: clearScenarios,
+  put_scenario: putScenario,
+  start_scenario: startScenario,
+  stop_scenario: stopScenario,
+  list_requests: listRequests,
+  clear_requests: clearRequests,
+  count_requests: countRequests,
+  verify_requests: verifyRequests,
+  wait_for_requests: waitForRequests,
+  get_request: getRequest,
+  explain_request: explainRequest,
+  stream_events: streamEvents,
+  list_links: listLinks,
+  complete_link: completeMagicLink,
+  get_contract: getContract,
+  clear_contract: clearContract,
+  get_coverage: getCoverage,
+}
 
 /** The control API under `/_mock`. No answer has a CORS header: pages of other origins cannot read it. */
 export function controlRoutes(services: AppServices): Router {
-  const context = controlContext(services)
   const router = express.Router({ strict: true, caseSensitive: true })
-  const table = controlTable()
-  router.use(async (request, response) => {
-    // What an answer quotes from a request must not be taken for a page, however it is opened.
+  router.use((_request, response, next) => {
+    // An answer can quote the request, and must not be taken for a page.
     response.setHeader('X-Content-Type-Options', 'nosniff')
-    try {
-      const reply = await answer(context, table, request, response)
-      send(response, reply)
-    } catch (error) {
-      send(response, failure(context, request, error))
-    }
+    next()
+  })
+  const serve = (route: ControlRoute): void => {
+    const method = route.method.toLowerCase() as 'get' | 'put' | 'post' | 'delete'
+    router[method](expressPath(route), async (request, response) => {
+      send(response, await answer(services, route, request, response))
+    })
+  }
+  for (const route of CONTROL_ROUTES) if (route.open) serve(route)
+  router.use((request, _response, next) => {
+    admit(request, services.admission)
+    next()
+  })
+  for (const route of CONTROL_ROUTES) if (!route.open) serve(route)
+  for (const path of new Set(CONTROL_ROUTES.map(expressPath))) router.all(path, methodNotAllowed(path))
+  router.use(({ path }) => {
+    throw pathNotFound(path)
+  })
+  router.use((error: unknown, request: Request, response: Response, _next: unknown) => {
+    send(response, failure(services, request, error))
   })
   return router
 }
 
-/** The way of every call: admitted, found, checked, read, answered once what it changed is durable. */
+function expressPath({ path }: ControlRoute): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+/** The query and the body are checked, the handler runs, and what it changed is durable before it is told. */
 async function answer(
-  context: ControlContext,
-  table: readonly ControlRoute[],
+  services: AppServices,
+  route: ControlRoute,
   request: Request,
   response: Response,
-): Promise<ControlReply> {
-  const [path = '/'] = request.url.split('?', 1)
-  const query = new URLSearchParams(request.url.slice(path.length + 1))
-  const ways = waysOf(table, path)
-  const method = request.method === 'HEAD' ? 'GET' : request.method
-  if (!isOpen(ways.get(method)?.route)) admit(request, context.admission)
-  const { route, path: parts } = wayOf(ways, method, path)
-  checkQuery(route, query)
-  const named = query.get('environment') ?? 'default'
-  if (route.about === 'environment') environmentNamed(context, named)
-  const body = await bodyOf(context, route, request)
-  const call: ServerCall = { context, request, response, path: parts, query, body }
+): Promise<Reply | undefined> {
+  const { readBody, readQuery } = await import('./input.ts')
+  const parameters = new URLSearchParams(request.url.slice(request.path.length + 1))
+  const query = readQuery(route, parameters)
+  const name = parameters.get('environment') ?? 'default'
+  if (route.environment) environmentNamed(services, name)
+  const body = await readBody(route, request, services.controlBodyLimit)
+  const server = { services, request, response, path: request.params, query, body }
   try {
-    return await (route.about === 'server' ? route.handle(call) : inEnvironment(route, call, named))
-  } finally {
-    // Also when something went wrong: that rests on what was read, as every answer does.
-    await context.registry.durable()
+    const reply = await handle(route, route.environment ? { ...server, ...inEnvironment(services, name) } : server)
+    await services.registry.durable()
+    reply?.onceDurable?.()
+    return reply
+  } catch (error) {
+    // An error can rest on a commit that the disk refuses in the end; then that is the answer.
+    await services.registry.durable()
+    throw error
   }
 }
 
-function isOpen(route: ControlRoute | undefined): boolean {
-  return route?.about === 'server' && route.open === true
-}
-
-/** Before anything is looked up, what has fallen due by the environment's clock happens. */
-function inEnvironment(route: EnvironmentRoute, call: ServerCall, name: string): ControlReply | Promise<ControlReply> {
-  const environment = environmentNamed(call.context, name)
+/** Everything that is due by the environment's clock is applied before a handler looks at it. */
+function inEnvironment(services: AppServices, name: string): Pick<CallOf<'get_clock'>, 'environment' | 'trace'> {
+  const environment = environmentNamed(services, name)
   const trace = new RequestTrace()
   applyDueEvents(environment, trace)
-  return route.handle({ ...call, environment, trace })
+  return { environment, trace }
 }
 
-/** @throws ControlError PATH_NOT_FOUND, METHOD_NOT_ALLOWED */
-function wayOf(ways: ReadonlyMap<string, Way>, method: string, path: string): Way {
-  const way = ways.get(method)
-  if (way) return way
-  const shown = `/_mock${path.slice(0, 200)}`
-  if (ways.size === 0) {
-    throw new ControlError('PATH_NOT_FOUND', `${shown} is not part of the control API; GET /_mock/openapi describes it`)
+/** The route says which type the call has; its query and body were read by the schemas of that type. */
+function handle({ operation }: ControlRoute, call: object): ReturnType<Handler<ControlOperation>> {
+  const handler = HANDLERS[operation] as (call: object) => ReturnType<Handler<ControlOperation>>
+  return handler(call)
+}
+
+function methodNotAllowed(path: string): (request: Request) => never {
+  const methods = CONTROL_ROUTES.filter((route) => expressPath(route) === path).map(({ method }) => method)
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
+  return ({ method, path: asked }) => {
+    const message = `${method} is not served on ${shownPath(asked)}; allowed: ${allow}`
+    throw new ControlError('METHOD_NOT_ALLOWED', message, [], { Allow: allow })
   }
-  const allow = [...ways.keys(), ...(ways.has('GET') ? ['HEAD'] : [])].join(', ')
-  const message = `${method} is not served on ${shown}; allowed is ${allow}`
-  throw new ControlError('METHOD_NOT_ALLOWED', message, [], { Allow: allow })
 }
 
-/** @throws ControlError INVALID_QUERY with every parameter that is unknown or repeated */
-function checkQuery(route: ControlRoute, query: URLSearchParams): void {
-  if (route.query === 'any') return
-  const known = [...(route.query ?? []), ...(route.about === 'environment' ? ['environment'] : [])]
-  const allowed = known.length === 0 ? 'no parameters' : known.join(', ')
-  const faults = [...new Set(query.keys())].flatMap((name): Fault[] => {
-    if (!known.includes(name)) return [{ path: name, found: `an unknown parameter${didYouMean(name, known)}`, allowed }]
-    return query.getAll(name).length > 1 ? [{ path: name, found: 'more than one', allowed: 'one' }] : []
+function pathNotFound(path: string): ControlError {
+  const message = `${shownPath(path)} is not part of the control API; GET /_mock/openapi describes it`
+  return new ControlError('PATH_NOT_FOUND', message)
+}
+
+function shownPath(path: string): string {
+  return quote(`/_mock${path}`, 200)
+}
+
+/** Turns an error into an answer. */
+function failure(
+  { log }: AppServices,
+  request: Request,
+  error: unknown,
+): Reply & { headers?: ControlError['headers'] } {
+  const known = error instanceof URIError ? pathNotFound(request.path) : controlErrorOf(error)
+  if (known) return known
+  const call = `${request.method} /_mock${request.path}`
+  log.error('a call of the control API failed', {
+    call,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   })
-  if (faults.length > 0) throw faulty('INVALID_QUERY', faults)
+  return new ControlError('INTERNAL', 'the mock failed; its log says why')
 }
 
-/** @throws ControlError UNSUPPORTED_CONTENT_TYPE, BODY_TOO_LARGE, MALFORMED_BODY, INVALID_BODY */
-async function bodyOf(context: ControlContext, route: ControlRoute, request: Request): Promise<SentBody | undefined> {
-  if (!hasBody(request)) {
-    if (route.body !== 'required') return undefined
-    throw faulty('INVALID_BODY', [{ path: '', found: 'no body', allowed: 'a JSON or YAML body (required)' }])
-  }
-  const format = formatOf(request)
-  const bytes = await context.readBody(request).catch((error: unknown) => {
-    throw readingError(error)
-  })
-  const text = textOf(bytes)
-  if (text === '' && route.body !== 'required') return undefined
-  if (route.body !== undefined) return { text, format }
-  // Many clients send an empty object where there is nothing to say.
-  if (text.trim() === '{}') return undefined
-  throw faulty('INVALID_BODY', [{ path: '', found: 'a body', allowed: 'none: this call takes no body' }])
-}
-
-/** The one place where something that went wrong becomes an answer. */
-function failure(context: ControlContext, request: Request, error: unknown): ControlFailure {
-  const known = controlErrorOf(error)
-  if (!known) context.failed(`${request.method} /_mock${request.path}`, error)
-  const told = known ?? new ControlError('INTERNAL', 'the mock failed; its log says why')
-  return { status: told.status, body: told.body, headers: told.headers }
-}
-
-interface ControlFailure {
-  readonly status: number
-  readonly body: unknown
-  readonly headers: Readonly<Record<string, string>>
-}
-
-/** A client that has gone away in the meantime is no error. */
-function send(response: Response, reply: ControlReply | ControlFailure): void {
+/** A client that has gone away is no error. */
+function send(response: Response, reply: (Reply & { headers?: ControlError['headers'] }) | undefined): void {
   if (!reply || response.headersSent || response.destroyed) return
-  const isText = 'text' in reply
-  const text = isText ? reply.text : `${JSON.stringify(reply.body)}\n`
-  response.writeHead(reply.status, {
-    'Content-Type': isText ? reply.type : 'application/json',
+  const [text, type] =
+    'text' in reply ? [reply.text, reply.type] : [`${JSON.stringify(reply.body)}\n`, 'application/json']
+  response.writeHead(reply.status ?? 200, {
+    'Content-Type': type,
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
-    ...('headers' in reply ? reply.headers : {}),
+    ...reply.headers,
   })
   response.end(text)
 }

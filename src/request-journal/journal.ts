@@ -109,9 +109,15 @@ export class Journal {
   /** Where the oldest entry is; those before it were dropped. */
   #first = 0
   #bytes = 0
+  #appended = 0
 
   constructor(limits: JournalLimits) {
     this.limits = limits
+  }
+
+  /** How many entries there have been, dropped ones included. */
+  get appended(): number {
+    return this.#appended
   }
 
   get size(): number {
@@ -120,6 +126,7 @@ export class Journal {
 
   append(entry: RecordedEntry): void {
     this.#entries.push(entry)
+    this.#appended++
     this.#bytes += bytesOf(entry)
     this.#dropOldest()
     if (this.#waits.size > 0) for (const wait of [...this.#waits]) wait.append(entry)
@@ -184,11 +191,12 @@ export class Journal {
     return () => void this.#subscribers.delete(subscriber)
   }
 
-  /** Drops all entries; waits and subscriptions go on. */
-  clear(): void {
-    this.#entries = []
+  /** Drops all entries, or those before a value of `appended`; waits and subscriptions go on. */
+  clear(before = this.#appended): void {
+    const later = this.#appended - before
+    this.#entries = later === 0 ? [] : this.recorded().slice(-later)
     this.#first = 0
-    this.#bytes = 0
+    this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0)
   }
 
   /** Ends every wait and every subscription. */

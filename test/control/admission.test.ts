@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { admit, type AdmissionRules } from '../../src/control/admission.ts'
-import { ControlError } from '../../src/control/control-error.ts'
+import { ControlError } from '../../src/control/errors.ts'
 import { codeOf, withControl } from './control-bench.ts'
 
 function verdict(headers: Record<string, string>, rules: AdmissionRules = {}, localAddress = '127.0.0.1'): string {

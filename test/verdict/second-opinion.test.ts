@@ -73,7 +73,7 @@ describe('GET /_mock/contract?judge=prism', () => {
 
   it.each([
     ['contract?judge=me', 'judge', 'prism'],
-    ['contract?judge=prism&format=sarif', 'judge', 'none but with format=json'],
+    ['contract?judge=prism&format=sarif', 'judge', 'only with format=json'],
     ['coverage?judge=prism', 'judge', 'environment, format'],
   ])('%s is refused with what is allowed', async (path, at, allowed) => {
     await withToolmock({}, async (mock) => {

@@ -1,0 +1,87 @@
+import type { Request, Response } from 'express'
+import type { AppServices } from '../app-services.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
+import type { StoredEnvironment } from '../state/stored-environment.ts'
+import { quote } from '../domain/text.ts'
+import { ControlError, invalidInput } from './errors.ts'
+import type { BodyOf, ControlOperation, ControlRoute, QueryOf } from './input.ts'
+
+type RouteOf<Op extends ControlOperation> = Extract<ControlRoute, { readonly operation: Op }>
+
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+
+/** A call that was admitted and whose parts are valid. */
+export interface ServerCall<Op extends ControlOperation> {
+  readonly services: AppServices
+  readonly request: Request
+  readonly response: Response
+  readonly path: { readonly [Name in NamesIn<RouteOf<Op>['path']>]: string }
+  readonly query: QueryOf<Op>
+  readonly body: BodyOf<Op>
+}
+
+/** A call about the environment that `?environment=` names. Due events of that environment were applied. */
+export interface EnvironmentCall<Op extends ControlOperation> extends ServerCall<Op> {
+  readonly environment: StoredEnvironment
+  /** What the call causes, for the request journal. */
+  readonly trace: RequestTrace
+}
+
+export type CallOf<Op extends ControlOperation> = RouteOf<Op>['environment'] extends true
+  ? EnvironmentCall<Op>
+  : ServerCall<Op>
+
+/** What a call answers: JSON or a text. */
+export type Reply = ({ readonly body: unknown } | { readonly text: string; readonly type: string }) & {
+  /** 200 when absent. */
+  readonly status?: number
+  /**
+   * Changes what the state does not hold, such as the request journal. Runs once the state is durable, and never when the disk
+   * refuses: a 503 says that nothing was changed.
+   */
+  readonly onceDurable?: () => void
+}
+
+/** Undefined when the handler writes the answer itself. */
+export type Handler<Op extends ControlOperation> = (call: CallOf<Op>) => Reply | undefined | Promise<Reply | undefined>
+
+/** A reply to a change of an environment, which is noted in its request journal in one sentence. */
+export function changed(
+  { services, environment, trace }: Pick<EnvironmentCall<'get_clock'>, 'services' | 'environment' | 'trace'>,
+  sentence: string,
+  { body = {}, kind = 'control' }: { body?: object; kind?: 'clock' | 'control' } = {},
+): Reply {
+  const { journals, requestIds } = services
+  const onceDurable = (): void =>
+    journals.record({ kind, id: requestIds.control.id('req'), environment, url: sentence, status: 200, trace })
+  return { body, onceDurable }
+}
+
+/** @throws ControlError ENVIRONMENT_NOT_FOUND */
+export function environmentNamed({ registry }: AppServices, name: string): StoredEnvironment {
+  const environment = registry.environment(name)
+  if (environment) return environment
+  throw environmentNotFound(
+    name,
+    registry.environments().map((each) => each.name),
+  )
+}
+
+export function environmentNotFound(name: string, known: readonly string[]): ControlError {
+  const message = `there is no environment ${quote(name)}; there are ${known.slice(0, 30).join(', ')}`
+  return new ControlError('ENVIRONMENT_NOT_FOUND', message)
+}
+
+/** Names of environments and snapshots are parts of paths. @throws ControlError INVALID_NAME */
+export function checkedName(what: string, name: string): string {
+  if (/^[A-Za-z0-9._-]{1,64}$/.test(name) && name !== '.' && name !== '..') return name
+  const message = `${quote(name)} is not a name for ${what}; a name has 1 to 64 letters, digits, ".", "_" and "-"`
+  throw new ControlError('INVALID_NAME', message)
+}
+
+/** The name in a document has to be the name in the path. @throws ControlError INVALID_DOCUMENT */
+export function checkDocumentName(field: string, found: string, name: string): void {
+  if (found === name) return
+  const message = `\`${field}\` is ${quote(found)}; it has to be ${quote(name)}, the name in the path`
+  throw invalidInput('INVALID_DOCUMENT', [{ path: field, found: quote(found), allowed: quote(name), message }])
+}

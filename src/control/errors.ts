@@ -1,0 +1,137 @@
+import { DocumentError } from '../documents/problem.ts'
+import { ServiceError } from '../domain/errors.ts'
+import { EnvironmentExistsError } from '../environments/environments.ts'
+import { LinkProblem } from '../magic-links/link-validity.ts'
+import { IllegalMoveError } from '../operations/account-events.ts'
+import { IllegalConnectionMoveError } from '../operations/connection-events.ts'
+import { JournalQueryError } from '../request-journal/query.ts'
+import { UnknownScenarioError } from '../scenarios/scenarios.ts'
+import { ClientIdTakenError } from '../state/credential-index.ts'
+import { SeedConflictError } from '../state/seeding/accounts.ts'
+
+/** Every error of the control API, by its `code`. */
+const CATALOGUE = {
+  MALFORMED_BODY: 400,
+  INVALID_BODY: 400,
+  INVALID_QUERY: 400,
+  INVALID_NAME: 400,
+  INVALID_DOCUMENT: 400,
+  INVALID_STATE: 400,
+  ADMIN_TOKEN_REQUIRED: 401,
+  HOST_REFUSED: 403,
+  ORIGIN_REFUSED: 403,
+  PATH_NOT_FOUND: 404,
+  ENVIRONMENT_NOT_FOUND: 404,
+  SNAPSHOT_NOT_FOUND: 404,
+  SCENARIO_NOT_FOUND: 404,
+  ACCOUNT_NOT_FOUND: 404,
+  CONNECTION_NOT_FOUND: 404,
+  REQUEST_NOT_FOUND: 404,
+  LINK_NOT_FOUND: 404,
+  EVENT_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  TIMED_OUT: 408,
+  ENVIRONMENT_EXISTS: 409,
+  ENVIRONMENT_REQUIRED: 409,
+  CLIENT_ID_TAKEN: 409,
+  SEED_CONFLICT: 409,
+  ILLEGAL_MOVE: 409,
+  LINK_NOT_USABLE: 409,
+  LINK_GONE: 410,
+  BODY_TOO_LARGE: 413,
+  UNSUPPORTED_CONTENT_TYPE: 415,
+  INTERNAL: 500,
+  THIRD_PARTY_UNAVAILABLE: 502,
+  STORAGE_UNAVAILABLE: 503,
+} as const
+export type ControlErrorCode = keyof typeof CATALOGUE
+export const CONTROL_ERROR_CODES = Object.keys(CATALOGUE) as readonly ControlErrorCode[]
+
+/** An error of the control API. `routes.ts` renders it. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError'
+
+  constructor(
+    readonly code: ControlErrorCode,
+    message: string,
+    /** One item for each problem, for programs. */
+    readonly details: readonly object[] = [],
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message)
+  }
+
+  get status(): number {
+    return CATALOGUE[this.code]
+  }
+
+  get body(): object {
+    return { error: { code: this.code, message: this.message, details: this.details } }
+  }
+}
+
+/** One thing that is wrong with a body or a query. */
+export interface InputProblem {
+  readonly path: string
+  readonly found: string
+  readonly allowed: string
+  /** The same as a sentence. */
+  readonly message: string
+}
+
+/** All problems of a body or a query in one error. */
+export function invalidInput(code: ControlErrorCode, problems: readonly InputProblem[]): ControlError {
+  return new ControlError(code, problems.map(({ message }) => message).join('; '), problems)
+}
+
+/** Translates what other modules throw; undefined for an error that nobody expected. */
+export function controlErrorOf(error: unknown): ControlError | undefined {
+  if (error instanceof ControlError) return error
+  if (error instanceof DocumentError) {
+    return new ControlError(
+      'INVALID_DOCUMENT',
+      error.message,
+      error.problems.map((problem) => ({ ...problem })),
+    )
+  }
+  if (error instanceof IllegalMoveError || error instanceof IllegalConnectionMoveError) {
+    const { from, event, allowed, message } = error
+    return new ControlError('ILLEGAL_MOVE', message, [{ from, event, allowed }])
+  }
+  if (error instanceof JournalQueryError) {
+    const { message, key, allowed } = error
+    return new ControlError('INVALID_QUERY', message, [{ path: key, allowed }])
+  }
+  if (error instanceof LinkProblem) {
+    const { status, title, text, detail } = error
+    const message = [`${title}.`, text, detail].filter(Boolean).join(' ')
+    return new ControlError(LINK_CODES[status] ?? 'LINK_NOT_USABLE', message)
+  }
+  const code = codeOf(error)
+  return code && error instanceof Error ? new ControlError(code, error.message) : undefined
+}
+
+const LINK_CODES: Readonly<Record<number, ControlErrorCode>> = {
+  404: 'LINK_NOT_FOUND',
+  410: 'LINK_GONE',
+  502: 'THIRD_PARTY_UNAVAILABLE',
+  503: 'STORAGE_UNAVAILABLE',
+}
+
+/** The code of an error whose message can be passed on as it is. */
+function codeOf(error: unknown): ControlErrorCode | undefined {
+  if (error instanceof EnvironmentExistsError) return 'ENVIRONMENT_EXISTS'
+  if (error instanceof ClientIdTakenError) return 'CLIENT_ID_TAKEN'
+  if (error instanceof SeedConflictError) return 'SEED_CONFLICT'
+  if (error instanceof UnknownScenarioError) return 'SCENARIO_NOT_FOUND'
+  return error instanceof ServiceError ? SERVICE_CODES[error.errorCode] : undefined
+}
+
+const SERVICE_CODES: Readonly<Record<string, ControlErrorCode>> = {
+  STORAGE_UNAVAILABLE: 'STORAGE_UNAVAILABLE',
+  // The environment was deleted while the call was on its way.
+  UNAUTHENTICATED: 'ENVIRONMENT_NOT_FOUND',
+  // By the reader of bodies.
+  BODY_TOO_LARGE: 'BODY_TOO_LARGE',
+  MALFORMED_BODY: 'MALFORMED_BODY',
+}

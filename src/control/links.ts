@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { quote } from '../domain/text.ts'
+import { baseUrlOf } from '../http/request-identity.ts'
+import { completeLink } from '../magic-links/consent-flow.ts'
+import { applyDueEvents } from '../operations/due.ts'
+import { now } from '../state/environment.ts'
+import { ReadGuard } from '../state/read-guard.ts'
+import { changed, type EnvironmentCall, type Reply } from './call.ts'
+import { ControlError } from './errors.ts'
+
+type ListCall = EnvironmentCall<'list_links'>
+
+export async function listLinks(call: ListCall): Promise<Reply> {
+  const { services, environment, query } = call
+  let links = openLinks(call)
+  if (links.length === 0 && query.wait_ms > 0) {
+    await nextEntry(call, () => (links = openLinks(call)).length > 0)
+    // The environment may have been deleted meanwhile.
+    if (services.registry.environment(environment.name) !== environment) links = []
+  }
+  return { body: { links } }
+}
+
+/** Waits for a journal entry after which `found` holds, because links are created by requests. */
+async function nextEntry({ services, environment, query, response }: ListCall, found: () => boolean): Promise<void> {
+  const over = new AbortController()
+  const end = (): void => over.abort()
+  const stop = services.journals.of(environment).subscribe(({ event }) => {
+    if (event === 'entry' && found()) end()
+  })
+  response.on('close', end)
+  services.closing.addEventListener('abort', end)
+  try {
+    await delay(query.wait_ms, undefined, { signal: over.signal }).catch(() => undefined)
+  } finally {
+    stop()
+    response.off('close', end)
+    services.closing.removeEventListener('abort', end)
+  }
+}
+
+function openLinks({ services, environment, request }: ListCall): object[] {
+  const { tables, linkIndex } = environment.model
+  const baseUrl = baseUrlOf(request, services.baseUrl)
+  const present = now(environment)
+  const links: object[] = []
+  for (const { id, account_id, expires_at: expiry } of linkIndex.open()) {
+    const account = tables.accounts.get(account_id)
+    if (!account || expiry <= present) continue
+    const { connector, identifier } = account
+    links.push({ id, link: `${baseUrl}/magic/${id}`, connector, identifier, expiry })
+  }
+  return links
+}
+
+/** A link tells its environment; a call that names another one is refused. */
+export async function completeMagicLink(call: EnvironmentCall<'complete_link'>): Promise<Reply> {
+  const { services, request, query, body, path, trace } = call
+  const found = services.registry.byMagicLink(path.id)
+  const named = query.environment !== undefined
+  if (!found || (named && found.environment !== call.environment)) {
+    throw new ControlError('LINK_NOT_FOUND', `there is no magic link ${quote(path.id)} in this environment`)
+  }
+  const { environment, link } = found
+  if (!named) applyDueEvents(environment, trace)
+  const readGuard = new ReadGuard(environment)
+  trace.account = environment.model.tables.accounts.get(link.account_id)
+  const thirdParty = services.thirdParties.client(environment, trace)
+  const flow = { services, environment, thirdParty, baseUrl: baseUrlOf(request, services.baseUrl), trace }
+  const redirect = await completeLink(flow, link.id, body)
+  readGuard.hold()
+  const who = body.as === undefined ? '' : ` as ${body.as}`
+  return changed({ services, environment, trace }, `a magic link was completed: ${body.decision}${who}`, {
+    body: redirect,
+  })
+}

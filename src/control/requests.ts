@@ -1,0 +1,84 @@
+import type { JournalEvent } from '../request-journal/journal.ts'
+import { explain } from '../request-journal/explain.ts'
+import { readJournalQuery, readMatch } from '../request-journal/query.ts'
+import { quote } from '../domain/text.ts'
+import type { EnvironmentCall, Reply } from './call.ts'
+import { ControlError } from './errors.ts'
+
+export function listRequests({ services, environment, query }: EnvironmentCall<'list_requests'>): Reply {
+  return { body: { requests: services.journals.of(environment).query(readJournalQuery(query)) } }
+}
+
+export function clearRequests({ services, environment }: EnvironmentCall<'clear_requests'>): Reply {
+  return { body: {}, onceDurable: () => services.journals.of(environment).clear() }
+}
+
+export function countRequests({ services, environment, body }: EnvironmentCall<'count_requests'>): Reply {
+  return { body: { count: services.journals.of(environment).count(readMatch(body.match)) } }
+}
+
+export function verifyRequests({ services, environment, body }: EnvironmentCall<'verify_requests'>): Reply {
+  return { body: services.journals.of(environment).verify(readMatch(body.match), body.times) }
+}
+
+export async function waitForRequests(call: EnvironmentCall<'wait_for_requests'>): Promise<Reply> {
+  const { services, environment, response, body } = call
+  const { match, times, timeout_ms: timeoutMs } = body
+  const gone = new AbortController()
+  const leave = (): void => gone.abort()
+  response.on('close', leave)
+  const signal = AbortSignal.any([gone.signal, services.closing])
+  const result = await services.journals.of(environment).wait(readMatch(match), { times, timeoutMs, signal })
+  response.off('close', leave)
+  if (result.ok) return { body: result }
+  const { matched, near_misses } = result
+  const message = `the time is over: ${matched} of ${times} requests match`
+  throw new ControlError('TIMED_OUT', message, [{ matched, near_misses }])
+}
+
+export function getRequest({ services, environment, path }: EnvironmentCall<'get_request'>): Reply {
+  return { body: { request: services.journals.of(environment).find(path.id) ?? notFound(path.id) } }
+}
+
+export function explainRequest({ services, environment, path }: EnvironmentCall<'explain_request'>): Reply {
+  return { body: explain(services.journals.of(environment), path.id, environment) ?? notFound(path.id) }
+}
+
+function notFound(id: string): never {
+  const message = `the request journal has no request ${quote(id)}; ids are those of X-Request-Id`
+  throw new ControlError('REQUEST_NOT_FOUND', message)
+}
+
+/** Proxies and clients close a connection that stays silent. */
+const HEARTBEAT_MS = 15_000
+
+/** Bytes of events that a slow reader has not taken yet. Beyond that its connection is closed, and it has to connect again. */
+const MOST_UNREAD = 4 * 1024 * 1024
+
+/** Server-sent events: journal entries and status changes of the environment as they happen. */
+export function streamEvents({ services, environment, response }: EnvironmentCall<'stream_events'>): undefined {
+  const { journals, closing } = services
+  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
+  response.write(': toolmock events\n\n')
+  const stop = journals.of(environment).subscribe((event) => {
+    response.write(serverSentEvent(event))
+    if (response.writableLength > MOST_UNREAD) response.destroy()
+  })
+  const heartbeat = setInterval(() => response.write(': still there\n\n'), HEARTBEAT_MS)
+  heartbeat.unref()
+  const end = (): void => void response.end()
+  closing.addEventListener('abort', end)
+  response.on('close', () => {
+    stop()
+    clearInterval(heartbeat)
+    closing.removeEventListener('abort', end)
+  })
+  if (closing.aborted) end()
+}
+
+/** JSON has no line breaks outside of strings, and escapes those inside. */
+function serverSentEvent(event: JournalEvent): string {
+  if (event.event === 'entry') return `event: entry\nid: ${event.entry.id}\ndata: ${JSON.stringify(event.entry)}\n\n`
+  const { environment, entry, transition } = event
+  return `event: transition\ndata: ${JSON.stringify({ environment, entry, transition })}\n\n`
+}

@@ -1,0 +1,38 @@
+import { knownConnectors } from '../scenarios/known-connectors.ts'
+import { checkDocumentName, type EnvironmentCall, type Reply } from './call.ts'
+
+type ScenarioCall = EnvironmentCall<'put_scenario' | 'start_scenario' | 'stop_scenario'>
+
+export async function listScenarios({ services, environment }: EnvironmentCall<'list_scenarios'>): Promise<Reply> {
+  return { body: { scenarios: await services.scenarios.of(environment).known() } }
+}
+
+export async function putScenario(call: EnvironmentCall<'put_scenario'>): Promise<Reply> {
+  const { services, environment, body, path } = call
+  const { parseScenario } = await import('../documents/scenario-files.ts')
+  const source = { file: 'body', text: body.text }
+  const scenario = await parseScenario(source, services.documentChecks, knownConnectors(environment))
+  checkDocumentName('name', scenario.name, path.name)
+  services.scenarios.of(environment).define(scenario)
+  return viewOf(call)
+}
+
+export async function startScenario(call: EnvironmentCall<'start_scenario'>): Promise<Reply> {
+  await call.services.scenarios.of(call.environment).start(call.path.name)
+  return viewOf(call)
+}
+
+export function stopScenario(call: EnvironmentCall<'stop_scenario'>): Reply {
+  call.services.scenarios.of(call.environment).stop(call.path.name)
+  return viewOf(call)
+}
+
+export function clearScenarios({ services, environment }: EnvironmentCall<'clear_scenarios'>): Reply {
+  services.scenarios.of(environment).clear()
+  return { body: {} }
+}
+
+function viewOf({ services, environment, path }: ScenarioCall): Reply {
+  const scenarios = services.scenarios.of(environment).list()
+  return { body: { scenario: scenarios.find(({ name }) => name === path.name) } }
+}

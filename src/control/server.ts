@@ -1,0 +1,43 @@
+import { addressOf } from '../http/request-identity.ts'
+import type { EnvironmentCall, Reply, ServerCall } from './call.ts'
+
+export function getHealth(): Reply {
+  return { body: { status: 'ok' } }
+}
+
+export function getReady({ services }: ServerCall<'get_ready'>): Reply {
+  if (services.defaultEnvironment()) return { body: { status: 'ready' } }
+  return { status: 503, body: { status: 'starting' } }
+}
+
+export function getVersion({ services }: ServerCall<'get_version'>): Reply {
+  return { body: { name: 'toolmock', version: services.version, node: process.versions.node } }
+}
+
+/** The document is large and seldom asked for, so it is loaded here. */
+export async function getOpenapi(): Promise<Reply> {
+  const { readControlDocument } = await import('../contract/generated/control-document.js')
+  return { body: readControlDocument() }
+}
+
+export async function foldState({ services }: ServerCall<'fold_state'>): Promise<Reply> {
+  await services.registry.checkpoint()
+  return { body: {} }
+}
+
+export function getEnv({ services, environment, request, query }: EnvironmentCall<'get_env'>): Reply {
+  const [client] = environment.model.tables.clients.values()
+  const variables = {
+    TOOLMOCK_URL: addressOf(request, services.baseUrl),
+    TOOLMOCK_CLIENT_ID: client?.id ?? '',
+    TOOLMOCK_CLIENT_SECRET: client?.client_secret ?? '',
+  }
+  if (query.format === 'json') return { body: variables }
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuoted(value)}\n`)
+  return { text: lines.join(''), type: 'text/plain; charset=utf-8' }
+}
+
+/** Credentials come from a seed and can have any character. */
+function shellQuoted(value: string): string {
+  return /^[\w.:/@%+,-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`
+}
