@@ -2,14 +2,28 @@ import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../domain/authorization-type.ts'
 import { CONNECTION_STATUSES } from '../domain/connection.ts'
-import type { Connector } from '../domain/connector.ts'
-import { isJsonObject } from '../domain/json.ts'
-import { jsonObject, strict, text } from './schema-parts.ts'
+import type { CredentialsPatch } from '../domain/credentials.ts'
+import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import type { Scenario } from '../domain/scenario.ts'
+import type { Settings } from '../domain/settings.ts'
+import { strict, text } from './schema-parts.ts'
 
 /*
- * The state file (design 1.4), complete, for its JSON Schema and for whoever checks a file by hand. The server itself
- * checks rows with `store/state-file/row-shapes.ts`, which is fast; a test holds the two against each other.
+ * The state file (design 1.4). The start checks every row with this schema, `PUT /_mock/state` checks what it is sent,
+ * and `spec/schemas/state.schema.json` is generated from it. Checking 100,000 accounts takes a quarter of the time of
+ * parsing them.
  */
+
+/** More than a request may bring, and less than would break whoever writes the file. */
+const DEEPEST = 1000
+
+function isDeeper(value: object, levels: number): boolean {
+  if (levels === 0) return true
+  return Object.values(value).some(
+    (inside: unknown) => typeof inside === 'object' && inside !== null && isDeeper(inside, levels - 1),
+  )
+}
 
 const instant = z
   .string()
@@ -17,6 +31,14 @@ const instant = z
     error: 'an instant such as 2026-01-31T12:00:00.000Z',
   })
   .meta({ format: 'date-time' })
+const jsonObject = z
+  .custom<JsonObject>((value) => isJsonObject(value) && !isDeeper(value, DEEPEST), {
+    error: `an object of at most ${DEEPEST} levels`,
+  })
+  .meta({ type: 'object' })
+const anyJson = z
+  .custom<JsonValue>((value) => value !== undefined, { error: 'any value' })
+  .meta({ type: ['string', 'number', 'boolean', 'null', 'array', 'object'] })
 const texts = z.array(text)
 const duration = z.int().describe('Milliseconds.')
 const textMap = z
@@ -83,35 +105,66 @@ const provider = strict({
   proxy_url: text,
 })
 
-/** A part of a connector whose inside is described by the connector's own schema, before its defaults are filled in. */
-function part<Name extends keyof Connector>(): z.ZodType<Connector[Name]> {
-  return z.custom<Connector[Name]>(isJsonObject, { error: 'an object' }).meta({ type: 'object' })
-}
+const credentialField = strict({ name: text, label: text, secret: z.boolean(), required: z.boolean(), hint: text })
 
-function parts<Name extends 'tools' | 'responders'>(): z.ZodType<Connector[Name]> {
-  return z
-    .custom<Connector[Name]>((value) => Array.isArray(value) && value.every(isJsonObject), { error: 'objects' })
-    .meta({ type: 'array', items: { type: 'object' } })
-}
+const tool = strict({
+  name: text,
+  display_name: text,
+  description: text,
+  tags: texts,
+  is_default: z.boolean(),
+  input_schema: jsonObject,
+  call: strict({
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+    path: text,
+    query: textMap,
+    headers: textMap,
+    body: anyJson,
+    timeout: z.number(),
+  }),
+  result: jsonObject.nullable(),
+})
 
-const connector = strict({
-  id: text.describe('The same as connector.'),
+const responder = strict({
+  on: strict({
+    method: text.optional(),
+    path: text.optional(),
+    query: textMap.exactOptional(),
+    headers: textMap.exactOptional(),
+    body: jsonObject.exactOptional(),
+    account: textMap.exactOptional(),
+  }),
+  answers: z.array(strict({ status: z.int(), headers: textMap, body: anyJson })),
+  after_last: z.enum(['repeat', 'restart', 'next']),
+})
+
+const connectorFields = {
   connector: text,
   display_name: text,
   description: text,
   icon_src: text,
   categories: texts,
   authorization_type: z.enum(AUTHORIZATION_TYPES),
-  oauth: part<'oauth'>(),
+  oauth: strict({
+    scopes: texts,
+    access_token_lifetime: duration,
+    refresh_token: z.enum(['keep', 'rotate', 'none']),
+    domain: text,
+  }),
   cluster: z.enum(['provisioned', 'serverless']),
-  credentials: part<'credentials'>(),
+  credentials: strict({
+    fields: z.array(credentialField),
+    send: strict({ headers: textMap, query: textMap }),
+  }),
   people: texts,
   reject: texts,
   base_url: text.nullable(),
   custom_provider: text.nullable(),
-  tools: parts<'tools'>(),
-  responders: parts<'responders'>(),
-})
+  tools: z.array(tool),
+  responders: z.array(responder),
+}
+
+const connector = strict({ id: text.describe('The same as connector.'), ...connectorFields })
 
 const credentials = strict({
   oauth_token: strict({ access_token: text, refresh_token: text, scopes: texts, domain: text }).exactOptional(),
@@ -209,19 +262,126 @@ const tables = strict({
   counters: z.array(counter).describe('Running numbers that must not repeat after a restart.'),
 })
 
-const environment = strict({ settings, clock, ids, tables })
+const seed = strict({
+  clients: z.array(client),
+  settings: settings.partial().transform((given) => given as Partial<Settings>),
+  connectors: z.array(strict(connectorFields)),
+  connections: z.array(
+    strict({
+      key_id: text,
+      id: text.exactOptional(),
+      organization_id: text.exactOptional(),
+      organization_name: text.exactOptional(),
+      domains: texts.exactOptional(),
+      enabled: z.boolean().exactOptional(),
+      provider: text.exactOptional(),
+      provider_key: text.exactOptional(),
+      status: z.enum(CONNECTION_STATUSES).exactOptional(),
+      type: z.enum(CONNECTION_TYPES).exactOptional(),
+      mcp_server_url: text.exactOptional(),
+    }),
+  ),
+  providers: z.array(
+    strict({
+      id: text.exactOptional(),
+      identifier: text.exactOptional(),
+      display_name: text,
+      description: text.exactOptional(),
+      icon_src: text.exactOptional(),
+      auth_patterns: z.array(jsonObject).exactOptional(),
+      categories: texts.exactOptional(),
+      coming_soon: z.boolean().exactOptional(),
+      display_priority: z.int().exactOptional(),
+      metadata: textMap.exactOptional(),
+      proxy_enabled: z.boolean().exactOptional(),
+      proxy_url: text.exactOptional(),
+    }),
+  ),
+  accounts: z.array(
+    strict({
+      id: text.exactOptional(),
+      organization_id: text,
+      user_id: text,
+      connector: text,
+      identifier: text,
+      status: z.enum(ACCOUNT_STATUSES),
+      api_config: jsonObject,
+      authorization_details: z
+        .custom<CredentialsPatch>(isJsonObject, { error: 'an object' })
+        .meta({ type: 'object' })
+        .exactOptional(),
+      token_expires_at: instant.exactOptional(),
+      last_used_at: instant.exactOptional(),
+    }),
+  ),
+  generate: z.array(
+    strict({
+      organization_id: text,
+      user_id: text,
+      accounts: z.int(),
+      connector: text,
+      status: z.enum(ACCOUNT_STATUSES),
+    }),
+  ),
+})
 
-/** The state file: `{"version": 1, "environments": {…}}`. */
+const origin = strict({
+  id: z.literal('origin'),
+  seed: seed.describe('As it was written; a client id pattern in it makes environments from it.'),
+  exact: seed.describe('With every account written out and every id decided.'),
+  of_server: z.boolean().describe("Whether it is the server's seed."),
+  clock: strict({ now: instant.optional(), frozen: z.boolean().optional() }),
+  kept: strict({ connections: z.array(connection), providers: z.array(provider) }).describe(
+    'The rows that carry ids which a seed need not name.',
+  ),
+})
+
+const scenarioDefinition = strict({
+  id: text.describe('The name of the scenario.'),
+  scenario: z
+    .custom<Scenario>((value) => isJsonObject(value) && Array.isArray(value['rules']), { error: 'a scenario' })
+    .meta({ type: 'object' }),
+})
+
+const scenarioRun = strict({
+  id: text.describe('The name of the scenario.'),
+  running: z.boolean(),
+  by_hand: z.boolean().describe('Whether it was started by the control API.'),
+  started_at: z.int().describe("Milliseconds of the environment's clock."),
+  state: text,
+  rules: z.array(strict({ matched: z.int(), hits: z.int() })).describe('What each rule has counted.'),
+})
+
+const snapshot = strict({ id: text.describe('Its name.'), taken_at: instant, settings, clock, ids, tables })
+
+/** What `PUT /_mock/state` takes. */
+export const environmentStateSchema = strict({
+  settings: settings.exactOptional(),
+  clock: clock.exactOptional(),
+  ids: ids.exactOptional(),
+  tables,
+})
+
+export const environmentSchema = strict({
+  settings,
+  clock,
+  ids,
+  tables,
+  origins: z.array(origin).max(1).describe('What the environment was made from, and what a reset goes back to.'),
+  scenario_definitions: z.array(scenarioDefinition).describe('Those that came by the control API.'),
+  scenario_runs: z.array(scenarioRun),
+  snapshots: z.array(snapshot),
+})
+
+/** The state file: `{"version": 2, "environments": {…}}`. */
 export const stateSchema = strict({
-  version: z.literal(1),
+  version: z.literal(2),
   environments: z
-    .record(
-      z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, { error: '1 to 64 letters, digits, ".", "_" and "-"' }),
-      environment,
-    )
+    .record(z.string().regex(ENVIRONMENT_NAME, { error: ENVIRONMENT_NAME_RULE }), environmentSchema)
     .describe('By name.'),
 }).meta({
   title: 'The state of toolmock',
-  description: 'The whole model: written at a clean stop, with a journal of commits beside it while the server runs.',
+  description:
+    'All environments. The server writes it at a clean stop and from time to time, with a write-ahead log of the commits since then beside it.',
 })
 export type StateDocument = z.infer<typeof stateSchema>

@@ -4,12 +4,10 @@ import { CommitLog, type CommitSink, type Durability } from './wal/commit-log.ts
 import type { FileSystem } from './wal/file-system.ts'
 import { JournalFile, segmentPath, segmentsOf } from './wal/wal-file.ts'
 import type { Entry, JournalLine } from './wal/wal-record.ts'
-import type { Migration } from './state-file/migrations.ts'
 import { readJournal } from './state-file/recovery.ts'
 import { StateFile } from './state-file/state-file.ts'
-import { migrateState } from './state-file/state-migration.ts'
-import { VersionError } from './state-file/state-check.ts'
-import type { StateImage } from './model/state-image.ts'
+import { VersionError } from './state-file/read-state.ts'
+import { STATE_VERSION, type StateImage } from './model/state-image.ts'
 import { lockState, type StateLock } from './state-file/state-lock.ts'
 import { StateError, StorageError } from './wal/state-errors.ts'
 
@@ -21,7 +19,6 @@ export interface DiskOptions {
   checkpointAt: number
   fileSystem: FileSystem
   time: TimeSource
-  migrations: ReadonlyMap<number, Migration>
 }
 
 /** What was on disk at the start: the state file, and the commits after it. */
@@ -41,7 +38,7 @@ interface DiskParts {
 /** The state file and its journal: commits go into the journal, and from time to time all of it into the file. */
 export class DiskStore implements CommitSink {
   /** The whole model as it is now; set before the first commit. */
-  capture: () => StateImage = () => ({ version: 1, environments: {} })
+  capture: () => StateImage = () => ({ version: STATE_VERSION, environments: {} })
   readonly #lock: StateLock
   readonly #stateFile: StateFile
   readonly #journal: JournalFile
@@ -151,13 +148,14 @@ export async function openDisk(options: DiskOptions): Promise<{ store: DiskStore
 }
 
 async function openLocked(options: DiskOptions, lock: StateLock): Promise<{ store: DiskStore; stored: Stored }> {
-  const { file, fileSystem, migrations } = options
+  const { file, fileSystem } = options
   if (options.fresh) await removeState(fileSystem, file)
   const stateFile = new StateFile(fileSystem, file)
   const migration: string[] = []
   const snapshot = await stateFile.read().catch(async (error: unknown) => {
     if (!(error instanceof VersionError)) throw error
-    migration.push(...(await migrateState(fileSystem, file, migrations)))
+    const { migrateState } = await import('./state-file/migration.ts')
+    migration.push(...(await migrateState(fileSystem, file)))
     return stateFile.read()
   })
   const { commits, end, lastLine, notices } = await readJournal(fileSystem, file, snapshot?.identity ?? null)

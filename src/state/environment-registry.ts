@@ -1,3 +1,4 @@
+import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import type { BearerToken, Client } from '../domain/client.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
@@ -7,10 +8,8 @@ import { CredentialIndex } from './credential-index.ts'
 import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { nodeFileSystem } from './wal/file-system.ts'
 import type { Entry } from './wal/wal-record.ts'
-import { MIGRATIONS } from './state-file/migrations.ts'
 import { Model } from './model/model.ts'
-import { ENVIRONMENT_NAME } from './state-file/state-check.ts'
-import { byName, type EnvironmentRecord, type StateImage } from './model/state-image.ts'
+import { byName, type EnvironmentRecord, STATE_VERSION, type StateImage } from './model/state-image.ts'
 import { type ResolveConnector, StoredEnvironment } from './stored-environment.ts'
 import { removed } from './wal/state-errors.ts'
 import type { Change } from './model/table.ts'
@@ -35,7 +34,6 @@ export async function openRegistry(options: RegistryOptions): Promise<Environmen
     checkpointAt: options.checkpointAt ?? DEFAULT_FOLD_AT,
     fileSystem,
     time: options.time ?? systemTime,
-    migrations: options.migrations ?? MIGRATIONS,
   })
   try {
     return new EnvironmentRegistry(options, { store, stored })
@@ -88,8 +86,7 @@ export class EnvironmentRegistry {
    * @throws RangeError for a name that is taken or of another form, ClientIdTakenError for a client of another environment
    */
   create(name: string, given: NewEnvironment = {}): StoredEnvironment {
-    if (!ENVIRONMENT_NAME.test(name))
-      throw new RangeError(`an environment's name is 1 to 64 letters, digits, ".", "_" and "-"`)
+    if (!ENVIRONMENT_NAME.test(name)) throw new RangeError(`an environment has ${ENVIRONMENT_NAME_RULE}`)
     if (this.#environments.has(name)) throw new RangeError(`there is an environment ${name} already`)
     const environment = this.#make(name, {
       settings: { ...DEFAULT_SETTINGS, ...given.settings },
@@ -199,8 +196,8 @@ export class EnvironmentRegistry {
 
   /** Everything there is to store at this moment. */
   image(): StateImage {
-    const environments = this.environments().map((environment) => [environment.name, environment.image()] as const)
-    return { version: 1, environments: byName(environments) }
+    const environments = this.environments().map((environment) => [environment.name, environment.stored()] as const)
+    return { version: STATE_VERSION, environments: byName(environments) }
   }
 
   #make(name: string, record: EnvironmentRecord): StoredEnvironment {

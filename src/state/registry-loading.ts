@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FileSystem } from './wal/file-system.ts'
 import type { JournalLine } from './wal/wal-record.ts'
-import { type Model, type Rows, TABLE_NAMES, type TableName } from './model/model.ts'
-import { pathText } from './state-file/shape.ts'
-import { refusedAt } from './state-file/state-check.ts'
+import { type Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
+import { refusedAt } from './state-file/read-state.ts'
 import type { EnvironmentRecord, StateImage } from './model/state-image.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
-import type { Table } from './model/table.ts'
+import type { Row, Table } from './model/table.ts'
 
 type Make = (name: string, record: EnvironmentRecord) => StoredEnvironment
 
@@ -24,13 +23,17 @@ class Contradiction extends Error {
 }
 
 /** The environments of a state file. @throws Contradiction */
-export function load(image: StateImage | undefined, make: Make): Map<string, StoredEnvironment> {
+export function load(state: StateImage | undefined, make: Make): Map<string, StoredEnvironment> {
   const environments = new Map<string, StoredEnvironment>()
-  for (const [name, { tables, ...record }] of Object.entries(image?.environments ?? {})) {
-    const environment = make(name, record)
+  for (const [name, image] of Object.entries(state?.environments ?? {})) {
+    const { settings, clock, ids, tables } = image
+    const environment = make(name, { settings, clock, ids })
     environments.set(name, environment)
     const inside = ['environments', name, 'tables']
-    for (const table of TABLE_NAMES) loadTable(environment.model.tables[table], tables[table], [...inside, table])
+    const { model } = environment
+    for (const table of TABLE_NAMES) loadTable<Row>(model.tables[table], tables[table], [...inside, table])
+    for (const section of SECTION_NAMES)
+      loadTable<Row>(model.tables[section], image[section], [...inside.slice(0, 2), section])
     const fault = sequenceFault(environment.model)
     if (fault) throw new Contradiction([...inside, 'counters'], fault)
   }
@@ -57,21 +60,11 @@ export function replay(
     }
     if (environment) environment.replay(record, ids)
     else if (record) environments.set(name, (environment = make(name, record)))
-    environment?.model.redo(
-      changes.map((change) =>
-        'put' in change
-          ? { table: change.put, id: change.row.id, after: change.row }
-          : { table: change.remove, id: change.id, after: undefined },
-      ),
-    )
+    for (const change of environment ? changes : []) environment?.redo(change)
   }
 }
 
-function loadTable<Name extends TableName>(
-  table: Table<Rows[Name]>,
-  rows: readonly Rows[Name][],
-  inside: readonly (string | number)[],
-): void {
+function loadTable<T extends Row>(table: Table<T>, rows: readonly T[], inside: readonly (string | number)[]): void {
   for (const [at, row] of rows.entries()) {
     let isNew = false
     try {
@@ -94,5 +87,6 @@ function sequenceFault(model: Model): string | undefined {
 export async function placed(error: unknown, file: string, fileSystem: FileSystem): Promise<unknown> {
   if (!(error instanceof Contradiction)) return error
   const bytes = (await fileSystem.read(file)) ?? Buffer.alloc(0)
-  return refusedAt(bytes, file, error.path, `at ${pathText(error.path)} ${error.message}`)
+  const { pathText } = await import('./state-file/validation.ts')
+  return refusedAt(bytes, file, error.path, `${pathText(error.path)}: ${error.message}`)
 }

@@ -3,7 +3,6 @@ import type { Settings } from '../domain/settings.ts'
 import type { ClockState, TimeSource } from './model/clock.ts'
 import type { Durability } from './wal/commit-log.ts'
 import type { FileSystem } from './wal/file-system.ts'
-import type { Migration } from './state-file/migrations.ts'
 import type { ResolveConnector, StoredEnvironment } from './stored-environment.ts'
 
 export interface RegistryOptions {
@@ -15,8 +14,6 @@ export interface RegistryOptions {
   durability?: Durability | undefined
   /** Bytes of journal at which it is folded into the state file; 64 MiB, and the size of the state file, at least. */
   checkpointAt?: number | undefined
-  /** From older versions of the state file to the present one; those of this toolmock when absent. */
-  migrations?: ReadonlyMap<number, Migration> | undefined
   time?: TimeSource | undefined
   fileSystem?: FileSystem | undefined
   resolveConnector: ResolveConnector

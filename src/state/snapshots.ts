@@ -1,45 +1,21 @@
-import { type Instant, milliseconds } from '../domain/instant.ts'
-import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
+import { milliseconds } from '../domain/instant.ts'
+import { type Rows, type Snapshot, TABLE_NAMES, type TableName } from './model/model.ts'
 import { now } from './environment.ts'
-import type { EnvironmentImage } from './model/state-image.ts'
 import type { Table } from './model/table.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 
-/** An environment's model at one moment. Rows are immutable, so that keeping one costs a list of references. */
-export interface Snapshot {
-  readonly name: string
-  /** In the environment's own time. */
-  readonly taken_at: Instant
-  readonly image: EnvironmentImage
-}
-
-/** What stays as it is when a model goes back to what it was: whoever acts for the environment goes on doing so. */
+/** Whoever acts for an environment goes on doing so when its model goes back to what it was. */
 export const LASTING_TABLES: ReadonlySet<TableName> = new Set(['clients', 'bearer_tokens'])
 
-/** The snapshots of one environment, by name, in the order in which they were first taken; kept as long as the server runs. */
-export class Snapshots {
-  readonly #byName = new Map<string, Snapshot>()
-
-  list(): Snapshot[] {
-    return [...this.#byName.values()]
-  }
-
-  get(name: string): Snapshot | undefined {
-    return this.#byName.get(name)
-  }
-
-  /** Takes one, in place of the one that has the name. */
-  take(name: string, environment: StoredEnvironment): Snapshot {
-    const snapshot = { name, taken_at: now(environment), image: environment.image() }
-    this.#byName.set(name, snapshot)
-    return snapshot
-  }
-
-  /** False when there is none of that name. */
-  remove(name: string): boolean {
-    return this.#byName.delete(name)
-  }
+/**
+ * Takes a snapshot, in place of the one that has the name. It is a commit, so that a disk that refuses an earlier commit
+ * takes the snapshot of it back as well.
+ */
+export function takeSnapshot(environment: StoredEnvironment, name: string): Snapshot {
+  const snapshot = { id: name, taken_at: now(environment), ...environment.image() }
+  environment.model.transact(() => environment.model.tables.snapshots.put(snapshot))
+  return snapshot
 }
 
 /**
@@ -49,16 +25,14 @@ export class Snapshots {
 export function restoreSnapshot(
   registry: EnvironmentRegistry,
   environment: StoredEnvironment,
-  { taken_at, image }: Snapshot,
+  { taken_at, settings, clock, tables }: Snapshot,
 ): void {
   registry.change(environment, () => {
-    environment.configure(image.settings)
-    if (image.clock.frozen_at === null) environment.clock.run()
+    environment.configure(settings)
+    if (clock.frozen_at === null) environment.clock.run()
     else environment.clock.freeze()
     environment.clock.set(milliseconds(taken_at))
-    for (const table of TABLE_NAMES) {
-      if (!LASTING_TABLES.has(table)) replaceRows(environment, table, image.tables[table])
-    }
+    for (const table of TABLE_NAMES) if (!LASTING_TABLES.has(table)) replaceRows(environment, table, tables[table])
   })
 }
 

@@ -6,11 +6,11 @@ import { segmentPath, segmentsOf } from './wal/wal-file.ts'
 import { type Identity, identityOf, type JournalLine } from './wal/wal-record.ts'
 import { replayRaw } from './wal/raw-replay.ts'
 import { rawLines, type RawLine, sameIdentity } from './state-file/recovery.ts'
-import { salvageRows } from './state-file/salvage-rows.ts'
-import { type LeaveOut, salvageText } from './state-file/salvage-text.ts'
-import { snapshotText } from './state-file/snapshot-text.ts'
-import { parseState, readDocument } from './state-file/state-check.ts'
-import type { StateImage } from './model/state-image.ts'
+import { migrated } from './state-file/migration.ts'
+import { type LeaveOut, salvageRows, salvageText } from './state-file/salvage.ts'
+import { stateText } from './state-file/state-text.ts'
+import { parseState, readDocument } from './state-file/read-state.ts'
+import { STATE_VERSION, type StateImage } from './model/state-image.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
 import { plural } from '../domain/text.ts'
 import { StateError } from './wal/state-errors.ts'
@@ -65,7 +65,7 @@ async function refuseTaken(fileSystem: FileSystem, out: string, file: string): P
 
 async function salvage(fileSystem: FileSystem, file: string, leaveOut: LeaveOut): Promise<StateImage> {
   const bytes = await readText(fileSystem, file)
-  const { state, isSound } = bytes ? readLeniently(bytes, file, leaveOut) : { state: EMPTY, isSound: false }
+  const { state, isSound } = bytes ? await readLeniently(bytes, file, leaveOut) : { state: EMPTY, isSound: false }
   const raw = await readRaw(fileSystem, file)
   if (!bytes && raw.length === 0) throw new StateError(`${file}: there is no such file`)
   if (!bytes && !belongs(raw, null)) leaveOut(`${file}: all of it but what its journal holds, because it is missing`)
@@ -73,7 +73,8 @@ async function salvage(fileSystem: FileSystem, file: string, leaveOut: LeaveOut)
   const isForeign = isSound && bytes && raw.length > 0 && !belongs(raw, identityOf(bytes))
   if (isForeign) leaveOut(`${file}.journal: all of it, because it follows another state file`)
   const lines = isForeign ? [] : wholeCommits(file, raw, leaveOut)
-  return salvageRows(replayRaw(state, lines), leaveOut)
+  const whole = replayRaw(state, lines)
+  return salvageRows(migrated(whole) ?? whole, leaveOut)
 }
 
 /** With the line breaks that toolmock writes, whatever a copy has made of them: no text of JSON has one inside. */
@@ -83,11 +84,15 @@ async function readText(fileSystem: FileSystem, path: string): Promise<Buffer | 
   return Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
 }
 
-const EMPTY: JsonObject = { version: 1, environments: {} }
+const EMPTY: JsonObject = { version: STATE_VERSION, environments: {} }
 
-function readLeniently(bytes: Buffer, file: string, leaveOut: LeaveOut): { state: JsonObject; isSound: boolean } {
+async function readLeniently(
+  bytes: Buffer,
+  file: string,
+  leaveOut: LeaveOut,
+): Promise<{ state: JsonObject; isSound: boolean }> {
   try {
-    return { state: parseState(bytes, file) as unknown as JsonObject, isSound: true }
+    return { state: (await parseState(bytes, file)) as unknown as JsonObject, isSound: true }
   } catch (error) {
     if (!(error instanceof StateError)) throw error
   }
@@ -142,7 +147,7 @@ function belongs(raw: readonly RawLine[], identity: Identity | null): boolean {
 async function write(out: string, image: StateImage): Promise<void> {
   const file = await open(out, 'wx', 0o600)
   try {
-    for (const part of snapshotText(image)) await file.write(part)
+    for (const part of stateText(image)) await file.write(part)
     await file.sync()
   } finally {
     await file.close()

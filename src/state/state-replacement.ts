@@ -1,9 +1,7 @@
-import { isJsonObject } from '../domain/json.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { ClockState } from './model/clock.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
-import { clockShape, idsShape, rowShape, settingsShape } from './state-file/row-shapes.ts'
-import { describe, type Fault, pathText, type Shape, within } from './state-file/shape.ts'
+import type { Fault } from './state-file/validation.ts'
 import { replaceRows } from './snapshots.ts'
 import type { StoredEnvironment } from './stored-environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
@@ -25,23 +23,18 @@ export interface StateProblem {
 /** More would not help anybody: they have the same cause. */
 const MOST_PROBLEMS = 100
 
-const PARTS: ReadonlyMap<string, Shape> = new Map([
-  ['settings', settingsShape],
-  ['clock', clockShape],
-  ['ids', idsShape],
-])
-
 /**
  * Reads a state for an environment: `settings`, `clock`, `ids` and `tables`. Ids are taken for the sake of a state that was
  * read before, and ignored: a sequence never goes back.
  * @param refuse told of every problem; the state is undefined when there was one
  */
-export function readState(
+export async function readState(
   value: unknown,
   owner: { registry: EnvironmentRegistry; environment: StoredEnvironment },
   refuse: (problem: StateProblem) => void,
-): EnvironmentState | undefined {
-  const faults = shapeFaults(value)
+): Promise<EnvironmentState | undefined> {
+  const { pathText, stateFaults } = await import('./state-file/validation.ts')
+  const faults = [...stateFaults(value)]
   const wellShaped = faults.length === 0 ? (value as EnvironmentState) : undefined
   if (wellShaped) faults.push(...contradictions(wellShaped, owner))
   for (const { path, found, allowed } of faults.slice(0, MOST_PROBLEMS))
@@ -60,43 +53,6 @@ export function replaceState(
     if (state.clock) environment.clock.restore(state.clock)
     for (const table of TABLE_NAMES) replaceRows(environment, table, state.tables[table])
   })
-}
-
-function shapeFaults(value: unknown): Fault[] {
-  if (!isJsonObject(value)) return [{ path: [], found: describe(value), allowed: 'an object with "tables"' }]
-  const faults = Object.entries(value).flatMap(([name, part]): Fault[] => {
-    if (name === 'tables') return []
-    const shape = PARTS.get(name)
-    if (!shape) return [{ path: [name], found: 'an unknown field', allowed: 'settings, clock, ids, tables' }]
-    return faultOf(shape(part) ?? impossibleInstant(part), name)
-  })
-  const tables = Object.hasOwn(value, 'tables') ? value['tables'] : undefined
-  if (!isJsonObject(tables)) return [...faults, { path: ['tables'], found: describe(tables), allowed: 'an object' }]
-  for (const name of Object.keys(tables)) {
-    if (TABLE_NAMES.some((known) => known === name)) continue
-    faults.push({ path: ['tables', name], found: 'an unknown field', allowed: TABLE_NAMES.join(', ') })
-  }
-  return [...faults, ...TABLE_NAMES.flatMap((name) => tableFaults(name, tables[name]))]
-}
-
-/** The first fault of each row. */
-function tableFaults(table: TableName, rows: unknown): Fault[] {
-  if (!Array.isArray(rows)) return [{ path: ['tables', table], found: describe(rows), allowed: 'an array' }]
-  const shape = rowShape(table)
-  return rows.flatMap((row: unknown, at) => {
-    const fault = shape(row) ?? impossibleInstant(row)
-    return fault ? [within('tables', within(table, within(at, fault)))] : []
-  })
-}
-
-/** Row shapes look at the form of an instant only, because they have to be fast. */
-function impossibleInstant(row: unknown): Fault | undefined {
-  if (!isJsonObject(row)) return undefined
-  for (const [name, value] of Object.entries(row)) {
-    if (!name.endsWith('_at') || typeof value !== 'string' || !Number.isNaN(Date.parse(value))) continue
-    return { path: [name], found: 'an instant that does not exist', allowed: 'one such as 2026-01-31T12:00:00.000Z' }
-  }
-  return undefined
 }
 
 /** Rows that contradict one another, or what other environments have. */
@@ -146,8 +102,4 @@ function repeated<Key extends string>(
     }
     return [{ path: ['tables', table, at, key], found: 'the same for the second time', allowed: `each ${key} once` }]
   })
-}
-
-function faultOf(fault: Fault | undefined, step: string): Fault[] {
-  return fault ? [within(step, fault)] : []
 }

@@ -2,12 +2,12 @@ import { plural } from '../domain/text.ts'
 import type { FileSystem } from './wal/file-system.ts'
 import { nodeFileSystem } from './wal/file-system.ts'
 import { segmentsOf } from './wal/wal-file.ts'
-import { MIGRATIONS, type Migration, STATE_VERSION } from './state-file/migrations.ts'
 import { readJournal } from './state-file/recovery.ts'
-import { VersionError } from './state-file/state-check.ts'
+import { STATE_VERSION } from './model/state-image.ts'
+import { VersionError } from './state-file/read-state.ts'
 import { StateFile } from './state-file/state-file.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
-import { readOlder } from './state-file/state-migration.ts'
+import { readOlder } from './state-file/migration.ts'
 import { StateError } from './wal/state-errors.ts'
 import type { Stored } from './disk-store.ts'
 import { EnvironmentRegistry } from './environment-registry.ts'
@@ -22,22 +22,14 @@ export type StateReport =
   /** There is nothing to look at, or a server has it open. */
   | { readonly kind: 'unreadable'; readonly message: string }
 
-interface CheckOptions {
-  readonly fileSystem?: FileSystem
-  readonly migrations?: ReadonlyMap<number, Migration>
-}
-
 /** Does all that a start does with a state file, and touches nothing: neither the file nor its lock. */
-export async function checkState(
-  path: string,
-  { fileSystem = nodeFileSystem, migrations = MIGRATIONS }: CheckOptions = {},
-): Promise<StateReport> {
+export async function checkState(path: string, fileSystem: FileSystem = nodeFileSystem): Promise<StateReport> {
   try {
     const file = await fileSystem.realPath(path)
     await refuseIfHeld(file)
     const there = (await fileSystem.read(file)) !== undefined || (await segmentsOf(fileSystem, file)).length > 0
     if (!there) return { kind: 'unreadable', message: `${path}: there is no such file` }
-    return await report(fileSystem, file, migrations)
+    return await report(fileSystem, file)
   } catch (error) {
     if (!(error instanceof Error)) throw error
     const isOfSystem = 'code' in error || error instanceof StateError
@@ -46,13 +38,9 @@ export async function checkState(
   }
 }
 
-async function report(
-  fileSystem: FileSystem,
-  file: string,
-  migrations: ReadonlyMap<number, Migration>,
-): Promise<StateReport> {
+async function report(fileSystem: FileSystem, file: string): Promise<StateReport> {
   try {
-    const stored = await readStored(fileSystem, file, migrations)
+    const stored = await readStored(fileSystem, file)
     const registry = new EnvironmentRegistry({ resolveConnector: () => undefined }, { stored })
     return { kind: 'sound', notices: stored.notices, holds: contentOf(registry) }
   } catch (error) {
@@ -62,18 +50,14 @@ async function report(
   }
 }
 
-async function readStored(
-  fileSystem: FileSystem,
-  file: string,
-  migrations: ReadonlyMap<number, Migration>,
-): Promise<Stored> {
+async function readStored(fileSystem: FileSystem, file: string): Promise<Stored> {
   try {
     const snapshot = await new StateFile(fileSystem, file).read()
     const { commits, notices } = await readJournal(fileSystem, file, snapshot?.identity ?? null)
     return { image: snapshot?.image, commits, notices }
   } catch (error) {
     if (!(error instanceof VersionError)) throw error
-    const { version, image, journal } = await readOlder(fileSystem, file, migrations)
+    const { version, image, journal } = await readOlder(fileSystem, file)
     const migration = `${file}: of version ${version}; a start migrates it to ${STATE_VERSION} and keeps the former file beside it`
     return { image, commits: [], notices: [...journal.notices, migration] }
   }

@@ -7,8 +7,9 @@ import { EnvironmentClock, type TimeSource } from './model/clock.ts'
 import type { Environment, Renewal } from './environment.ts'
 import { RandomIds, SeededIds } from './model/ids.ts'
 import type { Model } from './model/model.ts'
-import type { EnvironmentImage, EnvironmentRecord } from './model/state-image.ts'
-import { type Rows, TABLE_NAMES } from './model/model.ts'
+import type { EnvironmentImage, EnvironmentRecord, StoredEnvironment as StoredImage } from './model/state-image.ts'
+import type { JournalChange } from './wal/wal-record.ts'
+import { SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 
 /** Finds the connector that a `key_id` names in an environment's model. */
 export type ResolveConnector = (model: Model, keyId: string) => Connector | undefined
@@ -81,11 +82,27 @@ export class StoredEnvironment implements Environment {
     }
   }
 
-  /** Everything there is to store at this moment. Rows are immutable, so that their arrays are enough. */
+  /** The service's state at this moment. Rows are immutable, so that their arrays are enough. */
   image(): EnvironmentImage {
     const { tables } = this.model
     const rows = TABLE_NAMES.map((name) => [name, [...tables[name].values()]])
-    return { ...this.record, tables: Object.fromEntries(rows) as { [Name in keyof Rows]: Rows[Name][] } }
+    return { ...this.record, tables: Object.fromEntries(rows) as EnvironmentImage['tables'] }
+  }
+
+  /** Everything that the state file holds of this environment. */
+  stored(): StoredImage {
+    const { tables } = this.model
+    const sections = SECTION_NAMES.map((name) => [name, [...tables[name].values()]])
+    return { ...this.image(), ...(Object.fromEntries(sections) as Omit<StoredImage, keyof EnvironmentImage>) }
+  }
+
+  /** Applies a change that was committed before. The log says of a snapshot when it was taken, and not what it holds. */
+  redo(change: JournalChange): void {
+    if ('remove' in change) this.model.restore(change.remove, change.id, undefined)
+    else {
+      const row = change.put === 'snapshots' ? { ...change.row, ...this.image() } : change.row
+      this.model.restore(change.put, row.id, row)
+    }
   }
 
   /** Takes over what a journal says, without telling anybody. */

@@ -87,7 +87,7 @@ describe('Model', () => {
         const from = Math.min(kept, commits.length)
         for (const changes of commits.slice(from).toReversed()) model.undo(changes)
         expect(rows(model)).toEqual(states[from] ?? end)
-        for (const changes of commits.slice(from)) model.redo(changes)
+        for (const { table, id, after } of commits.slice(from).flat()) model.restore(table, id, after)
         expect(rows(model)).toEqual(end)
       }),
     )

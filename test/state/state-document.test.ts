@@ -2,12 +2,20 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type StateDocument, stateSchema } from '../../src/documents/state-document.ts'
-import type { Rows, TableName } from '../../src/state/model/model.ts'
-import { TABLE_NAMES } from '../../src/state/model/model.ts'
-import { fieldNames, rowShape } from '../../src/state/state-file/row-shapes.ts'
+import { COLUMNS } from '../../src/state/model/columns.ts'
+import {
+  type Rows,
+  SECTION_NAMES,
+  type SectionName,
+  type SectionRows,
+  TABLE_NAMES,
+  type TableName,
+} from '../../src/state/model/model.ts'
 import type { EnvironmentRecord } from '../../src/state/model/state-image.ts'
-import { parseState } from '../../src/state/state-file/state-check.ts'
+import { parseState } from '../../src/state/state-file/read-state.ts'
+import { rowFault } from '../../src/state/state-file/validation.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
+import { withToolmock } from '../support/toolmock.ts'
 import { account, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 type Fits<A, B> = [A, keyof A] extends [B, keyof B] ? true : false
@@ -18,7 +26,9 @@ type TablesDocument = EnvironmentDocument['tables']
 
 /** The compiler refuses this file when the schema and the row types part. */
 const IN_STEP: { [Name in TableName]: Same<TablesDocument[Name][number], Rows[Name]> } & {
-  record: Same<Omit<EnvironmentDocument, 'tables'>, EnvironmentRecord>
+  [Name in SectionName]: Same<Omit<EnvironmentDocument[Name][number], 'tables'>, Omit<SectionRows[Name], 'tables'>>
+} & {
+  record: Same<Omit<EnvironmentDocument, 'tables' | SectionName>, EnvironmentRecord>
 } = {
   clients: true,
   bearer_tokens: true,
@@ -31,6 +41,10 @@ const IN_STEP: { [Name in TableName]: Same<TablesDocument[Name][number], Rows[Na
   grants: true,
   authorization_codes: true,
   counters: true,
+  origins: true,
+  scenario_definitions: true,
+  scenario_runs: true,
+  snapshots: true,
   record: true,
 }
 
@@ -63,19 +77,19 @@ async function written(): Promise<unknown> {
 
 describe('the schema of the state file', () => {
   it('is in step with the types of the rows', () => {
-    expect(Object.keys(IN_STEP)).toEqual([...TABLE_NAMES, 'record'])
+    expect(Object.keys(IN_STEP)).toEqual([...TABLE_NAMES, ...SECTION_NAMES, 'record'])
   })
 
   it('names the fields of every table in the order in which the server writes them', () => {
     const { tables } = stateSchema.shape.environments.valueType.shape
     const named = Object.entries(tables.shape).map(([name, rows]) => [name, Object.keys(rows.element.shape)])
-    expect(named).toEqual(TABLE_NAMES.map((name) => [name, fieldNames(name)]))
+    expect(named).toEqual(TABLE_NAMES.map((name) => [name, COLUMNS[name]]))
   })
 
-  it('takes what the server writes, and so does the server', async () => {
+  it('takes what the server writes', async () => {
     const state = await written()
     expect(stateSchema.safeParse(state).error).toBeUndefined()
-    expect(parseState(Buffer.from(JSON.stringify(state)), 'state.json')).toEqual(state)
+    expect(await parseState(Buffer.from(JSON.stringify(state)), 'state.json')).toEqual(state)
   })
 
   it.each([
@@ -89,15 +103,50 @@ describe('the schema of the state file', () => {
     ['an instant of no month', { updated_at: '2026-13-01T00:00:00.000Z' }],
     ['credentials of another form', { credentials: { oauth_token: {} } }],
     ['an array as settings', { api_config: [] }],
-  ])('refuses an account with %s, and so does the server', (_, wrong) => {
-    const row = { ...account(1), ...wrong }
-    const { accounts } = stateSchema.shape.environments.valueType.shape.tables.shape
-    expect([accounts.safeParse([row]).success, rowShape('accounts')(row) === undefined]).toEqual([false, false])
-    expect([accounts.safeParse([account(1)]).success, rowShape('accounts')(account(1))]).toEqual([true, undefined])
+  ])('refuses an account with %s', (_, wrong) => {
+    expect(rowFault('accounts', { ...account(1), ...wrong })).toBeDefined()
+    expect(rowFault('accounts', account(1))).toBeUndefined()
   })
 
   it('has a JSON Schema', () => {
     const schema = z.toJSONSchema(stateSchema, { io: 'input', unrepresentable: 'any' })
     expect(schema).toMatchObject({ title: 'The state of toolmock', required: ['version', 'environments'] })
+  })
+})
+
+type Stored = Record<string, unknown> & { tools: Record<string, unknown>[]; responders: Record<string, unknown>[] }
+
+async function bundledConnectors(): Promise<Stored[]> {
+  let rows: Stored[] = []
+  await withToolmock({}, async ({ environment }) => {
+    rows = structuredClone([...environment.model.tables.connectors.values()]) as unknown as Stored[]
+    await Promise.resolve()
+  })
+  return rows
+}
+
+describe('a stored connector', () => {
+  it('fits the schema, whichever bundled one it is', async () => {
+    const rows = await bundledConnectors()
+    expect(rows.length).toBeGreaterThan(10)
+    for (const row of rows) expect(rowFault('connectors', row)).toBeUndefined()
+  })
+
+  it.each<[string, (row: Stored) => void, (string | number)[]]>([
+    [
+      'a lifetime that is none',
+      (row) => (row['oauth'] = { ...(row['oauth'] as object), access_token_lifetime: '1h' }),
+      ['oauth', 'access_token_lifetime'],
+    ],
+    ['a tool that calls nothing', (row) => (row.tools[0]!['call'] = 5), ['tools', 0, 'call']],
+    ['a tool without a schema', (row) => delete row.tools[0]!['input_schema'], ['tools', 0, 'input_schema']],
+    ['a responder without answers', (row) => (row.responders[0]!['answers'] = 'x'), ['responders', 0, 'answers']],
+    ['a responder with a field too many', (row) => (row.responders[0]!['weight'] = 1), ['responders', 0, 'weight']],
+    ['credentials that are not sent', (row) => (row['credentials'] = { fields: [] }), ['credentials', 'send']],
+  ])('is refused with %s, and the fault says where', async (_, damage, path) => {
+    const row = (await bundledConnectors()).find(({ tools, responders }) => tools.length > 0 && responders.length > 0)
+    if (!row) throw new Error('no bundled connector has a tool and a responder')
+    damage(row)
+    expect(rowFault('connectors', row)).toMatchObject({ path })
   })
 })

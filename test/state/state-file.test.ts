@@ -35,7 +35,7 @@ async function refusal(file: string, content: string | Buffer): Promise<string> 
 
 describe('the state file', () => {
   it(
-    'is what JSON.stringify writes with two spaces, and only its owner may read it',
+    'is JSON with one row of a table on each line, and only its owner may read it',
     inDirectory(async (file) => {
       const text = await stopped(file, (registry) => {
         addAccount(registry, 'default', {
@@ -44,7 +44,12 @@ describe('the state file', () => {
         })
         registry.create('__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
       })
-      expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 2)}\n`)
+      expect(text.split('\n').filter((line) => line.includes('ca_1'))).toEqual([
+        expect.stringMatching(/^ {10}\{"id":"ca_1".*\}$/),
+      ])
+      expect(text.split('\n').map((line) => /^ */.exec(line)?.[0].length ?? 0)).toSatisfy((margins: number[]) =>
+        margins.every((margin) => margin % 2 === 0),
+      )
       expect(Object.keys(JSON.parse(text) as object)).toEqual(['version', 'environments'])
       if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600)
       expect(await stopped(file)).toBe(text)
@@ -85,7 +90,7 @@ describe('the state file', () => {
       })
     const text = await run()
     expect(await run()).toBe(text)
-    const users = [...text.matchAll(/"user_id": "(user_[^"]+)"/g)].map(([, id]) => id)
+    const users = [...text.matchAll(/"user_id":"(user_[^"]+)"/g)].map(([, id]) => id)
     expect(new Set(users).size).toBe(10)
   })
 
@@ -107,17 +112,21 @@ describe('the state file', () => {
     ['an empty file', '', /state\.json: it is empty/],
     ['a foreign JSON file', '{"name": "x"}', /not a state file of toolmock/],
     ['an array', '[]', /not a state file of toolmock/],
-    ['another version', '{"version": 2, "environments": {}}', /version is 2; this toolmock reads version 1/],
+    ['a newer version', '{"version": 3, "environments": {}}', /version is 3; this toolmock reads version 2/],
     ['no JSON', '{\n  "version": 1,\n  "environments": {,}\n}', /state\.json:3:20: it is not JSON: unexpected ","/],
     ['a JSON file that ends too early', '{\n  "version": 1', /state\.json:2:15: .*unexpected the end of the file/],
     ['something after the JSON', '{"version": 1, "environments": {}}\n}', /state\.json:2:1: .*unexpected "}"/],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), /not a text in UTF-8/],
-    ['an unknown field', '{"version": 1, "environments": {}, "x": 1}', /at x there is an unknown field/],
-    ['a bad environment name', '{"version": 1, "environments": {"a b": {}}}', /at environments\.a b .*1 to 64 letters/],
+    [
+      'an unknown field',
+      '{"version": 2, "environments": {}, "x": 1}',
+      /:1:41: x is an unknown field; allowed are version, environments/,
+    ],
+    ['a bad environment name', '{"version": 2, "environments": {"a b": {}}}', /environments\.a b is .*1 to 64 letters/],
     [
       'an environment without settings',
-      '{"version": 1, "environments": {"a": {}}}',
-      /environments\.a\.settings there is nothing/,
+      '{"version": 2, "environments": {"a": {}}}',
+      /environments\.a\.settings is required/,
     ],
   ])('is refused and left alone when it is %s', (_, content, message) =>
     withDirectory(async (directory) => {
@@ -127,16 +136,16 @@ describe('the state file', () => {
 
   it.each([
     [
-      '"status": "ACTIVE"',
-      '"status": "GONE"',
-      /at environments\.default\.tables\.accounts\[1\]\.status there is a string; allowed is one of ACTIVE/,
+      '"status":"ACTIVE"',
+      '"status":"GONE"',
+      /environments\.default\.tables\.accounts\[1\]\.status is a string; it must be one of ACTIVE/,
     ],
-    ['"sequence": 2', '"sequence": 1', /accounts\[1\] the sequence 1 of account ca_2 belongs to ca_1/],
-    ['"id": "ca_2"', '"id": "ca_1"', /accounts\[1\]\.id the id "ca_1" is there twice/],
-    ['"id": "ca_2"', '"id": "ca_2", "colour": 1', /accounts\[1\]\.colour there is an unknown field/],
-    ['"identifier": "user2@example.com",', '', /accounts\[1\]\.identifier there is nothing; allowed is a string/],
-    ['"value": 2', '"value": 1', /counters account_sequence is 1, yet there is an account with the sequence 2/],
-    ['"frozen_at": "2026', '"frozen_at": "26', /clock\.frozen_at .*instant/],
+    ['"sequence":2', '"sequence":1', /accounts\[1\]: the sequence 1 of account ca_2 belongs to ca_1/],
+    ['"id":"ca_2"', '"id":"ca_1"', /accounts\[1\]\.id: the id "ca_1" is there twice/],
+    ['"id":"ca_2"', '"id":"ca_2","colour":1', /accounts\[1\]\.colour is an unknown field/],
+    ['"identifier":"user2@example.com",', '', /accounts\[1\]\.identifier is required: a string/],
+    ['"value":2', '"value":1', /counters: account_sequence is 1, yet there is an account with the sequence 2/],
+    ['"frozen_at":"2026', '"frozen_at":"26', /clock\.frozen_at .*instant/],
   ])('is refused when a row has %s as %s', (sound, broken, message) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
@@ -155,7 +164,7 @@ describe('the state file', () => {
         registry.create('two', { clients: [{ id: 'other', client_secret: '' }] })
       })
       expect(await refusal(file, text.replace('"other"', '"first"'))).toMatch(
-        /two\.tables\.clients\[0\] the client id "first"/,
+        /two\.tables\.clients\[0\]: the client id "first"/,
       )
     }),
   )

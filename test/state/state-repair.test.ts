@@ -88,8 +88,12 @@ describe('a check of a state file', () => {
   )
 
   it.each([
-    ['no JSON', (text: string) => text.replace('"identifier"', 'identifier'), /state\.json:\d+:13: it is not JSON/],
-    ['another version', (text: string) => text.replace('"version": 1', '"version": 9'), /version is 9/],
+    [
+      'no JSON',
+      (text: string) => text.replace('"identifier"', 'identifier'),
+      /state\.json:\d+:\d+: it is not JSON: unexpected "i"/,
+    ],
+    ['another version', (text: string) => text.replace('"version": 2', '"version": 9'), /version is 9/],
     ['a foreign file', () => '{"name": "x"}', /not a state file of toolmock/],
     [
       'a byte order mark',
@@ -103,23 +107,23 @@ describe('a check of a state file', () => {
     ],
     [
       'an object so deep that nobody could write it again',
-      (text: string) => text.replace('"api_config": {}', `"api_config": {"a": ${'['.repeat(9000)}${']'.repeat(9000)}}`),
-      /accounts\[0\]\.api_config there is more than 1000 levels of nesting/,
+      (text: string) => text.replace('"api_config":{}', `"api_config":{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`),
+      /accounts\[0\]\.api_config is an object; it must be an object of at most 1000 levels/,
     ],
     [
       'an environment of another name',
       (text: string) => text.replace('"default"', '"a/b"'),
-      /there is the name "a\/b"; allowed is a name of 1 to 64 letters/,
+      /is the name "a\/b"; it must be a name of 1 to 64 letters/,
     ],
     [
       'a row of another shape',
-      (text: string) => text.replace('"status": "ACTIVE"', '"status": "GONE"'),
-      /state\.json:\d+:23: at environments\.default\.tables\.accounts\[0\]\.status there is a string; allowed is one of/,
+      (text: string) => text.replace('"status":"ACTIVE"', '"status":"GONE"'),
+      /state\.json:\d+:\d+: environments\.default\.tables\.accounts\[0\]\.status is a string; it must be one of/,
     ],
     [
       'two rows that contradict each other',
-      (text: string) => text.replace('"sequence": 2', '"sequence": 1'),
-      /state\.json:\d+:11: at environments\.default\.tables\.accounts\[1\] the sequence 1 of account ca_2/,
+      (text: string) => text.replace('"sequence":2', '"sequence":1'),
+      /state\.json:\d+:11: environments\.default\.tables\.accounts\[1\]: the sequence 1 of account ca_2/,
     ],
   ])('says the same as the start that refuses %s', (_, damage, message) =>
     withDirectory(async (directory) => {
@@ -130,7 +134,7 @@ describe('a check of a state file', () => {
       expect(said).toMatch(message)
       expect(await checkState(file)).toEqual({ kind: 'refused', message: said })
       const line = Number(/state\.json:(\d+)/.exec(said)?.[1] ?? 1)
-      if (/tables/.test(said)) expect(text.split('\n')[line - 1]).toMatch(/GONE|\{$|\[\[/)
+      if (/tables/.test(said)) expect(text.split('\n')[line - 1]).toMatch(/GONE|"ca_2","sequence":1|\[\[/)
       expect(await readFile(file, 'utf8')).toBe(text)
     }),
   )
@@ -170,9 +174,9 @@ describe('a repair of a state file', () => {
       const before = await readFile(journalOf(file))
       expect(await repairState(file, out)).toMatchObject({ leftOut: [] })
       expect(await readFile(journalOf(file))).toEqual(before)
-      expect(await readFile(out, 'utf8')).toBe(`${JSON.stringify(JSON.parse(await readFile(out, 'utf8')), null, 2)}\n`)
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3', 'ca_4'])
       expect(await opened(file, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3', 'ca_4'])
+      expect(await readFile(out, 'utf8')).toBe(await readFile(file, 'utf8'))
     }),
   )
 
@@ -180,7 +184,7 @@ describe('a repair of a state file', () => {
     'keeps every row but the one that cannot be read',
     inDirectory(async ({ file, out }) => {
       const text = await stopped(file)
-      await writeFile(file, text.replace('"identifier": "user2', 'identifier": "user2'))
+      await writeFile(file, text.replace('"identifier":"user2', 'identifier":"user2'))
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([expect.stringMatching(/^line \d+: a row that cannot be read$/)])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
@@ -217,7 +221,7 @@ describe('a repair of a state file', () => {
     withDirectory(async (directory) => {
       const [file, out] = [join(directory, 'state.json'), join(directory, 'saved.json')]
       const text = edit(await stopped(file))
-      await writeFile(file, text.replace('"identifier": "user2', 'identifier": "user2'))
+      await writeFile(file, text.replace('"identifier":"user2', 'identifier":"user2'))
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([expect.stringMatching(/^line \d+: a row that cannot be read$/)])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
@@ -239,17 +243,17 @@ describe('a repair of a state file', () => {
   it(
     'says what it does not know and what is missing',
     inDirectory(async ({ file, out }) => {
-      const text = (await stopped(file)).replace('"version": 1,', '"version": 1, "extra": true,')
+      const text = (await stopped(file)).replace('"version": 2,', '"version": 2, "extra": true,')
       await writeFile(
         file,
         text.replace('"grants": []', '"things": [{"id": "t"}]').replace('"ids"', '"more": 1, "ids"'),
       )
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([
-        expect.stringContaining('extra: an unknown field; allowed is one of version, environments'),
-        expect.stringContaining('environments.default.more: an unknown field'),
-        expect.stringContaining('environments.default.tables.things: an unknown field'),
-        expect.stringContaining('environments.default.tables.grants: there is nothing'),
+        expect.stringContaining('extra is an unknown field; allowed are version, environments'),
+        expect.stringContaining('environments.default.more is an unknown field'),
+        expect.stringContaining('environments.default.tables.things is an unknown field'),
+        expect.stringContaining('environments.default.tables.grants is nothing; an empty table'),
       ])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3'])
     }),
@@ -274,13 +278,10 @@ describe('a repair of a state file', () => {
     'leaves out rows of another shape, doubles and rows of bytes that are no text, each with its place',
     inDirectory(async ({ file, out }) => {
       const text = await stopped(file)
-      await writeFile(
-        file,
-        text.replace('"status": "ACTIVE"', '"status": "GONE"').replace('"id": "ca_3"', '"id": "ca_2"'),
-      )
+      await writeFile(file, text.replace('"status":"ACTIVE"', '"status":"GONE"').replace('"id":"ca_3"', '"id":"ca_2"'))
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([
-        expect.stringContaining('environments.default.tables.accounts[0].status: there is a string'),
+        expect.stringContaining('environments.default.tables.accounts[0].status is a string'),
         expect.stringContaining('environments.default.tables.accounts[2]: its id is there twice'),
       ])
       expect(await opened(out, accountIds)).toEqual(['ca_2'])

@@ -214,9 +214,9 @@ export class Model {
     for (const change of changes.toReversed()) this.#table(change).restore(change.id, change.before, change.place)
   }
 
-  /** Applies changes that were committed before, in their order: the replay of a journal. */
-  redo(changes: readonly Pick<Change, 'table' | 'id' | 'after'>[]): void {
-    for (const change of changes) this.#table(change).restore(change.id, change.after)
+  /** Puts a row as it was committed before, or removes it; the commit is not made again. */
+  restore(table: string, id: string, row: Row | undefined): void {
+    this.#table({ table }).restore(id, row)
   }
 
   /** Enters some of the loaded rows that indexes left for later; false when none are left. */

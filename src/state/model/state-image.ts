@@ -1,7 +1,7 @@
 import type { Settings } from '../../domain/settings.ts'
 import type { ClockState } from './clock.ts'
 import type { IdsState } from './ids.ts'
-import type { Rows, TableName } from './model.ts'
+import type { Rows, SectionName, SectionRows, TableName } from './model.ts'
 
 /** What an environment is beside its rows. */
 export interface EnvironmentRecord {
@@ -11,14 +11,21 @@ export interface EnvironmentRecord {
   ids: IdsState | null
 }
 
+/** The service's state in one environment: what `GET /_mock/state` shows and a snapshot holds. */
 export interface EnvironmentImage extends EnvironmentRecord {
-  tables: { [Name in TableName]: readonly Rows[Name][] }
+  tables: { readonly [Name in TableName]: readonly Rows[Name][] }
 }
 
-/** The whole model at one moment, as the state file holds it (design 1.4). */
+/** An environment as the state file holds it: with the sections beside the tables. */
+export type StoredEnvironment = EnvironmentImage & { readonly [Name in SectionName]: readonly SectionRows[Name][] }
+
+/** The version of the state files that this toolmock writes. */
+export const STATE_VERSION = 2
+
+/** All environments at one moment, as the state file holds them (design 1.4). */
 export interface StateImage {
-  version: 1
-  environments: Record<string, EnvironmentImage>
+  version: typeof STATE_VERSION
+  environments: Record<string, StoredEnvironment>
 }
 
 /** An object that takes any key, `__proto__` too: environment names come from users. */

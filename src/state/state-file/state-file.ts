@@ -3,25 +3,26 @@ import { crc32 } from 'node:zlib'
 import { Low } from 'lowdb'
 import { type FileSystem, type OpenFile, release, writeFully } from '../wal/file-system.ts'
 import { type Identity, identityOf } from '../wal/wal-record.ts'
-import { snapshotText } from './snapshot-text.ts'
-import { parseState } from './state-check.ts'
-import { byName, type StateImage } from '../model/state-image.ts'
+import { byName, STATE_VERSION, type StateImage } from '../model/state-image.ts'
+import { parseState } from './read-state.ts'
+import { stateText } from './state-text.ts'
 
 /** Characters per write. */
 const WRITE_SIZE = 64 * 1024
 
-const EMPTY: StateImage = { version: 1, environments: byName([]) }
+const EMPTY: StateImage = { version: STATE_VERSION, environments: byName([]) }
 
 /**
- * The JSON file, through lowdb with an adapter of our own: a new file is written beside the old one in parts, synced, and
- * put in its place at once. Commits between two such files are the journal's.
+ * The JSON file. lowdb keeps the contract between the data and the file: `read` and `write` of one document through an
+ * adapter. The adapter is our own: it writes a new file beside the old one in parts, syncs it, and renames it over the old
+ * one. The commits since then are in the write-ahead log.
  */
 export class StateFile {
-  readonly #adapter: SnapshotAdapter
+  readonly #adapter: StateAdapter
   readonly #low: Low<StateImage>
 
   constructor(fileSystem: FileSystem, path: string) {
-    this.#adapter = new SnapshotAdapter(fileSystem, path)
+    this.#adapter = new StateAdapter(fileSystem, path)
     this.#low = new Low(this.#adapter, EMPTY)
   }
 
@@ -52,7 +53,7 @@ export class StateFile {
   }
 }
 
-class SnapshotAdapter {
+class StateAdapter {
   readonly #fileSystem: FileSystem
   readonly #path: string
   /** Of the file that is in place; null when there is none. */
@@ -67,7 +68,7 @@ class SnapshotAdapter {
   async read(): Promise<StateImage | null> {
     const bytes = await this.#fileSystem.read(this.#path)
     if (!bytes) return null
-    const image = parseState(bytes, this.#path)
+    const image = await parseState(bytes, this.#path)
     this.identity = identityOf(bytes)
     release(bytes)
     return image
@@ -109,7 +110,7 @@ async function writeParts(file: OpenFile, image: StateImage): Promise<Identity> 
     size += bytes.length
     crc = crc32(bytes, crc)
   }
-  for (const part of snapshotText(image)) {
+  for (const part of stateText(image)) {
     text += part
     if (text.length > WRITE_SIZE) await write()
   }

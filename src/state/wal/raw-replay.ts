@@ -1,8 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
 import type { JournalLine } from './wal-record.ts'
-import { TABLE_NAMES } from '../model/model.ts'
+import { SECTION_NAMES, TABLE_NAMES } from '../model/model.ts'
+import type { Row } from '../model/table.ts'
 
 const NO_ROWS: JsonObject = Object.fromEntries(TABLE_NAMES.map((name) => [name, []]))
+
+const NO_SECTIONS: JsonObject = Object.fromEntries(SECTION_NAMES.map((name) => [name, []]))
 
 type Rows = Map<JsonValue | undefined, JsonValue>
 
@@ -15,14 +18,24 @@ export function replayRaw(state: JsonObject, lines: readonly JournalLine[]): Jso
   const tables = new Map<string, Map<string, Rows>>()
   for (const line of lines) applyLine(line, environments, tables)
   const whole = [...environments].map(([name, environment]): [string, JsonValue] => {
-    const changed = [...(tables.get(name) ?? [])].map(([table, rows]): [string, JsonValue] => [
-      table,
-      [...rows.values()],
-    ])
-    if (!isJsonObject(environment)) return [name, environment]
-    return [name, { ...environment, tables: { ...objectAt(environment, 'tables'), ...Object.fromEntries(changed) } }]
+    return [name, isJsonObject(environment) ? withRows(environment, tables.get(name)) : environment]
   })
   return { ...state, environments: Object.fromEntries(whole) }
+}
+
+/** The environment with the rows that the log has changed in place of those of the file. */
+function withRows(environment: JsonObject, changed: Map<string, Rows> = new Map()): JsonObject {
+  const [tables, sections]: [JsonObject, JsonObject] = [{ ...objectAt(environment, 'tables') }, {}]
+  for (const [name, rows] of changed) {
+    if (SECTION_NAMES.some((known) => known === name)) sections[name] = [...rows.values()]
+    else tables[name] = [...rows.values()]
+  }
+  return { ...environment, tables, ...sections }
+}
+
+function snapshotOf(row: Row, environment: JsonObject, changed: Map<string, Rows> | undefined): JsonObject {
+  const { settings = null, clock = null, ids = null, tables = null } = withRows(environment, changed)
+  return { ...(row as object), settings, clock, ids, tables }
 }
 
 function applyLine(
@@ -36,13 +49,18 @@ function applyLine(
     return
   }
   const before = environments.get(name)
-  const present = { ...(isJsonObject(before) ? before : { tables: NO_ROWS }), ...(record as JsonObject | undefined) }
+  const present = {
+    ...(isJsonObject(before) ? before : { tables: NO_ROWS, ...NO_SECTIONS }),
+    ...(record as JsonObject | undefined),
+  }
   const seeded = objectAt(present, 'ids')
   if (ids !== undefined && 'seed' in seeded) present['ids'] = { ...seeded, position: ids }
   environments.set(name, present)
   for (const change of changes) {
     const table = rowsOf('put' in change ? change.put : change.remove, present, entryOf(tables, name))
-    if ('put' in change) table.set(change.row.id, change.row as unknown as JsonObject)
+    if ('put' in change && change.put === 'snapshots')
+      table.set(change.row.id, snapshotOf(change.row, present, tables.get(name)))
+    else if ('put' in change) table.set(change.row.id, change.row as unknown as JsonObject)
     else table.delete(change.id)
   }
 }
@@ -51,7 +69,9 @@ function applyLine(
 function rowsOf(table: string, environment: JsonObject, known: Map<string, Rows>): Rows {
   const present = known.get(table)
   if (present) return present
-  const stored = objectAt(environment, 'tables')[table]
+  const stored = SECTION_NAMES.some((known) => known === table)
+    ? environment[table]
+    : objectAt(environment, 'tables')[table]
   const rows: Rows = new Map()
   for (const [at, row] of (Array.isArray(stored) ? stored : []).entries()) {
     // A row that is none keeps its place, for whoever has to say so.

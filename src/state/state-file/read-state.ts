@@ -1,0 +1,74 @@
+import { isUtf8 } from 'node:buffer'
+import { isJsonObject, type JsonObject } from '../../domain/json.ts'
+import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
+import { StateError } from '../wal/state-errors.ts'
+import { placeOf } from './json-place.ts'
+import { findSyntaxFault } from './json-syntax.ts'
+import { decode, linesOf, parseByLine } from './state-text.ts'
+
+/**
+ * Reads the bytes of a state file.
+ * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
+ */
+export async function parseState(bytes: Buffer, path: string): Promise<StateImage> {
+  const state = readDocument(bytes, path)
+  if (state['version'] !== STATE_VERSION) throw new VersionError(path, state['version'])
+  const { faultText, stateFault } = await import('./validation.ts')
+  const fault = stateFault(state)
+  if (fault) throw refusedAt(bytes, path, fault.path, faultText(fault))
+  return state as unknown as StateImage
+}
+
+/** A state of any version. @throws StateError when the bytes are none */
+export function readDocument(bytes: Buffer, path: string): JsonObject {
+  const state = parseJson(bytes, path)
+  if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
+  throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
+}
+
+function parseJson(bytes: Buffer, path: string): unknown {
+  if (bytes.length === 0) throw refused(path, 'it is empty')
+  if (!isUtf8(bytes)) throw refused(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
+  const state = parseByLine(bytes)
+  if (state) return state
+  const text = decode(bytes)
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    const fault = findSyntaxFault(text)
+    if (!fault) throw error
+    throw refused(`${path}:${fault.line}:${fault.column}`, `it is not JSON: unexpected ${fault.found}`)
+  }
+}
+
+function lineOfOtherText(bytes: Buffer): number {
+  let line = 1
+  for (const text of linesOf(bytes)) {
+    if (text.includes('\ufffd')) break
+    line++
+  }
+  return line
+}
+
+function refused(path: string, what: string): StateError {
+  return new StateError(
+    `${path}: ${what}. Nothing was changed; use another --state file, or --fresh to replace this one; toolmock state repair saves what can be saved`,
+  )
+}
+
+/** A refusal that names the line and column of what is wrong. */
+export function refusedAt(bytes: Buffer, path: string, inside: readonly (string | number)[], what: string): StateError {
+  const { line, column } = placeOf(decode(bytes), inside)
+  return refused(`${path}:${line}:${column}`, what)
+}
+
+/** A state file of another version. */
+export class VersionError extends StateError {
+  constructor(
+    path: string,
+    readonly version: unknown,
+  ) {
+    const shown = JSON.stringify(version ?? null).slice(0, 40)
+    super(refused(path, `its version is ${shown}; this toolmock reads version ${STATE_VERSION} and older ones`).message)
+  }
+}

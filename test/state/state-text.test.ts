@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseByLine } from '../../src/state/state-file/state-text.ts'
+import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
+import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
+import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
+
+const AT = '2026-01-01T00:00:00.000Z'
+
+function inDirectory(work: (file: string) => Promise<void>): () => Promise<void> {
+  return () => withDirectory((directory) => work(join(directory, 'state.json')))
+}
+
+describe('the text of the state file', () => {
+  it('reads by line as it reads as a whole, whatever the rows hold', async () => {
+    await withDirectory(async (directory) => {
+      let run = 0
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.tuple(fc.string(), fc.jsonValue())), async (given) => {
+          const file = join(directory, `${run++}.json`)
+          const disk = new MemoryDisk()
+          const registry = await openTestRegistry({ file, fileSystem: disk })
+          registry.create('__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
+          for (const [identifier, value] of [['\u2028"\\\n', {}], ...given] as const)
+            addAccount(registry, '__proto__', { identifier, api_config: { value: value as string } })
+          takeSnapshot(registry.environment('__proto__')!, 'one')
+          await registry.close()
+          const bytes = disk.file(file)!
+          expect(parseByLine(bytes)).toEqual(JSON.parse(bytes.toString()))
+        }),
+        { numRuns: 50 },
+      )
+    })
+  })
+
+  it.each([
+    [
+      'a comma is missing between two rows',
+      (text: string) => text.replace('},\n          {"id":"ca_2"', '}\n          {"id":"ca_2"'),
+    ],
+    ['a comma follows the last row', (text: string) => text.replace(/(\{"id":"ca_2".*\})\n/, '$1,\n')],
+    ['its end is missing', (text: string) => text.slice(0, -4)],
+    [
+      'a row is cut',
+      (text: string) => text.replace('"sequence":2', '"sequence":'),
+    ],
+  ])('is not taken for JSON when %s', async (_, damage) => {
+    await withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      registry.create('default')
+      for (let each = 0; each < 2; each++) addAccount(registry)
+      await registry.close()
+      const text = disk.file(file)!.toString()
+      expect(damage(text)).not.toBe(text)
+      expect(parseByLine(Buffer.from(text))).toBeDefined()
+      expect(parseByLine(Buffer.from(damage(text)))).toBeUndefined()
+    })
+  })
+})
+
+describe('what is stored beside the tables', () => {
+  it.each<Crash | 'stopped'>(['stopped', 'killed', 'power-lost'])('is there again after a server was %s', (end) =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      const environment = registry.create('default', { clock: { offset_ms: 0, frozen_at: AT } })
+      addAccount(registry)
+      await registry.checkpoint()
+      takeSnapshot(environment, 'one')
+      addAccount(registry)
+      takeSnapshot(environment, 'two')
+      const run = {
+        id: 'flaky',
+        running: true,
+        by_hand: true,
+        started_at: 5,
+        state: 'a',
+        rules: [{ matched: 3, hits: 1 }],
+      }
+      environment.model.transact(() => {
+        environment.model.tables.scenario_runs.put(run)
+        environment.model.tables.snapshots.remove('two')
+      })
+      takeSnapshot(environment, 'two')
+      addAccount(registry)
+      await registry.durable()
+      const left = end === 'stopped' ? undefined : disk.after(end)
+      const image = environment.stored()
+      await registry.close()
+      const files = (left ?? disk)
+        .paths()
+        .map((path) => [path.replace('state', 'other'), (left ?? disk).file(path)!] as const)
+      const again = await openTestRegistry({ file: join(directory, 'other.json'), fileSystem: new MemoryDisk(files) })
+      const restarted = again.environment('default')!
+      expect(restarted.stored()).toEqual(image)
+      const { snapshots } = restarted.model.tables
+      expect([...snapshots.values()].map(({ id, tables }) => [id, tables.accounts.length])).toEqual([
+        ['one', 1],
+        ['two', 2],
+      ])
+      restoreSnapshot(again, restarted, snapshots.get('one')!)
+      expect(accountIds(again)).toEqual(['ca_1'])
+      expect(snapshots.size).toBe(2)
+      await again.close()
+    }),
+  )
+
+  it(
+    'is taken back with a commit that the disk refuses',
+    inDirectory(async (file) => {
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      const environment = registry.create('default')
+      await registry.durable()
+      disk.fails = () => new Error('EIO: i/o error')
+      addAccount(registry)
+      takeSnapshot(environment, 'never')
+      await expect(registry.durable()).rejects.toThrow('nothing was changed')
+      expect(accountIds(registry)).toEqual([])
+      expect(environment.model.tables.snapshots.size).toBe(0)
+      disk.fails = () => undefined
+      await registry.close()
+    }),
+  )
+})
