@@ -21,7 +21,7 @@ const uriTemplate: Plugin = {
 }
 
 /** What `src/cli/main.ts` loads for a start: each of these modules loads the next one, and all that it imports statically. */
-const START = ['src/cli/program.ts', 'src/cli/surroundings.ts', 'src/cli/start.ts', 'src/app/app.ts']
+const START = ['src/cli/program.ts', 'src/cli/start.ts', 'src/app/app.ts']
 
 /** The other ways to start a mock. */
 const OTHER_STARTS = ['src/cli/run.ts', 'src/index.ts']

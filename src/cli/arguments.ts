@@ -1,83 +1,92 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { instant } from '../domain/instant.ts'
 import { nearest } from '../domain/suggestion.ts'
-import { type Flag, type FlagValues, type Reading, readValue, variableOf } from './flag.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './failure.ts'
+import {
+  allVariables,
+  type CommandName,
+  type Flag,
+  type FlagKind,
+  flagsOf,
+  type FlagValues,
+  variableOf,
+} from './flags.ts'
 
 /** The variables of the process, as in `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-export interface Arguments<Table extends readonly Flag[]> {
-  readonly values: FlagValues<Table>
+export interface Arguments<Command extends CommandName> {
+  readonly values: FlagValues<Command>
   /** Where a value came from; a flag that is absent here has its default. */
   readonly given: ReadonlyMap<string, 'flag' | 'variable'>
-  /** What is no flag. */
-  readonly rest: readonly string[]
+  readonly operands: readonly string[]
 }
 
-type Value = Extract<Reading, { value: unknown }>['value']
+type Value = string | number | boolean | readonly string[]
 
 /**
- * Reads flags and variables by a table of flags; a flag wins over its variable, which wins over the default.
+ * Reads the flags and variables of a command. A flag wins over its variable, which wins over the default.
  * @throws UsageError naming the flag or variable, what was found and what is allowed
  */
-export function readArguments<const Table extends readonly Flag[]>(
-  table: Table,
+export function readArguments<Command extends CommandName>(
+  command: Command,
   argv: readonly string[],
   variables: Variables,
-): Arguments<Table> {
+): Arguments<Command> {
+  const flags = flagsOf(command)
   const values = new Map<string, Value | undefined>()
   const given = new Map<string, 'flag' | 'variable'>()
-  for (const flag of table) {
-    const value = fromVariable(flag, variables)
+  for (const flag of flags) {
+    const value = variableValue(flag, variables)
     if (value !== undefined) given.set(flag.name, 'variable')
     values.set(flag.name, value ?? flag.default ?? (flag.kind.type === 'switch' ? false : undefined))
   }
-  const rest = readFlags(table, argv, (flag, value) => {
+  const operands = readFlags(flags, argv, (flag, value) => {
     const earlier = given.get(flag.name) === 'flag' ? values.get(flag.name) : undefined
     values.set(flag.name, isList(value) && isList(earlier) ? [...earlier, ...value] : value)
     given.set(flag.name, 'flag')
   })
-  // The table says which type each name has; a Map cannot carry that.
-  return { values: Object.fromEntries(values) as FlagValues<Table>, given, rest }
+  // The table of flags says which type each name has; a Map cannot carry that.
+  return { values: Object.fromEntries(values) as FlagValues<Command>, given, operands }
 }
 
 function isList(value: Value | undefined): value is readonly string[] {
   return Array.isArray(value)
 }
 
-function fromVariable(flag: Flag, variables: Variables): Value | undefined {
+function variableValue(flag: Flag, variables: Variables): Value | undefined {
   const name = variableOf(flag)
   const text = name === undefined ? undefined : variables[name]?.trim()
-  // Compose files and workflows set variables to nothing when they mean not at all.
+  // Compose files and workflows set variables to an empty text when they mean that they are not set.
   if (name === undefined || text === undefined || text === '') return undefined
   if (flag.kind.type === 'list') {
     const items = text.split(',').map((item) => item.trim())
     return items.filter((item) => item !== '')
   }
-  return valueOf(readValue(flag.kind, text), `${name}=${text}`)
+  return readValue(flag.kind, text, `${name}=${text}`)
 }
 
 function readFlags(
-  table: readonly Flag[],
+  flags: readonly Flag[],
   argv: readonly string[],
   found: (flag: Flag, value: Value) => void,
 ): string[] {
-  const rest: string[] = []
-  for (const token of tokens(table, argv)) {
-    if (token.kind === 'positional') rest.push(token.value)
+  const operands: string[] = []
+  for (const token of tokens(flags, argv)) {
+    if (token.kind === 'positional') operands.push(token.value)
     if (token.kind !== 'option') continue
-    const negative = token.name.startsWith('no-') ? token.name.slice('no-'.length) : undefined
-    const flag = table.find(({ name }) => name === token.name || name === negative)
-    if (!flag || (flag.name === negative && flag.kind.type !== 'switch')) throw unknownFlag(table, token.rawName)
-    found(flag, flag.kind.type === 'switch' ? switched(flag, token, negative !== undefined) : written(flag, token))
+    const negated = token.name.startsWith('no-') ? token.name.slice('no-'.length) : undefined
+    const flag = flags.find(({ name }) => name === token.name || name === negated)
+    if (!flag || (flag.name === negated && flag.kind.type !== 'switch')) throw unknownFlag(flags, token.rawName)
+    found(flag, flag.kind.type === 'switch' ? switchValue(flag, token, negated !== undefined) : textValue(flag, token))
   }
-  return rest
+  return operands
 }
 
 /** Not strict, because the messages of `parseArgs` name neither what is allowed nor what was probably meant. */
-function tokens(table: readonly Flag[], argv: readonly string[]): readonly Token[] {
+function tokens(flags: readonly Flag[], argv: readonly string[]): readonly Token[] {
   const options: NonNullable<ParseArgsConfig['options']> = {}
-  for (const { name, short, kind } of table) {
+  for (const { name, short, kind } of flags) {
     options[name] = { type: kind.type === 'switch' ? 'boolean' : 'string', ...(short === undefined ? {} : { short }) }
   }
   return parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens
@@ -85,42 +94,79 @@ function tokens(table: readonly Flag[], argv: readonly string[]): readonly Token
 type Token = ReturnType<typeof parseArgs<{ strict: false; tokens: true }>>['tokens'][number]
 type OptionToken = Extract<Token, { kind: 'option' }>
 
-function switched(flag: Flag, token: OptionToken, negative: boolean): boolean {
-  if (token.value === undefined) return !negative
-  if (negative) throw new UsageError(`--no-${flag.name} takes no value; found ${token.value}.`)
-  return valueOf(readValue(flag.kind, token.value), `--${flag.name}=${token.value}`) === true
+function switchValue(flag: Flag, token: OptionToken, isNegated: boolean): boolean {
+  if (token.value === undefined) return !isNegated
+  if (isNegated) throw new UsageError(`--no-${flag.name} takes no value; found ${token.value}.`)
+  return readValue(flag.kind, token.value, `--${flag.name}=${token.value}`) === true
 }
 
-function written(flag: Flag, token: OptionToken): Value {
-  const eaten = token.value?.startsWith('-') === true && token.inlineValue !== true
-  if (token.value === undefined || eaten) {
+function textValue(flag: Flag, token: OptionToken): Value {
+  const isNextFlag = token.value?.startsWith('-') === true && token.inlineValue !== true
+  if (token.value === undefined || isNextFlag) {
     throw new UsageError(`--${flag.name} needs a value: --${flag.name} ${flag.placeholder ?? 'VALUE'} (${flag.help}).`)
   }
-  return valueOf(readValue(flag.kind, token.value), `--${flag.name} ${token.value}`)
+  return readValue(flag.kind, token.value, `--${flag.name} ${token.value}`)
 }
 
-function valueOf(reading: Reading, where: string): Value {
-  if ('value' in reading) return reading.value
-  throw new UsageError(`${where}: expected ${reading.expected}.`)
-}
-
-function unknownFlag(table: readonly Flag[], written: string): UsageError {
-  const meant = nearest(
-    written.replace(/^-+/, ''),
-    table.map(({ name }) => name),
-  )
-  const all = table.map(({ name }) => `--${name}`).join(', ')
+function unknownFlag(flags: readonly Flag[], written: string): UsageError {
+  const names = flags.map(({ name }) => name)
+  const meant = nearest(written.replace(/^-+/, ''), names)
+  const all = names.map((name) => `--${name}`).join(', ')
   return new UsageError(
     `${written} is not known. ${meant === undefined ? `Known are ${all}.` : `Did you mean --${meant}?`}`,
   )
 }
 
-/** Variables that look like one of ours with a slip in the name, which would otherwise be passed over in silence. */
-export function mistypedVariables(table: readonly Flag[], variables: Variables): string[] {
-  const known = table.map(variableOf).filter((name) => name !== undefined)
+/** @throws UsageError with `where`, and with what is allowed */
+function readValue(kind: FlagKind, text: string, where: string): Value {
+  const expected = (allowed: string): UsageError => new UsageError(`${where}: expected ${allowed}.`)
+  switch (kind.type) {
+    case 'switch': {
+      const word = text.toLowerCase()
+      if (['1', 'true', 'yes', 'on'].includes(word)) return true
+      if (['0', 'false', 'no', 'off'].includes(word)) return false
+      throw expected('true or false')
+    }
+    case 'text':
+    case 'list':
+      if (text === '') throw expected('a value')
+      return kind.type === 'list' ? [text] : text
+    case 'url': {
+      // Links and redirects are built on it, so it has neither a query nor a fragment, nor a slash at its end.
+      const url = URL.canParse(text) ? new URL(text) : undefined
+      const isPlain = url && /^https?:$/.test(url.protocol) && !/[?#\s]/.test(text) && url.username === ''
+      if (!isPlain) throw expected('an http or https URL without query')
+      return url.href.replace(/\/+$/, '')
+    }
+    case 'instant': {
+      const at = INSTANT.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN
+      const isDay = new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() === Number(text.slice(8, 10))
+      if (!(at >= 0 && isDay)) throw expected('an instant from 1970 on, such as 2026-01-31T09:00:00Z or 2026-01-31')
+      return instant(at)
+    }
+    case 'amount':
+      if (!/^(\d{1,6}|(\d|[1-9]\d|100)%)$/.test(text)) throw expected('a whole number, or a percentage from 0% to 100%')
+      return text
+    case 'whole':
+      if (!/^\d{1,9}$/.test(text) || Number(text) < kind.min || Number(text) > kind.max) {
+        throw expected(`a whole number from ${kind.min} to ${kind.max}`)
+      }
+      return Number(text)
+    case 'choice':
+      if (!kind.allowed.includes(text)) throw expected(`one of ${kind.allowed.join(', ')}`)
+      return text
+  }
+}
+
+/** A time needs its zone: without one it would be another instant on each machine. */
+const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/i
+
+/** Variables whose name is nearly one that is read; they would otherwise be ignored without a word. */
+export function mistypedVariables(variables: Variables): string[] {
+  const known = allVariables()
   return Object.keys(variables).flatMap((name) => {
-    const ours = known.includes(name) || ['TOOLMOCK_URL', 'TOOLMOCK_CLIENT_ID', 'TOOLMOCK_CLIENT_SECRET'].includes(name)
-    if (ours || !name.startsWith('TOOLMOCK_')) return []
+    const isKnown = [...known, 'TOOLMOCK_URL', 'TOOLMOCK_CLIENT_ID', 'TOOLMOCK_CLIENT_SECRET'].includes(name)
+    if (isKnown || !name.startsWith('TOOLMOCK_')) return []
     const meant = nearest(
       name.slice('TOOLMOCK_'.length),
       known.map((other) => other.slice('TOOLMOCK_'.length)),
@@ -129,9 +175,9 @@ export function mistypedVariables(table: readonly Flag[], variables: Variables):
   })
 }
 
-/** Where the first operand stands; -1 when there are flags alone. */
-export function firstOperand(argv: readonly string[], known: readonly Flag[]): number {
+/** The index of the first operand; -1 when there are only flags. */
+export function firstOperand(argv: readonly string[], flags: readonly Flag[]): number {
   const takesNext = (word: string | undefined): boolean =>
-    known.some(({ name, kind }) => word === `--${name}` && kind.type !== 'switch')
+    flags.some(({ name, kind }) => word === `--${name}` && kind.type !== 'switch')
   return argv.findIndex((word, at) => !word.startsWith('-') && !takesNext(argv[at - 1]))
 }

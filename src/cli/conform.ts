@@ -1,17 +1,15 @@
 import { type BASES, type REPORT_FORMATS, reportText, runConformance } from '../conform/conformance.ts'
 import { StartError } from '../domain/start-error.ts'
-import { type Arguments, readArguments } from './arguments.ts'
-import type { Surroundings } from './command.ts'
-import { CONFORM_FLAGS } from './conform-flags.ts'
-import { UsageError } from './usage-error.ts'
+import { readArguments } from './arguments.ts'
+import type { CommandContext } from './commands.ts'
+import { UsageError } from './failure.ts'
+import type { FlagValues } from './flags.ts'
 
-type ConformValues = Arguments<typeof CONFORM_FLAGS>['values']
-
-/** Holds an implementation of the service against its contract: 0 when all holds, 1 when something is broken. */
-export async function conform(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { variables, out, err, progress } = surroundings
-  const { values, rest } = readArguments(CONFORM_FLAGS, argv, variables)
-  if (rest.length > 0) throw new UsageError(`conform takes no ${rest.join(' ')}.`)
+/** Checks an implementation of the service against its contract: 0 when every check holds, 1 when one is broken. */
+export async function conform(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { variables, out, err, progress } = context
+  const { values, operands } = readArguments('conform', argv, variables)
+  if (operands.length > 0) throw new UsageError(`conform takes no ${operands.join(' ')}.`)
   const interrupted = new AbortController()
   const stop = (): void => interrupted.abort()
   process.once('SIGINT', stop).once('SIGTERM', stop)
@@ -29,20 +27,20 @@ export async function conform(argv: readonly string[], surroundings: Surrounding
     })
     progress?.('')
     out(reportText(report, values.format satisfies (typeof REPORT_FORMATS)[number]))
-    if (report.leftBehind > 0) err('toolmock: something that the run made could not be removed from the target again')
-    if (interrupted.signal.aborted) throw new StartError('the run was interrupted; what it had made was removed')
+    if (report.leftBehind > 0) err('toolmock: the run could not remove everything that it created at the target')
+    if (interrupted.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
     return report.summary.broken > 0 ? 1 : 0
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop)
   }
 }
 
-/** Where the service is and who asks. `start` and `run` give all three as variables. @throws UsageError */
-function target(values: ConformValues, url: string | undefined) {
+/** The service and the client credentials. `start` and `run` provide all three as variables. @throws UsageError */
+function target(values: FlagValues<'conform'>, url: string | undefined) {
   const baseUrl = values['base-url'] ?? (url === '' ? undefined : url)
   const { 'client-id': id, 'client-secret': secret } = values
   if (baseUrl === undefined) throw new UsageError('conform needs --base-url, or TOOLMOCK_URL.')
-  if (!URL.canParse(baseUrl)) throw new UsageError(`TOOLMOCK_URL=${baseUrl} is no URL.`)
+  if (!URL.canParse(baseUrl)) throw new UsageError(`TOOLMOCK_URL=${baseUrl} is not a URL.`)
   if (id === undefined || secret === undefined) throw new UsageError('conform needs --client-id and --client-secret.')
   return { baseUrl, client: { id, secret } }
 }

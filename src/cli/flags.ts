@@ -1,84 +1,149 @@
-import type { Flag } from './flag.ts'
+import type { Instant } from '../domain/instant.ts'
 import { LOG_LEVELS } from './log.ts'
 
-/** Where the server listens; `healthcheck` reads the same. */
-const PORT = {
-  name: 'port',
-  kind: { type: 'whole', min: 0, max: 65_535 },
-  placeholder: 'N',
-  default: 8665,
-  variable: true,
-  help: 'port to serve on; 0 takes a free one',
-} as const satisfies Flag
+export const COMMAND_NAMES = ['start', 'run', 'validate', 'init', 'state', 'conform', 'report', 'healthcheck'] as const
+export type CommandName = (typeof COMMAND_NAMES)[number]
 
-const HOST = {
-  name: 'host',
-  kind: { type: 'text' },
-  placeholder: 'H',
-  default: '127.0.0.1',
-  variable: true,
-  help: 'address to serve on; 0.0.0.0 for every one',
-} as const satisfies Flag
+/** One flag as data: parsing, its variable, the help text and the README's table come from it. */
+export interface Flag {
+  /** Without the dashes; the variable is `TOOLMOCK_` and this in capitals. */
+  readonly name: string
+  readonly short?: string
+  readonly commands: readonly CommandName[]
+  readonly kind: FlagKind
+  /** Stands for the value in the help text: `--port N`. */
+  readonly placeholder?: string
+  readonly default?: string | number | boolean | readonly string[]
+  /** Whether a variable can set it too; a list is comma-separated there. */
+  readonly variable: boolean
+  readonly help: string
+}
 
-/** HTTPS (G50); `healthcheck` has to know of it as well. */
-export const TLS = [
+export type FlagKind =
+  | { readonly type: 'switch' }
+  | { readonly type: 'text' }
+  | { readonly type: 'list' }
+  | { readonly type: 'url' }
+  | { readonly type: 'instant' }
+  | { readonly type: 'amount' }
+  | { readonly type: 'whole'; readonly min: number; readonly max: number }
+  | { readonly type: 'choice'; readonly allowed: readonly string[] }
+
+const SERVERS = ['start', 'run'] as const
+/** Commands that call a running server. */
+const CALLERS = ['report', 'healthcheck'] as const
+
+/** Every flag of every command, in the order of the help texts. */
+const FLAGS = [
   {
-    name: 'tls',
-    kind: { type: 'switch' },
+    name: 'url',
+    commands: CALLERS,
+    kind: { type: 'url' },
+    placeholder: 'URL',
     variable: true,
-    help: 'HTTPS with a temporary authority, whose file is printed',
+    help: 'the server to ask (from host and port by default)',
   },
   {
-    name: 'tls-cert',
+    name: 'port',
+    commands: ['start', ...CALLERS],
+    kind: { type: 'whole', min: 0, max: 65_535 },
+    placeholder: 'N',
+    default: 8665,
+    variable: true,
+    help: 'port of the server; `start` takes a free one for 0',
+  },
+  {
+    name: 'host',
+    commands: ['start', ...CALLERS],
     kind: { type: 'text' },
-    placeholder: 'F',
+    placeholder: 'H',
+    default: '127.0.0.1',
     variable: true,
-    help: 'HTTPS with this certificate, a PEM file; needs `--tls-key`',
+    help: 'address of the server; 0.0.0.0 for all addresses of the machine',
   },
-  {
-    name: 'tls-key',
-    kind: { type: 'text' },
-    placeholder: 'F',
-    variable: true,
-    help: 'the private key of the certificate',
-  },
-] as const satisfies readonly Flag[]
-
-export const COMMON_FLAGS = [
-  { name: 'help', short: 'h', kind: { type: 'switch' }, variable: false, help: 'say how to use this and stop' },
-  { name: 'version', short: 'v', kind: { type: 'switch' }, variable: false, help: 'print the version and stop' },
-] as const satisfies readonly Flag[]
-
-export const START_FLAGS = [
-  PORT,
-  HOST,
   {
     name: 'base-url',
+    commands: ['start'],
     kind: { type: 'url' },
     placeholder: 'URL',
     variable: true,
     help: "what links and redirects are built on (from the request's Host by default)",
   },
   {
+    name: 'base-url',
+    commands: ['conform'],
+    kind: { type: 'url' },
+    placeholder: 'URL',
+    variable: false,
+    help: 'the implementation to check (TOOLMOCK_URL by default)',
+  },
+  {
     name: 'state',
+    commands: ['start'],
     kind: { type: 'text' },
     placeholder: 'FILE',
     default: '.toolmock/state.json',
     variable: true,
     help: 'the whole model, one JSON file',
   },
-  { name: 'in-memory', kind: { type: 'switch' }, variable: true, help: 'no file at all' },
-  { name: 'fresh', kind: { type: 'switch' }, variable: true, help: 'ignore and replace an existing state' },
+  {
+    name: 'in-memory',
+    commands: ['start'],
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'no state file',
+  },
+  {
+    name: 'fresh',
+    commands: ['start'],
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'ignore and replace an existing state',
+  },
   {
     name: 'durability',
+    commands: ['start'],
     kind: { type: 'choice', allowed: ['strict', 'relaxed'] },
     placeholder: 'D',
     default: 'strict',
     variable: true,
-    help: 'strict answers once a change is on disk; relaxed answers at once, and what a crash interrupts may be lost',
+    help: 'strict answers once a change is on disk; relaxed answers at once, and a crash may lose the latest changes',
+  },
+  {
+    name: 'min-operations',
+    commands: ['run'],
+    kind: { type: 'amount' },
+    placeholder: 'N|N%',
+    variable: true,
+    help: 'the verdict fails when fewer operations have answered a success',
+  },
+  {
+    name: 'min-statuses',
+    commands: ['run'],
+    kind: { type: 'amount' },
+    placeholder: 'N|N%',
+    variable: true,
+    help: 'the verdict fails when fewer of the declared statuses have been answered',
+  },
+  {
+    name: 'allow-violation',
+    commands: ['run'],
+    kind: { type: 'list' },
+    placeholder: 'OPERATION[:FIELD]',
+    variable: true,
+    help: 'what is provoked on purpose: of an operation, of one of its fields, or `unknown_path[:/PATH]`',
+  },
+  {
+    name: 'report',
+    commands: ['run'],
+    kind: { type: 'list' },
+    placeholder: 'FILE',
+    variable: true,
+    help: 'the whole report, by the ending of its name: .json, .xml (JUnit), .sarif or .html',
   },
   {
     name: 'seed',
+    commands: SERVERS,
     kind: { type: 'list' },
     placeholder: 'PATH',
     default: ['bundled'],
@@ -87,6 +152,7 @@ export const START_FLAGS = [
   },
   {
     name: 'scenario',
+    commands: SERVERS,
     kind: { type: 'list' },
     placeholder: 'NAME_OR_FILE',
     variable: true,
@@ -94,14 +160,22 @@ export const START_FLAGS = [
   },
   {
     name: 'clock',
+    commands: SERVERS,
     kind: { type: 'instant' },
     placeholder: 'ISO',
     variable: true,
-    help: 'where the clock of a new environment starts (at the present by default)',
+    help: 'where the clock of a new environment starts (at the current time by default)',
   },
-  { name: 'freeze', kind: { type: 'switch' }, variable: true, help: 'the clock of a new environment stands still' },
+  {
+    name: 'freeze',
+    commands: SERVERS,
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'the clock of a new environment stands still',
+  },
   {
     name: 'id-seed',
+    commands: SERVERS,
     kind: { type: 'whole', min: 0, max: 999_999_999 },
     placeholder: 'N',
     variable: true,
@@ -109,98 +183,286 @@ export const START_FLAGS = [
   },
   {
     name: 'strict',
+    commands: SERVERS,
     kind: { type: 'switch' },
     variable: true,
     help: 'refuse what is otherwise ignored with a warning; no Discovery operations',
   },
   {
     name: 'watch',
+    commands: ['start'],
     kind: { type: 'switch' },
     variable: true,
     help: 'reload seeds, connectors and scenarios when their files change',
   },
   {
     name: 'admin-token',
+    commands: ['start', 'report', 'conform'],
     kind: { type: 'text' },
     placeholder: 'T',
     variable: true,
-    help: 'what the control API asks for, as a bearer token',
+    help: 'the bearer token that the control API requires',
   },
   {
     name: 'allow-host',
+    commands: ['start'],
     kind: { type: 'list' },
     placeholder: 'H',
     variable: true,
-    help: 'a name at which the control API may be called, beside those that are safe by themselves',
+    help: 'a name at which the control API may be called, beside those that are always safe',
   },
   {
     name: 'allow-outbound',
+    commands: SERVERS,
     kind: { type: 'switch' },
     variable: true,
     help: 'a connector may name a server that is not on loopback',
   },
-  ...TLS,
+  {
+    name: 'tls',
+    commands: [...SERVERS, ...CALLERS],
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'HTTPS with a temporary certificate authority, whose file is printed',
+  },
+  {
+    name: 'tls-cert',
+    commands: [...SERVERS, ...CALLERS],
+    kind: { type: 'text' },
+    placeholder: 'F',
+    variable: true,
+    help: 'HTTPS with this certificate, a PEM file; needs `--tls-key`',
+  },
+  {
+    name: 'tls-key',
+    commands: [...SERVERS, ...CALLERS],
+    kind: { type: 'text' },
+    placeholder: 'F',
+    variable: true,
+    help: 'the private key of the certificate',
+  },
   {
     name: 'journal',
+    commands: SERVERS,
     kind: { type: 'text' },
     placeholder: 'FILE',
     variable: true,
-    help: 'append every journal entry to it, one line of JSON each',
+    help: 'append every entry of the request journal to it, one line of JSON each',
   },
   {
     name: 'journal-size',
+    commands: SERVERS,
     kind: { type: 'whole', min: 1, max: 10_000_000 },
     placeholder: 'N',
     default: 10_000,
     variable: true,
-    help: 'how many entries the journal of an environment keeps',
+    help: 'how many entries the request journal of an environment keeps',
   },
   {
     name: 'body-limit',
+    commands: SERVERS,
     kind: { type: 'whole', min: 1, max: 999_999_999 },
     placeholder: 'BYTES',
     default: 1_048_576,
     variable: true,
-    help: 'largest request body that is taken',
+    help: 'largest request body that is accepted',
   },
   {
     name: 'log-level',
+    commands: ['start'],
     kind: { type: 'choice', allowed: LOG_LEVELS },
     placeholder: 'L',
     default: 'info',
     variable: true,
     help: LOG_LEVELS.join(', '),
   },
-  { name: 'json', kind: { type: 'switch' }, variable: true, help: 'the ready line and log lines are JSON' },
-  ...COMMON_FLAGS,
-] as const satisfies readonly Flag[]
-
-export const STATE_FLAGS = [
+  {
+    name: 'log-level',
+    commands: ['run'],
+    kind: { type: 'choice', allowed: LOG_LEVELS },
+    placeholder: 'L',
+    variable: true,
+    help: `${LOG_LEVELS.join(', ')}: written at once; without it warnings are printed after the command has ended`,
+  },
+  {
+    name: 'json',
+    commands: ['start'],
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'the ready line and log lines are JSON',
+  },
   {
     name: 'out',
+    commands: ['state'],
     kind: { type: 'text' },
     placeholder: 'NEW',
     variable: false,
-    help: 'where repair writes what it saves; a file that is not there yet',
+    help: 'where repair writes what it saves; a file that does not exist yet',
   },
-  ...COMMON_FLAGS,
-] as const satisfies readonly Flag[]
-
-const [BY_TLS, CERT, KEY] = TLS
-
-/** Where a running server is: by its address, or by the flags and variables that it was started with. */
-export const HEALTHCHECK_FLAGS = [
   {
-    name: 'url',
-    kind: { type: 'url' },
-    placeholder: 'URL',
+    name: 'client-id',
+    commands: ['conform'],
+    kind: { type: 'text' },
+    placeholder: 'ID',
     variable: true,
-    help: 'the server to ask (from host and port by default)',
+    help: 'client credentials',
   },
-  { ...PORT, help: 'the port that it serves on' },
-  { ...HOST, help: 'the address that it serves on' },
-  { ...BY_TLS, help: 'it serves HTTPS' },
-  { ...CERT, help: 'the same, by the certificate that it was started with' },
-  { ...KEY, help: 'the private key of that; it is not read' },
-  ...COMMON_FLAGS,
+  {
+    name: 'client-secret',
+    commands: ['conform'],
+    kind: { type: 'text' },
+    placeholder: 'SECRET',
+    variable: true,
+    help: 'client credentials',
+  },
+  {
+    name: 'format',
+    commands: ['conform'],
+    kind: { type: 'choice', allowed: ['text', 'json', 'junit'] },
+    placeholder: 'F',
+    default: 'text',
+    variable: false,
+    help: 'what is printed: text, json or junit',
+  },
+  {
+    name: 'only',
+    commands: ['conform'],
+    kind: { type: 'list' },
+    placeholder: 'PATTERN',
+    variable: false,
+    help: 'only checks of this name, where `*` stands for any part: `verify/*`',
+  },
+  {
+    name: 'basis',
+    commands: ['conform'],
+    kind: { type: 'choice', allowed: ['document', 'convention', 'choice'] },
+    placeholder: 'B',
+    variable: false,
+    help: "only checks that rest on the service's document, on convention, or on a choice of this mock",
+  },
+  {
+    name: 'connector',
+    commands: ['conform'],
+    kind: { type: 'text' },
+    placeholder: 'NAME',
+    variable: false,
+    help: 'the connector to check with (the first of type OAUTH by default)',
+  },
+  {
+    name: 'allow-provider-changes',
+    commands: ['conform'],
+    kind: { type: 'switch' },
+    variable: false,
+    help: 'create, change and delete custom providers, whose deletion is permanent',
+  },
+  {
+    name: 'consent',
+    commands: ['conform'],
+    kind: { type: 'choice', allowed: ['control-api', 'skip'] },
+    placeholder: 'HOW',
+    default: 'skip',
+    variable: false,
+    help: 'control-api gives consent and moves the clock by the control API of a toolmock; skip omits those checks',
+  },
+  {
+    name: 'format',
+    commands: ['report'],
+    kind: { type: 'choice', allowed: ['json', 'junit', 'sarif', 'html'] },
+    placeholder: 'F',
+    default: 'json',
+    variable: false,
+    help: 'json, junit (XML), sarif or html; junit, sarif and html contain the coverage too',
+  },
+  {
+    name: 'output',
+    short: 'o',
+    commands: ['report'],
+    kind: { type: 'text' },
+    placeholder: 'FILE',
+    variable: false,
+    help: 'where to write it (to stdout by default)',
+  },
+  {
+    name: 'environment',
+    commands: ['report'],
+    kind: { type: 'text' },
+    placeholder: 'NAME',
+    variable: false,
+    help: 'only this environment, also when it was removed (all by default)',
+  },
+  {
+    name: 'fail',
+    commands: ['report'],
+    kind: { type: 'switch' },
+    variable: false,
+    help: 'exit 1 when the contract was broken, once the report is written',
+  },
+  {
+    name: 'judge',
+    commands: ['report'],
+    kind: { type: 'choice', allowed: ['prism'] },
+    placeholder: 'J',
+    variable: false,
+    help: 'prism adds where Prism disagrees about the requests that the journal keeps (second_opinion in the json of contract)',
+  },
+  {
+    name: 'help',
+    short: 'h',
+    commands: COMMAND_NAMES,
+    kind: { type: 'switch' },
+    variable: false,
+    help: 'print how to use this and stop',
+  },
+  {
+    name: 'version',
+    short: 'v',
+    commands: COMMAND_NAMES,
+    kind: { type: 'switch' },
+    variable: false,
+    help: 'print the version and stop',
+  },
 ] as const satisfies readonly Flag[]
+
+type FlagOf<Command extends CommandName, Entry = (typeof FLAGS)[number]> = Entry extends {
+  commands: readonly (infer Of)[]
+}
+  ? Command extends Of
+    ? Entry
+    : never
+  : never
+
+/** The flags of a command, in the order of its help text. */
+export function flagsOf(command: CommandName): readonly Flag[] {
+  return FLAGS.filter((flag: Flag) => flag.commands.includes(command))
+}
+
+interface TypeOf {
+  switch: boolean
+  text: string
+  list: readonly string[]
+  url: string
+  instant: Instant
+  amount: string
+  whole: number
+  choice: string
+}
+type ValueOf<Entry extends Flag> = Entry['kind'] extends { allowed: readonly (infer Allowed)[] }
+  ? Allowed
+  : TypeOf[Entry['kind']['type']]
+type AbsentOf<Entry extends Flag> = Entry extends { default: unknown } | { kind: { type: 'switch' } }
+  ? never
+  : undefined
+
+/** The values of a command's flags. One without a default may be undefined; a switch is off by default. */
+export type FlagValues<Command extends CommandName> = {
+  readonly [Entry in FlagOf<Command> as Entry['name']]: ValueOf<Entry> | AbsentOf<Entry>
+}
+
+export function variableOf(flag: Flag): string | undefined {
+  return flag.variable ? `TOOLMOCK_${flag.name.toUpperCase().replaceAll('-', '_')}` : undefined
+}
+
+/** Every variable that some command reads. */
+export function allVariables(): string[] {
+  return FLAGS.map(variableOf).filter((name) => name !== undefined)
+}

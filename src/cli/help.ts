@@ -1,5 +1,5 @@
-import type { Command } from './command.ts'
-import { type Flag, variableOf } from './flag.ts'
+import type { Command } from './commands.ts'
+import { type Flag, flagsOf, variableOf } from './flags.ts'
 
 /** The help text of the whole program. */
 export function programHelp(commands: readonly Command[]): string {
@@ -18,9 +18,9 @@ export function programHelp(commands: readonly Command[]): string {
 }
 
 /** The help text of one command. */
-export function commandHelp({ name, operands, summary, flags }: Command): string {
+export function commandHelp({ name, operands, summary }: Command): string {
   const usage = `Usage: toolmock ${name} [FLAG…]${operands}`
-  return [usage, '', sentence(summary), '', 'Flags:', ...columns(flags.map(flagRow))].join('\n')
+  return [usage, '', sentence(summary), '', 'Flags:', ...columns(flagsOf(name).map(flagRow))].join('\n')
 }
 
 /** The commands as a Markdown table, for the README. */
@@ -38,7 +38,7 @@ export function flagTable(flags: readonly Flag[]): string {
   return ['| flag | variable | default | what it does |', '|---|---|---|---|', ...rows].join('\n')
 }
 
-/** A bar would end its cell, in a code span too. */
+/** A bar ends its cell, in a code span too. */
 function tableRow(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
 }

@@ -1,38 +1,36 @@
 import { nearest } from '../domain/suggestion.ts'
 import { VERSION } from '../version.ts'
-import { firstOperand, readArguments } from './arguments.ts'
-import type { Command, Surroundings } from './command.ts'
-import { COMMANDS } from './commands.ts'
-import { reportFailure } from './failure.ts'
-import { COMMON_FLAGS } from './flags.ts'
+import { firstOperand } from './arguments.ts'
+import { type Command, type CommandContext, COMMANDS } from './commands.ts'
+import { reportFailure, systemCode, UsageError } from './failure.ts'
+import { flagsOf } from './flags.ts'
 import { commandHelp, programHelp } from './help.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Runs the command that `argv` names and answers its exit code; every failure has been reported by then. */
-export async function program(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function program(argv: readonly string[], context: CommandContext): Promise<number> {
   try {
-    return await dispatch(argv, surroundings)
+    return await dispatch(argv, context)
   } catch (error) {
-    return reportFailure(error, helpFor(argv), surroundings.err)
+    return reportFailure(error, helpFor(argv), context.err)
   }
 }
 
-async function dispatch(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+async function dispatch(argv: readonly string[], context: CommandContext): Promise<number> {
   const [first = '', ...others] = argv
-  const named = first !== '' && !first.startsWith('-')
-  if (first === 'help') return help(others, surroundings)
-  if (!named && asks(argv, 'help')) return help([], surroundings)
-  const command = named ? find(first) : COMMANDS[0]
-  const rest = named ? others : argv
+  const isNamed = first !== '' && !first.startsWith('-')
+  if (first === 'help') return help(others, context)
+  if (!isNamed && asksFor(argv, '--help', '-h')) return help([], context)
+  const command = isNamed ? find(first) : COMMANDS[0]
+  const rest = isNamed ? others : argv
   const flags = command.wraps ? beforeOperands(rest, command) : rest
-  if (asks(flags, 'version')) return print(VERSION, surroundings)
-  if (asks(flags, 'help')) return print(commandHelp(command), surroundings)
+  if (asksFor(flags, '--version', '-v')) return print(VERSION, context)
+  if (asksFor(flags, '--help', '-h')) return print(commandHelp(command), context)
   const run = await command.load()
-  return run(rest, surroundings)
+  return run(rest, context)
 }
 
-function help([name]: readonly string[], surroundings: Surroundings): number {
-  return print(name === undefined ? programHelp(COMMANDS) : commandHelp(find(name)), surroundings)
+function help([name]: readonly string[], context: CommandContext): number {
+  return print(name === undefined ? programHelp(COMMANDS) : commandHelp(find(name)), context)
 }
 
 function find(name: string): Command {
@@ -41,7 +39,7 @@ function find(name: string): Command {
   const names = COMMANDS.map((candidate) => candidate.name)
   const meant = nearest(name, names)
   throw new UsageError(
-    `${name} is no command. ${meant === undefined ? `Commands are ${names.join(', ')}.` : `Did you mean ${meant}?`}`,
+    `${name} is not a command. ${meant === undefined ? `Commands are ${names.join(', ')}.` : `Did you mean ${meant}?`}`,
   )
 }
 
@@ -52,18 +50,45 @@ function helpFor([first = '-']: readonly string[]): string {
 }
 
 /** Help and version are answered whatever else is on the line, right or wrong, up to a lone `--`. */
-function asks(argv: readonly string[], name: (typeof COMMON_FLAGS)[number]['name']): boolean {
+function asksFor(argv: readonly string[], ...spellings: readonly string[]): boolean {
   const end = argv.indexOf('--')
-  const flags = (end === -1 ? argv : argv.slice(0, end)).filter((word) => /^(--help|-h|--version|-v)$/.test(word))
-  return readArguments(COMMON_FLAGS, flags, {}).values[name]
+  return (end === -1 ? argv : argv.slice(0, end)).some((word) => spellings.includes(word))
 }
 
-function beforeOperands(argv: readonly string[], { flags }: Command): readonly string[] {
-  const operand = firstOperand(argv, flags)
+function beforeOperands(argv: readonly string[], { name }: Command): readonly string[] {
+  const operand = firstOperand(argv, flagsOf(name))
   return operand === -1 ? argv : argv.slice(0, operand)
 }
 
-function print(text: string, { out }: Surroundings): number {
+function print(text: string, { out }: CommandContext): number {
   out(text)
   return 0
+}
+
+/** The context of this process. A reader that goes away (`toolmock | head -1`, a closed terminal) does not end the server. */
+export function processContext(): CommandContext {
+  const { isTTY, columns } = process.stderr
+  return {
+    variables: process.env,
+    out: lineWriter(process.stdout),
+    err: lineWriter(process.stderr),
+    columns: isTTY ? columns : undefined,
+    progress: isTTY ? showProgress : undefined,
+  }
+}
+
+/** Writes over the current line; cut, because a line that wraps could not be written over. */
+function showProgress(line: string): void {
+  process.stderr.write(`\r\x1b[K${line.slice(0, process.stderr.columns - 1)}`)
+}
+
+function lineWriter(stream: NodeJS.WriteStream): (line: string) => void {
+  let isOpen = true
+  stream.on('error', (error: unknown) => {
+    if (!['EPIPE', 'EIO'].includes(systemCode(error) ?? '')) throw error
+    isOpen = false
+  })
+  return (line) => {
+    if (isOpen) stream.write(`${line}\n`)
+  }
 }

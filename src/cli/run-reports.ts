@@ -3,10 +3,10 @@ import { dirname, extname } from 'node:path'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
-import type { Verdict } from '../verdict/verdict.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
-import { systemCode } from './failure.ts'
-import { UsageError } from './usage-error.ts'
+import type { Verdict } from '../verdict/verdict.ts'
+import type { Variables } from './arguments.ts'
+import { fileFailure, UsageError } from './failure.ts'
 
 const FORMATS = { '.json': 'json', '.xml': 'junit', '.sarif': 'sarif', '.html': 'html' } as const
 
@@ -15,7 +15,7 @@ export interface ReportFile {
   readonly format: (typeof FORMATS)[keyof typeof FORMATS]
 }
 
-/** The files that are to be written, in folders that are there. @throws UsageError for an ending that says no format, StartError */
+/** The reports to write, with their folders created. @throws UsageError for an unknown ending; StartError */
 export async function reportFiles(files: readonly string[] = []): Promise<ReportFile[]> {
   const read = files.map((file) => {
     const format = Object.entries(FORMATS).find(([ending]) => ending === extname(file).toLowerCase())?.[1]
@@ -24,45 +24,33 @@ export async function reportFiles(files: readonly string[] = []): Promise<Report
   })
   for (const { file } of read) {
     await makeDirectory(dirname(file)).catch((error: unknown) => {
-      throw new StartError(unwritten(file, error))
+      throw new StartError(notWritten(file, error))
     })
   }
   return read
 }
 
-/** Makes the journal's file, while nothing has run in vain. @throws StartError */
-export async function makeJournal(file: string | undefined): Promise<void> {
-  if (file === undefined) return
-  try {
-    await makeDirectory(dirname(file))
-    await appendFile(file, '', { mode: 0o600 })
-  } catch (error) {
-    throw new StartError(`the journal file ${file} cannot be written (${systemCode(error) ?? String(error)})`)
-  }
-}
-
-/** What there is to write. */
 interface Judged {
   readonly reports: ReportPair
   readonly options: VerdictOptions
   readonly verdict: Verdict
 }
 
-/** Writes every report that can be written, and answers what there is to say of the others. */
+/** Writes the reports and answers a message for each that could not be written. */
 export async function writeReports(files: readonly ReportFile[], judged: Judged): Promise<string[]> {
   const problems: string[] = []
   for (const { file, format } of files) {
     try {
-      await writeFile(file, await textOf(format, judged))
+      await writeFile(file, await reportText(format, judged))
     } catch (error) {
-      problems.push(unwritten(file, error))
+      problems.push(notWritten(file, error))
     }
   }
   return problems
 }
 
-/** For a program everything there is, with the verdict on it; elsewhere what is allowed stands apart from what is wrong. */
-async function textOf(format: ReportFile['format'], { reports, options, verdict }: Judged): Promise<string> {
+/** JSON has everything and the verdict on it; the other formats list apart what was allowed. */
+async function reportText(format: ReportFile['format'], { reports, options, verdict }: Judged): Promise<string> {
   if (format === 'json') return `${JSON.stringify({ ...reports, verdict }, null, 2)}\n`
   const [{ render }, { shortfallsOf }, { withoutAllowed }] = await Promise.all([
     import('../verdict/formats/format.ts'),
@@ -74,6 +62,21 @@ async function textOf(format: ReportFile['format'], { reports, options, verdict 
   return (await render(format, { ...(allow ? withoutAllowed(reports, allow) : reports), shortfalls })).text
 }
 
-function unwritten(file: string, error: unknown): string {
-  return `the report ${file} cannot be written (${systemCode(error) ?? String(error)})`
+function notWritten(file: string, error: unknown): string {
+  return `the report ${file} cannot be written (${fileFailure(error)})`
+}
+
+/** Adds Markdown to the summary of a CI step where there is one; answers a message when that fails. */
+export async function addToStepSummary(
+  { GITHUB_STEP_SUMMARY: file }: Variables,
+  markdown: () => string,
+): Promise<string[]> {
+  if (file === undefined || file === '') return []
+  try {
+    // A heading begins after an empty line, and what is there already may not end with a line break.
+    await appendFile(file, `\n\n${markdown()}\n`)
+    return []
+  } catch (error) {
+    return [`the summary ${file} of GITHUB_STEP_SUMMARY cannot be written (${fileFailure(error)})`]
+  }
 }

@@ -1,83 +1,69 @@
 import { appendFile, readFile } from 'node:fs/promises'
-import type { VerdictOptions } from '../verdict/verdict-options.ts'
+import { dirname } from 'node:path'
 import type { App } from '../app/app.ts'
+import { makeDirectory } from '../disk/make-directory.ts'
+import { StartError } from '../domain/start-error.ts'
+import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import { mistypedVariables, type Variables } from './arguments.ts'
-import type { Surroundings } from './command.ts'
-import { START_FLAGS } from './flags.ts'
-import { LOOPBACK, readRun, type RunArguments, appOptions } from './run-arguments.ts'
-import { type CommandEnd, runCommand, signalCode } from './run-command.ts'
-import { RUN_FLAGS } from './run-flags.ts'
-import { createRunLog, type RunLog } from './run-log.ts'
-import { makeJournal, type ReportFile, reportFiles, writeReports } from './run-reports.ts'
-import { SignalRelay } from './signal-relay.ts'
-import { addToStepSummary } from './step-summary.ts'
-import { UsageError } from './usage-error.ts'
+import { ChildCommand, type CommandEnd } from './child-command.ts'
+import type { CommandContext } from './commands.ts'
+import { fileFailure, UsageError } from './failure.ts'
+import { createDeferredLog, type DeferredLog } from './log.ts'
+import { addToStepSummary, type ReportFile, reportFiles, writeReports } from './run-reports.ts'
+import { LOOPBACK, readRun, type RunArguments, runOptions } from './server-options.ts'
 
-/** The command passed, and the verdict failed. */
+/** Exit code when the command passed and the verdict failed. */
 const VERDICT_FAILED = 3
 
-/** A report that was asked for could not be written. */
-const UNWRITTEN = 2
+/** Exit code when a report could not be written. */
+const NOT_WRITTEN = 2
 
-/** Runs a command beside a mock of its own, and judges what it did: exits with the command's code, or with ours. */
-export async function run(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const given = readRun(argv, surroundings.variables)
+/** Runs a command beside a mock of its own and judges its requests: exits with the command's code, or with one of ours. */
+export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
+  const given = readRun(argv, context.variables)
   const options = await verdictOptions(given)
   const files = await reportFiles(given.values.report)
-  await makeJournal(given.values.journal)
-  const log = createRunLog(given.values['log-level'], surroundings.err)
-  const relay = new SignalRelay()
+  await createJournalFile(given.values.journal)
+  const log = createDeferredLog(given.values['log-level'], context.err)
+  const child = new ChildCommand()
   try {
-    const { end, reports } = await runBeside(given, { variables: surroundings.variables, relay, log })
-    log.release()
-    if (!end.notStarted) return await judge(end, reports, { surroundings, options, files })
-    surroundings.err(`toolmock: ${end.failure}`)
+    const { end, reports } = await serveWhile(child, given, context.variables, log)
+    log.flush()
+    if (!end.notStarted) return await judge(end, reports, { context, options, files })
+    context.err(`toolmock: ${end.failure}`)
     return end.code
   } finally {
-    relay.end()
+    child.release()
   }
 }
 
-interface Beside {
-  readonly variables: Variables
-  readonly relay: SignalRelay
-  readonly log: RunLog
-}
-
-/** Serves while the command runs. What it did can be told once requests under way have come to an end, too. */
-async function runBeside(given: RunArguments, { variables, relay, log }: Beside) {
+/** Serves until the command has ended. The reports are complete once the server is closed, with its last requests. */
+async function serveWhile(child: ChildCommand, given: RunArguments, variables: Variables, log: DeferredLog) {
   const { createApp } = await import('../app/app.ts')
-  for (const notice of mistypedVariables([...START_FLAGS, ...RUN_FLAGS], variables)) log.warn(notice)
-  const app = await createApp(appOptions(given, log))
+  for (const notice of mistypedVariables(variables)) log.warn(notice)
+  const app = await createApp(runOptions(given, log))
   try {
     for (const notice of app.notices) log.warn(notice)
     const { url } = await app.listen({ host: LOOPBACK, port: 0 })
     const own = await connectionVariables(app, url, variables)
-    return { end: await ended(given, { ...variables, ...own }, relay), reports: app.services.reports }
+    return { end: await child.run(given.command, { ...variables, ...own }), reports: app.services.reports }
   } finally {
     await app.close()
   }
 }
 
-/** Whoever was told to stop before there was a command starts none. */
-function ended({ command }: RunArguments, variables: Variables, relay: SignalRelay): Promise<CommandEnd> | CommandEnd {
-  const { early } = relay
-  if (early === undefined) return runCommand(command, variables, relay)
-  return { code: signalCode(early), failure: `${early} came before the command was started`, notStarted: true }
-}
-
-/** Where the mock is, and whom to trust (G50), beside those that the command trusts already. */
+/** The address, the credentials, and the certificate authorities to trust (G50), the command's own among them. */
 async function connectionVariables({ client, authorityFile }: App, url: string, variables: Variables) {
   const own = { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client.id, TOOLMOCK_CLIENT_SECRET: client.secret }
   if (authorityFile === undefined) return own
   const { NODE_EXTRA_CA_CERTS: others = '' } = variables
-  // Node itself warns of a file that it cannot read, and goes on.
+  // A file that cannot be read is ignored: Node.js itself only warns of it.
   const more = others === '' ? '' : await readFile(others, 'utf8').catch(() => '')
   if (more !== '') await appendFile(authorityFile, `\n${more}`)
   return { ...own, NODE_EXTRA_CA_CERTS: authorityFile }
 }
 
-/** Nothing of this is loaded before the command unless it has something to check by then. @throws UsageError */
+/** Loads the code that reads them only when there are some: the command waits for it. @throws UsageError */
 async function verdictOptions({ values }: RunArguments): Promise<VerdictOptions> {
   const { 'allow-violation': allow, 'min-operations': minOperations, 'min-statuses': minStatuses } = values
   if (allow === undefined && minOperations === undefined && minStatuses === undefined) return {}
@@ -90,17 +76,28 @@ async function verdictOptions({ values }: RunArguments): Promise<VerdictOptions>
   }
 }
 
+/** Creates the file of the journal before the command runs, so that a run is not in vain. @throws StartError */
+async function createJournalFile(file: string | undefined): Promise<void> {
+  if (file === undefined) return
+  try {
+    await makeDirectory(dirname(file))
+    await appendFile(file, '', { mode: 0o600 })
+  } catch (error) {
+    throw new StartError(`the journal file ${file} cannot be written (${fileFailure(error)})`)
+  }
+}
+
 interface Judging {
-  readonly surroundings: Surroundings
+  readonly context: CommandContext
   readonly options: VerdictOptions
   readonly files: readonly ReportFile[]
 }
 
-/** Says on stderr, in the summary of the CI step and in reports what the command did; answers the exit code. */
+/** Writes the verdict to stderr, to the summary of the CI step and to the reports; answers the exit code. */
 async function judge(
   end: CommandEnd,
   reports: App['services']['reports'],
-  { surroundings: { err, variables, columns }, options, files }: Judging,
+  { context: { err, variables, columns }, options, files }: Judging,
 ): Promise<number> {
   const [{ verdictOf }, { verdictText }, { verdictMarkdown }] = await Promise.all([
     import('../verdict/verdict.ts'),
@@ -110,22 +107,16 @@ async function judge(
   const pair = { contract: await reports.contract(), coverage: await reports.coverage() }
   const verdict = verdictOf(pair, options)
   const code = end.code === 0 && !verdict.ok ? VERDICT_FAILED : end.code
-  const unwritten = await writeReports(files, { reports: pair, options, verdict })
-  const [before, after] = aroundVerdict(end, code)
-  err(['', ...before, verdictText(verdict, columns), ...after, furtherLine(files)].join('\n'))
+  const reportProblems = await writeReports(files, { reports: pair, options, verdict })
+  const before = end.code === 0 ? [] : [`toolmock: ${end.failure}, which is passed on; this may explain it:`]
+  const after = code === end.code ? [] : [`exit code ${code}: the command passed, the verdict did not`]
+  const more =
+    files.length > 0
+      ? `everything in ${files.map(({ file }) => file).join(', ')}`
+      : 'everything with --report FILE.html; each request with --journal FILE'
+  err(['', ...before, verdictText(verdict, columns), ...after, more].join('\n'))
   const markdown = (): string => [...before, verdictMarkdown(verdict), ...after].join('\n\n')
-  const unadded = await addToStepSummary(variables, markdown)
-  for (const problem of [...unwritten, ...unadded]) err(`toolmock: ${problem}`)
-  return code === 0 && unwritten.length > 0 ? UNWRITTEN : code
-}
-
-/** Where the exit code comes from, unless it is 0. */
-function aroundVerdict({ failure, code }: CommandEnd, own: number): [before: string[], after: string[]] {
-  if (code !== 0) return [[`toolmock: ${failure}, which is passed on; this may explain it:`], []]
-  return [[], own === 0 ? [] : [`exit code ${own}: the command passed, the verdict did not`]]
-}
-
-function furtherLine(files: readonly ReportFile[]): string {
-  if (files.length > 0) return `everything in ${files.map(({ file }) => file).join(', ')}`
-  return 'everything with --report FILE.html; each request with --journal FILE'
+  const summaryProblems = await addToStepSummary(variables, markdown)
+  for (const problem of [...reportProblems, ...summaryProblems]) err(`toolmock: ${problem}`)
+  return code === 0 && reportProblems.length > 0 ? NOT_WRITTEN : code
 }

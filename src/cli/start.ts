@@ -1,42 +1,112 @@
-import type { createApp, App } from '../app/app.ts'
+import type { App, createApp } from '../app/app.ts'
+import { StartError } from '../domain/start-error.ts'
+import { shellQuote } from '../domain/text.ts'
+import { VERSION } from '../version.ts'
 import { mistypedVariables } from './arguments.ts'
-import type { Surroundings } from './command.ts'
-import { listenFailure } from './failure.ts'
-import { START_FLAGS } from './flags.ts'
+import type { CommandContext } from './commands.ts'
+import { systemCode } from './failure.ts'
 import { createLog } from './log.ts'
-import { type Ready, readyLines } from './ready-line.ts'
-import { readStart, appOptions, type StartArguments } from './start-arguments.ts'
-import { stopSignal } from './stop-signal.ts'
+import { readStart, type StartArguments, startOptions } from './server-options.ts'
 
-/** Serves until it is told to stop, then closes once, which writes the state. */
-export async function start(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+/** Serves until SIGINT or SIGTERM, then closes, which writes the state. */
+export async function start(argv: readonly string[], context: CommandContext): Promise<number> {
   const stop = stopSignal()
-  const given = readStart(argv, surroundings.variables)
+  const given = readStart(argv, context.variables)
   const { createApp } = await import('../app/app.ts')
-  const app = await serve(given, surroundings, createApp)
+  const app = await serve(given, context, createApp)
   await stop
   await app.close()
-  // Whatever a client still holds open must not keep the process.
+  // Connections that clients hold open must not keep the process.
   process.exit(0)
 }
 
-/** Builds the server, listens, and says so; what the start has to tell follows as log lines. */
-export async function serve(given: StartArguments, surroundings: Surroundings, create: typeof createApp): Promise<App> {
+/** Resolves with the first SIGINT or SIGTERM; a second one ends the process at once. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let isStopping = false
+    for (const [signal, number] of [['SIGINT', 2] as const, ['SIGTERM', 15] as const]) {
+      process.on(signal, () => {
+        if (isStopping) process.exit(128 + number)
+        isStopping = true
+        resolve(signal)
+      })
+    }
+  })
+}
+
+async function serve(given: StartArguments, context: CommandContext, create: typeof createApp): Promise<App> {
   const { values } = given
-  const log = createLog(values['log-level'], values.json, surroundings.err)
-  const app = await create(appOptions(given, log))
+  const { host, port } = values
+  const log = createLog(values['log-level'], values.json, context.err)
+  const app = await create(startOptions(given, log))
   try {
-    const { url } = await app.listen({ host: values.host, port: values.port })
-    surroundings.out(readyLines(readyOf(app, { url: values['base-url'] ?? url, listening: url }), values.json))
+    const { url } = await app.listen({ host, port })
+    context.out(readyText(app, { url: values['base-url'] ?? url, listening: url }, values.json))
   } catch (error) {
     await app.close()
-    throw listenFailure(error, values.host, values.port)
+    throw listenFailure(error, host, port)
   }
   for (const notice of app.notices) log.warn(notice)
-  for (const notice of mistypedVariables(START_FLAGS, surroundings.variables)) log.warn(notice)
+  for (const notice of mistypedVariables(context.variables)) log.warn(notice)
   return app
 }
 
-function readyOf({ client, authorityFile }: App, at: Pick<Ready, 'url' | 'listening'>): Ready {
-  return { ...at, client, authorityFile }
+/**
+ * The output once the server listens: one line with the address and the credentials, then the connection variables, ready to
+ * be pasted into a shell. As JSON all of it is one line. `url` is what programs call, `listening` where the server listens.
+ */
+function readyText(
+  { client, authorityFile }: App,
+  { url, listening }: { readonly url: string; readonly listening: string },
+  json: boolean,
+): string {
+  const variables = {
+    TOOLMOCK_URL: url,
+    TOOLMOCK_CLIENT_ID: client.id,
+    TOOLMOCK_CLIENT_SECRET: client.secret,
+    ...(authorityFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: authorityFile }),
+  }
+  if (json) {
+    return JSON.stringify({
+      level: 'info',
+      message: 'ready',
+      version: VERSION,
+      url,
+      listening,
+      client_id: client.id,
+      client_secret: client.secret,
+      ...(authorityFile === undefined ? {} : { authority_file: authorityFile }),
+      variables,
+    })
+  }
+  const where = listening === url ? url : `${url} at ${listening}`
+  return [
+    `toolmock serves ${where} (client id ${client.id}, client secret ${client.secret})`,
+    ...(authorityFile === undefined ? [] : [`clients trust it by the certificate authority in ${authorityFile}`]),
+    '',
+    ...Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
+  ].join('\n')
+}
+
+/** The error of the operating system as a message that says what to do; other errors come back as they are. */
+function listenFailure(error: unknown, host: string, port: number): unknown {
+  switch (systemCode(error)) {
+    case 'EADDRINUSE':
+      return new StartError(
+        `port ${port} on ${host} is in use. Stop what serves there, or choose another: --port N, where 0 takes a free one.`,
+      )
+    case 'EACCES':
+      return new StartError(
+        `port ${port} on ${host} may not be served by this user. Choose one from 1024 up: --port N.`,
+      )
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EINVAL':
+      return new StartError(
+        `${host} is not an address of this machine. --host takes one of its own, such as 127.0.0.1, or 0.0.0.0 for all.`,
+      )
+    default:
+      return error
+  }
 }

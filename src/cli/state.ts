@@ -2,12 +2,11 @@ import { nearest } from '../domain/suggestion.ts'
 import { repairState } from '../state/state-repair.ts'
 import { checkState } from '../state/state-report.ts'
 import { type Arguments, readArguments } from './arguments.ts'
-import type { Surroundings } from './command.ts'
-import { STATE_FLAGS } from './flags.ts'
-import { UsageError } from './usage-error.ts'
+import type { CommandContext } from './commands.ts'
+import { UsageError } from './failure.ts'
 
-type StateArguments = Arguments<typeof STATE_FLAGS>
-type Action = (file: string, given: StateArguments, surroundings: Surroundings) => Promise<number>
+type StateArguments = Arguments<'state'>
+type Action = (file: string, given: StateArguments, context: CommandContext) => Promise<number>
 
 const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['check', check],
@@ -15,23 +14,23 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map([
 ])
 
 /** `state check FILE` and `state repair FILE --out NEW`. */
-export async function state(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const given = readArguments(STATE_FLAGS, argv, surroundings.variables)
-  const [name = '', file, ...more] = given.rest
+export async function state(argv: readonly string[], context: CommandContext): Promise<number> {
+  const given = readArguments('state', argv, context.variables)
+  const [name = '', file, ...more] = given.operands
   const action = ACTIONS.get(name)
   if (!action) {
-    const meant = nearest(name, [...ACTIONS.keys()])
+    const names = [...ACTIONS.keys()]
+    const meant = nearest(name, names)
     const found = name === '' ? 'state needs an action' : `state ${name} is not known`
-    throw new UsageError(
-      `${found}. ${meant === undefined ? 'Actions are check and repair.' : `Did you mean ${meant}?`}`,
-    )
+    const hint = meant === undefined ? `Actions are ${names.join(' and ')}.` : `Did you mean ${meant}?`
+    throw new UsageError(`${found}. ${hint}`)
   }
   if (file === undefined || more.length > 0) throw new UsageError(`state ${name} takes one FILE.`)
-  return action(file, given, surroundings)
+  return action(file, given, context)
 }
 
-/** 0 when a start would take the file, 1 when it would refuse it, 2 when there is nothing that can be looked at. */
-async function check(file: string, { values }: StateArguments, { out, err }: Surroundings): Promise<number> {
+/** 0 when a start would accept the file, 1 when it would refuse it, 2 when there is no file to look at. */
+async function check(file: string, { values }: StateArguments, { out, err }: CommandContext): Promise<number> {
   if (values.out !== undefined) throw new UsageError('state check writes nothing: --out belongs to state repair.')
   const report = await checkState(file)
   if (report.kind === 'unreadable') {
@@ -47,14 +46,13 @@ async function check(file: string, { values }: StateArguments, { out, err }: Sur
   return 0
 }
 
-/** 0 when everything was saved, 1 when something had to be left out, 2 (by what is thrown) when nothing was written. */
-async function repair(file: string, { values }: StateArguments, { out }: Surroundings): Promise<number> {
+/** 0 when everything was saved, 1 when something was left out; throws, for exit code 2, when nothing was written. */
+async function repair(file: string, { values }: StateArguments, { out }: CommandContext): Promise<number> {
   const target = values.out
   if (target === undefined) throw new UsageError('state repair needs --out NEW: it never writes into FILE itself.')
   const { saved, leftOut } = await repairState(file, target)
   for (const what of leftOut) out(`left out: ${what}`)
-  out(
-    `${target}: saved ${saved}; ${leftOut.length === 0 ? 'nothing was lost' : `${leftOut.length} left out or replaced`}`,
-  )
+  const lost = leftOut.length === 0 ? 'nothing was lost' : `${leftOut.length} left out or replaced`
+  out(`${target}: saved ${saved}; ${lost}`)
   return leftOut.length === 0 ? 0 : 1
 }

@@ -1,16 +1,15 @@
-import { plural } from '../domain/text.ts'
 import { DOCUMENT_CHECKS } from '../app/document-checks.ts'
 import { validateFiles } from '../documents/validate.ts'
+import { plural } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
-import type { Surroundings } from './command.ts'
-import { COMMON_FLAGS } from './flags.ts'
-import { UsageError } from './usage-error.ts'
+import type { CommandContext } from './commands.ts'
+import { UsageError } from './failure.ts'
 
 /** Prints each problem of the files; 0 without one, 1 with findings, 2 when a file could not be read. */
-export async function validate(argv: readonly string[], { variables, out, err }: Surroundings): Promise<number> {
-  const { rest } = readArguments(COMMON_FLAGS, argv, variables)
-  if (rest.length === 0) throw new UsageError('validate needs at least one FILE or folder.')
-  const { files, problems, unreadable } = await validateFiles(rest, DOCUMENT_CHECKS)
+export async function validate(argv: readonly string[], { variables, out, err }: CommandContext): Promise<number> {
+  const { operands } = readArguments('validate', argv, variables)
+  if (operands.length === 0) throw new UsageError('validate needs at least one FILE or folder.')
+  const { files, problems, unreadable } = await validateFiles(operands, DOCUMENT_CHECKS)
   for (const { message } of problems) out(message)
   for (const { file, reason } of unreadable) err(`toolmock: ${file}: ${reason}`)
   if (unreadable.length > 0) return 2

@@ -21,3 +21,8 @@ export function oneLine(text: string, length = 240): string {
     .replaceAll(/[\p{Cc}\p{Cf}]/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`)
   return plain.length > length ? `${plain.slice(0, length - 1).toWellFormed()}…` : plain
 }
+
+/** A text as one word of a POSIX shell. */
+export function shellQuote(text: string): string {
+  return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,10 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { mistypedVariables, readArguments } from '../../src/cli/arguments.ts'
-import { HEALTHCHECK_FLAGS, START_FLAGS } from '../../src/cli/flags.ts'
-import { readStart, appOptions } from '../../src/cli/start-arguments.ts'
-import { UsageError } from '../../src/cli/usage-error.ts'
+import { UsageError } from '../../src/cli/failure.ts'
+import { COMMAND_NAMES, flagsOf } from '../../src/cli/flags.ts'
+import { readStart, startOptions } from '../../src/cli/server-options.ts'
 
-const read = (argv: string[], variables: Record<string, string> = {}) => readArguments(START_FLAGS, argv, variables)
+const read = (argv: string[], variables: Record<string, string> = {}) => readArguments('start', argv, variables)
 
 describe('flags and variables of start', () => {
   it('have the defaults of the help text', () => {
@@ -119,7 +120,7 @@ describe('flags and variables of start', () => {
 
 describe('what start makes of its flags', () => {
   const options = (argv: string[], variables: Record<string, string> = {}) =>
-    appOptions(readStart(argv, variables), undefined)
+    startOptions(readStart(argv, variables), undefined)
 
   it.each([
     [['--in-memory', '--freeze'], {}, { clock: undefined, freeze: true }],
@@ -153,6 +154,32 @@ describe('what start makes of its flags', () => {
   })
 })
 
+describe('the table of flags', () => {
+  it.each(COMMAND_NAMES)('has each flag of %s once', (command) => {
+    const names = flagsOf(command).map(({ name }) => name)
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+  })
+
+  it('has no flag whose value nothing reads', () => {
+    const folder = new URL('../../src/cli/', import.meta.url)
+    const code = readdirSync(folder)
+      .filter((file) => file !== 'flags.ts')
+      .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+      .join('\n')
+    const isRead = (name: string): boolean =>
+      ['help', 'version'].includes(name) ||
+      code.includes(`values.${name}`) ||
+      code.includes(`values['${name}']`) ||
+      new RegExp(`\\{[^{}]*(\\b${name}\\b|'${name}':)[^{}]*\\} = (values|read\\.values)`).test(code)
+    const unread = COMMAND_NAMES.flatMap((command) =>
+      flagsOf(command)
+        .filter(({ name }) => !isRead(name))
+        .map(({ name }) => `--${name} of ${command} is in src/cli/flags.ts and read nowhere in src/cli`),
+    )
+    expect(unread).toEqual([])
+  })
+})
+
 describe('variables', () => {
   it('with a slip in the name are pointed out', () => {
     const variables = {
@@ -162,13 +189,11 @@ describe('variables', () => {
       TOOLMOCK_COLOUR: 'red',
       PORT: '1',
     }
-    expect(mistypedVariables(START_FLAGS, variables)).toEqual([
-      'TOOLMOCK_PROT is not read; did you mean TOOLMOCK_PORT?',
-    ])
+    expect(mistypedVariables(variables)).toEqual(['TOOLMOCK_PROT is not read; did you mean TOOLMOCK_PORT?'])
   })
 
   it('of the server are read by healthcheck too', () => {
-    const { values } = readArguments(HEALTHCHECK_FLAGS, [], { TOOLMOCK_PORT: '9000', TOOLMOCK_HOST: '0.0.0.0' })
+    const { values } = readArguments('healthcheck', [], { TOOLMOCK_PORT: '9000', TOOLMOCK_HOST: '0.0.0.0' })
     expect(values).toMatchObject({ port: 9000, host: '0.0.0.0', url: undefined })
   })
 })

@@ -80,7 +80,7 @@ describe('toolmock report', () => {
     [['verdict'], 'report takes one of contract, coverage; found verdict. See toolmock report --help.'],
     [
       ['coverage', '--format', 'junit'],
-      'coverage has the formats json and html; the junit of contract tells of it too. See toolmock report --help.',
+      'coverage has the formats json and html; the junit of contract contains it too. See toolmock report --help.',
     ],
     [
       ['--judge', 'prism', '--format', 'html'],
@@ -134,7 +134,7 @@ describe('toolmock report says why there is none', () => {
     server.close()
   }
 
-  it('nobody serves there', async () => {
+  it('no server listens there', async () => {
     const serving = await toolmock.start(['--in-memory'])
     await serving.stop()
     expect(await stderrOf(['--url', serving.url])).toBe(
@@ -142,29 +142,30 @@ describe('toolmock report says why there is none', () => {
     )
   })
 
-  it.each(['<html>', '{}', '[]', '7'])('something else serves there, and answers %s', async (text) => {
+  it.each(['<html>', '{}', '[]', '7'])('another server listens there, and answers %s', async (text) => {
     await other(async (url) => {
       expect(await stderrOf(['--url', url])).toBe(
-        'toolmock: what is served there answers no report; is it a toolmock?\n',
+        'toolmock: the server does not answer with a report; is it a toolmock?\n',
       )
     }, text)
   })
 
-  it.each(['junit', 'sarif', 'html'])(
-    'something else serves there, which is no %s of a report either',
-    async (format) => {
-      await other(async (url) => {
-        expect(await stderrOf(['--url', url, '--format', format])).toMatch(/is it a toolmock\?\n$/)
-      }, '<html><title>Welcome</title></html>')
-    },
-  )
-
-  it('it speaks no TLS, or nothing else', async () => {
+  it.each(['junit', 'sarif', 'html'])('another server listens there, and answers no %s report', async (format) => {
     await other(async (url) => {
-      expect(await stderrOf(['--url', url.replace('http:', 'https:')])).toMatch(/does not speak TLS; is it served over/)
+      expect(await stderrOf(['--url', url, '--format', format])).toMatch(/is it a toolmock\?\n$/)
+    }, '<html><title>Welcome</title></html>')
+  })
+
+  it('the server does not serve HTTPS, or only HTTPS', async () => {
+    await other(async (url) => {
+      expect(await stderrOf(['--url', url.replace('http:', 'https:')])).toMatch(
+        /does not answer by TLS; does it serve HTTP\?/,
+      )
     }, '')
     const serving = await toolmock.start(['--in-memory', '--tls'])
-    expect(await stderrOf(['--url', serving.url.replace('https:', 'http:')])).toMatch(/does it serve HTTPS\? Then say/)
+    expect(await stderrOf(['--url', serving.url.replace('https:', 'http:')])).toMatch(
+      /does it serve HTTPS\? Then give --tls/,
+    )
     await serving.stop()
   })
 
@@ -173,7 +174,7 @@ describe('toolmock report says why there is none', () => {
     const { authority_file: NODE_EXTRA_CA_CERTS } = JSON.parse(serving.firstLine) as { authority_file: string }
     const { port } = new URL(serving.url)
     const trusting = { NODE_EXTRA_CA_CERTS, TOOLMOCK_PORT: port, TOOLMOCK_TLS: '1' }
-    expect(await stderrOf(['--url', serving.url])).toMatch(/certificate of no known authority .* NODE_EXTRA_CA_CERTS/)
+    expect(await stderrOf(['--url', serving.url])).toMatch(/certificate of an unknown authority .* NODE_EXTRA_CA_CERTS/)
     expect(await stderrOf([], trusting)).toMatch(/asks for the admin token: give it by --admin-token or TOOLMOCK_ADMIN/)
     expect(await stderrOf(['--admin-token', 'x'], trusting)).toMatch(/takes another admin token than the one of/)
     const { code, stdout } = await toolmock.run(['report'], { ...trusting, TOOLMOCK_ADMIN_TOKEN: 's3cret' })

@@ -149,7 +149,7 @@ describe('toolmock start', () => {
   it('refuses an address that is not of this machine with 2 and one line', async () => {
     const { code, stderr } = await toolmock.run(['start', '--in-memory', '--port', '0', '--host', '192.0.2.1'])
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^toolmock: 192\.0\.2\.1 is no address of this machine\..*\n$/)
+    expect(stderr).toMatch(/^toolmock: 192\.0\.2\.1 is not an address of this machine\..*\n$/)
   })
 
   it('serves on when the reader of its output goes away', async () => {

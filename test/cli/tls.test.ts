@@ -64,7 +64,9 @@ describe('toolmock start --tls', () => {
     expect(JSON.parse(await postForm(`${serving.url}/oauth/token`, ca, form))).toMatchObject({ token_type: 'Bearer' })
     const { code, stdout } = await serving.stop()
     expect(code).toBe(0)
-    expect(stdout).toContain(`clients trust it by the authority in ${toolmock.path('tls/state.authority.pem')}\n`)
+    expect(stdout).toContain(
+      `clients trust it by the certificate authority in ${toolmock.path('tls/state.authority.pem')}\n`,
+    )
     expect(stdout).toContain(`export NODE_EXTRA_CA_CERTS=${toolmock.path('tls/state.authority.pem')}\n`)
   })
 

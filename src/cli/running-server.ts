@@ -1,0 +1,28 @@
+import { failureReason } from '../http-client.ts'
+import { systemCode } from './failure.ts'
+import type { FlagValues } from './flags.ts'
+
+/** The URL of a running server: the one that was given, or the one that it has by the flags and variables of its start. */
+export function serverUrl(values: FlagValues<'healthcheck'>): string {
+  const isSecure = values.tls || values['tls-cert'] !== undefined
+  return values.url ?? `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}`
+}
+
+/** The addresses that stand for all addresses of the machine can be listened at, not called. */
+function callableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** Why a server did not answer, to follow its URL in a message. */
+export function noAnswerReason(error: unknown): string {
+  const code = systemCode(error)
+  if (code === 'ECONNREFUSED') return 'is not served'
+  if (code === 'ECONNRESET') return 'ends the connection without an answer; does it serve HTTPS? Then give --tls'
+  if (code === 'EPROTO' || code?.startsWith('ERR_SSL') === true) return 'does not answer by TLS; does it serve HTTP?'
+  if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
+    return `has a certificate of an unknown authority (${code}): NODE_EXTRA_CA_CERTS names the file of one to trust`
+  }
+  return failureReason(error)
+}

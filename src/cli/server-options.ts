@@ -1,0 +1,133 @@
+import { resolve } from 'node:path'
+import type { AppOptions } from '../app/app.ts'
+import { type Arguments, firstOperand, readArguments, type Variables } from './arguments.ts'
+import { UsageError } from './failure.ts'
+import { flagsOf } from './flags.ts'
+
+export type StartArguments = Arguments<'start'>
+
+/** The program that `run` runs, and its arguments. */
+export type CommandLine = readonly [program: string, ...args: string[]]
+
+export interface RunArguments extends Arguments<'run'> {
+  readonly command: CommandLine
+}
+
+export const LOOPBACK = '127.0.0.1'
+
+/** Reads the arguments of `start`. @throws UsageError also for flags that contradict each other */
+export function readStart(argv: readonly string[], variables: Variables): StartArguments {
+  const read = readArguments('start', argv, variables)
+  const { values, given, operands } = read
+  if (operands.length > 0) {
+    throw new UsageError(`start takes flags only; found ${operands.join(' ')}. A seed file is given as --seed PATH.`)
+  }
+  if (values['in-memory'] && given.get('in-memory') === 'flag' && given.get('state') === 'flag') {
+    throw new UsageError('--in-memory keeps no file and --state names one: give one of the two.')
+  }
+  refuseTlsConflict(read)
+  const [state, journal] = [stateOf(read), values.journal]
+  if (state !== null && journal !== undefined && resolve(state) === resolve(journal)) {
+    throw new UsageError(`--journal and --state both name ${journal}: the journal needs a file of its own.`)
+  }
+  return read
+}
+
+/** Reads the arguments of `run`: flags before the first `--`, the command after it. @throws UsageError */
+export function readRun(argv: readonly string[], variables: Variables): RunArguments {
+  const end = argv.indexOf('--')
+  const own = end === -1 ? argv : argv.slice(0, end)
+  const stray = firstOperand(own, flagsOf('run'))
+  const read = readArguments('run', stray === -1 ? own : own.slice(0, stray), variables)
+  if (stray !== -1) {
+    const meant = ['toolmock run', ...argv.slice(0, stray), '--', ...argv.slice(stray)]
+    throw new UsageError(`run takes its command after --: ${meant.join(' ')}.`)
+  }
+  const [program, ...args] = end === -1 ? [] : argv.slice(end + 1)
+  if (program === undefined || program === '') {
+    throw new UsageError('run needs a command after --, as in toolmock run -- npm test.')
+  }
+  refuseTlsConflict(read)
+  return { ...read, command: [program, ...args] }
+}
+
+/** The server that `start` starts. */
+export function startOptions(read: StartArguments, log: AppOptions['log']): AppOptions {
+  const { values, given } = read
+  return {
+    ...commonOptions(read),
+    state: stateOf(read),
+    fresh: values.fresh,
+    durability: values.durability,
+    // The notice that a seed was not applied is for a seed that was asked for, not for the default.
+    seeds: given.has('seed') ? values.seed : undefined,
+    watch: values.watch,
+    baseUrl: values['base-url'],
+    adminToken: values['admin-token'],
+    allowHosts: values['allow-host'],
+    tls: tlsOf(read, () => temporaryCertificate(read)),
+    log,
+  }
+}
+
+/** The server that `run` starts; nothing of it outlives the command. */
+export function runOptions(read: RunArguments, log: AppOptions['log']): AppOptions {
+  return {
+    ...commonOptions(read),
+    state: null,
+    seeds: read.values.seed,
+    tls: tlsOf(read, () => ({ hosts: [LOOPBACK] })),
+    log,
+  }
+}
+
+function commonOptions({ values }: StartArguments | RunArguments): AppOptions {
+  return {
+    scenarios: values.scenario,
+    clock: values.clock,
+    freeze: values.freeze,
+    idSeed: values['id-seed'],
+    strict: values.strict,
+    allowOutbound: values['allow-outbound'],
+    journalFile: values.journal,
+    journalCapacity: values['journal-size'],
+    bodyLimit: values['body-limit'],
+  }
+}
+
+/** A state file given by flag wins over TOOLMOCK_IN_MEMORY, as any flag wins over any variable. */
+function stateOf({ values, given }: StartArguments): string | null {
+  return values['in-memory'] && given.get('state') !== 'flag' ? null : values.state
+}
+
+type TlsArguments = Arguments<'start'> | Arguments<'run'>
+
+/** @throws UsageError */
+function refuseTlsConflict({ values, given }: TlsArguments): void {
+  const [cert, key] = [values['tls-cert'], values['tls-key']]
+  // A flag wins over the variable of the other one; two flags, or two variables, contradict each other.
+  if (values.tls && cert !== undefined && given.get('tls') === given.get('tls-cert')) {
+    throw new UsageError('--tls makes a certificate and --tls-cert names one: give one of the two.')
+  }
+  if (cert !== undefined && key === undefined) throw new UsageError('--tls-cert needs --tls-key, the file of its key.')
+  if (key !== undefined && cert === undefined) {
+    throw new UsageError('--tls-key needs --tls-cert, the file of its certificate.')
+  }
+}
+
+function tlsOf({ values, given }: TlsArguments, temporary: () => AppOptions['tls']): AppOptions['tls'] {
+  const [cert, key] = [values['tls-cert'], values['tls-key']]
+  const isOwn = cert !== undefined && key !== undefined && !(values.tls && given.get('tls') === 'flag')
+  if (isOwn) return { cert, key }
+  return values.tls ? temporary() : undefined
+}
+
+function temporaryCertificate(read: StartArguments): AppOptions['tls'] {
+  const { values } = read
+  const base = values['base-url']
+  const state = stateOf(read)
+  return {
+    hosts: [values.host, ...(base === undefined ? [] : [new URL(base).hostname.replaceAll(/^\[|\]$/g, '')])],
+    authorityFile: state === null ? undefined : `${state.replace(/\.json$/, '')}.authority.pem`,
+  }
+}
