@@ -13,7 +13,7 @@ import type { ScenarioDirectory } from './scenarios/directory.ts'
 import type { Pauses } from './scenarios/pauses.ts'
 import type { Environment } from './state/environment.ts'
 import type { EnvironmentRegistry } from './state/environment-registry.ts'
-import type { ThirdParties } from './third-party/third-parties.ts'
+import type { ThirdParties } from './third-party/client.ts'
 import type { ContractRecords } from './verdict/records.ts'
 import type { Reports } from './verdict/report-service.ts'
 

@@ -2,7 +2,7 @@ import type { DocumentChecks } from '../documents/connector-checks.ts'
 
 /** Lets the documents room check templates, operations and words without knowing their rooms, which are loaded when one is met. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
-  templates: async () => (await import('../third-party/template-syntax.ts')).checkTemplate,
+  templates: async () => (await import('../third-party/template.ts')).checkTemplate,
   words: async () => (await import('../contract/generated/word-tables.ts')).WORDS,
   operations: async () => {
     const { ROUTES } = await import('../contract/route.ts')

@@ -1,7 +1,7 @@
 import { quote } from '../domain/text.ts'
 import { ACCOUNT_EVENTS, applyAccountEvent } from '../operations/account-events.ts'
-import { withoutCredentials } from '../operations/account-view.ts'
-import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../operations/connection-events.ts'
+import { withoutCredentials } from '../operations/accounts.ts'
+import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../operations/connections.ts'
 import { changed, type EnvironmentCall, type Reply } from './call.ts'
 import { ControlError } from './errors.ts'
 

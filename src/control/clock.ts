@@ -1,5 +1,5 @@
 import { milliseconds } from '../domain/instant.ts'
-import { applyDueEvents } from '../operations/due.ts'
+import { applyDueEvents } from '../operations/account-events.ts'
 import { now } from '../state/environment.ts'
 import type { StoredEnvironment } from '../state/stored-environment.ts'
 import { changed, type EnvironmentCall, type Reply } from './call.ts'

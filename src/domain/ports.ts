@@ -42,20 +42,26 @@ export type ToolAnswer =
   | { kind: 'timed_out'; message: string }
 
 /**
- * The third-party side of one environment as the service's operations see it. The methods that answer a promise go over
- * real HTTP; `accept` and `revoke` change the model at once and belong inside a transaction.
+ * The third parties of one environment as the service's operations see them. The methods that answer a promise call over
+ * real HTTP. `conclude` gets what a token endpoint answered and stores it: its changes and those of the third party are one
+ * transaction. `accept` and `revoke` change the model at once and belong inside a transaction.
  */
 export interface ThirdParty {
-  /** Runs the HTTP call of a tool with the account's live credentials and maps the answer to the tool's result. */
+  /** Makes the HTTP call of a tool with the account's live credentials and maps the answer to the tool's result. */
   call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolAnswer>
   /** Obtains credentials for types whose tokens the service gets itself (`WORKSPACE_DWD`, `TRUSTED_IDP`, `OAUTH_M2M`). */
-  obtain(connector: Connector, account: Account): Promise<TokenAnswer>
+  obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R>
   /** Uses the account's refresh token at the third party's token endpoint. */
-  refresh(connector: Connector, account: Account): Promise<TokenAnswer>
-  /** Exchanges an authorization code; `account` is the account the link belongs to. */
-  redeem(connector: Connector, account: Account, code: string, redirectUri: string): Promise<TokenAnswer>
+  refresh<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R>
+  /** Exchanges an authorization code; `account` is the account of the link. */
+  redeem<R>(
+    connector: Connector,
+    account: Account,
+    authorization: { code: string; redirectUri: string },
+    conclude: (answer: TokenAnswer) => R,
+  ): Promise<R>
   /** Credentials that a caller stored count as issued, unless the connector's `reject` globs name them. */
   accept(connector: Connector, account: Account, credentials: Credentials): void
-  /** Everything the third party knows of this account's credentials, pending ones too, is refused from now on. */
+  /** Refuses from now on everything that was issued to this account, pending tokens too. */
   revoke(account: Account): void
 }

@@ -1,4 +1,4 @@
-import { applyDueEvents } from '../operations/due.ts'
+import { applyDueEvents } from '../operations/account-events.ts'
 import { ReadGuard } from '../state/read-guard.ts'
 import type { RequestContext } from './request-context.ts'
 import { environmentOf } from './request-context.ts'

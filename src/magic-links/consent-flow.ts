@@ -96,8 +96,9 @@ export async function finishConsent(flow: LinkFlow, linkId: string, answer: URLS
   // Checked before the code is used up.
   refuseUnverifiable(flow.environment, open.link)
   const { redirectUri } = authorizationRequestOf(flow, open)
-  const tokens = await flow.thirdParty.redeem(open.connector, open.account, code, redirectUri)
-  return approve(flow, linkId, granted(tokens))
+  return flow.thirdParty.redeem(open.connector, open.account, { code, redirectUri }, (answer) =>
+    approve(flow, linkId, granted(answer)),
+  )
 }
 
 /** Completes a link whose type needs no user. The service obtains the credentials, where the type has any. */
@@ -108,7 +109,7 @@ export async function completeWithoutUser(flow: LinkFlow, linkId: string): Promi
     return approve(flow, linkId, { credentials: {}, lifetime: null })
   }
   checkDatabaseUser(account.credentials, connector)
-  return approve(flow, linkId, granted(await flow.thirdParty.obtain(connector, account)))
+  return flow.thirdParty.obtain(connector, account, (answer) => approve(flow, linkId, granted(answer)))
 }
 
 async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as }: Choice): Promise<string> {

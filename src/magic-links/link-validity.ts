@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
-import { connectionOf } from '../operations/connectors.ts'
+import { connectionOf } from '../operations/connections.ts'
 import { type Environment, now } from '../state/environment.ts'
 
 /** Every reason why a link cannot be followed, with the status and the text of its page (G28). */

@@ -1,12 +1,192 @@
-import type { Account } from '../domain/account.ts'
-import { invalidField } from '../domain/errors.ts'
+import { type Account, issued, type Scope, scopeOf, withLive } from '../domain/account.ts'
+import { isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
+import type { Connector } from '../domain/connector.ts'
+import {
+  areLive,
+  bringsCredentials,
+  bringsSecrets,
+  checkDatabaseUser,
+  checkFit,
+  checkSingle,
+  type Credentials,
+  type CredentialsPatch,
+  fullDetails,
+  mergeCredentials,
+  mergeKeys,
+  publicDetails,
+} from '../domain/credentials.ts'
+import { invalidField, ServiceError } from '../domain/errors.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { nextStatus } from '../domain/lifecycle.ts'
+import { locate, type Locator } from '../domain/locator.ts'
 import { type Binding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
-import type { AccountFilter } from '../state/model/account-index.ts'
+import type { TokenAnswer } from '../domain/ports.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
+import { quote } from '../domain/text.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { locateAccount } from './account-access.ts'
-import { summary, withCredentials, withoutCredentials } from './account-view.ts'
-import { isOver, renew } from './fresh-credentials.ts'
+import type { AccountFilter } from '../state/model/account-index.ts'
+import { connectionOf, knownConnector } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
+import { isExpired, renew } from './renewal.ts'
+
+/** POST /connected_accounts (4.3): 201, or 409 when the scope already has the identifier at this connector. */
+export function createConnectedAccount(call: Call<'create_connected_account'>): Reply | Promise<Reply> {
+  const { environment, thirdParty, body, trace } = call
+  const connector = knownConnector(environment, body.connector)
+  const type = connector.authorization_type
+  checkAuthorizationType(body.connected_account?.authorization_type, connector, trace)
+  const patch: CredentialsPatch = body.connected_account?.authorization_details ?? {}
+  checkFit(patch, type)
+  const account = newAccount(environment, connector, body.identifier, scopeOf(body))
+  account.credentials = mergeCredentials({}, patch, type, body.identifier)
+  account.api_config = mergeKeys({}, body.connected_account?.api_config ?? {})
+  checkDatabaseUser(account.credentials, connector)
+  noteIdleDatabaseUser(patch, connector, trace)
+  const isLive = areLive(account.credentials)
+  if (!isLive && TRAITS[type].source === 'service') {
+    refuseDuplicate(environment, account)
+    return thirdParty.obtain(connector, account, (answer) => insertAccount(call, account, answer))
+  }
+  return environment.model.transact(() => {
+    const { credentials } = account
+    const live = { granted: isLive, credentials, lifetime_ms: connector.oauth.access_token_lifetime }
+    const reply = insertAccount(call, account, live)
+    if (bringsCredentials(patch)) thirdParty.accept(connector, account, credentials)
+    return reply
+  })
+}
+
+/** A new account of a connector, without credentials and not yet in the model. */
+export function newAccount(environment: Environment, connector: Connector, identifier: string, scope: Scope): Account {
+  return {
+    id: environment.ids.id('ca'),
+    sequence: 0,
+    connection_id: connectionOf(environment, connector.connector)?.id ?? '',
+    connector: connector.connector,
+    provider: connector.connector,
+    identifier,
+    organization_id: scope.organization_id,
+    user_id: scope.user_id,
+    authorization_type: connector.authorization_type,
+    status: 'PENDING_AUTH',
+    updated_at: now(environment),
+    api_config: {},
+    credentials: {},
+  }
+}
+
+/**
+ * Puts a new account, which nothing else refers to yet, into the model with the status that its credentials lead to (G24,
+ * G25).
+ * @throws ServiceError ACCOUNT_ALREADY_EXISTS (409): checked in the transaction, after anything was awaited (G55)
+ */
+function insertAccount(
+  { environment, trace }: Call<'create_connected_account'>,
+  account: Account,
+  live: TokenAnswer | (LiveCredentials & { granted: boolean }),
+): Reply {
+  const { model, clock } = environment
+  refuseDuplicate(environment, account)
+  if (live.granted) {
+    const { token_expires_at } = issued(account, live.credentials, live.lifetime_ms, clock.now())
+    account.credentials = live.credentials
+    if (token_expires_at) account.token_expires_at = token_expires_at
+  }
+  const isReady = live.granted || TRAITS[account.authorization_type].source === 'none'
+  const event = isReady ? 'created_with_credentials' : 'created_without_credentials'
+  account.status = nextStatus('none', event)
+  account.updated_at = now(environment)
+  account.sequence = model.count('account_sequence')
+  model.tables.accounts.put(account)
+  trace.created(account, event, account.updated_at)
+  return { status: 201, body: { connected_account: withCredentials(account) } }
+}
+
+function refuseDuplicate(environment: Environment, account: Account): void {
+  const existing = environment.model.accountIndex.inScope(account.connector, account.identifier, account)
+  if (!existing) return
+  const what = `identifier ${quote(account.identifier)} at connector ${quote(account.connector)}`
+  throw new ServiceError('ACCOUNT_ALREADY_EXISTS', `a connected account with ${what} already exists in this scope`, {
+    resource: existing.id,
+  })
+}
+
+/** G10: a value of the enumeration must be the connector's own type; any other string is ignored with a warning. */
+function checkAuthorizationType(sent: string | undefined, connector: Connector, trace: RequestTrace): void {
+  if (sent === undefined || sent === connector.authorization_type) return
+  const field = 'connected_account.authorization_type'
+  if (isAuthorizationType(sent)) {
+    const allowed = `${connector.authorization_type}, the type of connector ${connector.connector}, or nothing`
+    throw invalidField(field, `found ${sent}, expected ${allowed}`, 'authorization_type')
+  }
+  trace.ignored(field, 'is no authorization type of the service; the mock ignores it')
+}
+
+/** Serverless workgroups ignore the database user (2.2). */
+function noteIdleDatabaseUser({ trusted_idp }: CredentialsPatch, connector: Connector, trace: RequestTrace): void {
+  if (trusted_idp?.db_user === undefined || connector.cluster !== 'serverless') return
+  const field = 'connected_account.authorization_details.trusted_idp.db_user'
+  const reason = `connector ${connector.connector} is a serverless workgroup, which has no database users`
+  trace.ignored(field, `has no effect, because ${reason}`)
+}
+
+/** PUT /connected_accounts (4.2): merges `api_config` and credentials; live ones make the account `ACTIVE` (G27). */
+export function updateConnectedAccount(call: Call<'update_connected_account'>): Reply | Promise<Reply> {
+  const { environment, thirdParty, body, trace } = call
+  const patch: CredentialsPatch = body.connected_account.authorization_details ?? {}
+  checkSingle(patch)
+  const located = locateAccount(call, body)
+  const connector = connectorOf(environment, located)
+  checkAuthorizationType(body.connected_account.authorization_type, connector, trace)
+  checkFit(patch, connector.authorization_type)
+  const credentials = merged(located, patch)
+  checkDatabaseUser(credentials, connector)
+  noteIdleDatabaseUser(patch, connector, trace)
+  const subject = patch.workspace_dwd?.subject ?? patch.trusted_idp?.db_user
+  if (subject === undefined || TRAITS[connector.authorization_type].source !== 'service') {
+    return environment.model.transact(() => storeUpdate(call, connector, located.id, patch))
+  }
+  // A changed subject or database user needs new credentials, which the service obtains itself (2.2).
+  return thirdParty.obtain(connector, { ...located, credentials }, (answer) =>
+    storeUpdate(call, connector, located.id, patch, answer.granted ? answer : undefined),
+  )
+}
+
+/** Credentials with the lifetime of their token in milliseconds; null when it does not expire. */
+interface LiveCredentials {
+  readonly credentials: Credentials
+  readonly lifetime_ms: number | null
+}
+
+/** @throws ServiceError ACCOUNT_NOT_FOUND when another request deleted the account in the meantime */
+function storeUpdate(
+  { environment, thirdParty, body, trace }: Call<'update_connected_account'>,
+  connector: Connector,
+  id: string,
+  patch: CredentialsPatch,
+  obtained?: LiveCredentials,
+): Reply {
+  const { model, clock } = environment
+  const current = model.tables.accounts.get(id)
+  if (!current)
+    throw new ServiceError('ACCOUNT_NOT_FOUND', `connected account ${quote(id)} was deleted in the meantime`)
+  const api_config = mergeKeys(current.api_config, body.connected_account.api_config ?? {})
+  const credentials = obtained?.credentials ?? merged(current, patch)
+  let next: Account = { ...current, api_config, credentials, updated_at: now(environment) }
+  if (obtained || bringsCredentials(patch)) {
+    const lifetime = obtained ? obtained.lifetime_ms : connector.oauth.access_token_lifetime
+    next = withLive(next, issued(current, credentials, lifetime, clock.now()))
+    if (areLive(credentials)) next = trace.moved(next, 'credentials_updated', next.updated_at)
+  }
+  model.tables.accounts.put(next)
+  if (bringsSecrets(patch)) thirdParty.accept(connector, next, next.credentials)
+  return { status: 200, body: { connected_account: withCredentials(next) } }
+}
+
+function merged(account: Account, patch: CredentialsPatch): Credentials {
+  return mergeCredentials(account.credentials, patch, account.authorization_type, account.identifier)
+}
 
 /** GET /connected_accounts (4.1, G1). */
 export function listConnectedAccounts({ environment, query }: Call<'list_connected_accounts'>): Reply {
@@ -15,10 +195,8 @@ export function listConnectedAccounts({ environment, query }: Call<'list_connect
     throw invalidField('connection_names', 'found it beside connector, expected one of the two', 'exclusive')
   }
   const filter = { ...given(exact), ...(connection_names?.length ? { connectors: connection_names } : {}) }
-  return {
-    status: 200,
-    body: page(environment, 'list', filter, { size: page_size || DEFAULT_PAGE_SIZE, token: page_token }),
-  }
+  const body = page(environment, 'list', filter, { size: page_size || DEFAULT_PAGE_SIZE, token: page_token })
+  return { status: 200, body }
 }
 
 /** GET /connected_accounts:search (4.9, G3): at least three characters after trimming. */
@@ -33,18 +211,47 @@ export function searchConnectedAccounts({ environment, query }: Call<'search_con
   return { status: 200, body: page(environment, 'search', filter, { size: page_size, token: page_token }) }
 }
 
+const DEFAULT_PAGE_SIZE = 10
+
+function page(
+  environment: Environment,
+  listing: string,
+  filter: AccountFilter,
+  { size, token }: { size: number; token: string | undefined },
+) {
+  const binding: Binding = [['listing', listing], ...Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1))]
+  const position: Position = token ? decodePageToken(token, binding) : { after: 0 }
+  const { rows, total, has_previous, has_next } = environment.model.accountIndex.page(filter, position, size)
+  // Both sides of the page, also of one whose accounts were all deleted.
+  const [below, above] =
+    'after' in position ? [position.after, position.after + 1] : [position.before - 1, position.before]
+  const first = rows[0]?.sequence ?? above
+  const last = rows.at(-1)?.sequence ?? below
+  return {
+    connected_accounts: rows.map(summary),
+    next_page_token: has_next ? encodePageToken({ after: last }, binding) : '',
+    prev_page_token: has_previous ? encodePageToken({ before: first }, binding) : '',
+    total_size: total,
+  }
+}
+
+/** Filters that were sent: an empty string counts as not given. */
+function given(filter: Record<string, string | undefined>): AccountFilter {
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value))
+}
+
 /** GET /connected_accounts/auth (4.4): full credentials, renewed first when their token has expired (G56). */
-export async function getConnectedAccountAuth(call: Call<'get_connected_account_auth'>): Promise<Reply> {
-  const located = locateAccount(call, call.query)
-  const stale = located.status === 'ACTIVE' && isOver(call.environment, located)
-  const account = stale ? (await renew(call, located)).account : located
-  return { status: 200, body: { connected_account: withCredentials(account) } }
+export function getConnectedAccountAuth(call: Call<'get_connected_account_auth'>): Reply | Promise<Reply> {
+  const account = locateAccount(call, call.query)
+  const replyOf = (of: Account): Reply => ({ status: 200, body: { connected_account: withCredentials(of) } })
+  if (account.status !== 'ACTIVE' || !isExpired(call.environment, account)) return replyOf(account)
+  return renew(call, account).then((renewal) => replyOf(renewal.account))
 }
 
 /** GET /connected_accounts/details (4.5): never a stored credential. */
 export function getConnectedAccountDetails(call: Call<'get_connected_account_details'>): Reply {
   const account = locateAccount(call, call.query)
-  // Records are immutable, and so is what is told of one.
+  // Rows are immutable, and so is what is answered of one.
   const body = call.environment.details.of(account, () => ({ connected_account: withoutCredentials(account) }))
   return { status: 200, body, cacheable: true }
 }
@@ -61,34 +268,87 @@ export function deleteConnectedAccount(call: Call<'delete_connected_account'>): 
   return { status: 200 }
 }
 
-const DEFAULT_PAGE_SIZE = 10
+/** The account that a request names, noted for the request journal. */
+export function locateAccount(
+  { environment, strict, trace }: { environment: Environment; strict: boolean; trace: RequestTrace },
+  locator: Locator,
+): Account {
+  const account = locate(environment.model.accountIndex, locator, strict)
+  trace.account = account
+  return account
+}
 
-function page(
-  environment: Environment,
-  listing: string,
-  filter: AccountFilter,
-  { size, token }: { size: number; token: string | undefined },
-) {
-  const binding: Binding = [['listing', listing], ...Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1))]
-  const position: Position = token ? decodePageToken(token, binding) : { after: 0 }
-  const { rows, total, has_previous, has_next } = environment.model.accountIndex.page(filter, position, size)
-  const [first, last] = edges(rows, position)
-  return {
-    connected_accounts: rows.map(summary),
-    next_page_token: has_next ? encodePageToken({ after: last }, binding) : '',
-    prev_page_token: has_previous ? encodePageToken({ before: first }, binding) : '',
-    total_size: total,
+/** @throws ServiceError PROVIDER_NOT_FOUND (404) when the account's custom provider was deleted (G40) */
+export function connectorOf(environment: Environment, account: Account): Connector {
+  const connector = environment.connector(account.connector)
+  if (connector) return connector
+  const message = `connector ${quote(account.connector)} of account ${account.id} no longer exists`
+  throw new ServiceError('PROVIDER_NOT_FOUND', message)
+}
+
+/** The account object of list and search (2.1). */
+interface AccountSummary {
+  id: string
+  connection_id: string
+  connector: string
+  provider: string
+  identifier: string
+  authorization_type: Account['authorization_type']
+  status: Account['status']
+  token_expires_at?: Instant
+  last_used_at?: Instant
+  updated_at: Instant
+}
+
+/** The account object of the operations on one account. */
+interface AccountView extends AccountSummary {
+  api_config: JsonObject
+  authorization_details: JsonObject
+}
+
+/** The account object of create, update and get-auth, with credentials (2.1, 2.2). */
+function withCredentials(account: Account): AccountView {
+  return view(account, fullDetails(account.credentials, account.authorization_type))
+}
+
+/** The account object of get-details: everything but the credentials (4.5, G22). */
+export function withoutCredentials(account: Account): AccountView {
+  return view(account, publicDetails(account.credentials, account.authorization_type))
+}
+
+// Both views are written out: building one on the other by spreads took 5 µs more for each account, and as much again in
+// the check of the answer.
+
+function summary(account: Account): AccountSummary {
+  const result: AccountSummary = {
+    id: account.id,
+    connection_id: account.connection_id,
+    connector: account.connector,
+    provider: account.provider,
+    identifier: account.identifier,
+    authorization_type: account.authorization_type,
+    status: account.status,
+    updated_at: account.updated_at,
   }
+  if (account.token_expires_at) result.token_expires_at = account.token_expires_at
+  if (account.last_used_at) result.last_used_at = account.last_used_at
+  return result
 }
 
-/** The positions on both sides of a page, also of one that deletes have emptied. */
-function edges(rows: readonly Account[], position: Position): [first: number, last: number] {
-  const [below, above] =
-    'after' in position ? [position.after, position.after + 1] : [position.before - 1, position.before]
-  return [rows[0]?.sequence ?? above, rows.at(-1)?.sequence ?? below]
-}
-
-/** Filters that were sent: an empty string counts as not given. */
-function given(filter: Record<string, string | undefined>): AccountFilter {
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value))
+function view(account: Account, authorization_details: JsonObject): AccountView {
+  const result: AccountView = {
+    id: account.id,
+    connection_id: account.connection_id,
+    connector: account.connector,
+    provider: account.provider,
+    identifier: account.identifier,
+    authorization_type: account.authorization_type,
+    status: account.status,
+    updated_at: account.updated_at,
+    api_config: account.api_config,
+    authorization_details,
+  }
+  if (account.token_expires_at) result.token_expires_at = account.token_expires_at
+  if (account.last_used_at) result.last_used_at = account.last_used_at
+  return result
 }

@@ -4,7 +4,7 @@ import { type Binding, decodePageToken, encodePageToken, type Position } from '.
 import type { AccountFilter } from '../state/model/account-index.ts'
 import { instant } from '../domain/instant.ts'
 import type { Environment } from '../state/environment.ts'
-import { connectorsOf } from './connectors.ts'
+import { connectorsOf } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** GET /tools: the tools of every connector, or of those that a filter on accounts leaves. */

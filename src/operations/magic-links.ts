@@ -5,8 +5,8 @@ import { instant } from '../domain/instant.ts'
 import { locate, type Locator } from '../domain/locator.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import { now } from '../state/environment.ts'
-import { knownConnector, refuseDisabled } from './connectors.ts'
-import { newAccount } from './create-account.ts'
+import { newAccount } from './accounts.ts'
+import { knownConnector, refuseDisabled } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** POST /connected_accounts/magic_link (4.6): a link for an account, which it makes when there is none (G28, "States"). */

@@ -3,13 +3,8 @@ import type { Connection } from '../domain/connection.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { authorizationTypeOf, isMcp, type Provider, slug } from '../domain/provider.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { connectionOf } from './connectors.ts'
+import { connectionOf } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
-
-/** GET /connections (4.10): all of them, in seed order (G42). */
-export function listConnections({ environment }: Call<'list_connections'>): Reply {
-  return { status: 200, body: { connections: [...environment.model.tables.connections.values()] } }
-}
 
 /** POST /custom-providers (4.11): the provider, and its connection, whose `key_id` is the identifier (G37, G38). */
 export function createCustomProvider({ environment, body }: Call<'create_custom_provider'>): Reply {

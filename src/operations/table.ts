@@ -1,19 +1,20 @@
 import type { Operation } from '../contract/shapes.ts'
 import {
+  createConnectedAccount,
   deleteConnectedAccount,
   getConnectedAccountAuth,
   getConnectedAccountDetails,
   listConnectedAccounts,
   searchConnectedAccounts,
+  updateConnectedAccount,
 } from './accounts.ts'
-import { createConnectedAccount } from './create-account.ts'
+import { listConnections } from './connections.ts'
 import { createToken } from './create-token.ts'
 import { listAvailableTools, listProviders, listScopedTools, listTools } from './discovery.ts'
-import { executeTool } from './execute-tool.ts'
 import { createMagicLink } from './magic-links.ts'
 import type { Handler } from './operation.ts'
-import { createCustomProvider, deleteCustomProvider, listConnections, updateCustomProvider } from './providers.ts'
-import { updateConnectedAccount } from './update-account.ts'
+import { createCustomProvider, deleteCustomProvider, updateCustomProvider } from './providers.ts'
+import { executeTool } from './tools.ts'
 import { verifyUser } from './verify-user.ts'
 
 export type OperationTable = { readonly [Id in Operation]: Handler<Id> }

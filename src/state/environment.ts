@@ -1,7 +1,6 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
-import type { Credentials } from '../domain/credentials.ts'
-import type { Clock, Ids, TokenAnswer } from '../domain/ports.ts'
+import type { Clock, Ids } from '../domain/ports.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { BoundedCache } from '../domain/bounded-cache.ts'
 import type { Settings } from '../domain/settings.ts'
@@ -26,11 +25,6 @@ export interface Environment {
   readonly rollbacks: number
   /** Credential renewals under way, by account id; never persisted. */
   readonly renewals: Map<string, Promise<Renewal>>
-  /**
-   * What third parties granted, by the credentials they were asked with, and how many commits had been refused by then;
-   * never persisted.
-   */
-  readonly granted: WeakMap<Credentials, { readonly answer: TokenAnswer; readonly rollbacks: number }>
   /** What get-details answers of accounts, for those that were asked for of late; never persisted. */
   readonly details: BoundedCache<Account, object>
   /** The connector that `key_id` names (G19), with its tools: a connector file's, a custom provider's, a bare connection's. */

@@ -33,7 +33,6 @@ export class StoredEnvironment implements Environment {
   readonly clock: EnvironmentClock
   readonly ids: Ids
   readonly renewals = new Map<string, Promise<Renewal>>()
-  readonly granted: Environment['granted'] = new WeakMap()
   readonly details = new BoundedCache<Account, object>(RECENT_DETAILS)
   rollbacks = 0
   readonly #resolveConnector: ResolveConnector

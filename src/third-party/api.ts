@@ -1,14 +1,21 @@
 import type { Account } from '../domain/account.ts'
-import type { Responder, ResponderAnswer } from '../domain/connector.ts'
+import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
+import { matchesGlob } from '../domain/glob.ts'
 import type { Grant } from '../domain/grant.ts'
-import type { JsonObject } from '../domain/json.ts'
+import type { JsonObject, JsonValue } from '../domain/json.ts'
+import { matchesValue, valueAt } from '../domain/value-match.ts'
 import type { Model } from '../state/model/model.ts'
-import { type RequestView, matchResponder } from './match.ts'
-import { accountView, pathParts, requestView } from './request-view.ts'
-import type { SchemeContext } from './schemes/scheme.ts'
-import { SCHEMES } from './schemes/table.ts'
-import { asText } from './template-helpers.ts'
-import { ACCOUNT_HEADER, type ReceivedRequest, type WireAnswer, headerOf, headerValue, jsonAnswer } from './wire.ts'
+import { type SchemeContext, SCHEMES } from './schemes.ts'
+import { accountView, asText } from './template.ts'
+import {
+  ACCOUNT_HEADER,
+  decodePart,
+  headerOf,
+  headerValue,
+  jsonAnswer,
+  type ReceivedRequest,
+  type WireAnswer,
+} from './wire.ts'
 
 /** A third party's API: who is calling, then the first responder that matches. A promise only where templates are new. */
 export function answerApi(context: SchemeContext, request: ReceivedRequest): WireAnswer | Promise<WireAnswer> {
@@ -85,4 +92,115 @@ function withoutType(headers: Record<string, string>): Record<string, string> {
 
 function noResponder({ method, path }: RequestView): WireAnswer {
   return jsonAnswer(404, { error: 'no_responder', method, path, message: `no responder answers ${method} ${path}` })
+}
+
+/** The decoded parts of a path; undefined when one is not well-formed. */
+export function pathParts(path: string): PathParts | undefined {
+  const parts = path.split('/').slice(1).map(decodePart)
+  return parts.every((part) => part !== undefined) ? parts : undefined
+}
+
+/** The request as responders see it; undefined when its body says that it is JSON and is not. */
+export function requestView(request: ReceivedRequest, path: PathParts): RequestView | undefined {
+  const body = bodyOf(request)
+  if (body === undefined) return undefined
+  return {
+    method: request.method,
+    path: `/${path.join('/')}`,
+    params: {},
+    query: queryView(request.query),
+    headers: request.headers as JsonObject,
+    body,
+  }
+}
+
+function queryView(query: URLSearchParams): JsonObject {
+  const view = Object.create(null) as JsonObject
+  for (const [name, value] of query) {
+    const former = view[name]
+    view[name] = former === undefined ? value : Array.isArray(former) ? [...former, value] : [former, value]
+  }
+  return view
+}
+
+function bodyOf(request: ReceivedRequest): JsonValue | undefined {
+  if (request.body.length === 0) return null
+  const text = request.body.toString('utf8')
+  const type = headerOf(request, 'content-type').toLowerCase()
+  if (type.startsWith('application/x-www-form-urlencoded')) return queryView(new URLSearchParams(text))
+  if (!type.includes('json')) return text
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+/** A request at the third party's API as responders match it and as their templates see it. */
+export interface RequestView extends JsonObject {
+  method: string
+  /** Decoded. */
+  path: string
+  /** What `{name}` in the path captured. */
+  params: JsonObject
+  /** A list where a parameter was sent more than once. */
+  query: JsonObject
+  /** Names in lower case. */
+  headers: JsonObject
+}
+
+/** The decoded parts of a request's path, so that an encoded slash stays inside its part. */
+export type PathParts = readonly string[]
+
+/** What a responder matched: the captures of its path; undefined when it does not match. */
+export function matchResponder(
+  on: ResponderMatch,
+  request: RequestView,
+  path: PathParts,
+  account: JsonObject | null,
+): JsonObject | undefined {
+  if (on.method !== undefined && !matchesGlob(on.method.toUpperCase(), request.method)) return undefined
+  const captured = on.path === undefined ? NO_CAPTURES : matchPath(on.path, path)
+  if (!captured) return undefined
+  const matches =
+    every(on.query, (name, glob) => texts(request.query, name).some((text) => matchesGlob(glob, text))) &&
+    every(on.headers, (name, glob) =>
+      texts(request.headers, name.toLowerCase()).some((text) => matchesGlob(glob, text)),
+    ) &&
+    every(on.body, (at, wanted) => matchesValue(wanted, valueAt(request['body'], at))) &&
+    every(on.account, (field, glob) => account !== null && matchesValue(glob, valueAt(account, field)))
+  return matches ? captured : undefined
+}
+
+const NO_CAPTURES: JsonObject = Object.freeze(Object.create(null) as JsonObject)
+
+/** Part by part: `{name}` captures a part, anything else is a glob for it. */
+function matchPath(pattern: string, path: PathParts): JsonObject | undefined {
+  const wanted = pattern.split('/').slice(1)
+  if (wanted.length !== path.length) return undefined
+  let captured: JsonObject | undefined
+  for (const [at, part] of wanted.entries()) {
+    const found = path[at] ?? ''
+    if (isCapture(part)) {
+      if (found === '') return undefined
+      captured ??= Object.create(null) as JsonObject
+      captured[part.slice(1, -1)] = found
+    } else if (!matchesGlob(part, found)) return undefined
+  }
+  return captured ?? NO_CAPTURES
+}
+
+function isCapture(part: string): boolean {
+  return part.length > 2 && part.startsWith('{') && part.endsWith('}')
+}
+
+function every<T>(wanted: Record<string, T> | undefined, holds: (key: string, value: T) => boolean): boolean {
+  return wanted === undefined || Object.entries(wanted).every(([key, value]) => holds(key, value))
+}
+
+/** The values of a query parameter or header as texts. */
+function texts(values: JsonObject, name: string): string[] {
+  const found = Object.hasOwn(values, name) ? values[name] : undefined
+  if (found === undefined || found === null) return []
+  return Array.isArray(found) ? found.map(asText) : [asText(found)]
 }

@@ -1,80 +1,165 @@
-import { isLoopback } from '../domain/loopback.ts'
 import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
-import type { JsonObject } from '../domain/json.ts'
+import { instant } from '../domain/instant.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isLoopback } from '../domain/loopback.ts'
 import type { ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import { ReadGuard } from '../state/read-guard.ts'
-import { acceptCredentials, revokeCredentials } from './accept.ts'
-import { applicationOf } from './application.ts'
-import { type CallsUnderWay, TRAIL_HEADER } from './calls-under-way.ts'
-import type { HttpExchange, Received } from './exchange.ts'
-import { connectorPath } from './listener.ts'
-import type { SchemeContext } from './schemes/scheme.ts'
-import type { Templates } from './template.ts'
-import { obtainForm, readTokenAnswer } from './token-request.ts'
-import { isToolAnswer, passedOn, readAnswer } from './tool-answer.ts'
-import { type ApiAddress, type ToolRun, toolRequest, toolScope, UnsendablePath } from './tool-request.ts'
-import { ACCOUNT_HEADER, type OutgoingRequest, TOOL_HEADER } from './wire.ts'
+import { applicationOf, signJwt } from './application.ts'
+import { HttpClient, type Received } from './http-client.ts'
+import { CALL_HEADER, connectorPath, type Interceptor, type OpenCall, OpenCalls, startListener } from './listener.ts'
+import { acceptCredentials, revokeCredentials, type SchemeContext, SCHEMES } from './schemes.ts'
+import { accountView, asText, Templates, type TemplateScope } from './template.ts'
+import { ACCOUNT_HEADER, encodePart, headerValue, type OutgoingRequest, TOOL_HEADER } from './wire.ts'
+
+export interface ThirdPartiesOptions {
+  environment: (name: string) => Environment | undefined
+  /** Where scenarios act at `third_party` and `token_refresh`. */
+  intercept?: Interceptor | undefined
+  /** Called after every request of the service to a third party. */
+  onCall?: ((call: UpstreamCall) => void) | undefined
+  /** Whether a connector's `base_url` may leave loopback. */
+  allowOutbound?: boolean | undefined
+  /** Resolves when everything that was changed so far is on disk. */
+  durable?: (() => Promise<void> | undefined) | undefined
+}
+
+/** The in-process third parties of a server, listening, and the clients that call them. */
+export interface ThirdParties {
+  /** Where they listen, `http://127.0.0.1:4711`. */
+  readonly origin: string
+  /** The service's client for one environment; calls are noted in the trace of the request behind them. */
+  client(environment: Environment, trace?: RequestTrace): ThirdParty
+  close(): Promise<void>
+}
+
+export async function startThirdParties(options: ThirdPartiesOptions): Promise<ThirdParties> {
+  const { environment, intercept, onCall, allowOutbound, durable } = options
+  const templates = new Templates()
+  const http = new HttpClient()
+  const calls = new OpenCalls()
+  const listener = await startListener({ environment, templates, intercept, calls, durable })
+  const parts: ClientParts = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound, calls }
+  return {
+    origin: listener.origin,
+    client: (of, trace) => new ThirdPartyClient(parts, of, trace),
+    close: async () => {
+      http.close()
+      await listener.close()
+    },
+  }
+}
 
 /** What the clients of a server share. */
-export interface ClientParts {
+interface ClientParts {
   /** Where the in-process third parties listen. */
   readonly listenerOrigin: string
   readonly templates: Templates
-  readonly http: HttpExchange
-  /** Whether a connector's `base_url` may leave loopback. */
-  readonly allowOutbound?: boolean | undefined
-  readonly onCall?: ((call: UpstreamCall) => void) | undefined
-  readonly underWay: CallsUnderWay
+  readonly http: HttpClient
+  readonly allowOutbound: boolean | undefined
+  readonly onCall: ((call: UpstreamCall) => void) | undefined
+  readonly calls: OpenCalls
+}
+
+/** A tool that runs with an account's credentials. */
+interface ToolRun {
+  readonly tool: Tool
+  readonly account: Account
+  readonly input: JsonObject
+}
+
+/** A request of the service, with what is noted of it. */
+interface Sending {
+  readonly request: OutgoingRequest
+  readonly kind: 'api' | 'token'
+  /** Of a tool call. */
+  readonly tool?: string | undefined
+  /** The grant type of a token request. */
+  readonly grant?: string | undefined
+  readonly timeout: number
 }
 
 const TOKEN_TIMEOUT = 10_000
+/** Characters that are kept of each answer. */
+const KEPT_ANSWER = 2048
 
 /**
  * The service's side of the third parties of one environment, over real HTTP. Every request has one, whether it calls or
- * not, so it is no more than two small objects: methods as closures were a fifteenth of the garbage of a GET.
+ * not, so it is two small objects: methods as closures were a fifteenth of the garbage of a GET.
  */
-export class ThirdPartyClient implements ThirdParty {
-  readonly parts: ClientParts
-  readonly environment: Environment
-  /** What the request behind the calls causes, and where the third party's side finds it. */
-  readonly trace: RequestTrace | undefined
-  /** Of whoever asks: once it is gone nothing is sent, and no answer given. */
-  readonly readGuard: ReadGuard
+class ThirdPartyClient implements ThirdParty {
+  readonly #parts: ClientParts
+  readonly #environment: Environment
+  readonly #trace: RequestTrace | undefined
+  /** Once a commit was rolled back, nothing is sent and no answer is used. */
+  readonly #readGuard: ReadGuard
 
   constructor(parts: ClientParts, environment: Environment, trace: RequestTrace | undefined) {
-    this.parts = parts
-    this.environment = environment
-    this.trace = trace
-    this.readGuard = new ReadGuard(environment)
+    this.#parts = parts
+    this.#environment = environment
+    this.#trace = trace
+    this.#readGuard = new ReadGuard(environment)
   }
 
-  call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolAnswer> {
-    return callTool(this, this.#context(connector), { tool, account, input })
+  async call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolAnswer> {
+    const api = this.#apiAddress(connector)
+    if (typeof api === 'string') return { kind: 'failed', status: null, code: 'OUTBOUND_REFUSED', message: api }
+    const context = this.#context(connector)
+    const { templates } = context
+    const { model } = this.#environment
+    const run = { tool, account, input }
+    try {
+      for (const part of [tool.call, tool.result])
+        if (part && !templates.isPrepared(part)) await templates.prepare(part)
+      const request = model.transact(() => toolRequest(context, api, run))
+      const { timeout } = tool.call
+      const { received } = await this.#send(connector, account, { request, kind: 'api', tool: tool.name, timeout })
+      const answer = readAnswer(received)
+      if (isToolAnswer(answer)) return answer
+      if (tool.result === null) return { kind: 'result', data: asObject(answer.body) }
+      const scope = toolScope(context, run, answer)
+      const data = model.transact(() => templates.render(tool.result, scope))
+      return { kind: 'result', data: data as JsonObject }
+    } catch (error) {
+      if (error instanceof ServiceError) throw error
+      if (error instanceof UnsendablePath) return { kind: 'unsendable', message: error.message }
+      const message = `the call of ${tool.name} could not be made: ${error instanceof Error ? error.message : 'unknown'}`
+      return { kind: 'failed', status: null, code: 'CALL_NOT_POSSIBLE', message }
+    }
   }
 
-  async obtain(connector: Connector, account: Account): Promise<TokenAnswer> {
-    const form = obtainForm(this.environment, connector, account)
-    if (form) return requestToken(this, connector, account, form)
-    return { granted: false, status: 400, error: 'unauthorized_client', description: 'a user has to consent' }
+  async obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R> {
+    const form = obtainForm(this.#environment, connector, account)
+    if (form) return this.#requestToken(connector, account, form, conclude)
+    const description = 'a user has to consent'
+    return this.#environment.model.transact(() =>
+      conclude({ granted: false, status: 400, error: 'unauthorized_client', description }),
+    )
   }
 
-  async refresh(connector: Connector, account: Account): Promise<TokenAnswer> {
+  refresh<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R> {
     const former = account.credentials.oauth_token
     const form = { grant_type: 'refresh_token', refresh_token: former?.refresh_token ?? '' }
-    const answer = await requestToken(this, connector, account, form)
-    if (!answer.granted || !former || !answer.credentials.oauth_token) return answer
-    // No new refresh token means that the old one stays good (RFC 6749 6).
-    const refresh_token = answer.credentials.oauth_token.refresh_token || former.refresh_token
-    return { ...answer, credentials: { oauth_token: { ...answer.credentials.oauth_token, refresh_token } } }
+    return this.#requestToken(connector, account, form, (answer) => {
+      const token = answer.granted ? answer.credentials.oauth_token : undefined
+      // No new refresh token means that the old one stays valid (RFC 6749 6).
+      if (former && token?.refresh_token === '') token.refresh_token = former.refresh_token
+      return conclude(answer)
+    })
   }
 
-  redeem(connector: Connector, account: Account, code: string, redirect_uri: string): Promise<TokenAnswer> {
-    return requestToken(this, connector, account, { grant_type: 'authorization_code', code, redirect_uri })
+  redeem<R>(
+    connector: Connector,
+    account: Account,
+    { code, redirectUri }: { code: string; redirectUri: string },
+    conclude: (answer: TokenAnswer) => R,
+  ): Promise<R> {
+    const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri }
+    return this.#requestToken(connector, account, form, conclude)
   }
 
   accept(connector: Connector, account: Account, credentials: Credentials): void {
@@ -82,137 +167,344 @@ export class ThirdPartyClient implements ThirdParty {
   }
 
   revoke(account: Account): void {
-    revokeCredentials(this.environment, account)
+    revokeCredentials(this.#environment, account)
   }
 
   #context(connector: Connector): SchemeContext {
-    return { environment: this.environment, connector, templates: this.parts.templates }
+    return { environment: this.#environment, connector, templates: this.#parts.templates }
   }
-}
 
-async function callTool(client: ThirdPartyClient, context: SchemeContext, run: ToolRun): Promise<ToolAnswer> {
-  const { tool, account } = run
-  const { environment, templates } = context
-  const api = apiAddress(client, context.connector)
-  if (typeof api === 'string') return { kind: 'failed', status: null, code: 'OUTBOUND_REFUSED', message: api }
-  try {
-    for (const part of [tool.call, tool.result]) if (part && !templates.isPrepared(part)) await templates.prepare(part)
-    const request = environment.model.transact(() => toolRequest(context, api, run))
-    const received = await send(client, context.connector, account, {
-      request,
-      kind: 'api',
-      tool: tool.name,
-      timeout: tool.call.timeout,
+  /** Asks the token endpoint; its own change and that of `conclude` are one commit. */
+  async #requestToken<R>(
+    connector: Connector,
+    account: Account,
+    form: Record<string, string>,
+    conclude: (answer: TokenAnswer) => R,
+  ): Promise<R> {
+    const environment = this.#environment
+    const { client_id, client_secret } = applicationOf(environment, connector.connector)
+    const request: OutgoingRequest = {
+      method: 'POST',
+      origin: this.#parts.listenerOrigin,
+      path: `${connectorPath(environment, connector)}/oauth/token`,
+      query: [],
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
+      body: new URLSearchParams({ ...form, client_id, client_secret }).toString(),
+    }
+    const sending = { request, kind: 'token', grant: form['grant_type'], timeout: TOKEN_TIMEOUT } as const
+    const { received, apply } = await this.#send(connector, account, sending)
+    return environment.model.transact(() => {
+      apply?.()
+      return conclude(readTokenAnswer(received, environment, connector, account))
     })
-    const answer = readAnswer(received)
-    if (isToolAnswer(answer)) return answer
-    if (tool.result === null) return { kind: 'result', data: passedOn(answer.body, tool) }
-    const scope = toolScope(context, run, { response: answer })
-    const data = environment.model.transact(() => templates.render(tool.result, scope))
-    return { kind: 'result', data: data as JsonObject }
-  } catch (error) {
-    if (error instanceof ServiceError) throw error
-    if (error instanceof UnsendablePath) return { kind: 'unsendable', message: error.message }
-    const message = `the call of ${tool.name} could not be made: ${error instanceof Error ? error.message : 'unknown'}`
-    return { kind: 'failed', status: null, code: 'CALL_NOT_POSSIBLE', message }
+  }
+
+  /** @throws StorageError when a commit that the call rests on was rolled back, before it or meanwhile */
+  async #send(
+    connector: Connector,
+    account: Account,
+    sending: Sending,
+  ): Promise<{ received: Received; apply?: OpenCall['apply'] }> {
+    const { http, calls, listenerOrigin } = this.#parts
+    this.#readGuard.hold()
+    const { request, tool, timeout } = sending
+    const start = performance.now()
+    if (request.origin !== listenerOrigin) {
+      const received = await http.send(request, timeout, false)
+      this.#note(connector, account, sending, received, performance.now() - start)
+      this.#readGuard.hold()
+      return { received }
+    }
+    request.headers[ACCOUNT_HEADER] = account.id
+    if (tool !== undefined) request.headers[TOOL_HEADER] = tool
+    const call: OpenCall = { trace: this.#trace, apply: undefined }
+    const ticket = calls.open(call)
+    request.headers[CALL_HEADER] = ticket
+    const received = await http.send(request, timeout, true)
+    calls.close(ticket)
+    this.#note(connector, account, sending, received, performance.now() - start)
+    this.#readGuard.hold()
+    return { received, apply: call.apply }
+  }
+
+  #note(
+    connector: Connector,
+    account: Account,
+    { request, kind, grant }: Sending,
+    received: Received,
+    ms: number,
+  ): void {
+    const { onCall } = this.#parts
+    if (!this.#trace && !onCall) return
+    const call: UpstreamCall = {
+      environment: this.#environment.name,
+      connector: connector.connector,
+      account_id: account.id,
+      kind,
+      grant: grant ?? null,
+      method: request.method,
+      url: `${request.origin}${request.path}`,
+      status: received.kind === 'answer' ? received.status : null,
+      ms,
+      answer: received.kind === 'answer' ? received.body.toString('utf8', 0, KEPT_ANSWER) : received.message,
+    }
+    this.#trace?.called(call)
+    onCall?.(call)
+  }
+
+  /** The connector's own server if it names one, else the in-process third party; or why that server is not called. */
+  #apiAddress({ connector, base_url }: Connector): ApiAddress | string {
+    const { listenerOrigin, allowOutbound } = this.#parts
+    if (base_url === null) {
+      return { origin: listenerOrigin, prefix: `${connectorPath(this.#environment, { connector })}/api` }
+    }
+    if (!URL.canParse(base_url)) return `base_url ${base_url} is not a URL`
+    const { protocol, origin, hostname, pathname } = new URL(base_url)
+    if (protocol !== 'http:' && protocol !== 'https:') return `base_url ${base_url} is neither http nor https`
+    if (allowOutbound !== true && !isLoopback(hostname)) {
+      return `base_url ${base_url} is not on loopback, and calls to other hosts are not allowed`
+    }
+    return { origin, prefix: pathname.replace(/\/+$/, '') }
   }
 }
 
-async function requestToken(
-  client: ThirdPartyClient,
+/** Where a connector's API is: its origin, and the path that every call's path is appended to. */
+interface ApiAddress {
+  readonly origin: string
+  readonly prefix: string
+}
+
+/** A value that cannot stand in the path of a call, however it is encoded. */
+class UnsendablePath extends Error {
+  override readonly name = 'UnsendablePath'
+}
+
+/** What a tool's templates see; `response` once there is one. */
+function toolScope({ environment }: SchemeContext, run: ToolRun, response?: JsonObject): TemplateScope {
+  const values: JsonObject = { input: run.input, account: accountView(run.account) }
+  if (response) values['response'] = response
+  return { values, clock: environment.clock, ids: environment.ids }
+}
+
+/** The HTTP request of a tool call, with the account's credentials. @throws UnsendablePath */
+function toolRequest(context: SchemeContext, api: ApiAddress, run: ToolRun): OutgoingRequest {
+  const { templates } = context
+  const { call } = run.tool
+  const scope = toolScope(context, run)
+  const [path, query] = pathOf(templates.renderText(call.path, scope, encodePart))
+  const body = call.body === null ? '' : JSON.stringify(templates.render(call.body, scope))
+  const headers: Record<string, string> = { Accept: 'application/json' }
+  if (body !== '') headers['Content-Type'] = 'application/json'
+  for (const [name, template] of Object.entries(call.headers)) {
+    const value = headerValue(asText(templates.render(template, scope)))
+    if (value !== '') headers[name] = value
+  }
+  for (const [name, template] of Object.entries(call.query)) {
+    for (const value of queryValues(templates.render(template, scope))) query.push([name, value])
+  }
+  const request = { method: call.method, origin: api.origin, path: `${api.prefix}${path}`, query, headers, body }
+  SCHEMES[context.connector.authorization_type].present(request, run.account.credentials, context)
+  return request
+}
+
+/** Values are already encoded; of the text around them only what no URL can contain is. */
+function pathOf(rendered: string): [path: string, query: (readonly [string, string])[]] {
+  const sendable = rendered.replaceAll(/[^\u0021-\u007e]+/g, (text) => encodeURIComponent(text.toWellFormed()))
+  const [path = '', ...search] = sendable.split('?')
+  // A part that is all dots would leave the path of the call, and no encoding prevents it.
+  if (path.split('/').some((part) => part === '.' || part === '..')) {
+    throw new UnsendablePath('a part of the path comes out as "." or "..", which would leave the path of the call')
+  }
+  return [path, search.length === 0 ? [] : [...new URLSearchParams(search.join('?'))]]
+}
+
+/** One parameter for each item of a list, none for an empty value. */
+function queryValues(value: JsonValue): string[] {
+  const values = Array.isArray(value) ? value.map(asText) : [asText(value)]
+  return values.filter((text) => text !== '')
+}
+
+/** Deeper answers cannot be passed on: writing them as JSON again would overflow the stack. */
+const DEPTH_LIMIT = 200
+const MESSAGE_LIMIT = 500
+
+/** An answer whose body was read: what result templates see as `response`. */
+interface UsableAnswer extends JsonObject {
+  status: number
+  headers: JsonObject
+  body: JsonValue
+}
+
+/** What the service makes of an answer (G44); a usable one still becomes the tool's result. */
+function readAnswer(received: Received): UsableAnswer | ToolAnswer {
+  if (received.kind === 'timed_out')
+    return { kind: 'timed_out', message: `the third party did not answer: ${received.message}` }
+  if (received.kind === 'broken')
+    return { kind: 'failed', status: null, code: 'CONNECTION_FAILED', message: received.message }
+  const { status, headers } = received
+  const body = bodyOf(received)
+  if (status >= 400) return errorOf(status, body ?? null, headers['retry-after'] ?? null)
+  const unusable = (message: string): ToolAnswer => ({ kind: 'failed', status, code: 'UNUSABLE_ANSWER', message })
+  if (status >= 300) return unusable(`the third party answered ${String(status)}, and redirects are not followed`)
+  if (body === undefined)
+    return unusable(`the third party answered ${String(status)} with a body that is not usable JSON`)
+  return { status, headers: headers as JsonObject, body }
+}
+
+function isToolAnswer(answer: UsableAnswer | ToolAnswer): answer is ToolAnswer {
+  return Object.hasOwn(answer, 'kind')
+}
+
+/** Without a result template the body is the result; what is no object is wrapped. */
+function asObject(body: JsonValue): JsonObject {
+  if (body === null) return {}
+  return isJsonObject(body) ? body : { value: body }
+}
+
+function errorOf(status: number, body: JsonValue, retryAfter: string | null): ToolAnswer {
+  const message = `the third party answered ${String(status)}${errorText(body)}`
+  if (status === 401) return { kind: 'unauthorized', status, message }
+  if (status === 429) return { kind: 'rate_limited', status, message, retry_after: retryAfter }
+  return { kind: 'failed', status, code: String(status), message }
+}
+
+/** The text of the usual error shapes: `message`, `error_description`, `error`, `error.message`. */
+function errorText(body: JsonValue): string {
+  if (typeof body === 'string') return body === '' ? '' : `: ${body.slice(0, MESSAGE_LIMIT)}`
+  if (!isJsonObject(body)) return ''
+  const error = own(body, 'error')
+  const candidates = [
+    own(body, 'message'),
+    own(body, 'error_description'),
+    error,
+    isJsonObject(error) ? own(error, 'message') : null,
+  ]
+  const text = candidates.find((candidate) => typeof candidate === 'string' && candidate !== '')
+  return typeof text === 'string' ? `: ${text.slice(0, MESSAGE_LIMIT)}` : ''
+}
+
+/** JSON as a value, other types as text, null for no body; undefined for a body that claims to be JSON and is not. */
+function bodyOf({ status, headers, body }: Received & { kind: 'answer' }): JsonValue | undefined {
+  const type = (headers['content-type'] ?? '').toLowerCase()
+  const text = body.toString('utf8')
+  if (text === '') return type.includes('json') && status !== 204 ? undefined : null
+  if (type !== '' && !type.includes('json')) return text
+  return isTooDeep(text) ? undefined : parsed(text)
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+/** Brackets inside strings count too: this is a guard and no parser. */
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === 0x5b || code === 0x7b) depth += 1
+    else if (code === 0x5d || code === 0x7d) depth -= 1
+    if (depth > DEPTH_LIMIT) return true
+  }
+  return false
+}
+
+const ASSERTION_LIFETIME = 5 * 60
+
+/** What the service sends to a token endpoint to get credentials itself; undefined for types that never do. */
+function obtainForm(
+  environment: Environment,
   connector: Connector,
   account: Account,
-  form: Record<string, string>,
-): Promise<TokenAnswer> {
-  const { environment } = client
+): Record<string, string> | undefined {
+  const scope = connector.oauth.scopes.join(' ')
+  const { workspace_dwd, trusted_idp } = account.credentials
+  switch (connector.authorization_type) {
+    case 'OAUTH_M2M':
+      return { grant_type: 'client_credentials', scope }
+    case 'WORKSPACE_DWD':
+      return {
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion: assertion(environment, connector, workspace_dwd?.subject || account.identifier),
+        scope,
+      }
+    case 'TRUSTED_IDP':
+      return {
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        subject_token: assertion(environment, connector, account.identifier),
+        subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+        db_user: trusted_idp?.db_user ?? '',
+        scope,
+      }
+    default:
+      return undefined
+  }
+}
+
+function assertion(environment: Environment, connector: Connector, subject: string): string {
   const { client_id, client_secret } = applicationOf(environment, connector.connector)
-  const request: OutgoingRequest = {
-    method: 'POST',
-    origin: client.parts.listenerOrigin,
-    path: `${connectorPath(environment, connector)}/oauth/token`,
-    query: [],
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
-    body: new URLSearchParams({ ...form, client_id, client_secret }).toString(),
-  }
-  const received = await send(client, connector, account, {
-    request,
-    kind: 'token',
-    grant: form['grant_type'],
-    timeout: TOKEN_TIMEOUT,
-  })
-  return readTokenAnswer(received, environment, connector, account)
+  const iat = Math.floor(environment.clock.now() / 1000)
+  const claims = { iss: client_id, sub: subject, aud: connector.connector, iat, exp: iat + ASSERTION_LIFETIME }
+  return signJwt(claims, client_secret)
 }
 
-interface Sending {
-  request: OutgoingRequest
-  kind: 'api' | 'token'
-  /** Of a tool's call. */
-  tool?: string | undefined
-  /** Of a token request. */
-  grant?: string | undefined
-  timeout: number
-}
-
-/** @throws StorageError when what the call rests on was rolled back, before it or meanwhile */
-async function send(
-  client: ThirdPartyClient,
+/** A token endpoint's answer as credentials; fields of the account that it does not carry stay. */
+function readTokenAnswer(
+  received: Received,
+  environment: Environment,
   connector: Connector,
   account: Account,
-  sending: Sending,
-): Promise<Received> {
-  const { trace, readGuard } = client
-  const { http, underWay, listenerOrigin } = client.parts
-  readGuard.hold()
-  const { request, tool, timeout } = sending
-  const isOurs = request.origin === listenerOrigin
-  const ticket = isOurs && trace ? underWay.open(trace) : undefined
-  if (isOurs) request.headers[ACCOUNT_HEADER] = account.id
-  if (isOurs && tool !== undefined) request.headers[TOOL_HEADER] = tool
-  if (ticket !== undefined) request.headers[TRAIL_HEADER] = ticket
-  const start = performance.now()
-  const received = await http.send(request, timeout, isOurs)
-  if (ticket !== undefined) underWay.close(ticket)
-  note(client, connector, account, { ...sending, received, ms: performance.now() - start })
-  readGuard.hold()
-  return received
+): TokenAnswer {
+  if (received.kind !== 'answer') return unavailable(received.message)
+  const body = parsed(received.body.toString('utf8'))
+  if (!isJsonObject(body)) return unavailable('the token endpoint did not answer with JSON')
+  const text = (name: string): string => {
+    const value = own(body, name)
+    return typeof value === 'string' ? value : ''
+  }
+  if (received.status !== 200) {
+    const description = text('error_description') || `the token endpoint answered ${String(received.status)}`
+    return { granted: false, status: received.status, error: text('error') || 'server_error', description }
+  }
+  if (text('access_token') === '') return unavailable('the token endpoint answered without an access token')
+  const expires = own(body, 'expires_in')
+  const lifetime_ms = typeof expires === 'number' ? expires * 1000 : null
+  const expires_at = lifetime_ms === null ? undefined : instant(environment.clock.now() + lifetime_ms)
+  return { granted: true, credentials: credentialsOf(text, connector, account, expires_at), lifetime_ms }
 }
 
-/** Characters that are kept of each answer. */
-const KEPT_ANSWER = 2048
-
-function note(
-  { environment, trace, parts: { onCall } }: ThirdPartyClient,
+function credentialsOf(
+  text: (name: string) => string,
   connector: Connector,
-  account: Account,
-  { request, kind, grant, received, ms }: Sending & { received: Received; ms: number },
-): void {
-  if (!trace && !onCall) return
-  const call: UpstreamCall = {
-    environment: environment.name,
-    connector: connector.connector,
-    account_id: account.id,
-    kind,
-    grant: grant ?? null,
-    method: request.method,
-    url: `${request.origin}${request.path}`,
-    status: received.kind === 'answer' ? received.status : null,
-    ms,
-    answer: received.kind === 'answer' ? received.body.toString('utf8', 0, KEPT_ANSWER) : received.message,
+  { credentials, identifier }: Account,
+  expires_at: string | undefined,
+): Credentials {
+  const access_token = text('access_token')
+  const scopes = text('scope')
+    .split(' ')
+    .filter((scope) => scope !== '')
+  switch (connector.authorization_type) {
+    case 'WORKSPACE_DWD': {
+      const subject = credentials.workspace_dwd?.subject || identifier
+      return { workspace_dwd: { subject, access_token, scopes, ...(expires_at && { token_expires_at: expires_at }) } }
+    }
+    case 'TRUSTED_IDP': {
+      const keys = { access_key_id: text('access_key_id'), secret_access_key: text('secret_access_key') }
+      const db_user = credentials.trusted_idp?.db_user ?? ''
+      return {
+        trusted_idp: { db_user, ...keys, session_token: access_token, ...(expires_at && { expiry: expires_at }) },
+      }
+    }
+    default: {
+      const domain = text('domain') || (credentials.oauth_token?.domain ?? '')
+      return { oauth_token: { access_token, refresh_token: text('refresh_token'), scopes, domain } }
+    }
   }
-  trace?.called(call)
-  onCall?.(call)
 }
 
-/** The connector's own server if it names one, else the in-process third party; or why that server is not called. */
-function apiAddress({ parts, environment }: ThirdPartyClient, connector: Connector): ApiAddress | string {
-  if (connector.base_url === null) {
-    return { origin: parts.listenerOrigin, prefix: `${connectorPath(environment, connector)}/api` }
-  }
-  if (!URL.canParse(connector.base_url)) return `base_url ${connector.base_url} is not a URL`
-  const { protocol, origin, hostname, pathname } = new URL(connector.base_url)
-  if (protocol !== 'http:' && protocol !== 'https:') return `base_url ${connector.base_url} is neither http nor https`
-  if (parts.allowOutbound !== true && !isLoopback(hostname)) {
-    return `base_url ${connector.base_url} is not on loopback, and calls to elsewhere are not allowed`
-  }
-  return { origin, prefix: pathname.replace(/\/+$/, '') }
+function unavailable(description: string): TokenAnswer {
+  return { granted: false, status: 503, error: 'temporarily_unavailable', description }
 }

@@ -6,9 +6,8 @@ import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import { answerApi } from './api.ts'
-import { type CallsUnderWay, TRAIL_HEADER } from './calls-under-way.ts'
 import type { Templates } from './template.ts'
-import { answerToken } from './token-endpoint.ts'
+import { answerToken } from './tokens.ts'
 import {
   ACCOUNT_HEADER,
   TOOL_HEADER,
@@ -22,36 +21,70 @@ import {
   sendAnswer,
 } from './wire.ts'
 
+/** Names a call of the service, so that the third party finds the {@link OpenCall} that belongs to it. */
+export const CALL_HEADER = 'x-mock-call'
+
+/** A call of the service to an in-process third party that has no answer yet. */
+export interface OpenCall {
+  /** Of the request behind the call: what happens at the third party is noted in it. */
+  readonly trace: RequestTrace | undefined
+  /** The change that goes with a token; the client makes it in one commit with the service's own. */
+  apply: (() => void) | undefined
+}
+
+/** The calls of the service that have no answer yet. One per server. */
+export class OpenCalls {
+  readonly #calls = new Map<string, OpenCall>()
+  #count = 0
+
+  /** @returns the call's name for {@link CALL_HEADER} */
+  open(call: OpenCall): string {
+    this.#count++
+    const ticket = String(this.#count)
+    this.#calls.set(ticket, call)
+    return ticket
+  }
+
+  /** Undefined for requests of others, and once the client no longer waits. */
+  find(ticket: string): OpenCall | undefined {
+    return this.#calls.get(ticket)
+  }
+
+  close(ticket: string): void {
+    this.#calls.delete(ticket)
+  }
+}
+
 /** One request at a third party, as scenarios see it (`at: third_party` and `at: token_refresh`). */
-export interface Exchange {
+export interface ThirdPartyRequest {
   environment: Environment
   connector: Connector
   kind: 'api' | 'token'
   request: ReceivedRequest
-  /** The account whose call it is, when the service said so. */
+  /** The account that the service calls for. */
   account: Account | undefined
   /** The tool that the call is made for. */
   tool: string | undefined
-  /** Of the request behind the call, when the service said so: rules that fire here are noted in it. */
+  /** Of the request behind the call: rules that fire here are noted in it. */
   trace: RequestTrace | undefined
 }
 
-/** What happens instead of the plain answer: it sends the response itself, after asking for `answer` or without. */
+/** Replaces the plain answer: it sends the response itself, with or without asking for `answer`. */
 export type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<WireAnswer>) => Promise<void>
 
-/** Looks at every request before it is answered; undefined leaves it alone. */
-export type Interceptor = (exchange: Exchange) => Promise<ThirdPartyFault | undefined>
+/** Runs before every answer; undefined leaves the answer as it is. */
+export type Interceptor = (request: ThirdPartyRequest) => Promise<ThirdPartyFault | undefined>
 
 export interface ListenerOptions {
   environment: (name: string) => Environment | undefined
   templates: Templates
   intercept?: Interceptor | undefined
-  underWay: CallsUnderWay
-  /** Awaited before an answer leaves that the disk may yet refuse. */
+  calls: OpenCalls
+  /** Awaited before an answer leaves whose commit the disk may still refuse. */
   durable?: (() => Promise<void> | undefined) | undefined
 }
 
-/** The only client sends a request in one piece; whoever else on this machine calls is not waited for longer. */
+/** The service sends a request in one piece; nothing else has to be waited for longer. */
 const LONGEST_REQUEST_MS = 30_000
 
 export interface Listener {
@@ -82,7 +115,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
 }
 
 /** Where a connector's token endpoint (`/oauth/token`) and API (`/api`) are, below the listener's origin. */
-export function connectorPath(environment: Environment, connector: Connector): string {
+export function connectorPath(environment: Environment, connector: Pick<Connector, 'connector'>): string {
   return `/${encodePart(environment.name)}/${encodePart(connector.connector)}`
 }
 
@@ -99,7 +132,7 @@ async function answer(options: ListenerOptions, request: IncomingMessage, respon
   try {
     const target = await route(options, request)
     if ('status' in target) sendAnswer(response, target)
-    else await carryOut(options, target, response)
+    else await respond(options, target, response)
   } catch (error) {
     if (response.headersSent || response.destroyed) response.destroy()
     else {
@@ -110,27 +143,45 @@ async function answer(options: ListenerOptions, request: IncomingMessage, respon
   }
 }
 
-async function carryOut(options: ListenerOptions, exchange: Exchange, response: ServerResponse): Promise<void> {
-  const { environment, connector, kind, request } = exchange
-  const fault = options.intercept && (await options.intercept(exchange))
-  const plain = async (): Promise<WireAnswer> => {
-    if (kind === 'api') {
-      const answering = answerApi({ environment, connector, templates: options.templates }, request)
-      const answered = answering instanceof Promise ? await answering : answering
-      // The request behind a call of the service waits by itself, once for everything that it has caused.
-      if (!exchange.trace) await options.durable?.()
-      return answered
-    }
-    const answered = answerToken(environment, connector, request)
-    await options.durable?.()
-    return answered
-  }
-  if (fault) await fault(response, plain)
-  else sendAnswer(response, await plain())
+async function respond(options: ListenerOptions, received: ThirdPartyRequest, response: ServerResponse): Promise<void> {
+  const fault = options.intercept && (await options.intercept(received))
+  const plain = received.kind === 'api' ? answerAsApi : answerAsTokenEndpoint
+  if (fault) await fault(response, () => plain(options, received))
+  else sendAnswer(response, await plain(options, received))
 }
 
-/** Which third party is meant, and the request read; or the answer that says why there is none. */
-async function route(options: ListenerOptions, request: IncomingMessage): Promise<Exchange | WireAnswer> {
+async function answerAsApi(
+  options: ListenerOptions,
+  { environment, connector, request }: ThirdPartyRequest,
+): Promise<WireAnswer> {
+  const answering = answerApi({ environment, connector, templates: options.templates }, request)
+  const answered = answering instanceof Promise ? await answering : answering
+  // The request behind a call of the service waits itself, once for everything that it has caused.
+  if (!openCall(options, request)) await options.durable?.()
+  return answered
+}
+
+async function answerAsTokenEndpoint(
+  options: ListenerOptions,
+  { environment, connector, request }: ThirdPartyRequest,
+): Promise<WireAnswer> {
+  const { answer: answered, apply } = answerToken(environment, connector, request)
+  const call = openCall(options, request)
+  if (call) {
+    call.apply = apply
+    return answered
+  }
+  if (apply) environment.model.transact(apply)
+  await options.durable?.()
+  return answered
+}
+
+function openCall({ calls }: ListenerOptions, request: ReceivedRequest): OpenCall | undefined {
+  return calls.find(headerOf(request, CALL_HEADER))
+}
+
+/** The third party that the path names, and the request read; or the answer that refuses it. */
+async function route(options: ListenerOptions, request: IncomingMessage): Promise<ThirdPartyRequest | WireAnswer> {
   const [rawPath, search] = splitOnce(request.url ?? '/', '?')
   const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
   const environmentName = decodePart(environmentPart)
@@ -150,7 +201,7 @@ async function route(options: ListenerOptions, request: IncomingMessage): Promis
     headers: request.headers,
     body,
   }
-  const trace = options.underWay.find(headerOf(received, TRAIL_HEADER))
+  const trace = openCall(options, received)?.trace
   const tool = headerOf(received, TOOL_HEADER) || undefined
   return { environment, connector, kind, request: received, account: accountOf(environment, received), tool, trace }
 }

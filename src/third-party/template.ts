@@ -1,14 +1,21 @@
+import { parse } from '@handlebars/parser'
+import type { Account } from '../domain/account.ts'
+import { instant } from '../domain/instant.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
-import { FakeData } from './fake-data.ts'
-import { type HelperPorts, asText, runHelper } from './template-helpers.ts'
-import { type Expression, type Piece, type Template, parseTemplate } from './template-syntax.ts'
+import { FakeData, fakeNameProblem } from './fake-data.ts'
 
 /** What a template can see: the names that its paths start with, and the environment's time and ids. */
 export interface TemplateScope {
   readonly values: JsonObject
   readonly clock: Clock
   readonly ids: Ids
+}
+
+/** What templates and matches see of an account: whom it belongs to, and none of its credentials. */
+export function accountView(account: Account): JsonObject {
+  const { id, identifier, connector, organization_id, user_id, api_config } = account
+  return { id, identifier, connector, organization_id, user_id, api_config }
 }
 
 /** The value that paths start from, and what the blocks around it have bound. */
@@ -58,6 +65,16 @@ export class Templates {
   renderText(text: string, scope: TemplateScope, encode: (value: string) => string): string {
     if (!text.includes('{{')) return text
     return textOf(this.#parse(text), this.#root(scope), encode)
+  }
+
+  /** The same for a text without use when one of its values is missing (`Bearer ` and nothing after it): that is empty. */
+  renderComplete(text: string, scope: TemplateScope): string {
+    const values: string[] = []
+    const rendered = this.renderText(text, scope, (value) => {
+      values.push(value)
+      return value
+    })
+    return values.includes('') ? '' : rendered
   }
 
   #root(scope: TemplateScope): Frame {
@@ -190,4 +207,267 @@ function follow(parts: readonly string[], from: JsonValue | undefined): JsonValu
 /** As Handlebars has it: nothing, false, 0, an empty text and an empty list are not. */
 function isTrue(value: JsonValue | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
+}
+
+/** A template as our interpreter walks it: Handlebars' syntax, cut down to what never runs code. */
+export type Template = readonly Piece[]
+export type Piece =
+  | { kind: 'text'; text: string }
+  | { kind: 'value'; expression: Expression }
+  | {
+      kind: 'block'
+      block: BlockName
+      subject: Expression
+      names: readonly string[]
+      then: Template
+      otherwise: Template
+    }
+export type Expression =
+  | { kind: 'literal'; value: JsonValue }
+  | { kind: 'path'; depth: number; data: boolean; parts: readonly string[] }
+  | {
+      kind: 'call'
+      helper: HelperName
+      args: readonly Expression[]
+      options: readonly (readonly [string, Expression])[]
+    }
+export type BlockName = 'each' | 'if' | 'unless' | 'with'
+const BLOCKS: readonly string[] = ['each', 'if', 'unless', 'with'] satisfies BlockName[]
+const DATA: readonly string[] = ['index', 'key', 'first', 'last', 'root']
+
+/** A template that cannot be read: its syntax, a helper that does not exist, or something that is not allowed. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError'
+}
+
+/** What the names at the start of a path may be, and which of them blocks have bound; null when anything goes. */
+type Roots = readonly string[] | null
+
+/** Reads a template. @throws TemplateError */
+export function parseTemplate(text: string, roots: Roots = null): Template {
+  return pieces(parseSyntax(text).body, roots)
+}
+
+/**
+ * What is wrong with a template, in one sentence; undefined when nothing is. `roots` are the names that paths may start
+ * with where the template stands (`input`, `account`, …); without them any name is taken.
+ */
+export function checkTemplate(text: string, roots?: readonly string[]): string | undefined {
+  if (!text.includes('{{')) return undefined
+  try {
+    parseTemplate(text, roots ?? null)
+    return undefined
+  } catch (error) {
+    if (error instanceof TemplateError) return error.message
+    throw error
+  }
+}
+
+/** The part of the parser's nodes that is looked at; its own types leave expressions open. */
+interface Node {
+  readonly type: string
+  readonly value?: unknown
+  readonly original?: unknown
+  readonly path?: Node
+  readonly name?: Node
+  readonly params?: readonly Node[]
+  readonly hash?: { readonly pairs: readonly { readonly key: string; readonly value: Node }[] }
+  readonly program?: { readonly body: readonly Node[]; readonly blockParams?: readonly string[] }
+  readonly inverse?: { readonly body: readonly Node[] }
+  readonly parts?: readonly (string | Node)[]
+  readonly depth?: number
+  readonly data?: boolean
+  readonly this?: boolean
+}
+
+function parseSyntax(text: string): { body: readonly Node[] } {
+  try {
+    return parse(text) as { body: readonly Node[] }
+  } catch (error) {
+    const lines = error instanceof Error ? error.message.split('\n') : []
+    const [first = 'it cannot be read', near = ''] = lines
+    throw new TemplateError(`${first.replace(/:$/, '')}${near === '' ? '' : `, at ${near.trim()}`}`)
+  }
+}
+
+function pieces(body: readonly Node[], roots: Roots): Template {
+  return body.filter((node) => node.type !== 'CommentStatement').map((node) => piece(node, roots))
+}
+
+function piece(node: Node, roots: Roots): Piece {
+  switch (node.type) {
+    case 'ContentStatement':
+      return { kind: 'text', text: String(node.value) }
+    case 'MustacheStatement':
+      return { kind: 'value', expression: invocation(node, roots) }
+    case 'BlockStatement':
+      return block(node, roots)
+    default:
+      throw new TemplateError('partials and decorators are not supported')
+  }
+}
+
+function block(node: Node, roots: Roots): Piece {
+  const name = String(node.path?.original)
+  const [subject, ...others] = node.params ?? []
+  if (!BLOCKS.includes(name)) throw new TemplateError(`unknown block '#${name}'; allowed are #${BLOCKS.join(', #')}`)
+  if (!subject || others.length > 0) throw new TemplateError(`#${name} takes one argument`)
+  const names = node.program?.blockParams ?? []
+  const taken = names.find(isHelper)
+  if (taken !== undefined) throw new TemplateError(`'${taken}' is a helper and cannot be a name in #${name}`)
+  const inner = name === 'if' || name === 'unless' ? roots : null
+  return {
+    kind: 'block',
+    block: name as BlockName,
+    subject: expression(subject, roots),
+    names,
+    then: pieces(node.program?.body ?? [], inner),
+    otherwise: pieces(node.inverse?.body ?? [], roots),
+  }
+}
+
+function invocation(node: Node, roots: Roots): Expression {
+  const head = node.path
+  if (!head) throw new TemplateError('an expression without a name')
+  const called = (node.params?.length ?? 0) > 0 || (node.hash?.pairs.length ?? 0) > 0
+  return called || node.type === 'SubExpression' ? call(String(head.original), node, roots) : expression(head, roots)
+}
+
+function expression(node: Node, roots: Roots): Expression {
+  switch (node.type) {
+    case 'StringLiteral':
+    case 'NumberLiteral':
+    case 'BooleanLiteral':
+      return { kind: 'literal', value: node.value as JsonValue }
+    case 'NullLiteral':
+    case 'UndefinedLiteral':
+      return { kind: 'literal', value: null }
+    case 'SubExpression':
+      return invocation(node, roots)
+    case 'PathExpression':
+      return path(node, roots)
+    default:
+      throw new TemplateError(`${node.type} is not supported`)
+  }
+}
+
+function path(node: Node, roots: Roots): Expression {
+  const parts = (node.parts ?? []).map((part) => {
+    if (typeof part === 'string') return part
+    throw new TemplateError('a path cannot start with a call')
+  })
+  const [head] = parts
+  const { depth = 0, data = false } = node
+  const plain = depth === 0 && !data && node.this !== true
+  if (plain && parts.length === 1 && head !== undefined && isHelper(head)) return call(head, node, roots)
+  if (data && (head === undefined || !DATA.includes(head))) {
+    throw new TemplateError(`unknown name '@${head ?? ''}'; allowed are @${DATA.join(', @')}`)
+  }
+  if (plain && roots && head !== undefined && !roots.includes(head)) {
+    throw new TemplateError(
+      `unknown name or helper '${head}'; allowed are ${[...roots, ...Object.keys(HELPERS)].join(', ')}`,
+    )
+  }
+  return { kind: 'path', depth, data, parts }
+}
+
+function call(name: string, node: Node, roots: Roots): Expression {
+  if (!isHelper(name)) {
+    throw new TemplateError(`unknown helper '${name}'; allowed are ${Object.keys(HELPERS).join(', ')}`)
+  }
+  const args = (node.params ?? []).map((param) => expression(param, roots))
+  const options = (node.hash?.pairs ?? []).map((pair) => [pair.key, expression(pair.value, roots)] as const)
+  const [least, most] = HELPERS[name].arity
+  if (args.length < least || args.length > most) {
+    throw new TemplateError(`${name} takes ${least === most ? String(least) : `${String(least)} or more`} arguments`)
+  }
+  if (name === 'faker') checkFakeName(args[0])
+  else if (options.length > 0) throw new TemplateError(`${name} takes no named arguments`)
+  return { kind: 'call', helper: name, args, options }
+}
+
+function checkFakeName(name: Expression | undefined): void {
+  if (name?.kind !== 'literal' || typeof name.value !== 'string')
+    throw new TemplateError("faker's first argument is a name in quotes")
+  const problem = fakeNameProblem(name.value)
+  if (problem !== undefined) throw new TemplateError(problem)
+}
+
+/** What helpers may use besides their arguments. */
+export interface HelperPorts {
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Absent until a template that asks for it was prepared. */
+  readonly fakeData: FakeData | undefined
+}
+
+export type HelperArguments = readonly (JsonValue | undefined)[]
+
+interface Helper {
+  /** The least and the greatest number of arguments. */
+  readonly arity: readonly [number, number]
+  run(args: HelperArguments, ports: HelperPorts): JsonValue | undefined
+}
+
+/** Every helper that a template may call; nothing else can be called. */
+export const HELPERS = {
+  id: { arity: [0, 0], run: (_args, { ids }) => shortId(ids) },
+  uuid: { arity: [0, 0], run: (_args, { ids }) => uuid(ids) },
+  now: { arity: [0, 0], run: (_args, { clock }) => instant(clock.now()) },
+  json: { arity: [1, 1], run: ([value]) => JSON.stringify(value ?? null) },
+  default: { arity: [2, 2], run: ([value, fallback]) => (isBlank(value) ? fallback : value) },
+  eq: { arity: [2, 2], run: ([a, b]) => (a ?? null) === (b ?? null) },
+  basic: {
+    arity: [2, 2],
+    run: ([username, password]) =>
+      isBlank(username) && isBlank(password) ? undefined : basic(asText(username), asText(password)),
+  },
+  faker: { arity: [1, Infinity], run: fake },
+} as const satisfies Record<string, Helper>
+export type HelperName = keyof typeof HELPERS
+
+export function isHelper(name: string): name is HelperName {
+  return Object.hasOwn(HELPERS, name)
+}
+
+export function runHelper(name: HelperName, args: HelperArguments, ports: HelperPorts): JsonValue | undefined {
+  const helper: Helper = HELPERS[name]
+  return helper.run(args, ports)
+}
+
+/** A value inside a longer text: nothing for a missing one, JSON for arrays and objects. */
+export function asText(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** The value of an `Authorization` header of HTTP Basic (RFC 7617). */
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`
+}
+
+function isBlank(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+/** An id without its prefix: templates write their own (`msg_{{id}}`). */
+function shortId(ids: Ids): string {
+  const id = ids.id('x')
+  return id.slice(id.lastIndexOf('_') + 1)
+}
+
+function uuid(ids: Ids): string {
+  const hex = [0, 1, 2, 3].map(() => ids.number().toString(16).padStart(8, '0')).join('')
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
+}
+
+function fake([name, ...args]: HelperArguments, ports: HelperPorts): JsonValue {
+  if (typeof name !== 'string') throw new Error("faker: the first argument is a name, such as 'person.fullName'")
+  if (!ports.fakeData) throw new Error(`faker '${name}': generated data is not available here`)
+  return ports.fakeData.generate(
+    name,
+    args.map((arg) => arg ?? null),
+    ports,
+  )
 }

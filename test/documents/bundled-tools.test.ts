@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/domain/json.ts'
 import type { ThirdParty, ToolAnswer } from '../../src/domain/ports.ts'
 import { resolveConnector } from '../../src/state/model/connector-directory.ts'
 import { applySeed } from '../../src/state/seeding.ts'
-import { startThirdParties, type ThirdParties } from '../../src/third-party/third-parties.ts'
+import { startThirdParties, type ThirdParties } from '../../src/third-party/client.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { CALLS, REFUSED_CALLS } from './bundled-calls.ts'
 
@@ -63,7 +63,7 @@ describe('a bundled tool, called at its third party over HTTP with the account o
   /** What the service does first for the types whose tokens it obtains itself. */
   async function withToken(connector: Connector, account: Account): Promise<Account> {
     if (TRAITS[connector.authorization_type].source !== 'service') return account
-    const answer = await thirdParty.obtain(connector, account)
+    const answer = await thirdParty.obtain(connector, account, (given) => given)
     if (!answer.granted) throw new Error(answer.description)
     return { ...account, credentials: answer.credentials }
   }

@@ -110,11 +110,11 @@ function thirdParty(
   return {
     call: unused,
     refresh: unused,
-    obtain: async () => answer('own'),
-    redeem: async (_connector, _account, code, redirectUri) => {
+    obtain: async (_connector, _account, conclude) => conclude(await answer('own')),
+    redeem: async (_connector, _account, { code, redirectUri }, conclude) => {
       if (redirectUri !== `${BASE}/connect/callback`) throw new Error(`redirect_uri ${redirectUri}`)
       const issued = environment.model.tables.authorization_codes.get(code)
-      return answer(issued ? `code-of-${issued.person}` : code)
+      return conclude(await answer(issued ? `code-of-${issued.person}` : code))
     },
     accept: (_connector, _account, credentials) => accepted.push(credentials),
     revoke: () => undefined,

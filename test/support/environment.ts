@@ -37,7 +37,6 @@ export function testEnvironment(options: TestEnvironmentOptions = {}): TestEnvir
     model,
     rollbacks: 0,
     renewals: new Map(),
-    granted: new WeakMap(),
     details: new BoundedCache(16),
     connector: (keyId) => resolve(model, keyId),
   }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Tool } from '../../src/domain/connector.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { UpstreamCall } from '../../src/domain/request-trace.ts'
-import { EnvironmentRegistry, accountOf, connectorOf, responder, tool } from './fixture.ts'
+import { Fixture, accountOf, connectorOf, responder, tool } from './fixture.ts'
 
 /** Runs a tool against a third party that echoes what it got. */
 async function echo(call: Partial<Tool['call']>, input: JsonObject = {}) {
@@ -14,10 +14,8 @@ async function echo(call: Partial<Tool['call']>, input: JsonObject = {}) {
     headers: '{{request.headers}}',
     body: '{{request.body}}',
   }
-  await using registry = await EnvironmentRegistry.start(
-    connectorOf('NO_AUTH', { responders: [responder({}, { body })] }),
-  )
-  const answer = await registry.call(registry.place({}), input, tool(call))
+  await using fixture = await Fixture.start(connectorOf('NO_AUTH', { responders: [responder({}, { body })] }))
+  const answer = await fixture.call(fixture.place({}), input, tool(call))
   if (answer.kind !== 'result') return answer
   return answer.data as { path: string; query: JsonObject; headers: JsonObject; body: JsonObject }
 }
@@ -28,8 +26,8 @@ async function against(handler: RequestListener, call: Partial<Tool['call']> = {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const base_url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/base/`
   try {
-    await using registry = await EnvironmentRegistry.start(connectorOf('NO_AUTH', { base_url }))
-    return await registry.call(registry.place({}), {}, tool(call, result))
+    await using fixture = await Fixture.start(connectorOf('NO_AUTH', { base_url }))
+    return await fixture.call(fixture.place({}), {}, tool(call, result))
   } finally {
     server.closeAllConnections()
     server.close()
@@ -187,8 +185,8 @@ describe('the client', () => {
       'file:///etc',
       'nonsense',
     ]) {
-      await using registry = await EnvironmentRegistry.start(connectorOf('NO_AUTH', { base_url }))
-      expect(await registry.call(registry.place({}))).toMatchObject({
+      await using fixture = await Fixture.start(connectorOf('NO_AUTH', { base_url }))
+      expect(await fixture.call(fixture.place({}))).toMatchObject({
         kind: 'failed',
         status: null,
         code: 'OUTBOUND_REFUSED',
@@ -198,13 +196,13 @@ describe('the client', () => {
 
   it('tells of every call, without what its query says', async () => {
     const calls: UpstreamCall[] = []
-    await using registry = await EnvironmentRegistry.start(connectorOf('OAUTH'), { onCall: (call) => calls.push(call) })
-    const account = await registry.consented()
-    await registry.call(account, {}, tool({ query: { secret: 's' } }))
+    await using fixture = await Fixture.start(connectorOf('OAUTH'), { onCall: (call) => calls.push(call) })
+    const account = await fixture.consented()
+    await fixture.call(account, {}, tool({ query: { secret: 's' } }))
     const common = { environment: 'default', connector: 'app', account_id: 'ca_1', status: 200 }
     expect(calls).toMatchObject([
-      { ...common, kind: 'token', method: 'POST', url: `${registry.origin}/default/app/oauth/token` },
-      { ...common, kind: 'api', method: 'GET', url: `${registry.origin}/default/app/api/v1/things` },
+      { ...common, kind: 'token', method: 'POST', url: `${fixture.origin}/default/app/oauth/token` },
+      { ...common, kind: 'api', method: 'GET', url: `${fixture.origin}/default/app/api/v1/things` },
     ])
   })
 
@@ -212,25 +210,25 @@ describe('the client', () => {
     const reset = {
       intercept: () => Promise.resolve((response: { destroy(): unknown }) => Promise.resolve(void response.destroy())),
     }
-    await using registry = await EnvironmentRegistry.start(connectorOf('OAUTH_M2M'), reset)
-    const answer = await registry.client.obtain(registry.connector, accountOf(registry.connector))
+    await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'), reset)
+    const answer = await fixture.obtain(accountOf(fixture.connector))
     expect(answer).toMatchObject({ granted: false, status: 503, error: 'temporarily_unavailable' })
   })
 
   it('obtains nothing for types that need a user', async () => {
-    await using registry = await EnvironmentRegistry.start(connectorOf('OAUTH'))
-    expect(await registry.client.obtain(registry.connector, accountOf(registry.connector))).toMatchObject({
+    await using fixture = await Fixture.start(connectorOf('OAUTH'))
+    expect(await fixture.obtain(accountOf(fixture.connector))).toMatchObject({
       granted: false,
       status: 400,
     })
   })
 
   it('keeps what waits for verification when live credentials are replaced', async () => {
-    await using registry = await EnvironmentRegistry.start(connectorOf('OAUTH'))
-    const consented = await registry.consented('eve@example.com')
+    await using fixture = await Fixture.start(connectorOf('OAUTH'))
+    const consented = await fixture.consented('eve@example.com')
     const oauth_token = { access_token: 'live', refresh_token: '', scopes: [], domain: '' }
-    const account = registry.place({ oauth_token }, { pending: { credentials: consented.credentials } })
-    expect(await registry.call(account)).toMatchObject({ kind: 'result' })
-    expect(await registry.call({ ...account, credentials: consented.credentials })).toMatchObject({ kind: 'result' })
+    const account = fixture.place({ oauth_token }, { pending: { credentials: consented.credentials } })
+    expect(await fixture.call(account)).toMatchObject({ kind: 'result' })
+    expect(await fixture.call({ ...account, credentials: consented.credentials })).toMatchObject({ kind: 'result' })
   })
 })

@@ -8,7 +8,7 @@ import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
 import { applicationOf } from '../../src/third-party/application.ts'
 import { decide } from '../../src/third-party/consent.ts'
 import { connectorPath } from '../../src/third-party/listener.ts'
-import { type ThirdParties, type ThirdPartiesOptions, startThirdParties } from '../../src/third-party/third-parties.ts'
+import { type ThirdParties, type ThirdPartiesOptions, startThirdParties } from '../../src/third-party/client.ts'
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts'
 
 /** A connector of a type, with one tool per responder as the test wants them. */
@@ -63,7 +63,7 @@ export function accountOf(
 }
 
 /** A third party that listens, and one account's way to it. */
-export class EnvironmentRegistry implements AsyncDisposable {
+export class Fixture implements AsyncDisposable {
   private constructor(
     readonly environment: TestEnvironment,
     readonly connector: Connector,
@@ -71,14 +71,14 @@ export class EnvironmentRegistry implements AsyncDisposable {
     private readonly parties: ThirdParties,
   ) {}
 
-  static async start(connector: Connector, options: Partial<ThirdPartiesOptions> = {}): Promise<EnvironmentRegistry> {
+  static async start(connector: Connector, options: Partial<ThirdPartiesOptions> = {}): Promise<Fixture> {
     const environment = testEnvironment()
     environment.model.transact(() => {
       environment.model.tables.connectors.put({ ...connector, id: connector.connector })
     })
     const environmentOf = (name: string) => (name === environment.name ? environment : undefined)
     const parties = await startThirdParties({ environment: environmentOf, ...options })
-    return new EnvironmentRegistry(environment, connector, parties.client(environment), parties)
+    return new Fixture(environment, connector, parties.client(environment), parties)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -105,8 +105,20 @@ export class EnvironmentRegistry implements AsyncDisposable {
     this.environment.model.transact(() => {
       this.environment.model.tables.accounts.put(account)
     })
-    const answer = granted(await this.client.redeem(this.connector, account, this.code(person, scopes), CALLBACK))
+    const answer = granted(await this.redeem(account, this.code(person, scopes)))
     return { ...account, credentials: answer.credentials, answer }
+  }
+
+  redeem(account: Account, code: string): Promise<TokenAnswer> {
+    return this.client.redeem(this.connector, account, { code, redirectUri: CALLBACK }, (answer) => answer)
+  }
+
+  refresh(account: Account): Promise<TokenAnswer> {
+    return this.client.refresh(this.connector, account, (answer) => answer)
+  }
+
+  obtain(account: Account): Promise<TokenAnswer> {
+    return this.client.obtain(this.connector, account, (answer) => answer)
   }
 
   code(person = 'ada@example.com', scopes: string[] = []): string {

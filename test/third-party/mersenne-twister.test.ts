@@ -1,6 +1,6 @@
 import { generateMersenne53Randomizer } from '@faker-js/faker'
 import { describe, expect, it } from 'vitest'
-import { MersenneTwister } from '../../src/third-party/mersenne-twister.ts'
+import { MersenneTwister } from '../../src/third-party/fake-data.ts'
 
 describe('the generator behind generated data', () => {
   it.each([0, 1, 42, 2 ** 31, 2 ** 32 - 1])('gives the numbers of the library for the seed %d', (seed) => {

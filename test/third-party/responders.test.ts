@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { Connector, ResponderMatch } from '../../src/domain/connector.ts'
 import type { ThirdPartyFault } from '../../src/third-party/listener.ts'
 import { StorageError } from '../../src/state/wal/state-errors.ts'
-import { EnvironmentRegistry, connectorOf, responder, tool } from './fixture.ts'
+import { Fixture, connectorOf, responder, tool } from './fixture.ts'
 
 const OPEN = 'NO_AUTH'
 const JSON_BODY = { 'Content-Type': 'application/json' }
 
-function registryOf(...responders: Connector['responders']): Promise<EnvironmentRegistry> {
-  return EnvironmentRegistry.start(connectorOf(OPEN, { responders }))
+function registryOf(...responders: Connector['responders']): Promise<Fixture> {
+  return Fixture.start(connectorOf(OPEN, { responders }))
 }
 
 describe('a responder', () => {
@@ -41,30 +41,30 @@ describe('a responder', () => {
     ['a form', { body: { a: 'x y' } }, '/', { method: 'POST', body: new URLSearchParams({ a: 'x y' }) }, true],
     ['regular expression characters as they are', { path: '/v1/.+' }, '/v1/xx', {}, false],
   ])('matches or not by %s', async (...[, on, path, init, matches]) => {
-    await using registry = await registryOf(responder(on, { body: 'yes' }))
-    const answer = await registry.api(path, init)
+    await using fixture = await registryOf(responder(on, { body: 'yes' }))
+    const answer = await fixture.api(path, init)
     expect(answer.status).toBe(matches ? 200 : 404)
     if (!matches) expect(answer.body).toMatchObject({ error: 'no_responder', method: init.method ?? 'GET' })
   })
 
   it('answers before those after it', async () => {
-    await using registry = await registryOf(
+    await using fixture = await registryOf(
       responder({ path: '/a' }, { body: 1 }),
       responder({}, { body: 2 }),
       responder({}, { body: 3 }),
     )
-    expect([(await registry.api('/a')).body, (await registry.api('/b')).body]).toEqual([1, 2])
+    expect([(await fixture.api('/a')).body, (await fixture.api('/b')).body]).toEqual([1, 2])
   })
 
   it('matches by the account that calls, whatever its type', async () => {
     const on = { account: { identifier: 'grace@*' } }
-    await using registry = await registryOf(
+    await using fixture = await registryOf(
       responder(on, { body: 'grace' }),
       responder({}, { body: '{{account.identifier}}' }),
     )
-    const grace = registry.place({}, { id: 'ca_2', sequence: 2, identifier: 'grace@example.com' })
-    expect(await registry.call(registry.place({}))).toEqual({ kind: 'result', data: { value: 'ada@example.com' } })
-    expect(await registry.call(grace)).toEqual({ kind: 'result', data: { value: 'grace' } })
+    const grace = fixture.place({}, { id: 'ca_2', sequence: 2, identifier: 'grace@example.com' })
+    expect(await fixture.call(fixture.place({}))).toEqual({ kind: 'result', data: { value: 'ada@example.com' } })
+    expect(await fixture.call(grace)).toEqual({ kind: 'result', data: { value: 'grace' } })
   })
 
   it('sees request, account and person in its templates', async () => {
@@ -79,11 +79,11 @@ describe('a responder', () => {
     const connector = connectorOf('OAUTH', {
       responders: [responder({ path: '/v1/{id}' }, { status: 201, headers, body })],
     })
-    await using registry = await EnvironmentRegistry.start(connector)
-    const account = await registry.consented('grace@example.com')
+    await using fixture = await Fixture.start(connector)
+    const account = await fixture.consented('grace@example.com')
     const authorization = `Bearer ${account.credentials.oauth_token?.access_token ?? ''}`
     const sent = { ...JSON_BODY, authorization, 'X-Trace': 't' }
-    const answer = await registry.api('/v1/a%20%2F%C3%BC?q=x+y', {
+    const answer = await fixture.api('/v1/a%20%2F%C3%BC?q=x+y', {
       method: 'PUT',
       headers: sent,
       body: '{"list":[1,2]}',
@@ -103,22 +103,22 @@ describe('a responder', () => {
   })
 
   it('cannot be made to write a header of its own by a value with line breaks', async () => {
-    await using registry = await registryOf(responder({}, { headers: { 'X-Echo': '{{request.query.q}}' } }))
-    const answer = await registry.api('/?q=a%0D%0AX-Evil:%201')
+    await using fixture = await registryOf(responder({}, { headers: { 'X-Echo': '{{request.query.q}}' } }))
+    const answer = await fixture.api('/?q=a%0D%0AX-Evil:%201')
     expect(answer.headers.get('x-echo')).toBe('a X-Evil: 1')
     expect(answer.headers.get('x-evil')).toBeNull()
   })
 
   it.each(['content-type', 'Content-Type'])('sends a text as it is where %s names another type', async (name) => {
-    await using registry = await registryOf(responder({}, { headers: { [name]: 'text/csv' }, body: '"a"' }))
-    const answer = await registry.api('/')
+    await using fixture = await registryOf(responder({}, { headers: { [name]: 'text/csv' }, body: '"a"' }))
+    const answer = await fixture.api('/')
     expect(answer.headers.get('content-type')).toBe('text/csv')
     expect(answer.body).toBe('a')
   })
 
   it('tells what is wrong with a template that cannot be evaluated', async () => {
-    await using registry = await registryOf(responder({}, { body: "{{faker 'person.nobody'}}" }))
-    expect(await registry.api('/')).toMatchObject({
+    await using fixture = await registryOf(responder({}, { body: "{{faker 'person.nobody'}}" }))
+    expect(await fixture.api('/')).toMatchObject({
       status: 500,
       body: { message: expect.stringContaining('unknown method') as string },
     })
@@ -132,19 +132,19 @@ describe('a sequence', () => {
     ['restart', [1, 2, 1, 2, 1]],
     ['next', [1, 2, 'other', 'other', 'other']],
   ])('goes on after its last answer with %s', async (after_last, expected) => {
-    await using registry = await registryOf(
+    await using fixture = await registryOf(
       responder({ path: '/s' }, answers, after_last),
       responder({}, { body: 'other' }),
     )
     const seen = []
-    while (seen.length < expected.length) seen.push((await registry.api('/s')).body)
+    while (seen.length < expected.length) seen.push((await fixture.api('/s')).body)
     expect(seen).toEqual(expected)
   })
 
   it('counts only its own requests', async () => {
-    await using registry = await registryOf(responder({ path: '/a' }, answers), responder({ path: '/b' }, answers))
+    await using fixture = await registryOf(responder({ path: '/a' }, answers), responder({ path: '/b' }, answers))
     const seen = []
-    for (const path of ['/a', '/b', '/a', '/b']) seen.push((await registry.api(path)).body)
+    for (const path of ['/a', '/b', '/a', '/b']) seen.push((await fixture.api(path)).body)
     expect(seen).toEqual([1, 1, 2, 2])
   })
 })
@@ -158,19 +158,19 @@ describe('the listener', () => {
     ['a path that cannot be decoded', '/default/app/api/%zz', 400],
     ['nothing', '/', 404],
   ])('answers %s', async (_title, path, status) => {
-    await using registry = await registryOf(responder({}, {}))
-    expect((await fetch(`${registry.origin}${path}`)).status).toBe(status)
+    await using fixture = await registryOf(responder({}, {}))
+    expect((await fetch(`${fixture.origin}${path}`)).status).toBe(status)
   })
 
   it('answers 400 to a body that says it is JSON and is not', async () => {
-    await using registry = await registryOf(responder({}, {}))
-    const answer = await registry.api('/', { method: 'POST', headers: JSON_BODY, body: '{' })
+    await using fixture = await registryOf(responder({}, {}))
+    const answer = await fixture.api('/', { method: 'POST', headers: JSON_BODY, body: '{' })
     expect(answer).toMatchObject({ status: 400, body: { error: 'malformed_body' } })
   })
 
   it('answers 413 to a body that is too large', async () => {
-    await using registry = await registryOf(responder({}, {}))
-    const answer = await registry.api('/', { method: 'POST', body: Buffer.alloc(3_000_000) })
+    await using fixture = await registryOf(responder({}, {}))
+    const answer = await fixture.api('/', { method: 'POST', body: Buffer.alloc(3_000_000) })
     expect(answer.status).toBe(413)
   })
 
@@ -181,13 +181,13 @@ describe('the listener', () => {
       response.writeHead(503, { 'X-Would-Be': String(status) }).end('{}')
     }
     const connector = connectorOf(OPEN, { tools: [tool()] })
-    await using registry = await EnvironmentRegistry.start(connector, {
+    await using fixture = await Fixture.start(connector, {
       intercept: ({ kind, account, request }) => {
         seen.push([kind, account?.id, request.apiPath])
         return Promise.resolve(fault)
       },
     })
-    expect(await registry.call(registry.place({}))).toMatchObject({ kind: 'failed', status: 503 })
+    expect(await fixture.call(fixture.place({}))).toMatchObject({ kind: 'failed', status: 503 })
     expect(seen).toEqual([['api', 'ca_1', '/v1/things']])
   })
 })
@@ -207,21 +207,18 @@ describe('an answer that the disk has yet to keep', () => {
       })
       return disk
     }
-    await using registry = await EnvironmentRegistry.start(steps, { durable })
-    expect((await registry.api('/')).body).toBe(1)
+    await using fixture = await Fixture.start(steps, { durable })
+    expect((await fixture.api('/')).body).toBe(1)
     order.push('answered')
     expect(order).toEqual(['waits', 'written', 'answered'])
   })
 
   it.each([
-    ['the API', (registry: EnvironmentRegistry) => registry.api('/')],
-    [
-      'the token endpoint',
-      (registry: EnvironmentRegistry) => registry.token({ grant_type: 'refresh_token', refresh_token: 'none' }),
-    ],
+    ['the API', (fixture: Fixture) => fixture.api('/')],
+    ['the token endpoint', (fixture: Fixture) => fixture.token({ grant_type: 'refresh_token', refresh_token: 'none' })],
   ])('is 503 at %s when the disk refuses', async (_place, ask) => {
     const durable = () => Promise.reject(new StorageError('the state could not be written', new Error('ENOSPC')))
-    await using registry = await EnvironmentRegistry.start(steps, { durable })
-    expect(await ask(registry)).toMatchObject({ status: 503, body: { error: 'unavailable' } })
+    await using fixture = await Fixture.start(steps, { durable })
+    expect(await ask(fixture)).toMatchObject({ status: 503, body: { error: 'unavailable' } })
   })
 })

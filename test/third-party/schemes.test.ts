@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { AuthorizationType } from '../../src/domain/authorization-type.ts'
 import type { Connector } from '../../src/domain/connector.ts'
 import type { Credentials } from '../../src/domain/credentials.ts'
-import { baseString, sign } from '../../src/third-party/schemes/oauth1.ts'
-import { EnvironmentRegistry, accountOf, connectorOf, granted, tool } from './fixture.ts'
+import { oauth1BaseString, oauth1Signature } from '../../src/third-party/schemes.ts'
+import { Fixture, accountOf, connectorOf, granted, tool } from './fixture.ts'
 
 const oauth = (access_token: string): Credentials => ({
   oauth_token: { access_token, refresh_token: '', scopes: [], domain: '' },
@@ -46,119 +46,119 @@ const SENDS = {
   body: { x: '{{input.x}}' },
 } as const
 
-function registryOf(type: AuthorizationType, changes: Partial<Connector> = {}): Promise<EnvironmentRegistry> {
-  return EnvironmentRegistry.start(connectorOf(type, { tools: [tool(SENDS)], ...changes }))
+function registryOf(type: AuthorizationType, changes: Partial<Connector> = {}): Promise<Fixture> {
+  return Fixture.start(connectorOf(type, { tools: [tool(SENDS)], ...changes }))
 }
 
 describe('credentials that a caller stored', () => {
   it.each(STORED)('$type: the right one is accepted, with any input', async ({ type, right }) => {
-    await using registry = await registryOf(type)
-    const account = registry.place(right)
+    await using fixture = await registryOf(type)
+    const account = fixture.place(right)
     for (const x of ['plain', 'a/b?c=d&e+f g', 'ünï€', '100%', '\ud800']) {
-      expect(await registry.call(account, { x })).toEqual({ kind: 'result', data: { ok: true } })
+      expect(await fixture.call(account, { x })).toEqual({ kind: 'result', data: { ok: true } })
     }
   })
 
   it.each(STORED)('$type: a wrong one is refused with 401', async ({ type, right, wrong }) => {
-    await using registry = await registryOf(type)
-    const account = registry.place(right)
-    expect(await registry.call({ ...account, credentials: wrong }, { x: 1 })).toMatchObject({
+    await using fixture = await registryOf(type)
+    const account = fixture.place(right)
+    expect(await fixture.call({ ...account, credentials: wrong }, { x: 1 })).toMatchObject({
       kind: 'unauthorized',
       status: 401,
     })
   })
 
   it.each(STORED)('$type: none at all is refused with a challenge', async ({ type, right, challenge }) => {
-    await using registry = await registryOf(type)
-    const account = registry.place(right)
-    expect(await registry.call({ ...account, credentials: {} }, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
-    const answer = await registry.api('/v1/things')
+    await using fixture = await registryOf(type)
+    const account = fixture.place(right)
+    expect(await fixture.call({ ...account, credentials: {} }, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
+    const answer = await fixture.api('/v1/things')
     expect(answer).toMatchObject({ status: 401, body: { error: 'unauthorized', reason: 'missing' } })
     expect(answer.headers.get('www-authenticate')).toMatch(challenge)
   })
 
   it.each(STORED)('$type: a revoked one is refused', async ({ type, right }) => {
-    await using registry = await registryOf(type)
-    const account = registry.place(right)
-    registry.environment.model.transact(() => {
-      registry.client.revoke(account)
+    await using fixture = await registryOf(type)
+    const account = fixture.place(right)
+    fixture.environment.model.transact(() => {
+      fixture.client.revoke(account)
     })
-    const answer = await registry.call(account, { x: 1 })
+    const answer = await fixture.call(account, { x: 1 })
     expect(answer).toMatchObject({ kind: 'unauthorized', message: expect.stringContaining('revoked') as string })
   })
 
   it.each(STORED)('$type: one that a reject glob names is refused', async ({ type, right }) => {
-    await using registry = await registryOf(type, { reject: ['g*', 'ada'] })
-    const account = registry.place(right)
-    expect(await registry.call(account, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
+    await using fixture = await registryOf(type, { reject: ['g*', 'ada'] })
+    const account = fixture.place(right)
+    expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
   })
 
   it.each(STORED)('$type: an expiring one ends with the lifetime of the connector', async ({ type, right }) => {
-    await using registry = await registryOf(type)
-    const account = registry.place(right)
-    registry.environment.clock.advance(registry.connector.oauth.access_token_lifetime)
+    await using fixture = await registryOf(type)
+    const account = fixture.place(right)
+    fixture.environment.clock.advance(fixture.connector.oauth.access_token_lifetime)
     const expires = ['OAUTH', 'SMART_FHIR', 'OAUTH_M2M'].includes(type)
-    expect((await registry.call(account, { x: 1 })).kind).toBe(expires ? 'unauthorized' : 'result')
+    expect((await fixture.call(account, { x: 1 })).kind).toBe(expires ? 'unauthorized' : 'result')
   })
 })
 
 describe('static credentials', () => {
   it('travel in the query where the connector says so', async () => {
     const credentials = { fields: [], send: { headers: {}, query: { key: '{{credentials.api_key}}' } } }
-    await using registry = await registryOf('API_KEY', { credentials })
-    const account = registry.place(fixed({ api_key: 'a&b=c ü' }))
-    expect(await registry.call(account, { x: 1 })).toMatchObject({ kind: 'result' })
-    expect((await registry.api('/v1/things?key=a%26b%3Dc%20%C3%BC')).status).toBe(200)
-    expect((await registry.api('/v1/things?key=a')).status).toBe(401)
+    await using fixture = await registryOf('API_KEY', { credentials })
+    const account = fixture.place(fixed({ api_key: 'a&b=c ü' }))
+    expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'result' })
+    expect((await fixture.api('/v1/things?key=a%26b%3Dc%20%C3%BC')).status).toBe(200)
+    expect((await fixture.api('/v1/things?key=a')).status).toBe(401)
   })
 
   it('are all needed where the connector sends several', async () => {
     const headers = { 'X-Key': '{{credentials.key}}', 'X-Tenant': '{{credentials.tenant}}' }
-    await using registry = await registryOf('CUSTOM', { credentials: { fields: [], send: { headers, query: {} } } })
-    registry.place(fixed({ key: 'k', tenant: 't' }))
-    expect((await registry.api('/', { headers: { 'X-Key': 'k', 'X-Tenant': 't' } })).status).toBe(200)
-    expect((await registry.api('/', { headers: { 'X-Key': 'k', 'X-Tenant': 'u' } })).status).toBe(401)
-    expect((await registry.api('/', { headers: { 'X-Key': 'k' } })).status).toBe(401)
+    await using fixture = await registryOf('CUSTOM', { credentials: { fields: [], send: { headers, query: {} } } })
+    fixture.place(fixed({ key: 'k', tenant: 't' }))
+    expect((await fixture.api('/', { headers: { 'X-Key': 'k', 'X-Tenant': 't' } })).status).toBe(200)
+    expect((await fixture.api('/', { headers: { 'X-Key': 'k', 'X-Tenant': 'u' } })).status).toBe(401)
+    expect((await fixture.api('/', { headers: { 'X-Key': 'k' } })).status).toBe(401)
   })
 
   it('work also where the connector does not say how they travel', async () => {
-    await using registry = await registryOf('CUSTOM', { credentials: { fields: [], send: { headers: {}, query: {} } } })
-    const account = registry.place(fixed({ anything: 'goes' }))
-    expect(await registry.call(account, { x: 1 })).toMatchObject({ kind: 'result' })
-    expect(await registry.call({ ...account, credentials: fixed({ anything: 'else' }) })).toMatchObject({
+    await using fixture = await registryOf('CUSTOM', { credentials: { fields: [], send: { headers: {}, query: {} } } })
+    const account = fixture.place(fixed({ anything: 'goes' }))
+    expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'result' })
+    expect(await fixture.call({ ...account, credentials: fixed({ anything: 'else' }) })).toMatchObject({
       kind: 'unauthorized',
     })
   })
 
   it('shared by two accounts keep working for one when the other is revoked', async () => {
-    await using registry = await registryOf('API_KEY')
-    const first = registry.place(fixed({ api_key: 'shared' }))
-    const second = registry.place(fixed({ api_key: 'shared' }), {
+    await using fixture = await registryOf('API_KEY')
+    const first = fixture.place(fixed({ api_key: 'shared' }))
+    const second = fixture.place(fixed({ api_key: 'shared' }), {
       id: 'ca_2',
       sequence: 2,
       identifier: 'grace@example.com',
     })
-    registry.environment.model.transact(() => {
-      registry.client.revoke(second)
+    fixture.environment.model.transact(() => {
+      fixture.client.revoke(second)
     })
-    expect(await registry.call(first, { x: 1 })).toMatchObject({ kind: 'result' })
-    expect(await registry.call(second, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
+    expect(await fixture.call(first, { x: 1 })).toMatchObject({ kind: 'result' })
+    expect(await fixture.call(second, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
   })
 
   it('that replace others make these unknown', async () => {
-    await using registry = await registryOf('API_KEY')
-    registry.place(fixed({ api_key: 'old' }))
-    registry.place(fixed({ api_key: 'new' }))
-    expect((await registry.api('/', { headers: { 'X-API-Key': 'old' } })).status).toBe(401)
-    expect((await registry.api('/', { headers: { 'X-API-Key': 'new' } })).status).toBe(200)
+    await using fixture = await registryOf('API_KEY')
+    fixture.place(fixed({ api_key: 'old' }))
+    fixture.place(fixed({ api_key: 'new' }))
+    expect((await fixture.api('/', { headers: { 'X-API-Key': 'old' } })).status).toBe(401)
+    expect((await fixture.api('/', { headers: { 'X-API-Key': 'new' } })).status).toBe(200)
   })
 })
 
 describe('NO_AUTH', () => {
   it('asks for nothing', async () => {
-    await using registry = await registryOf('NO_AUTH')
-    expect(await registry.call(registry.place({}), { x: 1 })).toMatchObject({ kind: 'result' })
-    expect((await registry.api('/v1/things')).status).toBe(200)
+    await using fixture = await registryOf('NO_AUTH')
+    expect(await fixture.call(fixture.place({}), { x: 1 })).toMatchObject({ kind: 'result' })
+    expect((await fixture.api('/v1/things')).status).toBe(200)
   })
 })
 
@@ -174,7 +174,7 @@ describe('OAuth 1 signatures', () => {
       ['oauth_nonce', 'chapoH'],
     ] as const
     const parts = { method: 'GET', url: 'http://photos.example.net/photos', parameters }
-    expect(sign(parts, 'kd94hf93k423kf44', 'pfkkdhi9sl3r4s00')).toBe('MdpQcU8iPSUjWoN/UDMsK2sui9I=')
+    expect(oauth1Signature(parts, 'kd94hf93k423kf44', 'pfkkdhi9sl3r4s00')).toBe('MdpQcU8iPSUjWoN/UDMsK2sui9I=')
   })
 
   it('cover the base string of RFC 5849 3.4.1.1', () => {
@@ -191,7 +191,7 @@ describe('OAuth 1 signatures', () => {
       ['c2', ''],
       ['a3', '2 q'],
     ] as const
-    expect(baseString({ method: 'post', url: 'http://example.com/request', parameters })).toBe(
+    expect(oauth1BaseString({ method: 'post', url: 'http://example.com/request', parameters })).toBe(
       'POST&http%3A%2F%2Fexample.com%2Frequest&a2%3Dr%2520b%26a3%3D2%2520q%26a3%3Da%26b5%3D%253D%25253D%26c%2540%3D%26c2%3D%26' +
         'oauth_consumer_key%3D9djdj82h48djs9d2%26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA1%26' +
         'oauth_timestamp%3D137131201%26oauth_token%3Dkkk9d7dh3k39sjv7',
@@ -199,12 +199,12 @@ describe('OAuth 1 signatures', () => {
   })
 
   it('are refused when they are of another request, or cannot be read', async () => {
-    await using registry = await registryOf('TRACKER_OAUTH1')
-    registry.place(oauth('good'))
+    await using fixture = await registryOf('TRACKER_OAUTH1')
+    fixture.place(oauth('good'))
     const fields = (signature: string) =>
       `OAuth oauth_consumer_key="toolmock-default", oauth_token="good", oauth_signature_method="HMAC-SHA1", ` +
       `oauth_timestamp="1", oauth_nonce="n", oauth_signature="${signature}"`
-    const withHeader = (authorization: string) => registry.api('/v1/things', { headers: { authorization } })
+    const withHeader = (authorization: string) => fixture.api('/v1/things', { headers: { authorization } })
     expect(await withHeader(fields('AAAA'))).toMatchObject({ status: 401, body: { reason: 'bad_signature' } })
     expect(await withHeader('OAuth nonsense')).toMatchObject({ status: 401, body: { reason: 'malformed' } })
     expect(await withHeader('Bearer good')).toMatchObject({ status: 401, body: { reason: 'malformed' } })
@@ -213,42 +213,42 @@ describe('OAuth 1 signatures', () => {
 
 describe('temporary keys', () => {
   it('sign requests that the third party takes until they expire', async () => {
-    await using registry = await registryOf('TRUSTED_IDP')
-    const asked = accountOf(registry.connector)
-    const { credentials, lifetime_ms } = granted(await registry.client.obtain(registry.connector, asked))
+    await using fixture = await registryOf('TRUSTED_IDP')
+    const asked = accountOf(fixture.connector)
+    const { credentials, lifetime_ms } = granted(await fixture.obtain(asked))
     const account = { ...asked, credentials }
     expect(lifetime_ms).toBe(3_600_000)
     expect(credentials.trusted_idp?.expiry).toBe('2026-01-01T01:00:00.000Z')
     for (const x of ['plain', 'a/b?c=d&e+f g', 'ünï€', '~!*()']) {
-      expect(await registry.call(account, { x })).toMatchObject({ kind: 'result' })
+      expect(await fixture.call(account, { x })).toMatchObject({ kind: 'result' })
     }
-    registry.environment.clock.advance(3_600_000)
-    expect(await registry.call(account, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
+    fixture.environment.clock.advance(3_600_000)
+    expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
   })
 
   it.each(['secret_access_key', 'session_token', 'access_key_id'] as const)(
     'are refused with another %s',
     async (field) => {
-      await using registry = await registryOf('TRUSTED_IDP')
-      const asked = accountOf(registry.connector)
-      const { credentials } = granted(await registry.client.obtain(registry.connector, asked))
+      await using fixture = await registryOf('TRUSTED_IDP')
+      const asked = accountOf(fixture.connector)
+      const { credentials } = granted(await fixture.obtain(asked))
       const keys = credentials.trusted_idp
       if (!keys) throw new Error('no keys')
       const account = { ...asked, credentials: { trusted_idp: { ...keys, [field]: 'other' } } }
-      expect(await registry.call(account, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
+      expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
     },
   )
 
   it('need a database user where the cluster is provisioned', async () => {
-    await using registry = await registryOf('TRUSTED_IDP', { cluster: 'provisioned' })
-    const without = accountOf(registry.connector)
-    expect(await registry.client.obtain(registry.connector, without)).toMatchObject({
+    await using fixture = await registryOf('TRUSTED_IDP', { cluster: 'provisioned' })
+    const without = accountOf(fixture.connector)
+    expect(await fixture.obtain(without)).toMatchObject({
       granted: false,
       error: 'invalid_request',
     })
     const none = { access_key_id: '', secret_access_key: '', session_token: '' }
-    const account = accountOf(registry.connector, { trusted_idp: { ...none, db_user: 'reporting' } })
-    const answer = granted(await registry.client.obtain(registry.connector, account))
+    const account = accountOf(fixture.connector, { trusted_idp: { ...none, db_user: 'reporting' } })
+    const answer = granted(await fixture.obtain(account))
     expect(answer.credentials.trusted_idp?.db_user).toBe('reporting')
   })
 })

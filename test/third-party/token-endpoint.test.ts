@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Account } from '../../src/domain/account.ts'
 import type { Connector } from '../../src/domain/connector.ts'
-import { CALLBACK, EnvironmentRegistry, accountOf, connectorOf, granted } from './fixture.ts'
+import { CALLBACK, Fixture, accountOf, connectorOf, granted } from './fixture.ts'
 
 const refreshing = (refresh_token: Connector['oauth']['refresh_token']): Connector => {
   const connector = connectorOf('OAUTH')
@@ -10,21 +10,21 @@ const refreshing = (refresh_token: Connector['oauth']['refresh_token']): Connect
 
 describe('authorization_code', () => {
   it('gives tokens that work, for the scopes and the person of the consent', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('rotate'))
-    const account = await registry.consented('grace@example.com', ['mail.read'])
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const account = await fixture.consented('grace@example.com', ['mail.read'])
     expect(account.answer).toMatchObject({ lifetime_ms: 3_600_000 })
     expect(account.credentials.oauth_token).toMatchObject({ scopes: ['mail.read'], domain: 'example.com' })
     expect(account.credentials.oauth_token?.refresh_token).toMatch(/^rt_/)
-    const [grant] = registry.environment.model.grantIndex.ofAccount(account.id)
+    const [grant] = fixture.environment.model.grantIndex.ofAccount(account.id)
     expect(grant).toMatchObject({ account_id: 'ca_1', person: 'grace@example.com' })
-    expect(await registry.call(account)).toMatchObject({ kind: 'result' })
+    expect(await fixture.call(account)).toMatchObject({ kind: 'result' })
   })
 
   it('answers as RFC 6749 5.1 says', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('rotate'))
-    const answer = await registry.token({
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const answer = await fixture.token({
       grant_type: 'authorization_code',
-      code: registry.code(),
+      code: fixture.code(),
       redirect_uri: CALLBACK,
     })
     expect(answer).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 3600, scope: '' } })
@@ -33,156 +33,154 @@ describe('authorization_code', () => {
   })
 
   it('takes a code once', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('rotate'))
-    const form = { grant_type: 'authorization_code', code: registry.code(), redirect_uri: CALLBACK }
-    expect((await registry.token(form)).status).toBe(200)
-    expect(await registry.token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const form = { grant_type: 'authorization_code', code: fixture.code(), redirect_uri: CALLBACK }
+    expect((await fixture.token(form)).status).toBe(200)
+    expect(await fixture.token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
   it('takes a code for ten minutes', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('rotate'))
-    const form = { grant_type: 'authorization_code', code: registry.code(), redirect_uri: CALLBACK }
-    registry.environment.clock.advance(600_000)
-    expect(await registry.token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const form = { grant_type: 'authorization_code', code: fixture.code(), redirect_uri: CALLBACK }
+    fixture.environment.clock.advance(600_000)
+    expect(await fixture.token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
   it('takes a code only with its own redirect_uri', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('rotate'))
-    const form = { grant_type: 'authorization_code', code: registry.code(), redirect_uri: 'http://evil.example/' }
-    expect(await registry.token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const form = { grant_type: 'authorization_code', code: fixture.code(), redirect_uri: 'http://evil.example/' }
+    expect(await fixture.token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
   it('gives a TRACKER_OAUTH1 token that never expires and cannot be renewed', async () => {
-    await using registry = await EnvironmentRegistry.start(connectorOf('TRACKER_OAUTH1'))
-    const account = await registry.consented()
+    await using fixture = await Fixture.start(connectorOf('TRACKER_OAUTH1'))
+    const account = await fixture.consented()
     expect(account.answer.lifetime_ms).toBeNull()
     expect(account.credentials.oauth_token?.refresh_token).toBe('')
-    expect(await registry.call(account)).toMatchObject({ kind: 'result' })
+    expect(await fixture.call(account)).toMatchObject({ kind: 'result' })
   })
 })
 
 describe('refresh_token', () => {
-  const renewed = async (registry: EnvironmentRegistry, account: Account): Promise<Account> => ({
+  const renewed = async (fixture: Fixture, account: Account): Promise<Account> => ({
     ...account,
-    credentials: granted(await registry.client.refresh(registry.connector, account)).credentials,
+    credentials: granted(await fixture.refresh(account)).credentials,
   })
 
   it('keep: gives a new access token and leaves the refresh token', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('keep'))
-    const before = await registry.consented('ada@example.com', ['mail.read'])
-    registry.environment.clock.advance(3_600_000)
-    expect(await registry.call(before)).toMatchObject({ kind: 'unauthorized' })
-    const after = await renewed(registry, before)
-    expect(await registry.call(after)).toMatchObject({ kind: 'result' })
+    await using fixture = await Fixture.start(refreshing('keep'))
+    const before = await fixture.consented('ada@example.com', ['mail.read'])
+    fixture.environment.clock.advance(3_600_000)
+    expect(await fixture.call(before)).toMatchObject({ kind: 'unauthorized' })
+    const after = await renewed(fixture, before)
+    expect(await fixture.call(after)).toMatchObject({ kind: 'result' })
     expect(after.credentials.oauth_token?.refresh_token).toBe(before.credentials.oauth_token?.refresh_token)
     expect(after.credentials.oauth_token).toMatchObject({ scopes: ['mail.read'], domain: 'example.com' })
-    expect(await registry.call(await renewed(registry, after))).toMatchObject({ kind: 'result' })
+    expect(await fixture.call(await renewed(fixture, after))).toMatchObject({ kind: 'result' })
   })
 
   it('rotate: gives a new refresh token each time', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('rotate'))
-    const first = await registry.consented()
-    const second = await renewed(registry, first)
-    const third = await renewed(registry, second)
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const first = await fixture.consented()
+    const second = await renewed(fixture, first)
+    const third = await renewed(fixture, second)
     const tokens = [first, second, third].map((account) => account.credentials.oauth_token?.refresh_token)
     expect(new Set(tokens).size).toBe(3)
-    expect(await registry.call(third)).toMatchObject({ kind: 'result' })
+    expect(await fixture.call(third)).toMatchObject({ kind: 'result' })
   })
 
   it('rotate: a token that was replaced and comes back ends everything that was issued from it', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('rotate'))
-    const first = await registry.consented()
-    const second = await renewed(registry, first)
-    expect(await registry.client.refresh(registry.connector, first)).toMatchObject({
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const first = await fixture.consented()
+    const second = await renewed(fixture, first)
+    expect(await fixture.refresh(first)).toMatchObject({
       granted: false,
       status: 400,
       error: 'invalid_grant',
     })
-    expect(await registry.call(second)).toMatchObject({ kind: 'unauthorized' })
-    expect(await registry.client.refresh(registry.connector, second)).toMatchObject({
+    expect(await fixture.call(second)).toMatchObject({ kind: 'unauthorized' })
+    expect(await fixture.refresh(second)).toMatchObject({
       granted: false,
       error: 'invalid_grant',
     })
   })
 
   it('none: gives no refresh token, and takes none', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('none'))
-    const account = await registry.consented()
+    await using fixture = await Fixture.start(refreshing('none'))
+    const account = await fixture.consented()
     expect(account.credentials.oauth_token?.refresh_token).toBe('')
-    const stored = registry.place({ oauth_token: { access_token: 'a', refresh_token: 'r', scopes: [], domain: '' } })
-    expect(await registry.client.refresh(registry.connector, stored)).toMatchObject({
+    const stored = fixture.place({ oauth_token: { access_token: 'a', refresh_token: 'r', scopes: [], domain: '' } })
+    expect(await fixture.refresh(stored)).toMatchObject({
       granted: false,
       error: 'unauthorized_client',
     })
   })
 
   it('takes a refresh token that a caller stored', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('rotate'))
+    await using fixture = await Fixture.start(refreshing('rotate'))
     const oauth_token = { access_token: '', refresh_token: 'stored', scopes: ['a'], domain: 'd.example' }
-    const account = await renewed(registry, registry.place({ oauth_token }))
-    expect(await registry.call(account)).toMatchObject({ kind: 'result' })
+    const account = await renewed(fixture, fixture.place({ oauth_token }))
+    expect(await fixture.call(account)).toMatchObject({ kind: 'result' })
     expect(account.credentials.oauth_token?.scopes).toEqual(['a'])
   })
 
   it('refuses unknown and revoked ones', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('rotate'))
-    const unknown = await registry.token({ grant_type: 'refresh_token', refresh_token: 'constructor' })
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const unknown = await fixture.token({ grant_type: 'refresh_token', refresh_token: 'constructor' })
     expect(unknown).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
-    const account = await registry.consented()
-    registry.environment.model.transact(() => {
-      registry.client.revoke(account)
+    const account = await fixture.consented()
+    fixture.environment.model.transact(() => {
+      fixture.client.revoke(account)
     })
-    expect(await registry.client.refresh(registry.connector, account)).toMatchObject({
+    expect(await fixture.refresh(account)).toMatchObject({
       granted: false,
       error: 'invalid_grant',
     })
   })
 
   it('remembers only the last few spent grants of an account', async () => {
-    await using registry = await EnvironmentRegistry.start(refreshing('rotate'))
-    let account: Account = await registry.consented()
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    let account: Account = await fixture.consented()
     for (let round = 0; round < 12; round += 1) {
-      registry.environment.clock.advance(3_600_000)
-      account = await renewed(registry, account)
+      fixture.environment.clock.advance(3_600_000)
+      account = await renewed(fixture, account)
     }
-    expect(registry.environment.model.tables.grants.size).toBeLessThan(9)
+    expect(fixture.environment.model.tables.grants.size).toBeLessThan(9)
   })
 })
 
 describe('the grants that the service asks for itself', () => {
   it('OAUTH_M2M: client_credentials', async () => {
-    await using registry = await EnvironmentRegistry.start(connectorOf('OAUTH_M2M'))
-    const asked = accountOf(registry.connector)
-    const { credentials, lifetime_ms } = granted(await registry.client.obtain(registry.connector, asked))
+    await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
+    const asked = accountOf(fixture.connector)
+    const { credentials, lifetime_ms } = granted(await fixture.obtain(asked))
     expect(lifetime_ms).toBe(3_600_000)
-    expect(await registry.call({ ...asked, credentials })).toMatchObject({ kind: 'result' })
+    expect(await fixture.call({ ...asked, credentials })).toMatchObject({ kind: 'result' })
   })
 
   it('WORKSPACE_DWD: an assertion of the subject', async () => {
-    await using registry = await EnvironmentRegistry.start(connectorOf('WORKSPACE_DWD'))
+    await using fixture = await Fixture.start(connectorOf('WORKSPACE_DWD'))
     const workspace_dwd = { subject: 'grace@example.com', access_token: '', scopes: [] }
-    const asked = accountOf(registry.connector, { workspace_dwd })
-    const { credentials } = granted(await registry.client.obtain(registry.connector, asked))
+    const asked = accountOf(fixture.connector, { workspace_dwd })
+    const { credentials } = granted(await fixture.obtain(asked))
     expect(credentials.workspace_dwd).toMatchObject({
       subject: 'grace@example.com',
       token_expires_at: '2026-01-01T01:00:00.000Z',
     })
-    expect(registry.environment.model.grantIndex.ofAccount('ca_1')[0]?.person).toBe('grace@example.com')
-    expect(await registry.call({ ...asked, credentials })).toMatchObject({ kind: 'result' })
+    expect(fixture.environment.model.grantIndex.ofAccount('ca_1')[0]?.person).toBe('grace@example.com')
+    expect(await fixture.call({ ...asked, credentials })).toMatchObject({ kind: 'result' })
   })
 
   it('WORKSPACE_DWD: a subject that the connector rejects, and assertions that nobody signed', async () => {
-    await using registry = await EnvironmentRegistry.start(
-      connectorOf('WORKSPACE_DWD', { reject: ['*@outside.example'] }),
-    )
-    const outside = accountOf(registry.connector, {}, { identifier: 'eve@outside.example' })
-    expect(await registry.client.obtain(registry.connector, outside)).toMatchObject({
+    await using fixture = await Fixture.start(connectorOf('WORKSPACE_DWD', { reject: ['*@outside.example'] }))
+    const outside = accountOf(fixture.connector, {}, { identifier: 'eve@outside.example' })
+    expect(await fixture.obtain(outside)).toMatchObject({
       granted: false,
       error: 'invalid_grant',
     })
     const grant_type = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
     for (const assertion of ['', 'a.b.c', `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`]) {
-      expect(await registry.token({ grant_type, assertion })).toMatchObject({
+      expect(await fixture.token({ grant_type, assertion })).toMatchObject({
         status: 400,
         body: { error: 'invalid_grant' },
       })
@@ -199,22 +197,22 @@ describe('the token endpoint', () => {
     ['a wrong secret', { grant_type: 'refresh_token', client_secret: 'x' }, 401, 'invalid_client'],
     ['a wrong client', { grant_type: 'refresh_token', client_id: 'x' }, 401, 'invalid_client'],
   ])('refuses %s', async (_title, form, status, error) => {
-    await using registry = await EnvironmentRegistry.start(connectorOf('OAUTH'))
-    expect(await registry.token(form)).toMatchObject({ status, body: { error } })
+    await using fixture = await Fixture.start(connectorOf('OAUTH'))
+    expect(await fixture.token(form)).toMatchObject({ status, body: { error } })
   })
 
   it.each([
     ['a field sent twice', 'grant_type=a&grant_type=b', {}],
     ['JSON', '{}', { 'Content-Type': 'application/json' }],
   ])('refuses %s', async (_title, body, headers) => {
-    await using registry = await EnvironmentRegistry.start(connectorOf('OAUTH'))
-    expect(await registry.token(body, headers)).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    await using fixture = await Fixture.start(connectorOf('OAUTH'))
+    expect(await fixture.token(body, headers)).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
   })
 
   it('takes the application in an Authorization header', async () => {
-    await using registry = await EnvironmentRegistry.start(connectorOf('OAUTH'))
+    await using fixture = await Fixture.start(connectorOf('OAUTH'))
     const authorization = `Basic ${Buffer.from('toolmock-default:wrong').toString('base64')}`
-    const answer = await registry.token('grant_type=refresh_token', { authorization })
+    const answer = await fixture.token('grant_type=refresh_token', { authorization })
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic/)
   })

@@ -9,7 +9,7 @@ import {
 import type { OutgoingRequest } from './wire.ts'
 import { encodePart, octets } from './wire.ts'
 
-/** What came back over the wire. */
+/** What came back for a request. */
 export type Received =
   | { kind: 'answer'; status: number; headers: IncomingHttpHeaders; body: Buffer }
   | { kind: 'broken'; message: string }
@@ -21,17 +21,17 @@ interface Server {
   port: string
 }
 
-/** Larger answers are no answers to a tool's call. */
+/** Larger answers count as a broken connection. */
 const ANSWER_LIMIT = 5 * 1024 * 1024
 
-/** The HTTP client of the service side. One per server: it keeps the connections to the in-process listener. */
-export class HttpExchange {
+/** The HTTP client of the service. One per server: it keeps the connections to the in-process listener. */
+export class HttpClient {
   readonly #kept = new Agent({ keepAlive: true })
-  // A server of the user's closes idle connections when it likes, and a call must not meet that.
+  // A server of the user's may close idle connections at any time, and a call must not fail by that.
   readonly #single = new Agent({ keepAlive: false })
   #last: { origin: string; server: Server } | undefined
 
-  /** Sends a request. Never throws: what goes wrong is one of the answers. */
+  /** Sends a request. Never throws: a failure is one of the results. */
   async send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<Received> {
     const body = octets(request.body)
     const { protocol, hostname, port } = this.#server(request.origin)
@@ -52,7 +52,7 @@ export class HttpExchange {
     this.#single.destroy()
   }
 
-  /** An origin taken apart; nearly every call goes to the same one. */
+  /** The parts of an origin; nearly every call goes to the same one. */
   #server(origin: string): Server {
     if (this.#last?.origin === origin) return this.#last.server
     const { protocol, hostname, port } = new URL(origin)
@@ -79,41 +79,41 @@ function lengthOf(method: string, body: string): Record<string, number> {
 
 function receive(request: ClientRequest, body: string, timeout: number): Promise<Received> {
   return new Promise((resolve) => {
-    const settle = (received: Received): void => {
+    const finish = (received: Received): void => {
       clearTimeout(timer)
       resolve(received)
     }
     const timer = setTimeout(() => {
-      settle({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms` })
+      finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms` })
       request.destroy()
     }, timeout)
     request.on('error', (error) => {
-      settle({ kind: 'broken', message: reason(error) })
+      finish({ kind: 'broken', message: reason(error) })
     })
     request.on('response', (response) => {
-      collect(response, settle)
+      collect(response, finish)
     })
     request.end(body, 'latin1')
   })
 }
 
-function collect(response: IncomingMessage, settle: (received: Received) => void): void {
+function collect(response: IncomingMessage, finish: (received: Received) => void): void {
   const chunks: Buffer[] = []
   let size = 0
   response.on('data', (chunk: Buffer) => {
     size += chunk.length
     if (size <= ANSWER_LIMIT) chunks.push(chunk)
     else {
-      settle({ kind: 'broken', message: `the answer is larger than ${String(ANSWER_LIMIT)} bytes` })
+      finish({ kind: 'broken', message: `the answer is larger than ${String(ANSWER_LIMIT)} bytes` })
       response.destroy()
     }
   })
   response.on('error', (error) => {
-    settle({ kind: 'broken', message: reason(error) })
+    finish({ kind: 'broken', message: reason(error) })
   })
   response.on('end', () => {
     const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
-    settle({ kind: 'answer', status: response.statusCode ?? 0, headers: response.headers, body })
+    finish({ kind: 'answer', status: response.statusCode ?? 0, headers: response.headers, body })
   })
 }
 

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
+import { fieldName } from '../contract/field-path.ts'
 import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
-import { invalidField, ServiceError } from '../domain/errors.ts'
-import type { JsonObject } from '../domain/json.ts'
+import { type ErrorCode, invalidField, ServiceError } from '../domain/errors.ts'
+import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import type { ToolAnswer } from '../domain/ports.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import { now } from '../state/environment.ts'
-import { connectorOf, locateAccount } from './account-access.ts'
-import { refuseDisabled } from './connectors.ts'
-import { isOver, isRenewable, renew } from './fresh-credentials.ts'
+import { connectorOf, locateAccount } from './accounts.ts'
+import { refuseDisabled } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
-import { toolFailure } from './tool-failure.ts'
-import { noteUnreadInput } from './unread-input.ts'
+import { isExpired, isRenewable, renew } from './renewal.ts'
 
 type ExecuteTool = Call<'execute_tool'>
 
@@ -84,7 +84,7 @@ function refuseInactive(account: Account): void {
 
 /** The account with a token that has not expired (G46). */
 async function usableAccount(call: ExecuteTool, account: Account): Promise<Account> {
-  if (!isOver(call.environment, account)) return account
+  if (!isExpired(call.environment, account)) return account
   const renewal = await renew(call, account)
   if (renewal.outcome === 'unavailable') {
     const message = `the expired token could not be renewed: ${renewal.reason}`
@@ -136,4 +136,59 @@ function refused({ environment, trace }: ExecuteTool, account: Account, answer: 
     environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
   })
   return answer
+}
+
+/** Keywords that leave what a schema knows to its `properties`; with any other, nobody can say by these alone. */
+const PLAIN: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'title', 'description', '$schema'])
+
+/** Members of a tool's input that its schema does not name and its call does not read. */
+export function noteUnreadInput({ input_schema: schema, ...tool }: Tool, input: JsonObject, trace: RequestTrace): void {
+  const { properties } = schema
+  if (!isJsonObject(properties)) return
+  const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name))
+  if (unknown.length === 0 || !Object.keys(schema).every((keyword) => PLAIN.has(keyword))) return
+  const templates = JSON.stringify([tool.call, tool.result])
+  // The input as a whole, or a member by some other notation.
+  if (/\binput\b(?!\.\w)/.test(templates)) return
+  for (const name of unknown.filter((each) => !templates.includes(`input.${each}`)).slice(0, MOST_TOLD)) {
+    trace.ignored(fieldName(['tool_input', name]), `the tool ${tool.name} has no input of that name: ignored`)
+  }
+}
+
+const MOST_TOLD = 20
+
+type Failure = Exclude<ToolAnswer, { kind: 'result' | 'unsendable' }>
+
+type Unsendable = Extract<ToolAnswer, { kind: 'unsendable' }>
+
+/** What the caller is told of a call that brought no result (G44); each that was sent carries `tool_error_info`. */
+export function toolFailure(answer: Failure | Unsendable, execution_id: string): ServiceError {
+  if (answer.kind === 'unsendable') return unsendable(answer)
+  const { errorCode, tool_error_code } = described(answer)
+  const retryAfter = answer.kind === 'rate_limited' ? answer.retry_after : null
+  return new ServiceError(errorCode, answer.message, {
+    tool: { execution_id, tool_error_code, tool_error_message: answer.message },
+    ...(retryAfter === null ? {} : { headers: { 'Retry-After': retryAfter } }),
+  })
+}
+
+/** Bad input, and no failure of anybody else's: a 400 like any other. */
+function unsendable({ message }: Unsendable): ServiceError {
+  const description = `found a value with which ${message}, expected another one`
+  return new ServiceError('INVALID_TOOL_INPUT', `tool_input: ${description}`, {
+    violations: [{ field: 'tool_input', description, constraint: 'path' }],
+  })
+}
+
+function described(answer: Failure): { errorCode: ErrorCode; tool_error_code: string } {
+  switch (answer.kind) {
+    case 'rate_limited':
+      return { errorCode: 'THIRD_PARTY_RATE_LIMITED', tool_error_code: '429' }
+    case 'timed_out':
+      return { errorCode: 'TOOL_EXECUTION_TIMED_OUT', tool_error_code: 'TIMEOUT' }
+    case 'unauthorized':
+      return { errorCode: 'TOOL_EXECUTION_FAILED', tool_error_code: '401' }
+    case 'failed':
+      return { errorCode: 'TOOL_EXECUTION_FAILED', tool_error_code: answer.code }
+  }
 }

@@ -1,0 +1,428 @@
+import { createHash, createHmac } from 'node:crypto'
+import type { Account } from '../domain/account.ts'
+import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
+import type { Connector } from '../domain/connector.ts'
+import type { Credentials } from '../domain/credentials.ts'
+import { matchesGlob } from '../domain/glob.ts'
+import type { Grant } from '../domain/grant.ts'
+import { type Instant, instant, milliseconds } from '../domain/instant.ts'
+import type { JsonValue } from '../domain/json.ts'
+import { isSameSecret } from '../domain/secret.ts'
+import { type Environment, now } from '../state/environment.ts'
+import { applicationOf } from './application.ts'
+import type { Templates } from './template.ts'
+import {
+  ACCOUNT_HEADER,
+  decodePart,
+  encodePart,
+  headerOf,
+  headerValue,
+  type OutgoingRequest,
+  type ReceivedRequest,
+} from './wire.ts'
+
+export interface SchemeContext {
+  readonly environment: Environment
+  readonly connector: Connector
+  readonly templates: Templates
+}
+
+/** Why a call is refused, and the `WWW-Authenticate` that says so. */
+interface Refusal {
+  reason: 'missing' | 'malformed' | 'unknown' | 'expired' | 'revoked' | 'bad_signature'
+  message: string
+  challenge: string
+}
+
+/** Who a call is from, or why it is refused. `grant` is undefined where the scheme asks for no credential. */
+type Authentication = { allowed: true; grant: Grant | undefined } | { allowed: false; refusal: Refusal }
+
+/** What the third party stores of credentials to recognize them. */
+type KnownCredential = Pick<Grant, 'access' | 'secret' | 'refresh_token' | 'scopes'>
+
+/** One way to authenticate a call: how the service presents a credential, and how the third party checks it. */
+interface Scheme {
+  /** Service side: adds the credential to a request. */
+  present(request: OutgoingRequest, credentials: Credentials, context: SchemeContext): void
+  /** Third party: who the call is from, or why it is refused. */
+  verify(request: ReceivedRequest, context: SchemeContext): Authentication
+  /** What a grant for credentials that a caller stored contains; undefined when they contain nothing to present. */
+  known(credentials: Credentials, context: SchemeContext): KnownCredential | undefined
+}
+
+const MESSAGES: Readonly<Record<Refusal['reason'], string>> = {
+  missing: 'the request carries no credential',
+  malformed: 'the credential cannot be read',
+  unknown: 'the credential was never issued, or has been replaced',
+  expired: 'the credential has expired',
+  revoked: 'the credential has been revoked',
+  bad_signature: 'the signature does not fit the request',
+}
+
+function refuse(reason: Refusal['reason'], challenge: (message: string) => string): Authentication {
+  const message = MESSAGES[reason]
+  return { allowed: false, refusal: { reason, message, challenge: challenge(message) } }
+}
+
+/** Finds the grant of an access string and checks that it is valid at this moment. */
+function authenticate(
+  request: ReceivedRequest,
+  context: SchemeContext,
+  access: string,
+  challenge: (message: string) => string,
+): Authentication {
+  const grant = access === '' ? undefined : findGrant(context, access, headerOf(request, ACCOUNT_HEADER))
+  if (!grant) return refuse('unknown', challenge)
+  if (grant.revoked) return refuse('revoked', challenge)
+  if (grant.expires_at !== undefined && milliseconds(grant.expires_at) <= context.environment.clock.now())
+    return refuse('expired', challenge)
+  return { allowed: true, grant }
+}
+
+/** Several accounts may store the same key: then the grant of the calling account counts. */
+function findGrant({ environment, connector }: SchemeContext, access: string, accountId: string): Grant | undefined {
+  const index = environment.model.grantIndex
+  const found = index.byAccess(connector.connector, access)
+  if (accountId === '' || found?.account_id === accountId) return found
+  const own = index.ofAccount(accountId)
+  return own.find((grant) => grant.connector === connector.connector && grant.access === access) ?? found
+}
+
+/** A connector's name as the realm of a challenge. */
+function realm(connector: Connector): string {
+  return `realm="${encodeURIComponent(connector.connector.toWellFormed())}"`
+}
+
+/** `Authorization: Bearer …` (RFC 6750): the types whose access tokens come from a token endpoint. */
+const bearer: Scheme = {
+  present(request, credentials) {
+    const token = headerValue(bearerToken(credentials))
+    if (token !== '') request.headers['Authorization'] = `Bearer ${token}`
+  },
+
+  verify(request, context) {
+    const header = headerOf(request, 'authorization')
+    if (header === '') return refuse('missing', () => `Bearer ${realm(context.connector)}`)
+    const challenge = (message: string): string =>
+      `Bearer ${realm(context.connector)}, error="invalid_token", error_description="${message}"`
+    const [, token] = /^Bearer +(\S.*)$/i.exec(header) ?? []
+    return token === undefined ? refuse('malformed', challenge) : authenticate(request, context, token, challenge)
+  },
+
+  known(credentials) {
+    const { oauth_token, workspace_dwd } = credentials
+    const access = headerValue(bearerToken(credentials))
+    const refresh_token = oauth_token?.refresh_token ?? ''
+    if (access === '' && refresh_token === '') return undefined
+    return { access, secret: '', refresh_token, scopes: oauth_token?.scopes ?? workspace_dwd?.scopes ?? [] }
+  },
+}
+
+function bearerToken(credentials: Credentials): string {
+  return credentials.oauth_token?.access_token ?? credentials.workspace_dwd?.access_token ?? ''
+}
+
+/** Credentials that never change: keys, passwords and tokens, sent as the connector's `credentials.send` says. */
+const staticCredential: Scheme = {
+  present(request, credentials, context) {
+    const values = staticValues(credentials, context)
+    const { headers, query } = staticNames(context.connector)
+    for (const [at, name] of headers.entries()) if (values[at]) request.headers[name] = values[at]
+    for (const [at, name] of query.entries()) {
+      const value = values[headers.length + at]
+      if (value) request.query.push([name, value])
+    }
+  },
+
+  verify(request, context) {
+    const { connector } = context
+    const challenge = (): string => `${challengeName(connector)} ${realm(connector)}`
+    const { headers, query } = staticNames(connector)
+    const values = headers.map((name) => headerOf(request, name))
+    for (const name of query) values.push(request.query.get(name) ?? '')
+    const access = accessOf(values)
+    return access === undefined ? refuse('missing', challenge) : authenticate(request, context, access, challenge)
+  },
+
+  known(credentials, context) {
+    const access = accessOf(staticValues(credentials, context))
+    return access === undefined ? undefined : { access, secret: '', refresh_token: '', scopes: [] }
+  },
+}
+
+/** The headers and query parameters that carry static credentials, in the order of the connector's file. */
+function staticNames({ credentials: { send } }: Connector): { headers: readonly string[]; query: readonly string[] } {
+  const [headers, query] = [Object.keys(send.headers), Object.keys(send.query)]
+  return headers.length === 0 && query.length === 0 ? OPAQUE : { headers, query }
+}
+
+/** A connector that does not say how its credentials travel gets all of them as one opaque header. */
+const OPAQUE = { headers: ['Authorization'], query: [] }
+
+/** The values of {@link staticNames}: first the headers, then the query parameters. */
+function staticValues(credentials: Credentials, { environment, connector, templates }: SchemeContext): string[] {
+  const details = credentials.static_auth?.details ?? {}
+  const { headers, query } = connector.credentials.send
+  const scope = { values: { credentials: details }, clock: environment.clock, ids: environment.ids }
+  const values: string[] = []
+  for (const name in headers) values.push(headerValue(templates.renderComplete(headers[name] ?? '', scope)))
+  for (const name in query) values.push(templates.renderComplete(query[name] ?? '', scope).toWellFormed())
+  if (values.length > 0) return values
+  return [`Credentials ${createHash('sha256').update(JSON.stringify(details)).digest('base64url')}`]
+}
+
+/** One string for the whole credential, so that one look-up finds it; undefined when every part is empty. */
+function accessOf(values: readonly string[]): string | undefined {
+  return values.every((value) => value === '') ? undefined : JSON.stringify(values)
+}
+
+function challengeName({ authorization_type: type }: Connector): string {
+  if (type === 'BASIC' || type === 'BASIC_AUTH') return 'Basic'
+  return type === 'BEARER_TOKEN' ? 'Bearer' : 'ApiKey'
+}
+
+type Pair = readonly [name: string, value: string]
+
+/**
+ * OAuth 1 with HMAC-SHA1 signatures (RFC 5849), one-legged: the consumer's secret signs, the token names the account.
+ * The third party checks every signature. It accepts old timestamps and repeated nonces, since tests repeat themselves and
+ * move the clock.
+ */
+const oauth1: Scheme = {
+  present(request, credentials, context) {
+    const { client_id, client_secret } = applicationOf(context.environment, context.connector.connector)
+    const token = credentials.oauth_token?.access_token ?? ''
+    if (token === '') return
+    const oauth: Pair[] = [
+      ['oauth_consumer_key', client_id],
+      ['oauth_token', token.toWellFormed()],
+      ['oauth_signature_method', 'HMAC-SHA1'],
+      ['oauth_timestamp', String(Math.floor(context.environment.clock.now() / 1000))],
+      ['oauth_nonce', context.environment.ids.opaque()],
+      ['oauth_version', '1.0'],
+    ]
+    const { method, path, query } = request
+    const url = `${request.origin}${path}`
+    const signature = oauth1Signature({ method, url, parameters: [...query, ...oauth] }, client_secret, '')
+    const sent = [...oauth, ['oauth_signature', signature] as const]
+    const fields = sent.map(([name, value]) => `${name}="${encodePart(value)}"`)
+    request.headers['Authorization'] = `OAuth ${[realm(context.connector), ...fields].join(', ')}`
+  },
+
+  verify(request, context) {
+    const challenge = (): string => `OAuth ${realm(context.connector)}`
+    const header = headerOf(request, 'authorization')
+    if (header === '') return refuse('missing', challenge)
+    const fields = authorizationFields(header)
+    if (!fields || !isComplete(fields)) return refuse('malformed', challenge)
+    const { client_id, client_secret } = applicationOf(context.environment, context.connector.connector)
+    if (fields.get('oauth_consumer_key') !== client_id) return refuse('unknown', challenge)
+    const signed = [...fields].filter(([name]) => name !== 'realm' && name !== 'oauth_signature')
+    const url = `http://${headerOf(request, 'host').toLowerCase()}${request.rawPath}`
+    const parameters = [...request.query, ...signed]
+    const expected = oauth1Signature({ method: request.method, url, parameters }, client_secret, '')
+    if (!isSameSecret(fields.get('oauth_signature') ?? '', expected)) return refuse('bad_signature', challenge)
+    return authenticate(request, context, fields.get('oauth_token') ?? '', challenge)
+  },
+
+  known({ oauth_token }) {
+    const access = oauth_token?.access_token.toWellFormed() ?? ''
+    if (access === '') return undefined
+    return { access, secret: '', refresh_token: '', scopes: oauth_token?.scopes ?? [] }
+  },
+}
+
+/** What an OAuth 1 signature covers. */
+interface Oauth1Parts {
+  method: string
+  /** Scheme, host and path, without the query. */
+  url: string
+  /** Query, form and `oauth_…` parameters, decoded; without `realm` and `oauth_signature`. */
+  parameters: readonly Pair[]
+}
+
+/** The signature of RFC 5849 3.4.2. */
+export function oauth1Signature(parts: Oauth1Parts, consumerSecret: string, tokenSecret: string): string {
+  const key = `${encodePart(consumerSecret)}&${encodePart(tokenSecret)}`
+  return createHmac('sha1', key).update(oauth1BaseString(parts)).digest('base64')
+}
+
+/** The text that is signed (RFC 5849 3.4.1): method, URL and the sorted parameters, each encoded. */
+export function oauth1BaseString({ method, url, parameters }: Oauth1Parts): string {
+  const encoded = parameters.map(([name, value]): Pair => [encodePart(name), encodePart(value)])
+  encoded.sort(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
+  const normalized = encoded.map(([name, value]) => `${name}=${value}`).join('&')
+  return [method.toUpperCase(), encodePart(url), encodePart(normalized)].join('&')
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** `OAuth name="value", …` as decoded fields; undefined for any other text, and when a field appears twice. */
+function authorizationFields(header: string): Map<string, string> | undefined {
+  const [, list] = /^OAuth +(.+)$/i.exec(header) ?? []
+  if (list === undefined) return undefined
+  const fields = new Map<string, string>()
+  for (const item of list.split(',')) {
+    const [, name, raw = ''] = /^([a-z_]+)="([^"]*)"$/.exec(item.trim()) ?? []
+    const value = decodePart(raw)
+    if (name === undefined || value === undefined || fields.has(name)) return undefined
+    fields.set(name, value)
+  }
+  return fields
+}
+
+function isComplete(fields: ReadonlyMap<string, string>): boolean {
+  const required = ['oauth_consumer_key', 'oauth_token', 'oauth_signature', 'oauth_timestamp', 'oauth_nonce']
+  return required.every((name) => fields.has(name)) && fields.get('oauth_signature_method') === 'HMAC-SHA1'
+}
+
+const KEY_ALGORITHM = 'TMK1-HMAC-SHA256'
+
+/**
+ * Requests signed with temporary keys: an HMAC-SHA256 over method, path, query, date, session token and body, made with
+ * the secret key, which is never sent. The session token is derived from the key, so that the third party can check that
+ * the two belong together.
+ */
+const temporaryKey: Scheme = {
+  present(request, credentials, context) {
+    const { access_key_id = '', secret_access_key = '', session_token = '' } = credentials.trusted_idp ?? {}
+    if (access_key_id === '') return
+    const date = now(context.environment)
+    const { method, path, query, body } = request
+    const signature = keySignature({ method, path, query, date, session: session_token, body }, secret_access_key)
+    request.headers['X-Date'] = date
+    request.headers['X-Session-Token'] = session_token
+    request.headers['Authorization'] = `${KEY_ALGORITHM} Credential=${access_key_id}, Signature=${signature}`
+  },
+
+  verify(request, context) {
+    const challenge = (): string => `${KEY_ALGORITHM} ${realm(context.connector)}`
+    const header = headerOf(request, 'authorization')
+    if (header === '') return refuse('missing', challenge)
+    const [, keyId, signature = ''] =
+      /^TMK1-HMAC-SHA256 Credential=([^,\s]+), Signature=([0-9a-f]{64})$/.exec(header) ?? []
+    if (keyId === undefined) return refuse('malformed', challenge)
+    const authentication = authenticate(request, context, keyId, challenge)
+    if (!authentication.allowed || !authentication.grant) return authentication
+    const { secret } = authentication.grant
+    const session = headerOf(request, 'x-session-token')
+    if (!isSameSecret(session, sessionToken(keyId, secret))) return refuse('unknown', challenge)
+    const { method, rawPath: path, query, body } = request
+    const expected = keySignature({ method, path, query, date: headerOf(request, 'x-date'), session, body }, secret)
+    return isSameSecret(signature, expected) ? authentication : refuse('bad_signature', challenge)
+  },
+
+  known(credentials) {
+    const { access_key_id = '', secret_access_key = '' } = credentials.trusted_idp ?? {}
+    if (access_key_id === '' || secret_access_key === '') return undefined
+    return { access: access_key_id, secret: secret_access_key, refresh_token: '', scopes: [] }
+  },
+}
+
+/** The session token that goes with a temporary key. */
+export function sessionToken(keyId: string, secret: string): string {
+  return `st_${createHmac('sha256', secret).update(`session ${keyId}`).digest('base64url')}`
+}
+
+interface KeySignedParts {
+  method: string
+  path: string
+  query: Iterable<Pair>
+  date: string
+  session: string
+  body: string | Buffer
+}
+
+function keySignature({ method, path, query, date, session, body }: KeySignedParts, secret: string): string {
+  const parameters = Array.from(query, ([name, value]) => `${encodePart(name)}=${encodePart(value)}`).sort()
+  const bodyHash = createHash('sha256').update(body).digest('hex')
+  const text = [KEY_ALGORITHM, method, path, parameters.join('&'), date, session, bodyHash].join('\n')
+  return createHmac('sha256', secret).update(text).digest('hex')
+}
+
+/** `NO_AUTH`: calls carry no credential, and the third party asks for none. */
+const none: Scheme = {
+  present: () => undefined,
+  verify: () => ({ allowed: true, grant: undefined }),
+  known: () => undefined,
+}
+
+/** How calls authenticate, by the connector's authorization type. */
+export const SCHEMES: Readonly<Record<AuthorizationType, Scheme>> = {
+  OAUTH: bearer,
+  API_KEY: staticCredential,
+  BASIC_AUTH: staticCredential,
+  BEARER_TOKEN: staticCredential,
+  CUSTOM: staticCredential,
+  BASIC: staticCredential,
+  OAUTH_M2M: bearer,
+  TRACKER_OAUTH1: oauth1,
+  WORKSPACE_DWD: bearer,
+  TRUSTED_IDP: temporaryKey,
+  SMART_FHIR: bearer,
+  NO_AUTH: none,
+}
+
+/**
+ * Makes credentials that a caller stored count as issued, and revokes what the account had before. Credentials that the
+ * connector's `reject` globs name stay unknown, so that calls with them get 401. Only inside a transaction.
+ */
+export function acceptCredentials(context: SchemeContext, account: Account, credentials: Credentials): void {
+  const { environment, connector } = context
+  const { grantIndex, tables } = environment.model
+  const scheme = SCHEMES[connector.authorization_type]
+  const known = isRejected(connector, credentials) ? undefined : scheme.known(credentials, context)
+  const pending = account.pending && scheme.known(account.pending.credentials, context)?.access
+  let present: Grant | undefined
+  for (const grant of grantIndex.ofAccount(account.id)) {
+    if (!present && grant.connector === connector.connector && grant.access === known?.access) present = grant
+    else if (grant.access !== pending) tables.grants.put(revoked(environment, grant))
+  }
+  if (!known) return
+  const grant: Grant = {
+    id: present?.id ?? environment.ids.id('grant'),
+    connector: connector.connector,
+    account_id: account.id,
+    person: account.identifier,
+    scopes: known.scopes,
+    access: known.access,
+    secret: known.secret,
+    refresh_token: known.refresh_token,
+    revoked: false,
+    refresh_revoked: false,
+  }
+  const expires_at = known.access === '' ? undefined : expiryOf(environment, connector)
+  if (expires_at !== undefined) grant.expires_at = expires_at
+  tables.grants.put(grant)
+}
+
+/** Revokes everything that the third party has issued to the account. Only inside a transaction. */
+export function revokeCredentials({ model, clock }: Environment, account: Account): void {
+  for (const grant of model.grantIndex.ofAccount(account.id)) model.tables.grants.put(revoked({ clock }, grant))
+}
+
+/** The grant without any use; it gets an end where it had none, after which it can be removed. */
+export function revoked({ clock }: Pick<Environment, 'clock'>, grant: Grant): Grant {
+  return { ...grant, expires_at: grant.expires_at ?? clock.instant(), revoked: true, refresh_revoked: true }
+}
+
+/** When an access token issued now expires; undefined for types whose tokens never do. */
+export function expiryOf({ clock }: Environment, connector: Connector): Instant | undefined {
+  if (!TRAITS[connector.authorization_type].expires) return undefined
+  return instant(clock.now() + connector.oauth.access_token_lifetime)
+}
+
+function isRejected({ reject }: Connector, { oauth_token, static_auth }: Credentials): boolean {
+  if (reject.length === 0) return false
+  const values = [oauth_token?.access_token ?? '', oauth_token?.refresh_token ?? '']
+  values.push(...texts(static_auth?.details ?? null))
+  return values.some((value) => value !== '' && reject.some((glob) => matchesGlob(glob, value)))
+}
+
+function texts(value: JsonValue): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value === 'number') return [String(value)]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : []
+}

@@ -1,0 +1,305 @@
+import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
+import type { Connector } from '../domain/connector.ts'
+import { matchesGlob } from '../domain/glob.ts'
+import type { Grant } from '../domain/grant.ts'
+import { type JsonObject, own } from '../domain/json.ts'
+import { isSameSecret } from '../domain/secret.ts'
+import { type Environment, now } from '../state/environment.ts'
+import { type Application, applicationOf, verifyJwt } from './application.ts'
+import { expiryOf, revoked, sessionToken } from './schemes.ts'
+import { ACCOUNT_HEADER, decodePart, headerOf, jsonAnswer, type ReceivedRequest, type WireAnswer } from './wire.ts'
+
+/** A token request whose form was read and whose application was authenticated. */
+interface TokenCall {
+  readonly environment: Environment
+  readonly connector: Connector
+  readonly application: Application
+  readonly form: ReadonlyMap<string, string>
+  /** The account that the service asks for; empty when the request names none. */
+  readonly accountId: string
+}
+
+/** The errors of RFC 6749 5.2. */
+type OauthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+
+/**
+ * What the token endpoint decided. `apply` makes the change that goes with it, inside a transaction: for its own client that
+ * is the transaction in which the service stores the tokens, so that a crash cannot come between the two.
+ */
+type TokenReply = { readonly apply?: () => void } & (
+  { readonly body: JsonObject } | { readonly error: OauthErrorCode; readonly description: string }
+)
+
+type GrantType = (call: TokenCall) => TokenReply
+
+/** A third party's `POST /oauth/token` (RFC 6749 3.2). */
+export function answerToken(
+  environment: Environment,
+  connector: Connector,
+  request: ReceivedRequest,
+): { readonly answer: WireAnswer; readonly apply?: (() => void) | undefined } {
+  if (request.method !== 'POST') return { answer: jsonAnswer(405, { error: 'invalid_request' }, { Allow: 'POST' }) }
+  const reply = decide(environment, connector, request)
+  const { apply } = reply
+  const headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
+  if ('body' in reply) return { answer: jsonAnswer(200, reply.body, headers), apply }
+  const body = { error: reply.error, error_description: reply.description }
+  if (reply.error !== 'invalid_client') return { answer: jsonAnswer(400, body, headers), apply }
+  return { answer: jsonAnswer(401, body, { ...headers, 'WWW-Authenticate': 'Basic realm="token"' }) }
+}
+
+function decide(environment: Environment, connector: Connector, request: ReceivedRequest): TokenReply {
+  const form = readForm(request)
+  if (!form) return refused('invalid_request', 'send each field once, as application/x-www-form-urlencoded')
+  const application = applicationOf(environment, connector.connector)
+  const { id = '', secret = '' } = basicCredentials(request) ?? {
+    id: form.get('client_id'),
+    secret: form.get('client_secret'),
+  }
+  if (id !== application.client_id || !isSameSecret(secret, application.client_secret)) {
+    return refused('invalid_client', 'the application is not registered here, or its secret is wrong')
+  }
+  const name = form.get('grant_type')
+  if (name === undefined) return refused('invalid_request', 'grant_type is missing')
+  const grantType = GRANT_TYPES.get(name)
+  if (!grantType) return refused('unsupported_grant_type', `known are ${[...GRANT_TYPES.keys()].join(', ')}`)
+  if (!grantType.allows(connector.authorization_type))
+    return refused('unauthorized_client', 'not for applications of this kind')
+  return grantType.run({ environment, connector, application, form, accountId: headerOf(request, ACCOUNT_HEADER) })
+}
+
+function readForm(request: ReceivedRequest): Map<string, string> | undefined {
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headerOf(request, 'content-type'))) return undefined
+  const form = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(request.body.toString('utf8'))) {
+    if (form.has(name)) return undefined
+    form.set(name, value)
+  }
+  return form
+}
+
+/** RFC 6749 2.3.1: both parts are form-encoded before they are joined. */
+function basicCredentials(
+  request: ReceivedRequest,
+): { id: string | undefined; secret: string | undefined } | undefined {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(headerOf(request, 'authorization')) ?? []
+  if (encoded === undefined) return undefined
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon === -1) return { id: undefined, secret: undefined }
+  return { id: decodePart(text.slice(0, colon)), secret: decodePart(text.slice(colon + 1)) }
+}
+
+function refused(error: OauthErrorCode, description: string, apply?: () => void): TokenReply {
+  return { error, description, ...(apply && { apply }) }
+}
+
+/** RFC 6749 4.1.3: a code works once, in time, and with the redirect URI that it was issued for. */
+const authorizationCode: GrantType = (call) => {
+  const { environment, connector, form } = call
+  const { authorization_codes } = environment.model.tables
+  const id = form.get('code')
+  if (id === undefined) return refused('invalid_request', 'code is missing')
+  const code = authorization_codes.get(id)
+  if (!code || code.connector !== connector.connector)
+    return refused('invalid_grant', 'the code is unknown or was used before')
+  const consume = (): void => authorization_codes.remove(id)
+  if (code.expires_at <= now(environment)) return refused('invalid_grant', 'the code has expired', consume)
+  if (code.redirect_uri !== form.get('redirect_uri'))
+    return refused('invalid_grant', 'redirect_uri is not the one of the authorization', consume)
+  const renewable = TRAITS[connector.authorization_type].expires && connector.oauth.refresh_token !== 'none'
+  const refresh_token = renewable ? newRefreshToken(environment) : ''
+  const { grant, put } = newGrant(call, { person: code.person, scopes: code.scopes, refresh_token })
+  return {
+    body: tokenBody(connector, grant),
+    apply: () => {
+      consume()
+      put()
+    },
+  }
+}
+
+/**
+ * RFC 6749 6: with `keep` the refresh token stays, with `rotate` each use replaces it. One that was replaced and is used
+ * again counts as stolen: everything that descends from it is revoked, as real applications do (RFC 9700 4.14.2).
+ */
+const refreshToken: GrantType = (call) => {
+  const { environment, connector, form } = call
+  const { model } = environment
+  const presented = form.get('refresh_token')
+  if (presented === undefined || presented === '') return refused('invalid_request', 'refresh_token is missing')
+  const spent = model.grantIndex.byRefreshToken(connector.connector, presented)
+  if (!spent) return refused('invalid_grant', 'the refresh token is unknown')
+  if (spent.revoked) return refused('invalid_grant', 'the refresh token has been revoked')
+  if (spent.refresh_revoked) {
+    const description = 'the refresh token was used before; everything issued from it is revoked'
+    return refused('invalid_grant', description, () => revokeFamily(environment, spent))
+  }
+  if (connector.oauth.refresh_token === 'none')
+    return refused('unauthorized_client', 'this application renews no tokens')
+  const rotates = connector.oauth.refresh_token === 'rotate'
+  const refresh_token = rotates ? newRefreshToken(environment) : presented
+  const { account_id, person, scopes } = spent
+  const { grant, put } = newGrant(call, { account_id, person, scopes, refresh_token })
+  const body = tokenBody(connector, grant)
+  if (!rotates) delete body['refresh_token']
+  const apply = (): void => {
+    const current = model.tables.grants.get(spent.id) ?? spent
+    model.tables.grants.put(rotates ? { ...current, refresh_revoked: true } : { ...current, refresh_token: '' })
+    put()
+    // Somebody else used the same refresh token since the decision.
+    if (current.refresh_revoked) revokeFamily(environment, spent)
+  }
+  return { body, apply }
+}
+
+/** Revokes everything that was issued from the same consent. */
+function revokeFamily(environment: Environment, spent: Grant): void {
+  for (const grant of environment.model.grantIndex.ofAccount(spent.account_id)) {
+    if (grant.connector !== spent.connector || grant.person !== spent.person) continue
+    environment.model.tables.grants.put(revoked(environment, grant))
+  }
+}
+
+/** RFC 6749 4.4: the application itself signs in (`OAUTH_M2M`). */
+const clientCredentials: GrantType = (call) => {
+  const { grant, put } = newGrant(call, { person: call.application.client_id, scopes: requestedScopes(call) })
+  return { body: tokenBody(call.connector, grant), apply: put }
+}
+
+/** RFC 7523: the application vouches for the user for whom it acts (`WORKSPACE_DWD`). */
+const jwtBearer: GrantType = (call) => {
+  const subject = assertedSubject(call, 'assertion')
+  if (typeof subject !== 'string') return subject
+  const { grant, put } = newGrant(call, { person: subject, scopes: requestedScopes(call) })
+  return { body: tokenBody(call.connector, grant), apply: put }
+}
+
+/** RFC 8693: a trusted identity gets temporary keys (`TRUSTED_IDP`; provisioned clusters need `db_user`, 2.2). */
+const tokenExchange: GrantType = (call) => {
+  const { environment, connector, form } = call
+  const subject = assertedSubject(call, 'subject_token')
+  if (typeof subject !== 'string') return subject
+  const user = form.get('db_user') ?? ''
+  if (connector.cluster === 'provisioned' && user === '')
+    return refused('invalid_request', 'a provisioned cluster needs db_user')
+  if (connector.reject.some((glob) => matchesGlob(glob, user)))
+    return refused('invalid_grant', 'access for this db_user is not allowed')
+  const keys = { access: environment.ids.id('key'), secret: `sk_${environment.ids.opaque()}` }
+  const { grant, put } = newGrant(call, { person: subject, scopes: requestedScopes(call), ...keys })
+  return {
+    body: {
+      ...tokenBody(connector, grant),
+      // The session token stands where an access token does; the keys are what requests are signed with.
+      access_token: sessionToken(grant.access, grant.secret),
+      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      token_type: 'N_A',
+      access_key_id: grant.access,
+      secret_access_key: grant.secret,
+    },
+    apply: put,
+  }
+}
+
+const byConsent = (type: AuthorizationType): boolean => TRAITS[type].source === 'consent'
+
+/** The grant types, by the name that a token request gives them, and which connectors may use each. */
+const GRANT_TYPES: ReadonlyMap<string, { run: GrantType; allows: (type: AuthorizationType) => boolean }> = new Map([
+  ['authorization_code', { run: authorizationCode, allows: byConsent }],
+  ['refresh_token', { run: refreshToken, allows: byConsent }],
+  ['client_credentials', { run: clientCredentials, allows: (type) => type === 'OAUTH_M2M' }],
+  ['urn:ietf:params:oauth:grant-type:jwt-bearer', { run: jwtBearer, allows: (type) => type === 'WORKSPACE_DWD' }],
+  ['urn:ietf:params:oauth:grant-type:token-exchange', { run: tokenExchange, allows: (type) => type === 'TRUSTED_IDP' }],
+])
+
+/** The subject of a signed assertion, or why the assertion is refused. */
+function assertedSubject(call: TokenCall, field: string): string | TokenReply {
+  const { environment, connector, application, form } = call
+  const token = form.get(field)
+  if (token === undefined) return refused('invalid_request', `${field} is missing`)
+  const claims = verifyJwt(token, application.client_secret)
+  if (!claims || own(claims, 'iss') !== application.client_id)
+    return refused('invalid_grant', 'the assertion is not signed by this application')
+  const expires = own(claims, 'exp')
+  if (typeof expires !== 'number' || expires * 1000 <= environment.clock.now())
+    return refused('invalid_grant', 'the assertion has expired')
+  const subject = own(claims, 'sub')
+  if (typeof subject !== 'string' || subject === '') return refused('invalid_grant', 'the assertion names no subject')
+  if (connector.reject.some((glob) => matchesGlob(glob, subject)))
+    return refused('invalid_grant', 'access for this subject is not allowed')
+  return subject
+}
+
+/** The scopes that a request names, or all that the connector has. */
+function requestedScopes({ connector, form }: TokenCall): string[] {
+  const scopes = (form.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
+  return scopes.length > 0 ? scopes : connector.oauth.scopes
+}
+
+type NewGrant = Pick<Grant, 'person' | 'scopes'> &
+  Partial<Pick<Grant, 'account_id' | 'access' | 'secret' | 'refresh_token'>>
+
+/** A new grant and how it is stored, inside a transaction. */
+function newGrant(call: TokenCall, given: NewGrant): { grant: Grant; put: () => void } {
+  const { environment, connector } = call
+  const { tables, grantIndex } = environment.model
+  const account_id = given.account_id || call.accountId
+  const valid = account_id === '' ? [] : grantIndex.ofAccount(account_id).filter((grant) => !grant.revoked)
+  const expires_at = expiryOf(environment, connector)
+  const grant: Grant = {
+    id: environment.ids.id('grant'),
+    connector: connector.connector,
+    account_id,
+    person: given.person,
+    scopes: given.scopes,
+    access: given.access ?? `at_${environment.ids.opaque()}`,
+    secret: given.secret ?? '',
+    refresh_token: given.refresh_token ?? '',
+    ...(expires_at === undefined ? {} : { expires_at }),
+    revoked: false,
+    refresh_revoked: false,
+  }
+  const put = (): void => {
+    removeSpent(environment, account_id)
+    // The account was deleted or disconnected since the decision: what it has got is revoked, and so is this.
+    const isRevoked = valid.some(({ id }) => tables.grants.get(id)?.revoked)
+    tables.grants.put(isRevoked ? revoked(environment, grant) : grant)
+  }
+  return { grant, put }
+}
+
+function newRefreshToken(environment: Environment): string {
+  return `rt_${environment.ids.opaque()}`
+}
+
+/** How many spent grants of an account stay, so that a refresh token that is used again is recognized. */
+const SPENT_GRANTS = 5
+
+/** A grant is spent when its access token has expired and its refresh token no longer works. */
+function removeSpent(environment: Environment, accountId: string): void {
+  if (accountId === '') return
+  const present = now(environment)
+  const spent = environment.model.grantIndex
+    .ofAccount(accountId)
+    .filter((grant) => (grant.refresh_token === '' || grant.refresh_revoked) && (grant.expires_at ?? '9') <= present)
+  for (const grant of spent.slice(0, -SPENT_GRANTS)) environment.model.tables.grants.remove(grant.id)
+}
+
+/** The fields that every successful answer has (RFC 6749 5.1). */
+function tokenBody(connector: Connector, grant: Grant): JsonObject {
+  const { access_token_lifetime, domain } = connector.oauth
+  return {
+    access_token: grant.access,
+    token_type: 'Bearer',
+    ...(grant.expires_at === undefined ? {} : { expires_in: access_token_lifetime / 1000 }),
+    ...(grant.refresh_token === '' ? {} : { refresh_token: grant.refresh_token }),
+    scope: grant.scopes.join(' '),
+    ...(domain === '' ? {} : { domain }),
+  }
+}
