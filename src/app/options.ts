@@ -1,7 +1,7 @@
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Log } from '../http/log.ts'
-import type { ServerLimits } from '../http/server-limits.ts'
+import type { ServerLimits } from '../http/server.ts'
 import type { OperationTable } from '../operations/table.ts'
 import type { TimeSource } from '../state/model/clock.ts'
 import type { Durability } from '../state/wal/commit-log.ts'

@@ -2,7 +2,7 @@ import { DocumentError } from '../documents/problem.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { SeedBundle } from '../domain/seed.ts'
-import { addressOf } from '../http/request-identity.ts'
+import { addressOf } from '../http/node-request.ts'
 import { checkedName, environmentNamed, type Reply, type ServerCall } from './call.ts'
 import { ControlError } from './errors.ts'
 

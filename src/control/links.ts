@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { quote } from '../domain/text.ts'
-import { baseUrlOf } from '../http/request-identity.ts'
+import { baseUrlOf } from '../http/node-request.ts'
 import { completeLink } from '../magic-links/consent-flow.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import { now } from '../state/environment.ts'

@@ -1,4 +1,4 @@
-import { addressOf } from '../http/request-identity.ts'
+import { addressOf } from '../http/node-request.ts'
 import type { EnvironmentCall, Reply, ServerCall } from './call.ts'
 
 export function getHealth(): Reply {

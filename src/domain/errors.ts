@@ -70,7 +70,7 @@ export interface ErrorContext {
   headers?: Record<string, string>
 }
 
-/** An error of the service's contract. Thrown once, by whoever finds it; rendered in one place (`http/error-body.ts`). */
+/** An error of the service's contract. Thrown once, by whoever finds it; rendered in one place (`http/answer.ts`). */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
 

@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ServiceError } from '../domain/errors.ts'
 import { nesting } from '../domain/json.ts'
 
-/** How deep a body may nest: deeper ones would break whoever serializes them later. */
+/** How deep a body may nest. Serializing a deeper one later could overflow the stack. */
 const MAX_DEPTH = 100
 
 /**
@@ -75,14 +75,14 @@ function collect(
   decoder?.on('error', unreadable)
 }
 
-/** Whether the request announces a body at all. */
+/** Whether a request announces a body. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
 }
 
 /** @throws ServiceError UNSUPPORTED_CONTENT_TYPE (G7) */
-export function checkContentType(request: IncomingMessage, wanted: string): void {
-  const sent = request.headers['content-type'] ?? ''
+export function checkContentType(headers: IncomingHttpHeaders, wanted: string): void {
+  const sent = headers['content-type'] ?? ''
   if (sent === wanted) return
   const [type = '', ...parameters] = sent.split(';').map((part) => part.trim().toLowerCase())
   const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length)
@@ -98,7 +98,7 @@ export function checkContentType(request: IncomingMessage, wanted: string): void
 
 /** @throws ServiceError MALFORMED_BODY: not UTF-8, not JSON, no object, or nested too deeply (G7) */
 export function parseJsonObject(bytes: Buffer): object {
-  const text = decode(bytes)
+  const text = decodeText(bytes)
   const depth = nesting(text)
   if (depth > MAX_DEPTH) throw malformed(`nests more than ${MAX_DEPTH} levels deep`, TOO_DEEP)
   const value = parse(text)
@@ -119,10 +119,12 @@ function parse(text: string): unknown {
   }
 }
 
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+
 /** @throws ServiceError MALFORMED_BODY */
-export function decode(bytes: Buffer): string {
+export function decodeText(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return UTF_8.decode(bytes)
   } catch {
     throw malformed('is no valid UTF-8', NO_TEXT)
   }
@@ -142,7 +144,7 @@ const TOO_DEEP: Malformed = {
   constraint: 'max_depth',
 }
 
-/** What a parser says may quote a body: that is for its sender alone. */
+/** A parser's message may quote the body, so it goes to the sender alone and not into reports. */
 function malformed(message: string, { found, expected, constraint }: Malformed): ServiceError {
   return new ServiceError('MALFORMED_BODY', `the body ${message}`, {
     violations: [{ field: 'body', description: `found ${found}, expected ${expected}`, constraint }],

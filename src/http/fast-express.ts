@@ -1,7 +1,7 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
-import { continueWhenRead } from './expectation.ts'
-import { limitServer, type ServerLimits, serverOptions } from './server-limits.ts'
+import { continueWhenRead } from './node-request.ts'
+import { limitServer, type ServerLimits, serverOptions } from './server.ts'
 
 export type ExpressApp = Express
 

@@ -1,4 +1,4 @@
-/** Where the mock says what happens to it; the command line decides how it looks. */
+/** The log of the server; the command line decides how it looks. */
 export interface Log {
   error(message: string, fields?: object): void
   warn(message: string, fields?: object): void
@@ -6,7 +6,7 @@ export interface Log {
   debug(message: string, fields?: object): void
 }
 
-/** For the library and for tests: says nothing. */
+/** Drops every line; for the library and for tests. */
 export const SILENT: Log = {
   error: () => undefined,
   warn: () => undefined,

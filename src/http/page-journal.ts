@@ -2,7 +2,7 @@ import type { RequestHandler, Response } from 'express'
 import type { AppServices } from '../app-services.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
-import { requestIdOf } from './request-identity.ts'
+import { requestIdOf } from './node-request.ts'
 
 /** What the journal says of one request for a page; the page's handler fills in what it finds out. */
 export interface PageVisit {

@@ -1,74 +1,96 @@
-import type { Request, Response } from 'express'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { CheckedRequest, ContractWarning, Route } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { FaultKind } from '../domain/scenario.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
+import type { FaultKind } from '../domain/scenario.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { Environment } from '../state/environment.ts'
 import type { ReadGuard } from '../state/read-guard.ts'
-import type { WireAnswer } from './wire-answer.ts'
+import type { WireAnswer } from './answer.ts'
 
-/** One request of the API on its way through the request pipeline; each step fills in what it finds. */
+/** A request as it was sent. HTTP/1.1 requests implement it in `node-request.ts`; another protocol adds its own class. */
+export interface SentRequest {
+  readonly method: string
+  /** Path and query, percent-encoded as they were sent. */
+  readonly url: string
+  /** The query without the question mark; empty when there is none. */
+  readonly query: string
+  /** The parameters of the path, decoded. */
+  readonly pathParameters: Readonly<Record<string, string>>
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders: readonly string[]
+  /** Whether the request announces a body. */
+  readonly hasBody: boolean
+  /** @throws ServiceError for a body of more than `limit` bytes, or one that cannot be read (G7) */
+  readBody(limit: number): Promise<Buffer>
+  /** What links are built on, without a trailing slash: the configured base URL, else the address that the client used. */
+  baseUrl(configured: string | undefined): string
+}
+
+/** Where the answer of a request goes. */
+export interface AnswerSink {
+  /** Whether the client has gone. */
+  readonly closed: boolean
+  send(answer: WireAnswer): void
+  /** For faults of scenarios, which reset connections and send bodies slowly or in part. */
+  readonly response: ServerResponse
+}
+
+/** One request of an operation on its way through the pipeline. Each step fills in what it finds out. */
 export interface RequestContext {
-  readonly request: Request
-  readonly response: Response
+  readonly request: SentRequest
+  readonly sink: AnswerSink
   readonly route: Route
+  /** `X-Request-Id` (G18). */
   readonly requestId: string
   /** Milliseconds of real time at which the request came in. */
   readonly startedAt: number
-  /** What it is about and what it causes. */
+  /** What the request causes, for the request journal. */
   readonly trace: RequestTrace
-  /** Known once the client's credentials or bearer token have been checked. */
-  environment?: Environment
-  client?: Client
-  /** What everything that it reads of the environment stands on. */
-  readGuard?: ReadGuard
-  /** As it was sent; empty when there was none or it was not read. */
+  /** Known once the bearer token or the client credentials have been checked. */
+  environment: Environment | undefined
+  client: Client | undefined
+  readGuard: ReadGuard | undefined
+  /** As it was sent; empty when there is none or it was not read. */
   rawBody: Buffer
-  /** The parsed body, undefined when there is none. */
+  /** The parsed body; undefined when there is none. */
   body: unknown
-  /** The query in the document's words, once an environment with a vocabulary has understood the request (G48). */
-  query?: string
-  checked?: CheckedRequest<Operation>
-  reply?: Reply
-  /** What is told in the words of the environment's vocabulary, where it has one. */
-  wire?: WireWords
-  /** The reply as it goes over the wire. */
-  answer?: WireAnswer
-  /** What the scenarios do to the answer, where a rule fired that does. */
-  fault?: AnswerFault
-  /** What the contract check of our own answer found: a defect of the mock (must stay empty). */
+  /** The query in the document's words, where the environment has a vocabulary (G48). */
+  documentQuery: string | undefined
+  checked: CheckedRequest<Operation> | undefined
+  reply: Reply | undefined
+  /** What the scenarios do to the answer. */
+  fault: AnswerFault | undefined
+  /** What made the reply an error. */
+  error: unknown
+  /** Where the mock's own answer breaks the contract: a defect of the mock. */
   responseViolations: readonly FieldViolation[]
-  /** What made the answer an error, for the journal. */
-  error?: unknown
+  /** Reply and findings in the words of the environment's vocabulary, where it has one (G48). */
+  wire: WireWords | undefined
+  answer: WireAnswer | undefined
 }
 
 /** What the rules of scenarios do to an answer (1.4). */
 export interface AnswerFault {
-  /** The connection has ended with this fault, and nothing was answered. */
-  readonly cut?: FaultKind | undefined
-  /** The answer is theirs, and no operation's. */
+  /** The fault that ended the connection before an answer. */
+  readonly cut: FaultKind | undefined
+  /** Whether a rule answers in place of the operation. */
   readonly injected: boolean
   /** The text of an injected answer that is no JSON. */
-  readonly text?: string | undefined
-  /** Puts the answer on the wire in its own way. */
-  readonly deliver?: ((answer: WireAnswer) => Promise<void>) | undefined
+  readonly text: string | undefined
+  /** Sends the answer slowly, in part or broken. */
+  readonly deliver: ((answer: WireAnswer) => Promise<void>) | undefined
 }
 
-/** Reply and findings in the words of the wire (G48). */
+/** Reply and findings in the words of an environment's vocabulary (G48). */
 export interface WireWords {
   readonly vocabulary: Vocabulary
   readonly reply: Reply | undefined
   readonly violations: readonly FieldViolation[]
   readonly warnings: readonly ContractWarning[]
-}
-
-/** What every step before and after it relies on: an environment that is known by now. */
-export function environmentOf(context: RequestContext): Environment {
-  if (!context.environment)
-    throw new Error(`${context.route.operation} reached a step that needs an environment without one`)
-  return context.environment
 }

@@ -1,20 +1,50 @@
 import { timingSafeEqual } from 'node:crypto'
-import { quote, shorten } from '../domain/text.ts'
-import { type FieldViolation, ServiceError, TokenError } from '../domain/errors.ts'
 import type { AppServices } from '../app-services.ts'
+import { type FieldViolation, ServiceError, TokenError } from '../domain/errors.ts'
+import { quote, shorten } from '../domain/text.ts'
+import { decodeText } from './body.ts'
 import type { RequestContext } from './request-context.ts'
 
-/**
- * The token request (5.1, RFC 6749 4.4): finds environment and client by the client credentials, in the body or as HTTP
- * Basic (G14).
- * @throws TokenError
- */
-export function checkClient(context: RequestContext, services: AppServices): Promise<void> | void {
-  return context.route.bearer ? undefined : authenticate(context, services)
+const FORM = 'application/x-www-form-urlencoded'
+
+/** Reads the body of the token request, which is a form (G14). @throws TokenError, ServiceError */
+export async function readForm(context: RequestContext, limit: number): Promise<void> {
+  const { request } = context
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  if (type !== FORM) {
+    const found = type === undefined ? 'no content type' : quote(type)
+    const description = `found ${found}, expected ${FORM}`
+    throw invalid(`the body is no form; send Content-Type: ${FORM}`, {
+      field: 'Content-Type',
+      description,
+      constraint: 'content_type',
+    })
+  }
+  context.rawBody = await request.readBody(limit)
+  context.body = fieldsOf(new URLSearchParams(decodeText(context.rawBody)))
 }
 
-/** A client id that nobody has may be one that a pattern makes an environment for (1.2). */
-async function authenticate(context: RequestContext, { registry, environments }: AppServices): Promise<void> {
+/** A field that is repeated has a list of its values. */
+function fieldsOf(form: URLSearchParams): Record<string, string | string[]> {
+  const fields = new Map<string, string | string[]>()
+  for (const [name, value] of form) {
+    const known = fields.get(name)
+    if (known === undefined) fields.set(name, value)
+    else if (typeof known === 'string') fields.set(name, [known, value])
+    else known.push(value)
+  }
+  return Object.fromEntries(fields)
+}
+
+/**
+ * Finds environment and client of a token request by the client credentials, in the body or as HTTP Basic (5.1, G14,
+ * RFC 6749 4.4). A client id pattern of a seed may make the environment now (1.2).
+ * @throws TokenError
+ */
+export async function authenticateClient(
+  context: RequestContext,
+  { registry, environments }: AppServices,
+): Promise<void> {
   const form = formOf(context.body)
   const header = context.request.headers.authorization
   const basic = header === undefined ? undefined : basicCredentials(header)
@@ -48,8 +78,8 @@ async function authenticate(context: RequestContext, { registry, environments }:
   context.client = found.client
 }
 
-/** What is wrong with any request, as the token endpoint says it: every 400 of it has the body of RFC 6749 5.2 (G14). */
-export function inTokenWords(error: unknown): unknown {
+/** Every 400 of the token endpoint has the body of RFC 6749 5.2 (G14). */
+export function asTokenError(error: unknown): unknown {
   return error instanceof ServiceError && error.status === 400
     ? new TokenError('invalid_request', error.message, false, error.context.violations)
     : error
@@ -104,7 +134,7 @@ function formDecoded(text: string): string {
   }
 }
 
-/** Compares without telling by its duration how much was right. */
+/** Compares in constant time. */
 function sameSecret(expected: string, given: string): boolean {
   const [a, b] = [Buffer.from(expected), Buffer.from(given)]
   return a.length === b.length && timingSafeEqual(a, b)

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
-import { errorReply } from './error-body.ts'
-import { answerUnderWay, isInBody } from './server-limits.ts'
+import { errorReply } from './answer.ts'
+import { answerUnderWay, isInBody } from './server.ts'
 import type { AppServices } from '../app-services.ts'
 
 const STATUS_LINES = new Map([
@@ -18,28 +18,25 @@ const MESSAGES = new Map([
 /** How long a client may go on sending, and its answer be on its way, before the connection is dropped. */
 const LINGER_MS = 1000
 
-/**
- * What node cannot read as HTTP never becomes a request; its sender gets the error body all the same (G16), and the journal of
- * the default environment an entry.
- */
+/** Answers what node cannot read as HTTP with the usual error body (G16), and records it in the default journal. */
 export function answerUnreadable(services: AppServices): (error: Error, socket: Duplex) => void {
   const refused = new WeakSet<Duplex>()
   return (error, socket) => {
     const code = 'code' in error ? String(error.code) : ''
     if (code === 'ECONNRESET' || code === 'EPIPE') socket.destroy()
-    // The rest of what has been refused already is passed over, so that its sender gets to read the answer.
+    // Errors in the rest of what was refused are ignored, so that its sender gets to read the answer.
     if (refused.has(socket)) return
     refused.add(socket)
     inTurn(socket, (isBodyOf) => {
       const answer = answerTo(code, error, services.requestIds.control.id('req'))
       hangUp(socket, answer)
-      // The request whose body it is has an entry of its own.
+      // A request with a broken body has an entry already.
       if (!isBodyOf) record(answer, error, services)
     })
   }
 }
 
-/** Answers come in the order of the requests: those to earlier ones of the same connection first. */
+/** Answers go out in the order of the requests: earlier ones of the same connection are answered first. */
 function inTurn(socket: Duplex, refuse: (isBodyOf: boolean) => void): void {
   const earlier = answerUnderWay(socket)
   const isBodyOf = earlier ? !earlier.req.complete : isInBody(socket)
@@ -75,7 +72,7 @@ function answerTo(code: string, error: Error, requestId: string): Refusal {
   return { requestId, status: Number.parseInt(statusLine), message, head: `${head.join('\r\n')}\r\n\r\n`, body }
 }
 
-/** Of what was sent only method and address are kept, where it begins with them: nobody knows what the rest is. */
+/** Only method and address are recorded, where the text begins with them: the rest is not known to be a request. */
 function record({ requestId, status, message, body }: Refusal, error: Error, services: AppServices): void {
   const sent = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
   const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(sent.toString('latin1', 0, 2100)) ?? []

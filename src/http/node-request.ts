@@ -1,0 +1,161 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Ids } from '../domain/ports.ts'
+import type { WireAnswer } from './answer.ts'
+import { hasBody, readBody } from './body.ts'
+import type { AnswerSink, SentRequest } from './request-context.ts'
+
+/** An HTTP/1.1 request and its response, in the form that the pipeline takes. */
+export class NodeRequest implements SentRequest, AnswerSink {
+  readonly method: string
+  readonly url: string
+  readonly query: string
+  readonly headers: IncomingHttpHeaders
+  readonly pathParameters: Readonly<Record<string, string>>
+  readonly response: ServerResponse
+  readonly #message: IncomingMessage
+
+  constructor(message: IncomingMessage, response: ServerResponse, pathParameters: Readonly<Record<string, string>>) {
+    const { url = '/' } = message
+    const at = url.indexOf('?')
+    this.method = message.method ?? 'GET'
+    this.url = url
+    this.query = at < 0 ? '' : url.slice(at + 1)
+    this.headers = message.headers
+    this.pathParameters = pathParameters
+    this.response = response
+    this.#message = message
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.#message.rawHeaders
+  }
+
+  get hasBody(): boolean {
+    return hasBody(this.#message)
+  }
+
+  readBody(limit: number): Promise<Buffer> {
+    return readBody(this.#message, limit)
+  }
+
+  baseUrl(configured: string | undefined): string {
+    return baseUrlOf(this.#message, configured)
+  }
+
+  get closed(): boolean {
+    return this.response.destroyed
+  }
+
+  send(answer: WireAnswer): void {
+    sendAnswer(this.response, answer)
+  }
+}
+
+/** Writes an answer, unless the client has gone. */
+export function sendAnswer(response: ServerResponse, { status, headers, text }: WireAnswer): void {
+  if (response.headersSent || response.destroyed) return
+  if (isUnread(response)) {
+    sendBeforeBody(response, () => response.writeHead(status, headers), text)
+    return
+  }
+  response.writeHead(status, headers)
+  response.end(text)
+}
+
+/** Whether an answer is given before the request's body has come in whole. */
+function isUnread(response: ServerResponse): boolean {
+  const { req } = response
+  return !req.complete && hasBody(req) && !awaitsContinue(response)
+}
+
+/**
+ * Sends `100 Continue` once the body is read. A request that is answered before that gets no `100 Continue`, and its
+ * connection is closed, since the client may or may not go on to send the body (RFC 9110 10.1.1).
+ */
+export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+  const { shouldKeepAlive } = response
+  response.shouldKeepAlive = false
+  request.on('newListener', function onListener(event: string | symbol) {
+    if (event !== 'data' && event !== 'readable') return
+    request.off('newListener', onListener)
+    if (response.headersSent || response.destroyed) return
+    response.shouldKeepAlive = shouldKeepAlive
+    response.writeContinue()
+  })
+}
+
+/** Whether a client still waits for `100 Continue`. */
+function awaitsContinue({ req, shouldKeepAlive }: ServerResponse): boolean {
+  return req.headers.expect !== undefined && !shouldKeepAlive
+}
+
+/** How much of a body that no operation reads is taken in, and for how long, so that its client gets to read the answer. */
+const MOST_DISCARDED = 64 * 1024 * 1024
+const LONGEST_DISCARDING_MS = 3000
+
+/** Answers at once, and ends the answer when the rest of the body has come; a body without an end costs the connection. */
+function sendBeforeBody(response: ServerResponse, writeHead: () => void, text: string): void {
+  const request = response.req
+  if (Number(request.headers['content-length'] ?? 0) > MOST_DISCARDED) response.shouldKeepAlive = false
+  writeHead()
+  response.flushHeaders()
+  response.write(text)
+  const drop = setTimeout(() => response.destroy(), LONGEST_DISCARDING_MS)
+  let left = MOST_DISCARDED
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) response.destroy()
+  })
+  request.on('end', () => response.end())
+  request.on('error', () => undefined)
+  response.on('close', () => {
+    clearTimeout(drop)
+  })
+  request.resume()
+}
+
+/** `X-Request-Id`: the request's own where it has a usable one, else a new one (G18). */
+export function requestIdOf({ headers }: IncomingMessage, ids: Ids): string {
+  const sent = headers['x-request-id']
+  return typeof sent === 'string' && /^[\w.:/+=@-]{1,128}$/.test(sent) ? sent : ids.id('req')
+}
+
+/**
+ * What links and redirects are built on, without a trailing slash: the configured base URL, else the address that the
+ * client used, as a proxy in front of the mock tells it.
+ */
+export function baseUrlOf(request: IncomingMessage, configured: string | undefined): string {
+  if (configured) return configured.replace(/\/+$/, '')
+  const encrypted = 'encrypted' in request.socket
+  const protocol = forwarded(request, 'x-forwarded-proto', /^https?$/) ?? (encrypted ? 'https' : 'http')
+  const host = forwarded(request, 'x-forwarded-host', HOST) ?? matching(request.headers.host, HOST)
+  return `${protocol}://${host ?? localAddress(request)}`
+}
+
+/**
+ * Where the caller reaches the mock, which in another container is no address for a browser. The configured base URL knows
+ * more (a path, the scheme of a proxy) and is used when the caller used its host.
+ */
+export function addressOf(request: IncomingMessage, configured: string | undefined): string {
+  const used = baseUrlOf(request, undefined)
+  if (configured === undefined || !URL.canParse(configured) || !URL.canParse(used)) return used
+  return new URL(configured).host === new URL(used).host ? configured.replace(/\/+$/, '') : used
+}
+
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i
+
+function forwarded(request: IncomingMessage, name: string, form: RegExp): string | undefined {
+  const value = request.headers[name]
+  if (value === undefined) return undefined
+  const first = (Array.isArray(value) ? value[0] : value)?.split(',')[0]
+  return matching(first?.trim(), form)
+}
+
+function matching(value: string | undefined, form: RegExp): string | undefined {
+  return value !== undefined && form.test(value) ? value : undefined
+}
+
+function localAddress({ socket }: IncomingMessage): string {
+  const { localAddress: address = '127.0.0.1', localPort = 0 } = socket
+  return address.includes(':') ? `[${address}]:${localPort}` : `${address}:${localPort}`
+}

@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type { AppServices } from '../app-services.ts'
+import { ServiceError } from '../domain/errors.ts'
+import type { Ids } from '../domain/ports.ts'
+import { quote } from '../domain/text.ts'
+import { errorCodeOf, errorReply, failureOf, wireAnswer } from './answer.ts'
+import { requestIdOf, sendAnswer } from './node-request.ts'
+
+interface Refusal {
+  readonly error: unknown
+  /** For the request id. */
+  readonly ids: Ids
+  /** Instead of the error's own status. */
+  readonly status?: number
+}
+
+/** Answers a request that no operation, page or control call takes, and records it in the request journal. */
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { error, ids, status }: Refusal,
+  { registry, journals }: AppServices,
+): void {
+  const requestId = requestIdOf(request, ids)
+  const rendered = wireAnswer(errorReply(error, requestId), requestId)
+  const answer = status === undefined ? rendered : { ...rendered, status }
+  // A client with a valid token finds its mistyped path in the journal of its own environment.
+  const [, token = ''] = (request.headers.authorization ?? '').split(' ')
+  const known = registry.byBearer(token)
+  journals.record({
+    kind: 'request',
+    id: requestId,
+    environment: known?.environment,
+    method: request.method,
+    url: 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? ''),
+    requestHeaders: request.rawHeaders,
+    status: answer.status,
+    errorCode: errorCodeOf(error),
+    responseHeaders: answer.headers,
+    responseBody: answer.text,
+    client: known?.token.client_id,
+    failure: failureOf(error),
+  })
+  sendAnswer(response, answer)
+}
+
+/** 404 for paths that no route serves. */
+export function unknownPath(services: AppServices): RequestHandler {
+  return (request, response) => {
+    const error = new ServiceError('PATH_NOT_FOUND', `${request.method} ${request.path.slice(0, 200)} is not served`)
+    refuse(request, response, { error, ids: services.requestIds.pages }, services)
+  }
+}
+
+/** What a route throws: 404 for a path that Express cannot decode, 500 for a defect of the mock. */
+export function unexpectedError(services: AppServices): ErrorRequestHandler {
+  return (thrown, request, response, _next) => {
+    const undecodable =
+      thrown instanceof URIError || (thrown instanceof Error && 'status' in thrown && thrown.status === 400)
+    if (!undecodable) {
+      const fields = { path: request.path, error: String(thrown) }
+      services.log.error('a request failed outside the request pipeline', fields)
+    }
+    const error: unknown = undecodable
+      ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded')
+      : thrown
+    refuse(request, response, { error, ids: services.requestIds.pages }, services)
+  }
+}
+
+/** 417 for an expectation other than `100-continue` (RFC 9110 10.1.1). */
+export function refuseExpectation(services: AppServices): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    response.shouldKeepAlive = false
+    const found = quote(String(request.headers.expect))
+    const error = new ServiceError('VALIDATION_FAILED', `Expect is ${found}; only 100-continue can be met`, {
+      violations: [{ field: 'Expect', description: `is ${found}; allowed is 100-continue`, constraint: 'expect' }],
+    })
+    refuse(request, response, { error, ids: services.requestIds.control, status: 417 }, services)
+  }
+}

@@ -1,0 +1,104 @@
+import type { AppServices } from '../app-services.ts'
+import type { Account } from '../domain/account.ts'
+import { ServiceError } from '../domain/errors.ts'
+import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
+import { locate, type Locator } from '../domain/locator.ts'
+import { deliveryOf, injectedAnswer, waitBefore } from '../scenarios/delivery.ts'
+import type { FaultEffect } from '../scenarios/faults/fault.ts'
+import type { ScenarioRequest } from '../scenarios/scenario-request.ts'
+import type { Environment } from '../state/environment.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** Applies the faults of rules that fired: they wait, cut the connection, answer, or change how the answer is sent. */
+export async function applyFaults(
+  context: RequestContext,
+  { pauses, scenarios }: AppServices,
+  environment: Environment,
+  effects: readonly FaultEffect[],
+): Promise<void> {
+  const { sink, route, requestId } = context
+  const { operation } = route
+  const wire = { response: sink.response, pauses, chance: () => scenarios.of(environment).chance() }
+  const end = await waitBefore(effects, wire)
+  if (end) {
+    context.fault = { cut: end.kind, injected: false, text: undefined, deliver: undefined }
+    return
+  }
+  const executionId = (): string => environment.ids.id('exec')
+  const injected = injectedAnswer(effects, { at: 'service', operation, requestId, executionId })
+  const deliver = deliveryOf(effects)
+  if (!injected && !deliver) return
+  if (injected) {
+    const { status, headers, body } = injected
+    context.reply = { status, headers, ...(typeof body === 'string' ? {} : { body }) }
+  }
+  context.fault = {
+    cut: undefined,
+    injected: injected !== undefined,
+    text: typeof injected?.body === 'string' ? injected.body : undefined,
+    deliver: deliver && (({ text, ...answer }) => deliver(wire, { ...answer, body: text })),
+  }
+}
+
+/** A request of an operation as the rules of scenarios see it. Its account is looked up when a rule asks for it. */
+export function scenarioRequest(context: RequestContext, environment: Environment): ScenarioRequest {
+  const { route, request, checked, client, trace } = context
+  const body = isJsonObject(checked?.body) ? checked.body : {}
+  const query = isJsonObject(checked?.query) ? checked.query : {}
+  const locator = locatorIn(context, body, query)
+  let account: Account | null | undefined
+  return {
+    at: 'service',
+    operation: route.operation,
+    tool: textAt(body, 'tool_name'),
+    clientId: client?.id,
+    body: isJsonObject(checked?.body) ? checked.body : undefined,
+    query,
+    headers: request.headers as JsonObject,
+    locator,
+    trace,
+    get account() {
+      account ??= accountOf(context, environment, locator, body) ?? null
+      return account ?? undefined
+    },
+    get connector() {
+      return locator['connector'] ?? this.account?.connector
+    },
+  }
+}
+
+const LOCATOR_FIELDS = ['id', 'connector', 'identifier', 'organization_id', 'user_id'] as const
+
+/** The fields by which the request names an account, or the custom provider as a connector. */
+function locatorIn({ route, checked }: RequestContext, body: JsonObject, query: JsonObject): Record<string, string> {
+  const fields = LOCATOR_FIELDS.map((field) => [field, textAt(body, field) ?? textAt(query, field)] as const)
+  const id = textAt(body, 'connected_account_id')
+  const provider = route.operation.endsWith('_custom_provider') ? checked?.path['identifier'] : undefined
+  const all = [...fields, ['id', id] as const, ['connector', provider] as const]
+  return Object.fromEntries(all.filter((field): field is readonly [(typeof field)[0], string] => Boolean(field[1])))
+}
+
+/** The account that the request is about; undefined when it names none, or more than one. */
+function accountOf(
+  { route }: RequestContext,
+  { model }: Environment,
+  locator: Locator,
+  body: JsonObject,
+): Account | undefined {
+  if (route.operation === 'verify_user') {
+    const request = model.tables.auth_requests.get(textAt(body, 'auth_request_id') ?? '')
+    return request && model.tables.accounts.get(request.account_id)
+  }
+  if (!locator.id && !(locator.connector && locator.identifier)) return undefined
+  try {
+    return locate(model.accountIndex, locator, false)
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined
+    throw error
+  }
+}
+
+function textAt(object: JsonObject, key: string): string | undefined {
+  const value = own(object, key)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

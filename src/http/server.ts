@@ -1,0 +1,142 @@
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+/**
+ * How long the server waits for its clients, in milliseconds; 0 waits for ever. Time in which the mock keeps a client
+ * waiting does not count: faults of scenarios, long polls and event streams.
+ */
+export interface ServerLimits {
+  /** For the head of a request, from its first octet, or from the connection if none comes; then 408. */
+  readonly headersTimeout: number
+  /** For a whole request, its body included; then 408. */
+  readonly requestTimeout: number
+  /** For the next request on a connection, which is then closed. */
+  readonly keepAliveTimeout: number
+  /** For a client to take more of its answer; then the connection is dropped. */
+  readonly stallTimeout: number
+  /** For requests under way when the server closes; then their connections are dropped. */
+  readonly closeTimeout: number
+}
+
+/** The server keeps connections longer than usual clients do, so that no request goes into one that is being closed. */
+const DEFAULT_LIMITS: ServerLimits = {
+  headersTimeout: 20_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 95_000,
+  stallTimeout: 30_000,
+  closeTimeout: 2000,
+}
+
+/** The given limits, with defaults for the rest. A head is part of its request, so its limit cannot be longer. */
+export function limitsOf(asked: Partial<ServerLimits> = {}): ServerLimits {
+  const limits = { ...DEFAULT_LIMITS, ...asked }
+  const { headersTimeout, requestTimeout } = limits
+  return requestTimeout > 0 && headersTimeout > requestTimeout ? { ...limits, headersTimeout: requestTimeout } : limits
+}
+
+/** Node looks for late clients four times within the shortest limit, and at least every five seconds. */
+export function serverOptions({ headersTimeout, requestTimeout, keepAliveTimeout }: ServerLimits): ServerOptions {
+  const shortest = Math.min(headersTimeout || Infinity, requestTimeout || Infinity)
+  const connectionsCheckingInterval = Math.max(10, Math.min(5000, Math.floor(shortest / 4)))
+  return { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval }
+}
+
+/** Limits that node has no option for. */
+export function limitServer(server: Server, { stallTimeout }: ServerLimits): void {
+  // Node drops headers beyond this number silently. Their size is limited, which is enough.
+  server.maxHeadersCount = 0
+  server.maxRequestsPerSocket = 0
+  // Each of many pipelined requests of a connection listens for its end.
+  server.on('connection', (socket: Socket) => socket.setMaxListeners(0))
+  server.setTimeout(stallTimeout, (socket) => {
+    if (!isWaitedFor(socket)) socket.destroy()
+  })
+}
+
+/** Whether a connection on which nothing moves waits for the mock, and not for its client. */
+function isWaitedFor(socket: Socket): boolean {
+  // Its first request has a time limit of its own.
+  if (socket.bytesWritten === 0 && !answerUnderWay(socket)) return true
+  // An answer is to come, and the client has taken everything of it so far.
+  return answerUnderWay(socket) !== undefined && socket.writableLength === 0
+}
+
+interface HttpSocket extends Duplex {
+  _httpMessage?: ServerResponse | null
+  parser?: { incoming?: IncomingMessage | null } | null
+}
+
+/** The answer that a connection carries next. Node has no public API for it; its own time limits look here too. */
+export function answerUnderWay(socket: Duplex): ServerResponse | undefined {
+  return (socket as HttpSocket)._httpMessage ?? undefined
+}
+
+/** Whether the body of a request is still coming in. */
+export function isInBody(socket: Duplex): boolean {
+  return (socket as HttpSocket).parser?.incoming?.complete === false
+}
+
+/** Connections that may wait to be accepted: a load test opens its thousand at once. */
+const BACKLOG = 4096
+
+/** How often connections that have become idle are looked for while the server closes. */
+const SWEEP_MS = 20
+
+/** A server that listens once, and closes. */
+export interface Serving {
+  /** `port` 0 takes a free one. @throws what the operating system says about the address */
+  listen(address: { host: string; port: number }): Promise<{ url: string; host: string; port: number }>
+  /** Lets requests under way finish within a time limit, then drops their connections. */
+  close(): Promise<void>
+}
+
+/** @param closeTimeout how long requests under way may take to finish when serving ends, in milliseconds */
+export function servingOf(server: Server, protocol: 'http' | 'https', closeTimeout: number): Serving {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return {
+    listen: ({ host, port }) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen({ port, host, backlog: BACKLOG }, () => {
+          server.off('error', reject)
+          const bound = (server.address() as AddressInfo).port
+          resolve({ url: `${protocol}://${urlHost(host)}:${bound}`, host, port: bound })
+        })
+      }),
+    close: () => closed(server, open, closeTimeout),
+  }
+}
+
+/** Closes idle connections at once, and every other after its answer. */
+async function closed(server: Server, open: ReadonlySet<Socket>, closeTimeout: number): Promise<void> {
+  if (!server.listening) return
+  server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+    response.shouldKeepAlive = false
+  })
+  const sweep = setInterval(() => {
+    server.closeIdleConnections()
+  }, SWEEP_MS)
+  const drop = setTimeout(() => {
+    for (const socket of open) socket.destroy()
+  }, closeTimeout)
+  await new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve()
+    })
+    server.closeIdleConnections()
+    // Browsers open connections that they may never use.
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  })
+  clearInterval(sweep)
+  clearTimeout(drop)
+}
+
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
