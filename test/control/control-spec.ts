@@ -5,8 +5,20 @@ import { readControlDocument } from '../../src/contract/generated/control-docume
 
 interface SpecOperation {
   operationId: string
+  summary?: string
+  description?: string
+  parameters?: (Parameter | Reference)[]
   responses: Record<string, { $ref?: string; content?: Record<string, MediaType> }>
   requestBody?: { content: Record<string, MediaType> }
+}
+interface Reference {
+  $ref: string
+}
+interface Parameter {
+  name: string
+  in: 'query' | 'path'
+  required?: boolean
+  schema: object
 }
 interface MediaType {
   schema: object
@@ -26,8 +38,21 @@ ajv.addSchema({ ...CONTROL_SPEC, $id: 'control' })
 
 /** Every operation of the document. */
 export const CONTROL_OPERATIONS = Object.entries(CONTROL_SPEC.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  Object.entries(item).map(([method, operation]) => {
+    const environment = JSON.stringify(operation.parameters ?? []).includes('#/components/parameters/Environment')
+    return { path, method, operation: { ...operation, environment } }
+  }),
 )
+
+/** What a reference inside the document refers to; anything else as it is. */
+export function resolved<Value extends object>(value: Value): Exclude<Value, Reference> {
+  if (!('$ref' in value) || typeof value.$ref !== 'string') return value as Exclude<Value, Reference>
+  const steps = value.$ref.split('/').slice(1)
+  return steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], CONTROL_SPEC) as Exclude<
+    Value,
+    Reference
+  >
+}
 
 /** What is wrong with a value by a schema of the document; empty when nothing is. */
 export function faultsOf(schema: object, value: unknown): string {
