@@ -53,7 +53,7 @@ const STATE_LAYERS = [['model'], ['wal', 'model'], ['state-file', 'wal', 'model'
 const PACKAGES = {
   express: '^src/(http|control|pages|magic-links|third-party)/',
   lowdb: '^src/state/state-file/state-file\\.ts$',
-  '@stoplight/prism-http': '^src/contract/prism-judge\\.ts$',
+  '@stoplight/prism-http': '^src/contract/prism-validator\\.ts$',
   '@faker-js/faker': '^src/(third-party/|state/seeding/)',
   yaml: '^src/(documents|contract)/',
   zod: '^src/(documents/|control/input\\.ts$|state/state-file/validation\\.ts$)',

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest'
-import { ROUTES } from '../src/contract/contract.ts'
+import { ROUTES } from '../src/contract/route.ts'
 import { OPERATIONS } from '../src/operations/table.ts'
 import { recordedExchanges } from './support/recorded-exchanges.ts'
 

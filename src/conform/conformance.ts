@@ -15,8 +15,8 @@ export async function runConformance(options: Omit<ConformOptions, 'prefix' | 'j
 
 /** Prism judges the shapes: by the same document as the mock, and by none of its code. */
 export async function prismAsJudge(): Promise<Judge> {
-  const { createPrismJudge } = await import('../contract/prism-judge.ts')
-  const prism = await createPrismJudge()
+  const { createPrismValidator } = await import('../contract/prism-validator.ts')
+  const prism = await createPrismValidator()
   const routes = ROUTES.map(({ operation, method, path }) => ({ operation, method, pattern: patternOf(path) }))
   return {
     operationOf: (method, path) =>

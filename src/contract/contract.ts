@@ -1,44 +1,50 @@
-import type { FieldViolation } from '../domain/errors.ts'
-import type { JsonValue } from '../domain/json.ts'
-import { findForeignFields, holdsOutputOnly, withoutOutputOnly } from './body-fields.ts'
-import { BODY_FIELDS } from './generated/field-tables.ts'
-import { REQUESTS, RESPONSES } from './generated/validators.js'
-import { readQuery, type SentQuery } from './query.ts'
-import { routeOf } from './route.ts'
+import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { shorten } from '../domain/text.ts'
+import { BODY_FIELDS, type FieldNode } from './generated/field-tables.ts'
+import { REQUESTS, RESPONSES, type Validator } from './generated/validators.js'
+import { type QueryParameter, type Route, routeOf } from './route.ts'
 import type { Operation, Query, RequestBody } from './shapes.ts'
-import { MOST_VIOLATIONS, violationsOf } from './violation.ts'
+import { type FieldPath, fieldName, foundValue, MAX_VIOLATIONS, violationsOf } from './violation.ts'
 
-export { sentQuery } from './query.ts'
-export { isDeclared, isOperation, type Route, ROUTES, routeOf } from './route.ts'
-
-/** Something in a request that is no violation, and that its author would still want to know of (G6, G9). */
+/** Something in a request that breaks no rule and is still worth telling its author (G6, G9, G10, G11). */
 export interface ContractWarning {
-  field: string
-  description: string
-  kind: 'unknown' | 'output_only' | 'alias' | 'ignored'
+  readonly field: string
+  readonly description: string
+  readonly kind: 'unknown' | 'output_only' | 'alias' | 'ignored'
 }
 
 export interface RawRequest {
-  readonly query: SentQuery
+  /** Without the question mark. */
+  readonly query: string
   /** Path parameters, decoded. */
   readonly path: Readonly<Record<string, string>>
   /** Parsed JSON, or the fields of a form (an array where one is repeated); undefined when there is no body. */
   readonly body: unknown
 }
 
-/** A request with the contract's verdict. The types hold when there are no violations. */
+/** A request with the result of its check. The types hold when there are no violations. */
 export interface CheckedRequest<Id extends Operation> {
-  readonly violations: FieldViolation[]
-  readonly warnings: ContractWarning[]
+  readonly violations: readonly FieldViolation[]
+  readonly warnings: readonly ContractWarning[]
   readonly query: Query<Id>
   readonly path: Readonly<Record<string, string>>
   /** Without output-only fields. */
   readonly body: RequestBody<Id>
 }
 
+/** The result for one part of a request. */
+interface CheckedPart {
+  readonly value: unknown
+  readonly violations: readonly FieldViolation[]
+  readonly warnings: readonly ContractWarning[]
+}
+
+const NONE: readonly never[] = Object.freeze([])
+
 /**
- * Judges a request by the contract and reads its query by the types of the contract. `strict` makes violations of unknown
- * parameters and fields (G6). At most twenty violations are told; whatever the input, nothing is thrown.
+ * Checks a request against `spec/openapi.yaml` and converts its query to the types of the spec. In `strict` mode unknown
+ * parameters and fields are violations (G6). It reports at most twenty violations and throws for no input.
  */
 export function checkRequest<Id extends Operation>(
   operation: Id,
@@ -46,96 +52,218 @@ export function checkRequest<Id extends Operation>(
   options: { readonly strict?: boolean } = {},
 ): CheckedRequest<Id> {
   const query = checkQuery(operation, request.query)
+  const path = violations(REQUESTS[operation].path, request.path, parameterName)
   const body = checkBody(operation, request.body)
-  const violations = query.violations.concat(checkPath(operation, request.path), body.violations)
-  const warnings = query.warnings.concat(body.warnings)
-  const unknown = options.strict ? warnings.filter(({ kind }) => kind === 'unknown') : []
-  violations.push(...unknown.map(({ field }) => ({ field, description: UNKNOWN_IN_STRICT, constraint: 'unknown' })))
+  const found = [...query.violations, ...path, ...body.violations]
+  const warnings = [...query.warnings, ...body.warnings]
+  const unknown: readonly ContractWarning[] = options.strict ? warnings.filter(({ kind }) => kind === 'unknown') : NONE
+  for (const { field } of unknown) found.push({ field, description: UNKNOWN_IN_STRICT, constraint: 'unknown' })
   return {
-    violations: violations.slice(0, MOST_VIOLATIONS),
+    violations: found.slice(0, MAX_VIOLATIONS),
     warnings: unknown.length > 0 ? warnings.filter((warning) => !unknown.includes(warning)) : warnings,
-    // The validators have just said so, or `violations` says otherwise: the one place where text becomes a type.
-    query: query.values as Query<Id>,
+    // The one place where checked data gets its type: the validators accepted it, or `violations` says what they found.
+    query: query.value as Query<Id>,
     path: request.path,
     body: body.value as RequestBody<Id>,
   }
 }
 
-const UNKNOWN_IN_STRICT = 'found a name that the contract does not know, expected none in strict mode'
+const UNKNOWN_IN_STRICT = 'is unknown, which strict mode refuses'
 
-/** Judges an answer: its status must be declared, its body what is declared for that status. */
-export function checkResponse(operation: Operation, status: number, body: unknown): FieldViolation[] {
+/** Checks an answer: its status must be declared, and its body must have the shape that is declared for the status. */
+export function checkResponse(operation: Operation, status: number, body: unknown): readonly FieldViolation[] {
   const validator = RESPONSES[operation][status]
   if (validator === undefined) {
-    const description = `found ${status}, expected one of ${routeOf(operation).statuses.join(', ')}`
-    return [{ field: 'status', description, constraint: 'declared' }]
+    const rule = `must be one of ${routeOf(operation).statuses.join(', ')}`
+    return [{ field: 'status', description: ruleAndFound(rule, String(status)), constraint: 'declared' }]
   }
-  if (validator !== null) return violationsOf(validator, body)
-  return body === undefined
-    ? []
-    : [{ field: 'body', description: 'found a body, expected none', constraint: 'content' }]
+  if (validator !== null) return violations(validator, body)
+  return body === undefined ? NONE : [{ field: 'body', description: 'must be empty', constraint: 'content' }]
 }
 
-interface Checked<T> {
-  values: T
-  violations: FieldViolation[]
-  warnings: ContractWarning[]
+function violations(
+  validator: Validator | null,
+  value: unknown,
+  name?: (path: FieldPath) => string,
+): readonly FieldViolation[] {
+  return validator === null || validator(value) ? NONE : violationsOf(validator.errors, value, name)
 }
 
-function checkQuery(operation: Operation, query: SentQuery): Checked<Record<string, unknown>> {
-  const read = readQuery(routeOf(operation), query)
-  const validator = REQUESTS[operation].query
-  const judged = validator ? violationsOf(validator, read.values, ([name]) => String(name)) : []
-  const told = (field: string): boolean => read.violations.some((violation) => violation.field === field)
+function parameterName([name]: FieldPath): string {
+  return String(name)
+}
+
+function checkQuery(operation: Operation, text: string): CheckedPart {
+  const read = readQuery(routeOf(operation), text)
+  // A parameter that cannot be read is missing from the values. That it is required is no second violation.
+  const invalid = violations(REQUESTS[operation].query, read.values, parameterName).filter(
+    ({ field }) => !read.violations.some((violation) => violation.field === field),
+  )
   return {
-    values: read.values,
-    violations:
-      judged.length === 0 ? read.violations : [...read.violations, ...judged.filter(({ field }) => !told(field))],
-    warnings: read.unknown.slice(0, MOST_VIOLATIONS).map((field) => ({
+    value: read.values,
+    violations: [...read.violations, ...invalid],
+    warnings: read.unknown.slice(0, MAX_VIOLATIONS).map((field) => ({
       field,
-      description: 'this operation has no query parameter of that name: ignored',
+      description: 'is ignored: this operation has no query parameter of that name',
       kind: 'unknown',
     })),
   }
 }
 
-function checkPath(operation: Operation, path: Readonly<Record<string, string>>): FieldViolation[] {
-  const validator = REQUESTS[operation].path
-  return validator ? violationsOf(validator, path, ([name]) => String(name)) : []
+/** A query string by the types of the spec. */
+interface ReadQuery {
+  /** By the names of the spec; a parameter that cannot be read is missing. */
+  readonly values: Record<string, unknown>
+  readonly violations: FieldViolation[]
+  /** Names that the operation does not have. */
+  readonly unknown: string[]
 }
 
-function checkBody(
-  operation: Operation,
-  body: unknown,
-): { value: unknown; violations: FieldViolation[]; warnings: ContractWarning[] } {
+function readQuery(route: Route, text: string): ReadQuery {
+  const read: ReadQuery = { values: {}, violations: [], unknown: [] }
+  if (text === '') return read
+  const sent = new Map<string, string[]>()
+  for (const [name, value] of new URLSearchParams(text)) {
+    const values = sent.get(name)
+    if (values) values.push(value)
+    else sent.set(name, [value])
+  }
+  for (const [name, texts] of sent) {
+    const parameter = route.query.find((known) => known.name === name)
+    if (parameter) readParameter(parameter, texts, read)
+    else read.unknown.push(name === '' ? '""' : shorten(name, 80))
+  }
+  return read
+}
+
+function readParameter(parameter: QueryParameter, texts: readonly string[], read: ReadQuery): void {
+  const { name, type, repeatable } = parameter
+  if (!repeatable && texts.length > 1) {
+    const description = ruleAndFound('must be sent once', `it ${texts.length} times`)
+    read.violations.push({ field: name, description, constraint: 'repeated' })
+    return
+  }
+  const values = texts.map((text) => convert(type, text))
+  const wrong = values.indexOf(undefined)
+  if (wrong >= 0) {
+    const description = ruleAndFound(TYPE_RULES[type], foundValue(texts[wrong], [name]))
+    read.violations.push({ field: name, description, constraint: 'type' })
+    return
+  }
+  read.values[name] = repeatable ? values : values[0]
+}
+
+const TYPE_RULES = { string: 'must be text', integer: 'must be an integer', boolean: 'must be true or false' } as const
+
+/** Undefined when the text is no value of the type (G5). */
+function convert(type: QueryParameter['type'], text: string): string | number | boolean | undefined {
+  if (type === 'string') return text
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
+  const number = /^-?\d+$/.test(text) ? Number(text) : NaN
+  // `-0 + 0` is 0.
+  return Number.isSafeInteger(number) ? number + 0 : undefined
+}
+
+function checkBody(operation: Operation, body: unknown): CheckedPart {
   const validator = REQUESTS[operation].body
-  if (!validator) return { value: undefined, violations: [], warnings: body === undefined ? [] : [BODY_IGNORED] }
+  if (!validator) return { value: undefined, violations: NONE, warnings: body === undefined ? NONE : [BODY_IGNORED] }
   if (body === undefined) {
-    return { value: body, violations: routeOf(operation).bodyRequired ? [BODY_MISSING] : [], warnings: [] }
+    return { value: body, violations: routeOf(operation).bodyRequired ? [BODY_MISSING] : NONE, warnings: NONE }
   }
   const node = BODY_FIELDS[operation] ?? {}
-  const foreign = findForeignFields(node, body)
+  const warnings: ContractWarning[] = []
+  findForeignFields(node, body, [], warnings)
   return {
-    value: holdsOutputOnly(node, body, foreign) ? withoutOutputOnly(node, body as JsonValue) : body,
-    violations: violationsOf(validator, body),
-    warnings: foreign.map(({ field, kind, aliasOf = '' }) => ({ field, description: ABOUT[kind](aliasOf), kind })),
+    value: hasOutputOnly(node, body, warnings) ? withoutOutputOnly(node, body as JsonValue) : body,
+    violations: violations(validator, body),
+    warnings,
   }
-}
-
-const ABOUT = {
-  unknown: () => 'the contract has no field of that name here: ignored',
-  output_only: () => 'the service answers this field and never takes it: ignored',
-  alias: (name: string) => `another name for ${name}, which is the document's`,
 }
 
 const BODY_IGNORED: ContractWarning = {
   field: 'body',
-  description: 'this operation takes no body: ignored',
+  description: 'is ignored: this operation takes no body',
   kind: 'ignored',
 }
 
-const BODY_MISSING: FieldViolation = {
-  field: 'body',
-  description: 'found nothing, expected a body: this operation needs one',
-  constraint: 'required',
+const BODY_MISSING: FieldViolation = { field: 'body', description: 'is required', constraint: 'required' }
+
+/**
+ * Warns of the fields that are unknown, output only, or sent by another name than the document's; at most twenty. `path`
+ * leads to `value`; it is one array for the whole search.
+ */
+function findForeignFields(
+  node: FieldNode,
+  value: unknown,
+  path: (string | number)[],
+  warnings: ContractWarning[],
+): void {
+  if (Array.isArray(value)) {
+    if (!node.items) return
+    for (let index = 0; index < value.length && warnings.length < MAX_VIOLATIONS; index += 1) {
+      path.push(index)
+      findForeignFields(node.items, value[index], path, warnings)
+      path.pop()
+    }
+  } else if (isJsonObject(value) && node.fields) {
+    for (const key of Object.keys(value)) {
+      if (warnings.length === MAX_VIOLATIONS) return
+      const known = fieldOf(node, key)
+      path.push(key)
+      if (!known) {
+        if (!node.open)
+          warnings.push(warningAt(path, 'unknown', 'is ignored: the contract has no field of that name here'))
+      } else if (known.outputOnly) {
+        warnings.push(warningAt(path, 'output_only', 'is ignored: the service only answers this field'))
+      } else {
+        if (known.aliasOf !== undefined)
+          warnings.push(warningAt(path, 'alias', `is another name for ${known.aliasOf}, the name in the document`))
+        findForeignFields(known, own(value, key), path, warnings)
+      }
+      path.pop()
+    }
+  }
+}
+
+function warningAt(path: FieldPath, kind: ContractWarning['kind'], description: string): ContractWarning {
+  return { field: fieldName(path), description, kind }
+}
+
+/** Whether a body has an output-only field. The warnings say so, unless there are so many that some were left out. */
+function hasOutputOnly(node: FieldNode, body: unknown, warnings: readonly ContractWarning[]): boolean {
+  if (warnings.length < MAX_VIOLATIONS) return warnings.some(({ kind }) => kind === 'output_only')
+  return containsOutputOnly(node, body)
+}
+
+/** Walks the known fields and not those of the body, so that a wide body costs nothing. */
+function containsOutputOnly(node: FieldNode, value: unknown): boolean {
+  const { items } = node
+  if (Array.isArray(value)) return items !== undefined && value.some((item) => containsOutputOnly(items, item))
+  if (!isJsonObject(value)) return false
+  return Object.entries(node.fields ?? {}).some(
+    ([key, known]) =>
+      Object.hasOwn(value, key) && (known.outputOnly === true || containsOutputOnly(known, own(value, key))),
+  )
+}
+
+/** The body without its output-only fields, which are accepted and ignored (G9). */
+function withoutOutputOnly(node: FieldNode, value: JsonValue): JsonValue {
+  if (Array.isArray(value)) {
+    const { items } = node
+    return items ? value.map((item) => withoutOutputOnly(items, item)) : value
+  }
+  if (!isJsonObject(value) || !node.fields) return value
+  // `fromEntries` defines own properties, `__proto__` included, and never touches a prototype.
+  const kept: JsonObject = Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) => {
+      const known = fieldOf(node, key)
+      if (known?.outputOnly) return []
+      return [[key, known ? withoutOutputOnly(known, inner) : inner]]
+    }),
+  )
+  return kept
+}
+
+function fieldOf(node: FieldNode, key: string): FieldNode | undefined {
+  return node.fields && Object.hasOwn(node.fields, key) ? node.fields[key] : undefined
 }

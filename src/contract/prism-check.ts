@@ -1,7 +1,7 @@
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
 import type { ObservedExchange } from './observed-exchange.ts'
-import type { JudgedRequest, JudgeViolation, PrismJudge } from './prism-judge.ts'
+import type { PrismInput, PrismViolation, PrismValidator } from './prism-validator.ts'
 import { routeOf } from './route.ts'
 import type { Operation } from './shapes.ts'
 
@@ -9,11 +9,11 @@ import type { Operation } from './shapes.ts'
 export interface Disagreement {
   readonly part: 'request' | 'answer'
   readonly ours: readonly FieldViolation[]
-  readonly theirs: readonly JudgeViolation[]
+  readonly theirs: readonly PrismViolation[]
 }
 
 /** What Prism says otherwise of an exchange than the contract check; sides that were not checked are not judged. */
-export function disagreementsOf(prism: PrismJudge, exchange: ObservedExchange): Disagreement[] {
+export function disagreementsOf(prism: PrismValidator, exchange: ObservedExchange): Disagreement[] {
   const { operation, response, requestViolations, responseViolations } = exchange
   if (operation === null) return []
   const opinions: Disagreement[] = []
@@ -59,7 +59,7 @@ function isLoose(operation: Operation, name: string, text: string | null): boole
   return text === '' || (parameter.type === 'integer' && Number.isSafeInteger(Number(text)))
 }
 
-function judged(exchange: ObservedExchange, operation: Operation): JudgedRequest {
+function judged(exchange: ObservedExchange, operation: Operation): PrismInput {
   const { method, path, query, headers, body } = exchange.request
   const route = routeOf(operation)
   const known = [...new URLSearchParams(query)].filter(([name]) =>

@@ -19,7 +19,11 @@ export class ToolSchemas {
     const compiling = this.#compiled.get(schema) ?? compile(schema)
     this.#compiled.set(schema, compiling)
     const validator = await compiling
-    return violationsOf(validator, input).map((violation) => ({ ...violation, field: underToolInput(violation.field) }))
+    if (validator(input)) return []
+    return violationsOf(validator.errors, input).map((violation) => ({
+      ...violation,
+      field: underToolInput(violation.field),
+    }))
   }
 }
 

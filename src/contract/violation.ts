@@ -1,29 +1,25 @@
-import type { FieldViolation } from '../domain/errors.ts'
-import { plural, quote } from '../domain/text.ts'
-import { type FieldPath, fieldName, walk } from './field-path.ts'
-import type { Validator, ValidatorError } from './generated/validators.js'
-import { gatherChoices } from './choice.ts'
+import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
+import { plural, quote, shorten } from '../domain/text.ts'
+import type { ValidatorError } from './generated/validators.js'
 
-/** More than a person reads; the rest would only be the work of describing a hostile body. */
-export const MOST_VIOLATIONS = 20
+/** As many as a person reads; describing all errors of a hostile body would only cost time. */
+export const MAX_VIOLATIONS = 20
 
 const SHOWN_TEXT = 40
 const SECRET = /^(access_token|refresh_token|access_key_id|details)$|secret|password|session_token/i
 
-/**
- * Judges a value and tells in plain words what is wrong with it: where, what was found, what is allowed. `name` turns the path
- * of a value into the name of a field.
- */
+/** Keys and indexes from the root of a body to a value in it. */
+export type FieldPath = readonly (string | number)[]
+
+/** Describes the errors of a validator that refused `root`. `name` turns the path of a value into the name of a field. */
 export function violationsOf(
-  validator: Validator,
+  errors: readonly ValidatorError[] | null | undefined,
   root: unknown,
   name: (path: FieldPath) => string = fieldName,
 ): FieldViolation[] {
-  if (validator(root)) return []
-  const errors = (validator.errors ?? []).slice(0, 50 * MOST_VIOLATIONS)
   const found = new Map<string, FieldViolation>()
-  for (const error of gatherChoices(errors)) {
-    if (found.size === MOST_VIOLATIONS) break
+  for (const error of withoutBranches((errors ?? []).slice(0, 50 * MAX_VIOLATIONS))) {
+    if (found.size === MAX_VIOLATIONS) break
     const violation = describe(error, root, name)
     const key = `${violation.field}\n${violation.constraint}`
     if (!found.has(key)) found.set(key, violation)
@@ -33,53 +29,41 @@ export function violationsOf(
 
 function describe(error: ValidatorError, root: unknown, name: (path: FieldPath) => string): FieldViolation {
   const { path: at, value } = walk(root, error.instancePath)
-  const own = ownKey(error)
-  const path = own === undefined ? at : [...at, own]
-  const field = name(path)
+  const key = ownKey(error)
+  const field = name(key === undefined ? at : [...at, key])
   const constraint = error.keyword
-  if (own !== undefined && error.propertyName === undefined) {
-    return { field, description: ABOUT_KEY[constraint] ?? error.message ?? constraint, constraint }
+  const rule = ruleOf(error)
+  if (error.propertyName !== undefined) {
+    const found = `the key ${quote(error.propertyName, SHOWN_TEXT)}${measure(error, error.propertyName)}`
+    return { field, description: ruleAndFound(rule, found), constraint }
   }
-  const what = error.propertyName === undefined ? value : error.propertyName
-  const found =
-    error.propertyName === undefined ? foundValue(what, path) : `the key ${quote(error.propertyName, SHOWN_TEXT)}`
-  return { field, description: `found ${found}${measure(error, what)}, expected ${expected(error)}`, constraint }
+  // An error about a key that is missing or too much: there is no value to show.
+  if (key !== undefined) return { field, description: rule, constraint }
+  return { field, description: ruleAndFound(rule, `${foundValue(value, at)}${measure(error, value)}`), constraint }
 }
 
-/** Errors that are about a key of the object they are reported at. */
+/** The key that an error is about, where it is reported at the object around it. */
 function ownKey({ params, propertyName }: ValidatorError): string | undefined {
   const key = propertyName ?? params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty
   return typeof key === 'string' ? key : undefined
 }
 
-const ABOUT_KEY: Readonly<Record<string, string>> = {
-  required: 'found nothing, expected a value: this field is required',
-  dependentRequired: 'found nothing, expected a value: this field is required beside those that were sent',
-  additionalProperties: 'found a field that is not known here, expected none of this name',
-  unevaluatedProperties: 'found a field that is not known here, expected none of this name',
-}
-
-/** What is there, in words; the content of credentials is not repeated to whoever reads the answer or the journal. */
+/** A value in words. The content of credentials is left out, because answers and the journal show these words. */
 export function foundValue(value: unknown, path: FieldPath): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (value === '') return 'an empty string'
-  if (Array.isArray(value) && value.length === 0) return 'an empty array'
-  if (Array.isArray(value)) return `an array of ${plural(value.length, 'item')}`
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${plural(value.length, 'item')}`
   const type = typeof value
   if (type === 'object') return 'an object'
-  if (isSecret(path)) return `a ${type}`
-  return typeof value === 'string' ? `the string ${quote(value, SHOWN_TEXT)}` : `the ${type} ${JSON.stringify(value)}`
+  if (path.some((part) => typeof part === 'string' && SECRET.test(part))) return `a ${type}`
+  return typeof value === 'string' ? quote(value, SHOWN_TEXT) : JSON.stringify(value)
 }
 
-function isSecret(path: FieldPath): boolean {
-  return path.some((part) => typeof part === 'string' && SECRET.test(part))
-}
-
-/** The size that a limit is about, where it is not to be seen from the value. */
+/** The size that a limit is about, where the value does not show it. */
 function measure({ keyword }: ValidatorError, value: unknown): string {
   if ((keyword === 'minLength' || keyword === 'maxLength') && typeof value === 'string' && value !== '') {
-    return ` of ${plural(Array.from(value).length, 'character')}`
+    return ` (${plural(Array.from(value).length, 'character')})`
   }
   if ((keyword === 'minProperties' || keyword === 'maxProperties') && typeof value === 'object' && value !== null) {
     return ` of ${plural(Object.keys(value).length, 'entry', 'entries')}`
@@ -87,35 +71,37 @@ function measure({ keyword }: ValidatorError, value: unknown): string {
   return ''
 }
 
-const EXPECTED: Readonly<Record<string, (params: ValidatorError['params']) => string>> = {
-  type: ({ type }) => typesInWords([type].flat().join(',').split(',')),
-  enum: ({ allowedValues }) => allowedInWords(allowedValues),
-  const: ({ allowedValue }) => JSON.stringify(allowedValue),
-  minLength: ({ limit }) => `at least ${plural(Number(limit), 'character')}`,
-  maxLength: ({ limit }) => `at most ${plural(Number(limit), 'character')}`,
-  minItems: ({ limit }) => `at least ${plural(Number(limit), 'item')}`,
-  maxItems: ({ limit }) => `at most ${plural(Number(limit), 'item')}`,
-  minProperties: ({ limit }) => `at least ${plural(Number(limit), 'entry', 'entries')}`,
-  maxProperties: ({ limit }) => `at most ${plural(Number(limit), 'entry', 'entries')}`,
-  minimum: ({ limit }) => `a number of at least ${String(limit)}`,
-  maximum: ({ limit }) => `a number of at most ${String(limit)}`,
-  exclusiveMinimum: ({ limit }) => `a number above ${String(limit)}`,
-  exclusiveMaximum: ({ limit }) => `a number below ${String(limit)}`,
-  multipleOf: ({ multipleOf }) => `a multiple of ${String(multipleOf)}`,
-  pattern: ({ pattern }) => `text of the form ${String(pattern)}`,
-  format: ({ format }) => FORMATS[String(format)] ?? `a value of the format ${String(format)}`,
-  uniqueItems: () => 'items that differ from one another',
-  'false schema': () => 'nothing here',
+const RULES: Readonly<Record<string, (params: ValidatorError['params']) => string>> = {
+  required: () => 'is required',
+  dependentRequired: ({ property }) => `is required beside ${String(property)}`,
+  additionalProperties: () => 'is not a known field',
+  unevaluatedProperties: () => 'is not a known field',
+  type: ({ type }) => `must be ${typesInWords([type].flat().join(',').split(','))}`,
+  enum: ({ allowedValues }) => `must be ${allowedInWords(allowedValues)}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  minLength: ({ limit }) => `must have at least ${plural(Number(limit), 'character')}`,
+  maxLength: ({ limit }) => `must have at most ${plural(Number(limit), 'character')}`,
+  minItems: ({ limit }) => `must have at least ${plural(Number(limit), 'item')}`,
+  maxItems: ({ limit }) => `must have at most ${plural(Number(limit), 'item')}`,
+  minProperties: ({ limit }) => `must have at least ${plural(Number(limit), 'entry', 'entries')}`,
+  maxProperties: ({ limit }) => `must have at most ${plural(Number(limit), 'entry', 'entries')}`,
+  minimum: ({ limit }) => `must be at least ${String(limit)}`,
+  maximum: ({ limit }) => `must be at most ${String(limit)}`,
+  exclusiveMinimum: ({ limit }) => `must be greater than ${String(limit)}`,
+  exclusiveMaximum: ({ limit }) => `must be less than ${String(limit)}`,
+  multipleOf: ({ multipleOf }) => `must be a multiple of ${String(multipleOf)}`,
+  pattern: ({ pattern }) => `must match ${String(pattern)}`,
+  format: ({ format }) => `must be ${FORMATS[String(format)] ?? `a value of the format ${String(format)}`}`,
+  uniqueItems: () => 'must not have equal items',
+  'false schema': () => 'must be absent',
   anyOf: ({ alternatives }) => alternativesInWords(alternatives),
   oneOf: ({ alternatives, passingSchemas }) =>
-    Array.isArray(passingSchemas)
-      ? 'exactly one of the allowed forms, not several at once'
-      : alternativesInWords(alternatives),
+    Array.isArray(passingSchemas) ? 'must have exactly one of the allowed forms' : alternativesInWords(alternatives),
 }
 
-/** What the rule that failed allows. */
-function expected(error: ValidatorError): string {
-  return EXPECTED[error.keyword]?.(error.params) ?? `a value that keeps the rule "${error.keyword}"`
+/** The rule that an error says was broken: `must be a string`. */
+function ruleOf({ keyword, params }: ValidatorError): string {
+  return RULES[keyword]?.(params) ?? `must keep the rule "${keyword}"`
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -135,13 +121,81 @@ function typesInWords(types: readonly string[]): string {
   return types.map((type) => (type === 'null' ? 'null' : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`)).join(' or ')
 }
 
-/** What each branch of a choice lacks: the fields that are missing, or the first rule that failed. */
+/** What each branch of a choice asks for: the missing fields, or the first broken rule. */
 function alternativesInWords(branches: unknown): string {
-  if (!Array.isArray(branches) || branches.length === 0) return 'one of the allowed forms'
-  const words = (branches as ValidatorError[][]).map((errors) => {
+  if (!Array.isArray(branches) || branches.length === 0) return 'must have one of the allowed forms'
+  const rules = (branches as ValidatorError[][]).map((errors) => {
     const missing = errors.map(({ params }) => params.missingProperty).filter((key) => typeof key === 'string')
     const [first] = errors
-    return missing.length > 0 || !first ? missing.join(' and ') : expected(first)
+    return missing.length > 0 || !first ? `have ${missing.join(' and ')}` : ruleOf(first).replace(/^must /, '')
   })
-  return [...new Set(words)].join(', or ')
+  return `must ${[...new Set(rules)].join(', or ')}`
+}
+
+/**
+ * The validator reports a failed choice (`anyOf`, `oneOf`) together with the errors of each of its branches. Keeps only the
+ * choice and moves the errors of its branches into its parameter `alternatives`. Of a wrong key it keeps only the broken rule.
+ */
+function withoutBranches(errors: readonly ValidatorError[]): ValidatorError[] {
+  const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
+  return errors
+    .filter(({ keyword }) => keyword !== 'propertyNames' && keyword !== 'if')
+    .filter((error) => !choices.some((choice) => isInBranch(error, choice)))
+    .map((error) => (choices.includes(error) ? withAlternatives(error, errors) : error))
+}
+
+function isInBranch(error: ValidatorError, choice: ValidatorError): boolean {
+  return error.schemaPath.startsWith(`${choice.schemaPath}/`) && error.instancePath.startsWith(choice.instancePath)
+}
+
+function withAlternatives(choice: ValidatorError, errors: readonly ValidatorError[]): ValidatorError {
+  const branches = new Map<string, ValidatorError[]>()
+  for (const error of errors) {
+    if (!isInBranch(error, choice)) continue
+    const branch = error.schemaPath
+      .slice(choice.schemaPath.length + 1)
+      .split('/', 1)
+      .join()
+    branches.set(branch, [...(branches.get(branch) ?? []), error])
+  }
+  return { ...choice, params: { ...choice.params, alternatives: [...branches.values()] } }
+}
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
+const LONGEST_KEY = 80
+
+/** The dotted form of a path, as violations name fields: `scopes[0]`, `metadata["my key"]`; `body` for the root. */
+export function fieldName(path: FieldPath): string {
+  let name = ''
+  for (const part of path) {
+    if (typeof part === 'number') name += `[${part}]`
+    else if (!IDENTIFIER.test(part) || part.length > LONGEST_KEY)
+      name += `[${JSON.stringify(shorten(part, LONGEST_KEY))}]`
+    else name += name === '' ? part : `.${part}`
+  }
+  return name === '' ? 'body' : name
+}
+
+/** The value at the dotted name of a field; undefined where there is none. */
+export function valueOfField(root: unknown, name: string): unknown {
+  const parts = name.match(/[^.[\]"]+/g) ?? []
+  return parts.reduce<unknown>((value, part) => child(value, part), root)
+}
+
+/** The path of a JSON pointer, and the value there: `/0` is an index in an array and a key in an object. */
+function walk(root: unknown, pointer: string): { path: FieldPath; value: unknown } {
+  const path: (string | number)[] = []
+  let value = root
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    path.push(Array.isArray(value) ? Number(key) : key)
+    value = child(value, key)
+  }
+  return { path, value }
+}
+
+/** Own members only: keys come from users. */
+function child(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+  return (value as Record<string, unknown>)[key]
 }

@@ -1,58 +1,58 @@
-import type { JsonValue } from '../domain/json.ts'
-import { isJsonObject } from '../domain/json.ts'
+import { type FieldViolation, ServiceError } from '../domain/errors.ts'
+import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import { ERROR_WORDS, OPERATION_WORDS, type OperationWords, type WordNode } from './generated/word-tables.ts'
 import type { Operation } from './shapes.ts'
 
-/** Which way words are said. */
+/** From the wire to the document, or back. */
 interface Direction {
-  readonly say: (word: string) => string
-  /** Which of a key and what it becomes is the document's. */
-  readonly documentKey: (key: string, said: string) => string
+  readonly translate: (word: string) => string
+  /** Which of a key and its translation is the document's. */
+  readonly documentKey: (key: string, translated: string) => string
 }
 
 /** The words of an operation's requests and answers; undefined for the token endpoint, whose words are RFC 6749's. */
-export function wordsOf(operation: Operation): OperationWords | undefined {
+function wordsOf(operation: Operation): OperationWords | undefined {
   return Object.hasOwn(OPERATION_WORDS, operation) ? OPERATION_WORDS[operation] : undefined
 }
 
-/** A request's body as the document says it. Free-form objects and free strings stay as they are (G48). */
+/** The body of a request in the document's words. Free-form objects and free strings stay as they are (G48). */
 export function bodyInDocumentWords(operation: Operation, body: JsonValue, vocabulary: Vocabulary): JsonValue {
   const node = wordsOf(operation)?.body
-  return node ? said(node, body, inward(vocabulary)) : body
+  return node ? translated(node, body, fromWire(vocabulary)) : body
 }
 
-/** A request's query as the document says it. */
+/** The query of a request in the document's words. */
 export function queryInDocumentWords(operation: Operation, query: string, vocabulary: Vocabulary): string {
   const known = wordsOf(operation)?.query
   if (!known || query === '') return query
   const translate = (word: string): string => vocabulary.document(word)
   const pairs = [...new URLSearchParams(query)].map(([sent, value]): [string, string] => {
-    const name = parameterName(known, sent, translate)
+    const name = translatedParameter(known, sent, translate)
     const node = Object.hasOwn(known, name) ? known[name] : undefined
     return [name, node?.word || node?.items?.word ? translate(value) : value]
   })
   return new URLSearchParams(pairs).toString()
 }
 
-/** An answer's body as it is on the wire. */
+/** The body of an answer in the words of the wire. */
 export function answerInWireWords(
   operation: Operation,
   { status, body }: { status: number; body: JsonValue },
   vocabulary: Vocabulary,
 ): JsonValue {
   const node = answerNode(operation, status)
-  return node ? said(node, body, outward(vocabulary)) : body
+  return node ? translated(node, body, toWire(vocabulary)) : body
 }
 
-/** An answer's body, as it is on the wire, in the document's words. */
+/** The body of an answer on the wire, in the document's words. */
 export function answerInDocumentWords(
   operation: Operation,
   { status, body }: { status: number; body: JsonValue },
   vocabulary: Vocabulary,
 ): JsonValue {
   const node = answerNode(operation, status)
-  return node ? said(node, body, inward(vocabulary)) : body
+  return node ? translated(node, body, fromWire(vocabulary)) : body
 }
 
 function answerNode(operation: Operation, status: number): WordNode | undefined {
@@ -60,48 +60,146 @@ function answerNode(operation: Operation, status: number): WordNode | undefined 
   return words && (words.answers[status] ?? (status >= 400 ? ERROR_WORDS : undefined))
 }
 
-/** `filter.provider` word by word, where that or what was given is a parameter of the operation. */
-export function parameterName(
+/** Translates `filter.provider` word by word, where the name or its translation is a parameter of the operation. */
+function translatedParameter(
   known: OperationWords['query'],
   name: string,
   translate: (word: string) => string,
 ): string {
-  const translated = name.split('.').map(translate).join('.')
-  return Object.hasOwn(known, translated) || Object.hasOwn(known, name) ? translated : name
+  const other = name.split('.').map(translate).join('.')
+  return Object.hasOwn(known, other) || Object.hasOwn(known, name) ? other : name
 }
 
-/** The key in another's words, where that or what was given is a field; other keys are the caller's own. */
-export function fieldKey({ fields = {} }: WordNode, key: string, translate: (word: string) => string): string {
-  const translated = translate(key)
-  return Object.hasOwn(fields, translated) || Object.hasOwn(fields, key) ? translated : key
+/** Translates a key, where it or its translation is a field; other keys are the caller's own. */
+function translatedKey({ fields = {} }: WordNode, key: string, translate: (word: string) => string): string {
+  const other = translate(key)
+  return Object.hasOwn(fields, other) || Object.hasOwn(fields, key) ? other : key
 }
 
-/** What is known of a field. */
-export function fieldOf({ fields }: WordNode, name: string): WordNode | undefined {
+function fieldOf({ fields }: WordNode, name: string): WordNode | undefined {
   return fields && Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
-function inward(vocabulary: Vocabulary): Direction {
-  return { say: (word) => vocabulary.document(word), documentKey: (_key, said) => said }
+function fromWire(vocabulary: Vocabulary): Direction {
+  return { translate: (word) => vocabulary.document(word), documentKey: (_key, translated) => translated }
 }
 
-function outward(vocabulary: Vocabulary): Direction {
-  return { say: (word) => vocabulary.wire(word), documentKey: (key) => key }
+function toWire(vocabulary: Vocabulary): Direction {
+  return { translate: (word) => vocabulary.wire(word), documentKey: (key) => key }
 }
 
-function said(node: WordNode, value: JsonValue, direction: Direction): JsonValue {
-  if (typeof value === 'string') return node.word ? direction.say(value) : value
+function translated(node: WordNode, value: JsonValue, direction: Direction): JsonValue {
+  if (typeof value === 'string') return node.word ? direction.translate(value) : value
   if (Array.isArray(value)) {
     const { items } = node
-    return items ? value.map((item) => said(items, item, direction)) : value
+    return items ? value.map((item) => translated(items, item, direction)) : value
   }
   if (!node.fields || !isJsonObject(value)) return value
-  // `fromEntries` defines own properties, `__proto__` included, and so never touches a prototype.
+  // `fromEntries` defines own properties, `__proto__` included, and never touches a prototype.
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      const name = fieldKey(node, key, direction.say)
+      const name = translatedKey(node, key, direction.translate)
       const known = fieldOf(node, direction.documentKey(key, name))
-      return [name, known ? said(known, inner, direction) : inner]
+      return [name, known ? translated(known, inner, direction) : inner]
     }),
   )
+}
+
+const PATH_PART = /[A-Za-z_$][\w$]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\]/g
+
+/** A request in the document's words. */
+export interface DocumentRequest {
+  readonly operation: Operation
+  readonly query: string
+  readonly body: unknown
+}
+
+/** An error in the words of the wire: field paths, and the words in its texts except the caller's own strings (G48). */
+export function errorInWireWords(error: ServiceError, request: DocumentRequest, vocabulary: Vocabulary): ServiceError {
+  const words = wordsOf(request.operation)
+  if (!words) return error
+  const { violations = [], ...context } = error.context
+  const wireViolations = violationsInWireWords(violations, request, vocabulary)
+  const kept = freeStrings(words, request, vocabulary)
+  const prose = (text: string): string => vocabulary.prose(text, kept, (path) => wirePath(words, path, vocabulary))
+  const texts = new Map(
+    violations.map(({ description }, at) => [description, wireViolations[at]?.description ?? description]),
+  )
+  return new ServiceError(error.errorCode, aroundTexts(error.message, texts, prose), {
+    ...context,
+    ...(violations.length > 0 ? { violations: wireViolations } : {}),
+  })
+}
+
+/** Violations and warnings in the words of the wire. A text about the inside of a free-form object stays as it is. */
+export function violationsInWireWords<T extends Pick<FieldViolation, 'field' | 'description'>>(
+  violations: readonly T[],
+  request: DocumentRequest,
+  vocabulary: Vocabulary,
+): T[] {
+  const words = wordsOf(request.operation)
+  if (!words) return [...violations]
+  const kept = freeStrings(words, request, vocabulary)
+  const path = (dotted: string): string => wirePath(words, dotted, vocabulary)
+  return violations.map((violation) => {
+    const { field, description } = violation
+    const text = isFree(words.body, field) ? description : vocabulary.prose(description, kept, path)
+    return { ...violation, field: path(field), description: text }
+  })
+}
+
+/** `connected_account.authorization_details.workspace_dwd`, or the name of a query parameter. */
+function wirePath({ query, body }: OperationWords, path: string, vocabulary: Vocabulary): string {
+  const translate = (word: string): string => vocabulary.wire(word)
+  const parameter = translatedParameter(query, path, translate)
+  if (parameter !== path || Object.hasOwn(query, path)) return parameter
+  let node: WordNode | undefined = body
+  return path.replace(PATH_PART, (part) => {
+    if (!node || part.startsWith('[')) {
+      node = /^\[\d/.test(part) ? node?.items : undefined
+      return part
+    }
+    const other = translatedKey(node, part, translate)
+    node = fieldOf(node, part)
+    return other
+  })
+}
+
+/** Whether a path leads into a free-form object. */
+function isFree(body: WordNode | undefined, path: string): boolean {
+  let node = body
+  for (const [part] of path.matchAll(PATH_PART)) {
+    if (!node) return false
+    const next: WordNode | undefined = /^\[\d/.test(part) ? node.items : fieldOf(node, part)
+    if (!next && !node.fields) return node !== body
+    node = next
+  }
+  return false
+}
+
+/** A message that repeats texts which are translated already: translates what is around them. */
+function aroundTexts(message: string, texts: ReadonlyMap<string, string>, prose: (text: string) => string): string {
+  for (const [text, translation] of texts) {
+    const at = text === '' ? -1 : message.indexOf(text)
+    if (at < 0) continue
+    const rest = aroundTexts(message.slice(at + text.length), texts, prose)
+    return aroundTexts(message.slice(0, at), texts, prose) + translation + rest
+  }
+  return prose(message)
+}
+
+/** The caller's own strings that look like a word of the vocabulary. Texts that repeat them leave them as they are. */
+function freeStrings({ query, body }: OperationWords, request: DocumentRequest, vocabulary: Vocabulary): Set<string> {
+  const found = new Set<string>()
+  const look = (node: WordNode | undefined, value: unknown): void => {
+    if (typeof value === 'string' && !node?.word && vocabulary.has(value)) found.add(value)
+    if (Array.isArray(value)) for (const item of value) look(node?.items, item)
+    if (!isJsonObject(value)) return
+    for (const [key, inner] of Object.entries<JsonValue>(value)) look(node && fieldOf(node, key), inner)
+  }
+  look(body, request.body)
+  for (const [name, value] of new URLSearchParams(request.query)) {
+    look(Object.hasOwn(query, name) ? query[name] : undefined, value)
+  }
+  return found
 }

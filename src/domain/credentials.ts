@@ -51,7 +51,8 @@ export interface CredentialsPatch {
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS for more than one sub-object, which no account can take (2.2, G17, G23) */
 export function checkSingle(patch: CredentialsPatch): void {
   const given = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
-  if (given.length > 1) throw misfit(given, given, { allowed: 'at most one of them', constraint: 'exclusive' })
+  if (given.length > 1)
+    throw misfit(given, given, { rule: 'an account takes only one of them', constraint: 'exclusive' })
 }
 
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS when the sub-object is not the type's, or more than one is there (G23) */
@@ -60,20 +61,20 @@ export function checkFit(patch: CredentialsPatch, type: AuthorizationType): void
   const fitting = TRAITS[type].kind
   const wrong = given.filter((kind) => kind !== fitting)
   if (wrong.length === 0) return
-  const allowed = `${fitting ? `${fitting} only` : 'no credentials'} in an account of type ${type}`
-  throw misfit(given, wrong, { allowed, constraint: 'authorization_type' })
+  const rule = `an account of type ${type} takes ${fitting ? `${fitting} only` : 'no credentials'}`
+  throw misfit(given, wrong, { rule, constraint: 'authorization_type' })
 }
 
 function misfit(
   given: readonly CredentialKind[],
   wrong: readonly CredentialKind[],
-  { allowed, constraint }: { readonly allowed: string; readonly constraint: string },
+  { rule, constraint }: { readonly rule: string; readonly constraint: string },
 ): ServiceError {
-  const message = `authorization_details holds ${given.join(' and ')}; allowed is ${allowed}`
+  const message = `authorization_details has ${given.join(' and ')}; ${rule}`
   return new ServiceError('INVALID_AUTHORIZATION_DETAILS', message, {
     violations: wrong.map((kind) => ({
       field: `connected_account.authorization_details.${kind}`,
-      description: `found ${given.join(' and ')}, expected ${allowed}`,
+      description: `is not allowed: ${rule}`,
       constraint,
     })),
   })
@@ -120,9 +121,9 @@ export function checkDatabaseUser(credentials: Credentials, connector: Connector
   if (connector.authorization_type !== 'TRUSTED_IDP' || connector.cluster !== 'provisioned') return
   if (credentials.trusted_idp?.db_user) return
   const cluster = `connector ${connector.connector} is a provisioned cluster`
-  const description = `found nothing, expected the database user, since ${cluster}`
+  const description = `is required: ${cluster}`
   const field = 'connected_account.authorization_details.trusted_idp.db_user'
-  throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', `${field}: ${description}`, {
+  throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', `${field} ${description}`, {
     violations: [{ field, description, constraint: 'required' }],
   })
 }

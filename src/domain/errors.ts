@@ -59,11 +59,11 @@ export function partsOf(description: string): { readonly rule: string; readonly 
 
 /** The violation as a sentence: `page_size must be at most 100; found 500`. */
 export function violationText({ field, description }: FieldViolation): string {
-  return `${field}: ${description}`
+  return `${field} ${description}`
 }
 
 export interface ErrorContext {
-  violations?: FieldViolation[]
+  violations?: readonly FieldViolation[]
   /** `resource_info.resource_name` (G55). */
   resource?: string
   tool?: { execution_id: string; tool_error_code: string; tool_error_message: string }

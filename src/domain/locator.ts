@@ -50,7 +50,7 @@ function locateById(accounts: AccountFinder, id: string, locator: Locator): Acco
   throw new ServiceError('CONTRADICTING_LOCATOR', `id names an account of another ${wrong.join(', ')}`, {
     violations: wrong.map((field) => ({
       field,
-      description: 'found another value than the account that id names has, expected that one or nothing',
+      description: 'must have the value of the account that id names',
       constraint: 'locator',
     })),
   })
@@ -61,25 +61,31 @@ function locateOnly(accounts: AccountFinder, connector: string, identifier: stri
   if (!only) throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)}`)
   if (others.length === 0) return only
   const several = `${others.length + 1} accounts have this connector and identifier`
-  const description = `found nothing, expected id, organization_id or user_id, since ${several}`
   throw new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send id, organization_id or user_id`, {
-    violations: ['organization_id', 'user_id'].map((field) => ({ field, description, constraint: 'locator' })),
+    violations: [
+      { field: 'organization_id', description: `is required, or user_id or id: ${several}`, constraint: 'locator' },
+      { field: 'user_id', description: `is required, or organization_id or id: ${several}`, constraint: 'locator' },
+    ],
   })
 }
 
 function missingLocator(locator: Locator): ServiceError {
   const missing = (['connector', 'identifier'] as const).filter((field) => !locator[field])
   const allowed = 'id, or connector and identifier with organization_id or user_id'
-  const description = `found nothing, expected ${allowed}`
-  return new ServiceError('MISSING_LOCATOR', `${missing.join(' and ')} is missing; send ${allowed}`, {
-    violations: missing.map((field) => ({ field, description, constraint: 'required' })),
-  })
+  const description = `is required: send ${allowed}`
+  return new ServiceError(
+    'MISSING_LOCATOR',
+    `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} required: send ${allowed}`,
+    {
+      violations: missing.map((field) => ({ field, description, constraint: 'required' })),
+    },
+  )
 }
 
 function missingScope(): ServiceError {
   const rule = 'in strict mode connector and identifier need organization_id or user_id'
-  const description = `found nothing, expected it or user_id: ${rule}`
-  return new ServiceError('MISSING_LOCATOR', `organization_id or user_id is missing; ${rule}`, {
+  const description = `is required, or user_id: ${rule}`
+  return new ServiceError('MISSING_LOCATOR', `organization_id ${description}`, {
     violations: [{ field: 'organization_id', description, constraint: 'required' }],
   })
 }

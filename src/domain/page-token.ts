@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { ServiceError } from './errors.ts'
+import { ruleAndFound, ServiceError } from './errors.ts'
 
 /** A position in creation order, seen from one side: rows with a greater sequence, or with a smaller one (G4). */
 export type Position = { after: number } | { before: number }
@@ -18,10 +18,10 @@ export function decodePageToken(token: string, binding: Binding): Position {
   const text = Buffer.from(token, 'base64url').toString('latin1')
   const parts = /^(?<side>[ab])(?<sequence>\d{1,15})\.(?<seal>[\w-]{22})$/.exec(text)?.groups
   const canonical = Buffer.from(text, 'latin1').toString('base64url') === token
-  if (!parts?.side || !parts.sequence || !parts.seal || !canonical) throw refused('no page token of this service')
+  if (!parts?.side || !parts.sequence || !parts.seal || !canonical) throw refused('no page token')
   const expected = seal(`${parts.side}${parts.sequence}`, binding)
   if (!timingSafeEqual(Buffer.from(expected), Buffer.from(parts.seal))) {
-    throw refused('one that was changed, or issued for other filters')
+    throw refused('one of other filters, or a changed one')
   }
   const sequence = Number(parts.sequence)
   return parts.side === 'a' ? { after: sequence } : { before: sequence }
@@ -36,8 +36,8 @@ function seal(payload: string, binding: Binding): string {
 }
 
 function refused(found: string): ServiceError {
-  const description = `found ${found}, expected next_page_token or prev_page_token of an answer to the same filters`
-  return new ServiceError('INVALID_PAGE_TOKEN', `page_token: ${description}`, {
+  const description = ruleAndFound('must be next_page_token or prev_page_token of an answer to the same filters', found)
+  return new ServiceError('INVALID_PAGE_TOKEN', `page_token ${description}`, {
     violations: [{ field: 'page_token', description, constraint: 'page_token' }],
   })
 }

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { quote } from '../domain/text.ts'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { ServiceError } from '../domain/errors.ts'
+import { ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { nesting } from '../domain/json.ts'
 
 /** How deep a body may nest. Serializing a deeper one later could overflow the stack. */
@@ -17,9 +18,8 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase()
     const decoder = DECODERS.get(encoding)?.()
     if (!decoder && encoding !== 'identity') {
-      const sent = `the encoding ${JSON.stringify(encoding.slice(0, 60))}`
-      const about = { found: sent, expected: `one of ${ENCODINGS}`, constraint: 'content_encoding' }
-      reject(malformed(`has ${sent}; allowed are ${ENCODINGS}`, about))
+      const rule = `must have one of the encodings ${ENCODINGS}`
+      reject(malformed(ruleAndFound(rule, quote(encoding, 60)), 'content_encoding'))
       return
     }
     if (!decoder && Number(request.headers['content-length'] ?? 0) > limit) {
@@ -59,8 +59,7 @@ function collect(
     reject(error)
   }
   const unreadable = (error: Error): void => {
-    const about = { found: 'what cannot be read', expected: 'a whole body', constraint: 'content' }
-    refuse(malformed(`cannot be read: ${error.message}`, about))
+    refuse(malformed(ruleAndFound('must be complete', 'a part of it'), 'content', error.message))
   }
   const source = decoder ? request.pipe(decoder) : request
   source.on('data', (chunk: Buffer) => {
@@ -88,11 +87,9 @@ export function checkContentType(headers: IncomingHttpHeaders, wanted: string): 
   const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length)
   const utf8 = charset === undefined || ['utf-8', 'utf8', '"utf-8"', '"utf8"'].includes(charset)
   if (type === wanted && utf8) return
-  const found = sent === '' ? 'no content type' : JSON.stringify(sent.slice(0, 100))
-  throw new ServiceError('UNSUPPORTED_CONTENT_TYPE', `the body has ${found}; send ${wanted} in UTF-8`, {
-    violations: [
-      { field: 'Content-Type', description: `found ${found}, expected ${wanted} in UTF-8`, constraint: 'content_type' },
-    ],
+  const description = ruleAndFound(`must be ${wanted} in UTF-8`, sent === '' ? 'nothing' : quote(sent))
+  throw new ServiceError('UNSUPPORTED_CONTENT_TYPE', `Content-Type ${description}`, {
+    violations: [{ field: 'Content-Type', description, constraint: 'content_type' }],
   })
 }
 
@@ -100,22 +97,23 @@ export function checkContentType(headers: IncomingHttpHeaders, wanted: string): 
 export function parseJsonObject(bytes: Buffer): object {
   const text = decodeText(bytes)
   const depth = nesting(text)
-  if (depth > MAX_DEPTH) throw malformed(`nests more than ${MAX_DEPTH} levels deep`, TOO_DEEP)
+  if (depth > MAX_DEPTH)
+    throw malformed(ruleAndFound(`must nest at most ${MAX_DEPTH} levels deep`, 'more levels'), 'max_depth')
   const value = parse(text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   const found = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`
-  throw malformed(`is ${found}; a JSON object is needed`, {
-    found,
-    expected: 'a JSON object',
-    constraint: 'json_object',
-  })
+  throw malformed(ruleAndFound('must be a JSON object', found), 'json_object')
 }
 
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw malformed(`is no valid JSON: ${error instanceof Error ? error.message.slice(0, 150) : ''}`, NO_JSON)
+    throw malformed(
+      ruleAndFound('must be valid JSON', 'other text'),
+      'json',
+      error instanceof Error ? error.message.slice(0, 150) : '',
+    )
   }
 }
 
@@ -126,34 +124,19 @@ export function decodeText(bytes: Buffer): string {
   try {
     return UTF_8.decode(bytes)
   } catch {
-    throw malformed('is no valid UTF-8', NO_TEXT)
+    throw malformed(ruleAndFound('must be valid UTF-8', 'other bytes'), 'utf8')
   }
 }
 
-interface Malformed {
-  readonly found: string
-  readonly expected: string
-  readonly constraint: string
-}
-
-const NO_JSON: Malformed = { found: 'text that is no valid JSON', expected: 'a JSON object', constraint: 'json' }
-const NO_TEXT: Malformed = { found: 'what is no valid UTF-8', expected: 'text in UTF-8', constraint: 'utf8' }
-const TOO_DEEP: Malformed = {
-  found: `more than ${MAX_DEPTH} levels of nesting`,
-  expected: 'at most that many',
-  constraint: 'max_depth',
-}
-
-/** A parser's message may quote the body, so it goes to the sender alone and not into reports. */
-function malformed(message: string, { found, expected, constraint }: Malformed): ServiceError {
-  return new ServiceError('MALFORMED_BODY', `the body ${message}`, {
-    violations: [{ field: 'body', description: `found ${found}, expected ${expected}`, constraint }],
-  })
+/** `detail` may quote the body, so only the answer has it and not the reports. */
+function malformed(description: string, constraint: string, detail = ''): ServiceError {
+  const message = `the body ${description}${detail === '' ? '' : `: ${detail}`}`
+  return new ServiceError('MALFORMED_BODY', message, { violations: [{ field: 'body', description, constraint }] })
 }
 
 function tooLarge(limit: number): ServiceError {
-  const description = `found more than ${limit} bytes, expected at most that many`
-  return new ServiceError('BODY_TOO_LARGE', `the body is larger than ${limit} bytes, which is the most that is taken`, {
+  const description = ruleAndFound(`must have at most ${limit} bytes`, 'more')
+  return new ServiceError('BODY_TOO_LARGE', `the body ${description}`, {
     violations: [{ field: 'body', description, constraint: 'max_bytes' }],
   })
 }

@@ -1,5 +1,5 @@
 import type { AppServices } from '../app-services.ts'
-import { checkRequest, checkResponse, sentQuery } from '../contract/contract.ts'
+import { checkRequest, checkResponse } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { ServiceError, violationText } from '../domain/errors.ts'
 import { isJsonObject } from '../domain/json.ts'
@@ -146,7 +146,7 @@ function checkRequestContract(context: RequestContext, { strict }: AppServices):
   const { request, route, documentQuery } = context
   // A body that the operation does not take stays unread, and gets a warning.
   const body = route.bodyMediaType === null && request.hasBody ? UNREAD : context.body
-  const sent = { query: sentQuery(documentQuery ?? request.query), path: request.pathParameters, body }
+  const sent = { query: documentQuery ?? request.query, path: request.pathParameters, body }
   const checked = checkRequest(route.operation, sent, { strict })
   context.checked = checked
   if (checked.violations.length === 0) return

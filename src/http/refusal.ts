@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { AppServices } from '../app-services.ts'
-import { ServiceError } from '../domain/errors.ts'
+import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
 import { errorCodeOf, errorReply, failureOf, wireAnswer } from './answer.ts'
@@ -73,10 +73,8 @@ export function unexpectedError(services: AppServices): ErrorRequestHandler {
 export function refuseExpectation(services: AppServices): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     response.shouldKeepAlive = false
-    const found = quote(String(request.headers.expect))
-    const error = new ServiceError('VALIDATION_FAILED', `Expect is ${found}; only 100-continue can be met`, {
-      violations: [{ field: 'Expect', description: `is ${found}; allowed is 100-continue`, constraint: 'expect' }],
-    })
+    const description = ruleAndFound('must be 100-continue', quote(String(request.headers.expect)))
+    const error = invalidField('Expect', description, 'expect')
     refuse(request, response, { error, ids: services.requestIds.control, status: 417 }, services)
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import type { CheckedRequest, ContractWarning, Route } from '../contract/contract.ts'
+import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
+import type { Route } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'

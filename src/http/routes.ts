@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Express, RequestHandler } from 'express'
 import type { AppServices } from '../app-services.ts'
-import { type Route, ROUTES } from '../contract/contract.ts'
+import { type Route, ROUTES } from '../contract/route.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'

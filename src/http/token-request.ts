@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { AppServices } from '../app-services.ts'
-import { type FieldViolation, ServiceError, TokenError } from '../domain/errors.ts'
+import { type FieldViolation, ruleAndFound, ServiceError, TokenError } from '../domain/errors.ts'
 import { quote, shorten } from '../domain/text.ts'
 import { decodeText } from './body.ts'
 import type { RequestContext } from './request-context.ts'
@@ -12,13 +12,8 @@ export async function readForm(context: RequestContext, limit: number): Promise<
   const { request } = context
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (type !== FORM) {
-    const found = type === undefined ? 'no content type' : quote(type)
-    const description = `found ${found}, expected ${FORM}`
-    throw invalid(`the body is no form; send Content-Type: ${FORM}`, {
-      field: 'Content-Type',
-      description,
-      constraint: 'content_type',
-    })
+    const description = ruleAndFound(`must be ${FORM}`, type === undefined ? 'nothing' : quote(type))
+    throw invalid(`Content-Type ${description}`, { field: 'Content-Type', description, constraint: 'content_type' })
   }
   context.rawBody = await request.readBody(limit)
   context.body = fieldsOf(new URLSearchParams(decodeText(context.rawBody)))
@@ -50,15 +45,11 @@ export async function authenticateClient(
   const basic = header === undefined ? undefined : basicCredentials(header)
   const grantType = form.get('grant_type')
   if (!grantType) {
-    throw invalid(
-      'grant_type is missing; send grant_type=client_credentials',
-      missing('grant_type', 'client_credentials'),
-    )
+    throw invalid('grant_type is required; send grant_type=client_credentials', missing('grant_type'))
   }
   if (grantType !== 'client_credentials') {
-    const message = `grant_type ${quote(grantType)} is not served; allowed is client_credentials`
-    const description = `found the string ${quote(grantType)}, expected client_credentials`
-    throw new TokenError('unsupported_grant_type', message, false, [
+    const description = ruleAndFound('must be client_credentials', quote(grantType))
+    throw new TokenError('unsupported_grant_type', `grant_type ${description}`, false, [
       { field: 'grant_type', description, constraint: 'enum' },
     ])
   }
@@ -66,7 +57,7 @@ export async function authenticateClient(
     // RFC 6749 2.3: a client must not use more than one method of authentication in a request.
     const message =
       'the client authenticates twice, by HTTP Basic and by client_secret; send its credentials in one place'
-    const description = 'found it beside an Authorization: Basic header, expected the secret in one of the two'
+    const description = 'must not be sent beside an Authorization: Basic header'
     throw invalid(message, { field: 'client_secret', description, constraint: 'exclusive' })
   }
   const { id, secret } = basic ?? bodyCredentials(form)
@@ -90,7 +81,7 @@ function formOf(body: unknown): ReadonlyMap<string, string> {
   const form = new Map<string, string>()
   for (const [name, value] of Object.entries(body ?? {}) as [string, unknown][]) {
     if (typeof value !== 'string') {
-      const description = 'found it more than once, expected it once'
+      const description = ruleAndFound('must be sent once', 'it more than once')
       const message = `${quote(name)} is sent more than once; send it once`
       throw invalid(message, { field: shorten(name, 80), description, constraint: 'repeated' })
     }
@@ -103,14 +94,13 @@ function invalid(message: string, violation: FieldViolation): TokenError {
   return new TokenError('invalid_request', message, false, [violation])
 }
 
-function missing(field: string, expected: string): FieldViolation {
-  return { field, description: `found nothing, expected ${expected}`, constraint: 'required' }
+function missing(field: string): FieldViolation {
+  return { field, description: 'is required', constraint: 'required' }
 }
 
 function bodyCredentials(form: ReadonlyMap<string, string>): { id: string; secret: string } {
   for (const name of ['client_id', 'client_secret']) {
-    if (!form.get(name))
-      throw invalid(`${name} is missing`, missing(name, 'a value, here or in an Authorization: Basic header'))
+    if (!form.get(name)) throw invalid(`${name} is required`, missing(name))
   }
   return { id: form.get('client_id') ?? '', secret: form.get('client_secret') ?? '' }
 }

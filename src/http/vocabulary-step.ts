@@ -1,5 +1,10 @@
-import { errorInWireWords, violationsInWireWords } from '../contract/vocabulary-errors.ts'
-import { answerInWireWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
+import {
+  answerInWireWords,
+  bodyInDocumentWords,
+  errorInWireWords,
+  queryInDocumentWords,
+  violationsInWireWords,
+} from '../contract/vocabulary.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'

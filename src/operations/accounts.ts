@@ -15,7 +15,7 @@ import {
   mergeKeys,
   publicDetails,
 } from '../domain/credentials.ts'
-import { invalidField, ServiceError } from '../domain/errors.ts'
+import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { nextStatus } from '../domain/lifecycle.ts'
@@ -117,10 +117,10 @@ function checkAuthorizationType(sent: string | undefined, connector: Connector, 
   if (sent === undefined || sent === connector.authorization_type) return
   const field = 'connected_account.authorization_type'
   if (isAuthorizationType(sent)) {
-    const allowed = `${connector.authorization_type}, the type of connector ${connector.connector}, or nothing`
-    throw invalidField(field, `found ${sent}, expected ${allowed}`, 'authorization_type')
+    const rule = `must be ${connector.authorization_type}, the type of connector ${connector.connector}`
+    throw invalidField(field, ruleAndFound(rule, sent), 'authorization_type')
   }
-  trace.ignored(field, 'is no authorization type of the service; the mock ignores it')
+  trace.ignored(field, 'is ignored: it is not an authorization type of the service')
 }
 
 /** Serverless workgroups ignore the database user (2.2). */
@@ -128,7 +128,7 @@ function noteIdleDatabaseUser({ trusted_idp }: CredentialsPatch, connector: Conn
   if (trusted_idp?.db_user === undefined || connector.cluster !== 'serverless') return
   const field = 'connected_account.authorization_details.trusted_idp.db_user'
   const reason = `connector ${connector.connector} is a serverless workgroup, which has no database users`
-  trace.ignored(field, `has no effect, because ${reason}`)
+  trace.ignored(field, `is ignored: ${reason}`)
 }
 
 /** PUT /connected_accounts (4.2): merges `api_config` and credentials; live ones make the account `ACTIVE` (G27). */
@@ -192,7 +192,7 @@ function merged(account: Account, patch: CredentialsPatch): Credentials {
 export function listConnectedAccounts({ environment, query }: Call<'list_connected_accounts'>): Reply {
   const { connection_names, page_size, page_token, ...exact } = query
   if (connection_names?.length && query.connector) {
-    throw invalidField('connection_names', 'found it beside connector, expected one of the two', 'exclusive')
+    throw invalidField('connection_names', 'must not be sent beside connector', 'exclusive')
   }
   const filter = { ...given(exact), ...(connection_names?.length ? { connectors: connection_names } : {}) }
   const body = page(environment, 'list', filter, { size: page_size || DEFAULT_PAGE_SIZE, token: page_token })
@@ -204,7 +204,11 @@ export function searchConnectedAccounts({ environment, query }: Call<'search_con
   const text = query.query.trim()
   const { length } = Array.from(text)
   if (length < 3) {
-    throw invalidField('query', `found ${length} characters after trimming, expected at least 3`, 'minLength')
+    throw invalidField(
+      'query',
+      ruleAndFound('must have at least 3 characters after trimming', String(length)),
+      'minLength',
+    )
   }
   const filter = given({ query: text, connection_id: query.connection_id })
   const { page_size = DEFAULT_PAGE_SIZE, page_token } = query

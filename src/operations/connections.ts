@@ -1,6 +1,6 @@
 import type { Connection, ConnectionStatus } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
-import { ServiceError } from '../domain/errors.ts'
+import { ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { quote } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
@@ -15,8 +15,8 @@ export function knownConnector(environment: Environment, name: string): Connecto
   const connector = environment.connector(name)
   if (connector) return connector
   const known = connectorsOf(environment).map((each) => each.connector)
-  const description = `found the string ${quote(name)}, expected one of ${known.slice(0, 30).join(', ')}`
-  throw new ServiceError('INVALID_CONNECTOR', `connector: ${description}`, {
+  const description = ruleAndFound(`must be one of ${known.slice(0, 30).join(', ')}`, quote(name))
+  throw new ServiceError('INVALID_CONNECTOR', `connector ${description}`, {
     violations: [{ field: 'connector', description, constraint: 'known_connector' }],
   })
 }

@@ -1,6 +1,6 @@
 import { type Account, scopeOf } from '../domain/account.ts'
 import { foundValue } from '../contract/violation.ts'
-import { invalidField, ServiceError } from '../domain/errors.ts'
+import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { locate, type Locator } from '../domain/locator.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
@@ -63,7 +63,7 @@ function absentAccount({ environment }: Call<'create_magic_link'>, locator: Loca
   if (id)
     throw invalidField(
       'id',
-      'found the id of no account, expected one that there is, or connector and identifier to make one',
+      'must be the id of an account; send connector and identifier to create one',
       'existing_account',
     )
   return newAccount(environment, knownConnector(environment, connector), identifier, scopeOf(locator))
@@ -77,7 +77,7 @@ function checkVerifyUrl(url: string): void {
   if (clean && /^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) return
   throw invalidField(
     'user_verify_url',
-    `found ${foundValue(url, [])}, expected an absolute http or https URL`,
+    ruleAndFound('must be an absolute http or https URL', foundValue(url, [])),
     'http_url',
   )
 }

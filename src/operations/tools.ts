@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { fieldName } from '../contract/field-path.ts'
+import { fieldName } from '../contract/violation.ts'
 import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
-import { type ErrorCode, invalidField, ServiceError } from '../domain/errors.ts'
+import { type ErrorCode, invalidField, ServiceError, violationText } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import type { ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
@@ -37,11 +37,7 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
 /** `params` is another name for `tool_input` (G11). */
 function inputOf(toolInput: JsonObject | undefined, params: JsonObject | undefined): JsonObject {
   if (toolInput && params && !isDeepStrictEqual(toolInput, params)) {
-    throw invalidField(
-      'params',
-      'found something else than in tool_input, whose other name it is, expected one of the two',
-      'alias',
-    )
+    throw invalidField('params', 'must be equal to tool_input, which it is another name for; send one of them', 'alias')
   }
   return toolInput ?? params ?? {}
 }
@@ -61,7 +57,7 @@ function toolOf(connector: Connector, name: string): Tool {
 async function refuseInvalid(call: ExecuteTool, tool: Tool, input: JsonObject): Promise<void> {
   const violations = await call.checkToolInput(tool, input)
   if (violations.length === 0) return
-  const message = violations.map(({ field, description }) => `${field} ${description}`).join('; ')
+  const message = violations.map(violationText).join('; ')
   throw new ServiceError('INVALID_TOOL_INPUT', message, { violations })
 }
 
@@ -151,7 +147,7 @@ export function noteUnreadInput({ input_schema: schema, ...tool }: Tool, input: 
   // The input as a whole, or a member by some other notation.
   if (/\binput\b(?!\.\w)/.test(templates)) return
   for (const name of unknown.filter((each) => !templates.includes(`input.${each}`)).slice(0, MOST_TOLD)) {
-    trace.ignored(fieldName(['tool_input', name]), `the tool ${tool.name} has no input of that name: ignored`)
+    trace.ignored(fieldName(['tool_input', name]), `is ignored: the tool ${tool.name} has no input of that name`)
   }
 }
 
@@ -174,8 +170,8 @@ export function toolFailure(answer: Failure | Unsendable, execution_id: string):
 
 /** Bad input, and no failure of anybody else's: a 400 like any other. */
 function unsendable({ message }: Unsendable): ServiceError {
-  const description = `found a value with which ${message}, expected another one`
-  return new ServiceError('INVALID_TOOL_INPUT', `tool_input: ${description}`, {
+  const description = `must have other values: ${message}`
+  return new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, {
     violations: [{ field: 'tool_input', description, constraint: 'path' }],
   })
 }

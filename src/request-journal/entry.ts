@@ -1,3 +1,4 @@
+import type { ContractWarning } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { AccountStatus } from '../domain/account.ts'
 import type { FieldViolation } from '../domain/errors.ts'
@@ -15,13 +16,6 @@ import type { Vocabulary } from '../domain/vocabulary.ts'
 /** A request to the API (or to a path that is not served), a page for a browser, a change of the clock, another control call. */
 export const ENTRY_KINDS = ['request', 'page', 'clock', 'control'] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
-
-/** Something in a request that breaks no rule and is still worth telling its author (G6, G9, G10, G11). */
-export interface EntryWarning {
-  readonly field: string
-  readonly description: string
-  readonly kind: 'unknown' | 'output_only' | 'alias' | 'ignored'
-}
 
 /**
  * A request as the journal stores it: references to data that exists anyway, secrets included. Formatting, parsing and masking
@@ -54,7 +48,7 @@ export interface RecordedEntry {
   /** The environment's own words on the wire, where it has a vocabulary (G48). */
   readonly vocabulary: Vocabulary | undefined
   readonly violations: readonly FieldViolation[]
-  readonly warnings: readonly EntryWarning[]
+  readonly warnings: readonly ContractWarning[]
   /** Where the mock's own answer broke the contract: a defect of the mock. */
   readonly responseViolations: readonly FieldViolation[]
   /** What the answer does not say: the stack of a defect of the mock, the problem behind a page. */
@@ -176,7 +170,7 @@ export interface JournalEntry {
   readonly request: JournalMessage
   readonly response: JournalMessage
   readonly violations: readonly FieldViolation[]
-  readonly warnings: readonly EntryWarning[]
+  readonly warnings: readonly ContractWarning[]
   readonly response_violations: readonly FieldViolation[]
   /** The served path that was most likely meant; null for everything that is served. */
   readonly did_you_mean: string | null

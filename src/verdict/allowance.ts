@@ -1,4 +1,4 @@
-import { ROUTES } from '../contract/contract.ts'
+import { ROUTES } from '../contract/route.ts'
 import { nearest } from '../domain/suggestion.ts'
 
 /** The name under which unknown paths are allowed. */

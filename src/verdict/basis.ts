@@ -1,4 +1,4 @@
-import { routeOf } from '../contract/contract.ts'
+import { routeOf } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { Noted } from './findings.ts'

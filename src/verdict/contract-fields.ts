@@ -1,4 +1,4 @@
-import { type Route, routeOf } from '../contract/contract.ts'
+import { type Route, routeOf } from '../contract/route.ts'
 import { ANSWER_FIELDS, BODY_FIELDS, type FieldNode } from '../contract/generated/field-tables.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { type FieldTree, fieldTree } from './fields.ts'

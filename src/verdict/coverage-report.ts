@@ -1,4 +1,4 @@
-import { ROUTES } from '../contract/contract.ts'
+import { ROUTES } from '../contract/route.ts'
 import { DECLARED_CODES } from '../contract/generated/field-tables.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { Coverage } from '../documents/report-schemas.ts'

@@ -1,8 +1,7 @@
 import type { ContractWarning } from '../contract/contract.ts'
-import { walkName } from '../contract/field-path.ts'
-import { foundValue } from '../contract/violation.ts'
+import { foundValue, valueOfField } from '../contract/violation.ts'
 import type { Operation } from '../contract/shapes.ts'
-import { type FieldViolation, ServiceError, TokenError } from '../domain/errors.ts'
+import { type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
 import type { IgnoredField } from '../domain/request-trace.ts'
 import type { Noted } from './findings.ts'
 
@@ -61,14 +60,14 @@ export function violationsOf(exchange: JudgedExchange): Noted[] {
   if (!isBreach(error, authorization)) return []
   if (error_code === 'UNAUTHENTICATED') return [{ operation, error_code, ...bearerWanted(authorization) }]
   const told = toldOf(error)
-  if (told.length > 0) return told.map((violation) => ({ operation, error_code, ...inHalves(violation, exchange) }))
+  if (told.length > 0) return told.map((violation) => ({ operation, error_code, ...ruleAndValue(violation, exchange) }))
   const allowed = error instanceof Error ? error.message : ''
   return [{ operation, error_code, path: 'body', constraint: 'request', found: 'this request', allowed }]
 }
 
 /** What the mock's own answer did wrong. */
 export function answerViolationsOf(operation: Operation, violations: readonly FieldViolation[]): Noted[] {
-  return violations.map((violation) => ({ operation, error_code: null, ...inHalves(violation, {}) }))
+  return violations.map((violation) => ({ operation, error_code: null, ...ruleAndValue(violation, {}) }))
 }
 
 /** What was sent without effect. */
@@ -116,14 +115,13 @@ function bearerWanted(authorization: string | undefined): Omit<Noted, 'operation
   }
 }
 
-/** Most descriptions have two halves; where one does not, it says what is allowed. */
-function inHalves(
+/** Rule and value of a violation; where the description does not show the value, it is looked up in the request. */
+function ruleAndValue(
   { field, description, constraint }: FieldViolation,
   { query, body }: { readonly query?: unknown; readonly body?: unknown },
 ): Omit<Noted, 'operation' | 'error_code'> {
-  const halves = /^found (.+), expected (.+)$/s.exec(description)
-  const [, found, allowed = description] = halves ?? []
-  if (found !== undefined) return { path: field, constraint, found, allowed }
-  const sent = walkName(body, field) ?? walkName(query, field)
-  return { path: field, constraint, found: foundValue(sent, field.split(/[.[\]]+/)), allowed }
+  const { rule, found } = partsOf(description)
+  if (found !== undefined) return { path: field, constraint, found, allowed: rule }
+  const sent = valueOfField(body, field) ?? valueOfField(query, field)
+  return { path: field, constraint, found: foundValue(sent, field.split(/[.[\]]+/)), allowed: rule }
 }

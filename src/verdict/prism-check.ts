@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { PrismJudge } from '../contract/prism-judge.ts'
+import type { PrismValidator } from '../contract/prism-validator.ts'
 import { type Disagreement, disagreementsOf } from '../contract/prism-check.ts'
 import type { PrismCheck } from '../documents/report-schemas.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
@@ -16,7 +16,7 @@ const AT_A_TIME = 10
 const MOST_DISAGREEMENTS = 200
 
 /** Every exchange that the journals keep, held against the contract by Prism, which shares no code with our own check. */
-export async function prismCheck(prism: PrismJudge, journals: readonly KeptEntries[]): Promise<PrismCheck> {
+export async function prismCheck(prism: PrismValidator, journals: readonly KeptEntries[]): Promise<PrismCheck> {
   const opinion = {
     judged: { requests: 0, answers: 0 },
     not_judged: { refused: 0, injected: 0, shortened: 0 } satisfies Record<Unjudged, number>,

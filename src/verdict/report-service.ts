@@ -1,5 +1,5 @@
 import type { AppServices } from '../app-services.ts'
-import type { PrismJudge } from '../contract/prism-judge.ts'
+import type { PrismValidator } from '../contract/prism-validator.ts'
 import { bundledScenarioNames } from '../documents/load-scenarios.ts'
 import type { ContractReport, CoverageReport, PrismCheck } from '../documents/report-schemas.ts'
 import { instant } from '../domain/instant.ts'
@@ -23,7 +23,7 @@ export function createReports(
   services: Pick<AppServices, 'version' | 'registry' | 'journals' | 'records' | 'scenarios' | 'realTime'>,
 ): Reports {
   const { version, registry, journals, records, scenarios, realTime } = services
-  let prism: Promise<PrismJudge> | undefined
+  let prism: Promise<PrismValidator> | undefined
   const sources = async (): Promise<ReportSources> => {
     const [{ Basis }, { readDocument }] = await Promise.all([
       import('./basis.ts'),
@@ -47,7 +47,7 @@ export function createReports(
     contract: async (environment) => contractReport(await sources(), environment),
     coverage: async (environment) => coverageReport(await sources(), environment),
     prismCheck: async (environment) => {
-      prism ??= import('../contract/prism-judge.ts').then(({ createPrismJudge }) => createPrismJudge())
+      prism ??= import('../contract/prism-validator.ts').then(({ createPrismValidator }) => createPrismValidator())
       const [{ prismCheck }, judge] = await Promise.all([import('./prism-check.ts'), prism])
       return prismCheck(judge, journalsOf(environment))
     },

@@ -1,15 +1,21 @@
+import { ruleAndFound } from '../domain/errors.ts'
 import type { ContractRecord, Finding, UnfiredRule, UnknownPath, Warning } from '../documents/report-schemas.ts'
 import { plural } from '../domain/text.ts'
 import type { Allowed } from './report-pair.ts'
 
-/** What a client did wrong. */
-export function violationSentence({ operation, path, found, allowed, basis, count }: Finding): string {
-  return `${operation} ${path}: found ${found}, allowed is ${allowed} (${basis})${times(count)}`
+/** A violation by a client: `list_connected_accounts: page_size must be an integer; found "ten" (convention:G1), 2 times`. */
+export function violationSentence(finding: Finding): string {
+  return `${finding.operation}: ${ruleSentenceOf(finding)} (${finding.basis})${times(finding.count)}`
 }
 
-/** What the mock did wrong. */
-export function answerSentence({ operation, path, found, allowed, count }: Finding): string {
-  return `${operation} was answered wrongly by the mock itself; please report this: ${path}: found ${found}, allowed is ${allowed}${times(count)}`
+/** A violation by an answer of the mock. */
+export function answerSentence(finding: Finding): string {
+  return `${finding.operation} was answered wrongly by the mock, please report this: ${ruleSentenceOf(finding)}${times(finding.count)}`
+}
+
+/** That nothing was found needs no mention: the rule then says that the field is required. */
+function ruleSentenceOf({ path, allowed, found }: Finding): string {
+  return `${path} ${found === 'nothing' ? allowed : ruleAndFound(allowed, found)}`
 }
 
 /** What is not served. */
@@ -28,7 +34,7 @@ export function ruleSentence({ environment, scenario, rule, at, matched }: Unfir
 
 /** What was sent in vain. */
 export function warningSentence({ operation, path, allowed, count }: Warning): string {
-  return `${operation} ${path}: ${allowed}${times(count)}`
+  return `${operation}: ${path} ${allowed}${times(count)}`
 }
 
 /** What would be wrong, and was allowed. */

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkRequest, checkResponse, isDeclared, isOperation, ROUTES, routeOf } from '../../src/contract/contract.ts'
+import { checkRequest, checkResponse } from '../../src/contract/contract.ts'
+import { isDeclared, isOperation, ROUTES, routeOf } from '../../src/contract/route.ts'
 import { BODY_FIELDS, type FieldNode } from '../../src/contract/generated/field-tables.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import { judgeExchange } from '../support/judge.ts'
 import { exchangeOf } from './exchange.ts'
 
 function check<Id extends Operation>(operation: Id, query: string, body?: unknown, options = {}) {
-  return checkRequest(operation, { query: new URLSearchParams(query), path: { identifier: 'a' }, body }, options)
+  return checkRequest(operation, { query, path: { identifier: 'a' }, body }, options)
 }
 
 describe('the routes', () => {
@@ -64,25 +65,25 @@ describe('checkRequest on a query', () => {
   })
 
   it.each([
-    ['page_size=abc', 'page_size', 'type', 'found the string "abc", expected an integer'],
-    ['page_size=', 'page_size', 'type', 'found an empty string, expected an integer'],
-    ['page_size=1.5', 'page_size', 'type', 'found the string "1.5", expected an integer'],
-    ['page_size=1e1', 'page_size', 'type', 'found the string "1e1", expected an integer'],
-    ['page_size=99999999999999999', 'page_size', 'type', 'found the string "99999999999999999", expected an integer'],
-    ['page_size=101', 'page_size', 'maximum', 'found the number 101, expected a number of at most 100'],
-    ['page_size=-1', 'page_size', 'minimum', 'found the number -1, expected a number of at least 0'],
-    ['connector=a&connector=b', 'connector', 'repeated', 'found it 2 times, expected it once'],
-  ])('answers one violation that names the parameter: %s', (query, field, constraint, description) => {
+    ['page_size=abc', 'page_size', 'type', 'must be an integer; found "abc"'],
+    ['page_size=', 'page_size', 'type', 'must be an integer; found an empty string'],
+    ['page_size=1.5', 'page_size', 'type', 'must be an integer; found "1.5"'],
+    ['page_size=1e1', 'page_size', 'type', 'must be an integer; found "1e1"'],
+    ['page_size=99999999999999999', 'page_size', 'type', 'must be an integer; found "99999999999999999"'],
+    ['page_size=101', 'page_size', 'maximum', 'must be at most 100; found 101'],
+    ['page_size=-1', 'page_size', 'minimum', 'must be at least 0; found -1'],
+    ['connector=a&connector=b', 'connector', 'repeated', 'must be sent once; found it 2 times'],
+  ])('reports one violation that names the parameter: %s', (query, field, constraint, description) => {
     expect(check('list_connected_accounts', query).violations).toEqual([{ field, constraint, description }])
   })
 
-  it('says of a boolean what it may be', () => {
+  it('names the values of a boolean', () => {
     expect(check('list_tools', 'filter.summary=1').violations).toEqual([
-      { field: 'filter.summary', constraint: 'type', description: 'found the string "1", expected true or false' },
+      { field: 'filter.summary', constraint: 'type', description: 'must be true or false; found "1"' },
     ])
   })
 
-  it('says that a required parameter is missing', () => {
+  it('reports a missing required parameter', () => {
     expect(check('search_connected_accounts', '').violations).toMatchObject([
       { field: 'query', constraint: 'required' },
     ])
@@ -99,7 +100,7 @@ describe('checkRequest on a query', () => {
     })
   })
 
-  it('takes names from the prototype as unknown ones', () => {
+  it('treats names of the prototype as unknown', () => {
     const { query, warnings } = check('list_connections', '__proto__=1&constructor=2&toString=3')
     expect(warnings.map(({ field }) => field)).toEqual(['__proto__', 'constructor', 'toString'])
     expect(Object.keys(query)).toEqual([])
@@ -108,13 +109,13 @@ describe('checkRequest on a query', () => {
 
 describe('checkRequest on a body', () => {
   it.each([
-    [{ identifier: 'a', connector: 5 }, 'connector', 'type', 'found the number 5, expected a string'],
-    [{ identifier: 'a', connector: null }, 'connector', 'type', 'found null, expected a string'],
-    [{ identifier: 'a', connector: ['x'] }, 'connector', 'type', 'found an array of 1 item, expected a string'],
-    [{ identifier: 'a' }, 'connector', 'required', 'found nothing, expected a value: this field is required'],
-    [[], 'body', 'type', 'found an empty array, expected an object'],
-    ['text', 'body', 'type', 'found the string "text", expected an object'],
-  ])('tells where, what was found and what is allowed: %j', (body, field, constraint, description) => {
+    [{ identifier: 'a', connector: 5 }, 'connector', 'type', 'must be a string; found 5'],
+    [{ identifier: 'a', connector: null }, 'connector', 'type', 'must be a string; found null'],
+    [{ identifier: 'a', connector: ['x'] }, 'connector', 'type', 'must be a string; found an array of 1 item'],
+    [{ identifier: 'a' }, 'connector', 'required', 'is required'],
+    [[], 'body', 'type', 'must be an object; found an empty array'],
+    ['text', 'body', 'type', 'must be an object; found "text"'],
+  ])('names the field, the rule and the value: %j', (body, field, constraint, description) => {
     expect(check('create_connected_account', '', body).violations).toContainEqual({ field, constraint, description })
   })
 
@@ -135,17 +136,17 @@ describe('checkRequest on a body', () => {
     expect(violations.map(({ field }) => field)).toEqual(['metadata["my key"]', 'metadata["a/b~c"]'])
   })
 
-  it('judges keys as well as values', () => {
+  it('checks keys as well as values', () => {
     expect(check('create_custom_provider', '', { display_name: 'a', metadata: { ab: 'x' } }).violations).toEqual([
       {
         field: 'metadata.ab',
         constraint: 'minLength',
-        description: 'found the key "ab" of 2 characters, expected at least 3 characters',
+        description: 'must have at least 3 characters; found the key "ab" (2 characters)',
       },
     ])
   })
 
-  it('shortens what it repeats, lone surrogates included', () => {
+  it('shortens the values it repeats, lone surrogates included', () => {
     const { violations } = check('create_token', '', { grant_type: `\ud800${'x'.repeat(500)}` })
     expect(violations[0]?.description.length).toBeLessThan(150)
     expect(violations[0]?.description.isWellFormed()).toBe(true)
@@ -157,17 +158,17 @@ describe('checkRequest on a body', () => {
       id: 'a',
       connected_account: { authorization_details },
     })
-    expect(violations).toMatchObject([{ description: 'found a number, expected a string' }])
+    expect(violations).toMatchObject([{ description: 'must be a string; found a number' }])
     expect(
       JSON.stringify(
         check('update_connected_account', '', {
           connected_account: { authorization_details: { static_auth: { details: 'hunter2' } } },
         }),
       ),
-    ).toMatch(/found a string, expected an object/)
+    ).toMatch(/must be an object; found a string/)
   })
 
-  it('misses a body that the operation needs, and ignores one that it does not take', () => {
+  it('requires the body of an operation, and ignores one that the operation does not take', () => {
     expect(check('execute_tool', '').violations).toMatchObject([{ field: 'body', constraint: 'required' }])
     expect(check('list_connections', '', { a: 1 })).toMatchObject({
       violations: [],
@@ -190,7 +191,7 @@ describe('checkRequest on a body', () => {
     )
   })
 
-  it('lets anything into a free-form object', () => {
+  it('accepts anything in a free-form object', () => {
     const connected_account = {
       api_config: { deep: { anything: [1] } },
       authorization_details: { static_auth: { details: { pin: 1 } } },
@@ -204,7 +205,7 @@ describe('checkRequest on a body', () => {
     expect(checked).toMatchObject({ violations: [], warnings: [] })
   })
 
-  it('accepts output-only fields of any type with a warning, even in strict mode, and takes them out of the body', () => {
+  it('accepts output-only fields of any type with a warning, even in strict mode, and removes them from the body', () => {
     const authorization_details = { workspace_dwd: { subject: 'a@b.example', access_token: 5 } }
     const body = { connector: 'a', identifier: 'b', connected_account: { status: [], authorization_details } }
     const checked = check('create_connected_account', '', body, { strict: true })
@@ -219,7 +220,7 @@ describe('checkRequest on a body', () => {
     expect(body.connected_account.status).toEqual([])
   })
 
-  it('takes output-only fields out also where unknown ones fill the list of warnings', () => {
+  it('removes output-only fields even when unknown fields fill the list of warnings', () => {
     const unknown = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`unknown_${index}`, 1]))
     const checked = check('create_connected_account', '', { ...unknown, connected_account: { status: 'ACTIVE' } })
     expect(checked.warnings).toHaveLength(20)
@@ -239,7 +240,7 @@ describe('checkRequest on a body', () => {
     ],
     ['half a million wrong objects', 'create_custom_provider', { auth_patterns: Array(500_000).fill(1) }],
   ] as [string, Operation, unknown][])(
-    'tells twenty violations of %s without looking at all of them',
+    'reports twenty violations of %s without describing all of them',
     (_, operation, body) => {
       const before = process.memoryUsage().heapUsed
       expect(check(operation, '', body).violations).toHaveLength(20)
@@ -281,11 +282,11 @@ describe('checkResponse', () => {
   })
 })
 
-describe('whatever is sent', () => {
+describe('for any input', () => {
   const operation = fc.constantFrom(...ROUTES.map((route) => route.operation))
   const query = fc.oneof(fc.string(), fc.webQueryParameters())
 
-  it('checkRequest never throws and tells at most twenty violations, each in words', () => {
+  it('checkRequest never throws and reports at most twenty violations, each in words', () => {
     const anything = fc.oneof(
       fc.jsonValue(),
       fc.object({ key: fc.constantFrom('__proto__', 'constructor', 'connected_account', 'metadata', 'a') }),
@@ -296,7 +297,7 @@ describe('whatever is sent', () => {
         expect(violations.length).toBeLessThanOrEqual(20)
         for (const { field, description, constraint } of violations) {
           expect([field, description, constraint]).not.toContain('')
-          expect(description).toMatch(/^found .+, expected .+/s)
+          expect(description).toMatch(/^(must|is) .+/s)
         }
       }),
       { numRuns: 500 },

@@ -1,4 +1,5 @@
-import { checkRequest, checkResponse, routeOf } from '../../src/contract/contract.ts'
+import { checkRequest, checkResponse } from '../../src/contract/contract.ts'
+import { routeOf } from '../../src/contract/route.ts'
 import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 
@@ -18,7 +19,7 @@ export function exchangeOf(
   const { query = '', path: parameters = { identifier: 'some-provider' }, body } = sent
   const form = bodyMediaType === 'application/x-www-form-urlencoded'
   const text = body === undefined ? '' : form ? formOf(body) : JSON.stringify(body)
-  const checked = checkRequest(operation, { query: new URLSearchParams(query), path: parameters, body })
+  const checked = checkRequest(operation, { query, path: parameters, body })
   return {
     operation,
     request: {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { ROUTES, routeOf } from '../../src/contract/contract.ts'
+import { ROUTES, routeOf } from '../../src/contract/route.ts'
 import { readDocument } from '../../src/contract/generated/document.js'
 import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
-import { createPrismJudge } from '../../src/contract/prism-judge.ts'
+import { createPrismValidator } from '../../src/contract/prism-validator.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import { judgeExchange } from '../support/judge.ts'
 import { exchangeOf, type Sent } from './exchange.ts'
 
-const prism = await createPrismJudge()
+const prism = await createPrismValidator()
 const document = readDocument() as unknown as Document
 
 /** A request that breaks the schema of each operation that takes anything; a body field deep inside where there is one. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ROUTES } from '../../src/contract/contract.ts'
+import { ROUTES } from '../../src/contract/route.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 const OPERATIONS = ROUTES.filter(({ bearer }) => bearer).map((route) => [route.operation, route] as const)

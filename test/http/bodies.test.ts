@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ROUTES } from '../../src/contract/contract.ts'
+import { ROUTES } from '../../src/contract/route.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 const WITH_BODY = ROUTES.filter(({ bodyMediaType }) => bodyMediaType === 'application/json').map(
@@ -18,21 +18,21 @@ async function send(mock: TestToolmock, route: Route, body: string, type = 'appl
 
 const DEEP = 45_000
 const BAD: [string, string, RegExp][] = [
-  ['JSON that stops', '{"connector":', /no valid JSON/],
-  ['two values', '{}{}', /no valid JSON/],
-  ['a trailing comma', '{"a":1,}', /no valid JSON/],
-  ['single quotes', "{'a':1}", /no valid JSON/],
-  ['an array', '[]', /is an array/],
-  ['an array of objects', '[{"connector":"mail"}]', /is an array/],
-  ['a text', '"x"', /is a string/],
-  ['a number', '7', /is a number/],
-  ['true', 'true', /is a boolean/],
-  ['null', 'null', /is null/],
-  ['white space', '  ', /no valid JSON/],
-  ['a form', 'connector=mail&identifier=ada', /no valid JSON/],
-  [`${DEEP} nested objects`, `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`, /nests more than/],
-  [`${DEEP} nested arrays in a field`, `{"a":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}`, /nests more than/],
-  [`${DEEP} brackets that never close`, '['.repeat(DEEP), /nests more than/],
+  ['JSON that stops', '{"connector":', /must be valid JSON/],
+  ['two values', '{}{}', /must be valid JSON/],
+  ['a trailing comma', '{"a":1,}', /must be valid JSON/],
+  ['single quotes', "{'a':1}", /must be valid JSON/],
+  ['an array', '[]', /found an array/],
+  ['an array of objects', '[{"connector":"mail"}]', /found an array/],
+  ['a text', '"x"', /found a string/],
+  ['a number', '7', /found a number/],
+  ['true', 'true', /found a boolean/],
+  ['null', 'null', /found null/],
+  ['white space', '  ', /must be valid JSON/],
+  ['a form', 'connector=mail&identifier=ada', /must be valid JSON/],
+  [`${DEEP} nested objects`, `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`, /must nest at most/],
+  [`${DEEP} nested arrays in a field`, `{"a":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}`, /must nest at most/],
+  [`${DEEP} brackets that never close`, '['.repeat(DEEP), /must nest at most/],
 ]
 
 describe.each(WITH_BODY)('a bad body for %s', (_name, route) => {

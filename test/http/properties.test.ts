@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Route, ROUTES } from '../../src/contract/contract.ts'
+import { type Route, ROUTES } from '../../src/contract/route.ts'
 import { BODY_FIELDS, type FieldNode } from '../../src/contract/generated/field-tables.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 

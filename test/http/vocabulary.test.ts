@@ -255,7 +255,7 @@ describe('errors in the words of the wire', () => {
     await withToolmock(speaking({ page_size: 'limit' }), async ({ api }) => {
       const answer = await api.get('/connected_accounts', { limit: 'many' })
       expect(fieldsOf(answer.body)).toEqual(['limit'])
-      expect(answer.body.message).toMatch(/^limit: /)
+      expect(answer.body.message).toMatch(/^limit must be /)
     })
   })
 

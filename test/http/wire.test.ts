@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { ROUTES } from '../../src/contract/contract.ts'
+import { ROUTES } from '../../src/contract/route.ts'
 import { withToolmock } from '../support/toolmock.ts'
 
 /** A connection of one's own to the mock: what is sent goes out as it is, what comes is kept. */

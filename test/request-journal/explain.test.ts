@@ -178,7 +178,7 @@ describe('explaining an answer', () => {
       await mock.api.post('/connected_accounts', { connector: 1 })
       const told = explainLast(mock)
       expect(told).toMatchObject({ decided_by: 'contract', error_code: 'VALIDATION_FAILED' })
-      expect(told.facts).toContain('connector: found the number 1, expected a string')
+      expect(told.facts).toContain('connector must be a string; found 1')
     }))
 
   it('says of a success that it needed a refresh of the token', () =>

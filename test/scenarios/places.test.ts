@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { checkResponse, ROUTES } from '../../src/contract/contract.ts'
+import { checkResponse } from '../../src/contract/contract.ts'
+import { ROUTES } from '../../src/contract/route.ts'
 import type { RespondParameters } from '../../src/domain/scenario.ts'
 import { defaultBody } from '../../src/scenarios/default-answer.ts'
 import { withScenarios } from './bracket.ts'

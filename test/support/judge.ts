@@ -1,8 +1,8 @@
 import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
-import { createPrismJudge } from '../../src/contract/prism-judge.ts'
+import { createPrismValidator } from '../../src/contract/prism-validator.ts'
 import { disagreementsOf } from '../../src/contract/prism-check.ts'
 
-const prism = await createPrismJudge()
+const prism = await createPrismValidator()
 
 /** Throws when our verdict on an exchange is not Prism's: one found something and the other nothing. */
 export function judgeExchange(exchange: ObservedExchange): void {

@@ -7,7 +7,7 @@ import { contractOf, control, coverageOf, fieldReach, operation, reachOf } from 
 type Ask = (mock: TestToolmock) => Promise<unknown>
 
 const DETAILS = 'connected_account.authorization_details'
-const LOCATOR = 'id, or connector and identifier with organization_id or user_id'
+const LOCATOR = 'is required: send id, or connector and identifier with organization_id or user_id'
 const create =
   (more: object): Ask =>
   ({ api }) =>
@@ -41,15 +41,15 @@ const token =
 const GRANT = 'grant_type=client_credentials'
 const MESSAGE = { to: 'grace@example.com', subject: 'Hello' }
 
-describe('a violation names path, rule, what was found, what is allowed and where that comes from', () => {
+describe('a violation names path, constraint, value, rule and basis', () => {
   it.each<[string, Ask, string, string, string, string]>([
-    ['a wrong type', create({ identifier: 4 }), 'identifier type', 'the number 4', 'a string', 'document:4.3'],
+    ['a wrong type', create({ identifier: 4 }), 'identifier type', '4', 'must be a string', 'document:4.3'],
     [
       'a wrong type further in',
       withDetails({ oauth_token: { scopes: 'all' } }),
       `${DETAILS}.oauth_token.scopes type`,
-      'the string "all"',
-      'an array',
+      '"all"',
+      'must be an array',
       'document:2.2',
     ],
     [
@@ -57,7 +57,7 @@ describe('a violation names path, rule, what was found, what is allowed and wher
       ({ api }) => api.post('/connected_accounts', { connector: 'mail' }),
       'identifier required',
       'nothing',
-      'a value: this field is required',
+      'is required',
       'choice:G52',
     ],
     [
@@ -65,7 +65,7 @@ describe('a violation names path, rule, what was found, what is allowed and wher
       ({ api }) => api.post('/connected_accounts/user/verify', { auth_request_id: 'a' }),
       'identifier required',
       'nothing',
-      'a value: this field is required',
+      'is required',
       'document:4.7',
     ],
     [
@@ -73,7 +73,7 @@ describe('a violation names path, rule, what was found, what is allowed and wher
       create({ identifier: '' }),
       'identifier minLength',
       'an empty string',
-      'at least 1 character',
+      'must have at least 1 character',
       'choice:G52',
     ],
     [
@@ -81,47 +81,47 @@ describe('a violation names path, rule, what was found, what is allowed and wher
       create({ connected_account: { authorization_type: 'API_KEY' } }),
       'connected_account.authorization_type authorization_type',
       'API_KEY',
-      'OAUTH, the type of connector mail, or nothing',
+      'must be OAUTH, the type of connector mail',
       'choice:G10',
     ],
     [
       'credentials of another type',
       withDetails({ static_auth: {} }),
       `${DETAILS}.static_auth authorization_type`,
-      'static_auth',
-      'oauth_token only in an account of type OAUTH',
+      'an object',
+      'is not allowed: an account of type OAUTH takes oauth_token only',
       'choice:G23',
     ],
     [
       'a name that is too long',
       ({ api }) => api.post('/custom-providers', { display_name: 'x'.repeat(101) }),
       'display_name maxLength',
-      `the string "${'x'.repeat(40)}…" of 101 characters`,
-      'at most 100 characters',
+      `"${'x'.repeat(40)}…" (101 characters)`,
+      'must have at most 100 characters',
       'choice:G36',
     ],
     [
       'a key of metadata that is too short',
       ({ api }) => api.post('/custom-providers', { display_name: 'x', metadata: { ab: 'v' } }),
       'metadata.ab minLength',
-      'the key "ab" of 2 characters',
-      'at least 3 characters',
+      'the key "ab" (2 characters)',
+      'must have at least 3 characters',
       'document:8',
     ],
     [
       'an unknown connector',
       link({ connector: 'nope', identifier: 'ada' }),
       'connector known_connector',
-      'the string "nope"',
-      'one of mail, weather, helpdesk, code_hosting, payments, inventory, ledger, tracker, workspace, warehouse, clinic, encyclopedia',
+      '"nope"',
+      'must be one of mail, weather, helpdesk, code_hosting, payments, inventory, ledger, tracker, workspace, warehouse, clinic, encyclopedia',
       'choice:G19',
     ],
     [
       'an address that is none',
       link({ ...ADA, user_verify_url: 'ftp://x' }),
       'user_verify_url http_url',
-      'the string "ftp://x"',
-      'an absolute http or https URL',
+      '"ftp://x"',
+      'must be an absolute http or https URL',
       'choice:G35',
     ],
     [
@@ -136,8 +136,8 @@ describe('a violation names path, rule, what was found, what is allowed and wher
       'a number out of range',
       list('page_size=101'),
       'page_size maximum',
-      'the number 101',
-      'a number of at most 100',
+      '101',
+      'must be at most 100',
       'convention:G1',
     ],
     [
@@ -145,65 +145,65 @@ describe('a violation names path, rule, what was found, what is allowed and wher
       list('connector=mail&connector=mail'),
       'connector repeated',
       'it 2 times',
-      'it once',
+      'must be sent once',
       'convention:G5',
     ],
     [
       'parameters that exclude each other',
       list('connector=mail&connection_names=mail'),
       'connection_names exclusive',
-      'it beside connector',
-      'one of the two',
+      'an array of 1 item',
+      'must not be sent beside connector',
       'convention:G1',
     ],
     [
       'a page token that is none',
       list('page_token=zzz'),
       'page_token page_token',
-      'no page token of this service',
-      'next_page_token or prev_page_token of an answer to the same filters',
+      'no page token',
+      'must be next_page_token or prev_page_token of an answer to the same filters',
       'convention:G4',
     ],
     [
       'a search that is too short',
       ({ api }) => api.get('/connected_accounts:search', { query: ' ab ' }),
       'query minLength',
-      '2 characters after trimming',
-      'at least 3',
+      '2',
+      'must have at least 3 characters after trimming',
       'convention:G3',
     ],
     [
       'an input that the tool does not take',
       execute({ tool_input: { ...MESSAGE, to: 5 } }),
       'tool_input.to type',
-      'the number 5',
-      'a string',
+      '5',
+      'must be a string',
       'convention:G44',
     ],
     [
       'an input under both names',
       execute({ tool_input: MESSAGE, params: {} }),
       'params alias',
-      'something else than in tool_input, whose other name it is',
-      'one of the two',
+      'an object',
+      'must be equal to tool_input, which it is another name for; send one of them',
       'convention:G11',
     ],
-    ['no JSON', raw('{"connector":'), 'body json', 'text that is no valid JSON', 'a JSON object', 'convention:G7'],
-    ['JSON that is no object', raw('[1]'), 'body json_object', 'an array', 'a JSON object', 'convention:G7'],
+    ['no JSON', raw('{"connector":'), 'body json', 'other text', 'must be valid JSON', 'convention:G7'],
+    ['JSON that is no object', raw('[1]'), 'body json_object', 'an array', 'must be a JSON object', 'convention:G7'],
     [
       'another content type',
       raw('{}', 'text/plain'),
       'Content-Type content_type',
       '"text/plain"',
-      'application/json in UTF-8',
+      'must be application/json in UTF-8',
       'convention:G7',
     ],
     [
       'another grant',
       token('grant_type=password'),
       'grant_type enum',
-      'the string "password"',
-      'client_credentials',
+      '"password"',
+      'must be client_credentials',
       'document:5.1',
     ],
     [
@@ -211,7 +211,7 @@ describe('a violation names path, rule, what was found, what is allowed and wher
       token(`${GRANT}&client_id=a`),
       'client_secret required',
       'nothing',
-      'a value, here or in an Authorization: Basic header',
+      'is required',
       'convention:G14',
     ],
     [
@@ -219,15 +219,15 @@ describe('a violation names path, rule, what was found, what is allowed and wher
       token(`${GRANT}&${GRANT}`),
       'grant_type repeated',
       'it more than once',
-      'it once',
+      'must be sent once',
       'convention:G14',
     ],
     [
       'a token request that authenticates twice',
       token(`${GRANT}&client_secret=b`, { Authorization: 'Basic YTpi' }),
       'client_secret exclusive',
-      'it beside an Authorization: Basic header',
-      'the secret in one of the two',
+      'a string',
+      'must not be sent beside an Authorization: Basic header',
       'convention:G14',
     ],
     [
@@ -235,7 +235,7 @@ describe('a violation names path, rule, what was found, what is allowed and wher
       ({ http }) => http('post', '/oauth/token').send({ grant_type: 'client_credentials' }),
       'Content-Type content_type',
       '"application/json"',
-      'application/x-www-form-urlencoded',
+      'must be application/x-www-form-urlencoded',
       'document:5.1',
     ],
   ])('%s', async (_title, ask, place, found, allowed, basis) => {
@@ -253,7 +253,7 @@ describe('a violation names path, rule, what was found, what is allowed and wher
     await withToolmock({ bodyLimit: 100 }, async (mock) => {
       await mock.api.post('/connected_accounts', { ...ADA, organization_id: 'x'.repeat(200) })
       expect((await contractOf(mock)).total.violations).toMatchObject([
-        { path: 'body', constraint: 'max_bytes', found: 'more than 100 bytes', basis: 'convention:G7' },
+        { path: 'body', constraint: 'max_bytes', found: 'more', basis: 'convention:G7' },
       ])
     })
   })
@@ -297,7 +297,7 @@ describe('what breaks no contract', () => {
         signIn().then((bearer) =>
           http('delete', '/api/v1/custom-providers/x').set('Authorization', `Bearer ${bearer}`).send({ a: 1 }),
         ),
-      'delete_custom_provider body: this operation takes no body: ignored (document:4.13)',
+      'delete_custom_provider body is ignored: this operation takes no body (document:4.13)',
     ],
     [
       'a database user of a serverless workgroup',
@@ -305,12 +305,12 @@ describe('what breaks no contract', () => {
         connector: 'warehouse',
         connected_account: { authorization_details: { trusted_idp: { db_user: 'u' } } },
       }),
-      `create_connected_account ${DETAILS}.trusted_idp.db_user: connector warehouse is a serverless workgroup, which has no database users: ignored (document:2.2)`,
+      `create_connected_account ${DETAILS}.trusted_idp.db_user is ignored: connector warehouse is a serverless workgroup, which has no database users (document:2.2)`,
     ],
     [
       'an input that the tool does not read',
       execute({ tool_input: { ...MESSAGE, colour: 'red' } }),
-      'execute_tool tool_input.colour: the tool mail_send_message has no input of that name: ignored (document:4.14)',
+      'execute_tool tool_input.colour is ignored: the tool mail_send_message has no input of that name (document:4.14)',
     ],
   ])('%s is worth a warning', async (_title, ask, told) => {
     await withToolmock({}, async (mock) => {
@@ -318,7 +318,7 @@ describe('what breaks no contract', () => {
       const { ok, total } = await contractOf(mock)
       expect(ok).toBe(true)
       const said = total.warnings.map(
-        ({ operation: name, path, allowed, basis }) => `${name} ${path}: ${allowed} (${basis})`,
+        ({ operation: name, path, allowed, basis }) => `${name} ${path} ${allowed} (${basis})`,
       )
       expect(said).toEqual([told])
       expect(total.warnings).toMatchObject([{ kind: 'ignored' }])

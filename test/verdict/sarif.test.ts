@@ -118,7 +118,7 @@ describe('a report as SARIF', () => {
         ruleId: 'contract-violation',
         occurrenceCount: 2,
         message: {
-          text: 'list_connected_accounts page_size: found the string "ten", allowed is an integer (convention:G1), 2 times',
+          text: 'list_connected_accounts: page_size must be an integer; found "ten" (convention:G1), 2 times',
         },
         locations: [{ physicalLocation: { region: { startLine: OPERATION_LINES['list_connected_accounts'] } } }],
       })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPrismJudge } from '../../src/contract/prism-judge.ts'
+import { createPrismValidator } from '../../src/contract/prism-validator.ts'
 import { contractReportSchema, type PrismCheck } from '../../src/documents/report-schemas.ts'
 import { prismCheck } from '../../src/verdict/prism-check.ts'
 import { recorded } from '../request-journal/recorded.ts'
@@ -106,7 +106,7 @@ describe('a check by Prism', () => {
   const done = JSON.stringify({ post_user_verify_redirect_url: 'http://localhost/connect/success' })
 
   it('tells each disagreement with what either judge found', async () => {
-    const prism = await createPrismJudge()
+    const prism = await createPrismValidator()
     const entries = [
       recorded({ ...good, id: 'agreed', responseBody: done }),
       recorded({ ...answered, id: 'overlooked', requestBody: Buffer.from('{"identifier":"a"}'), responseBody: done }),
@@ -134,14 +134,14 @@ describe('a check by Prism', () => {
   })
 
   it('keeps the first two hundred', async () => {
-    const prism = await createPrismJudge()
+    const prism = await createPrismValidator()
     const entries = Array.from({ length: 203 }, () => recorded({ ...answered, responseBody: done }))
     const opinion = await prismCheck(prism, [{ environment: 'default', entries }])
     expect([opinion.disagreements.length, opinion.left_out]).toEqual([200, 3])
   })
 
   it('lets others have their turn', async () => {
-    const prism = await createPrismJudge()
+    const prism = await createPrismValidator()
     const entries = Array.from({ length: 100 }, () => recorded({ ...good, responseBody: done }))
     let turns = 0
     const timer = setInterval(() => (turns += 1), 0)

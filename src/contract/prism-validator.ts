@@ -11,17 +11,17 @@ import type { Operation } from './shapes.ts'
  * Its main entry would load its mock and its proxy as well; of the two modules taken here, one reads the document, the other
  * is the validator.
  */
-export interface PrismJudge {
-  request(operation: Operation, request: JudgedRequest): JudgeViolation[]
+export interface PrismValidator {
+  request(operation: Operation, request: PrismInput): PrismViolation[]
   response(
     operation: Operation,
     status: number,
     headers: Readonly<Record<string, string>>,
     body: unknown,
-  ): JudgeViolation[]
+  ): PrismViolation[]
 }
 
-export interface JudgedRequest {
+export interface PrismInput {
   readonly method: string
   /** Without the query. */
   readonly path: string
@@ -32,7 +32,7 @@ export interface JudgedRequest {
   readonly body: unknown
 }
 
-export interface JudgeViolation {
+export interface PrismViolation {
   /** Where: `body.connected_account.api_config`. */
   readonly field: string
   readonly message: string
@@ -43,7 +43,9 @@ type Described = Awaited<ReturnType<typeof getHttpOperationsFromSpec>>[number]
 type Verdict = ReturnType<typeof validateInput> | ReturnType<typeof validateOutput>
 
 /** Loads Prism and has it read the document. */
-export async function createPrismJudge(document: Record<string, unknown> = readDocument()): Promise<PrismJudge> {
+export async function createPrismValidator(
+  document: Record<string, unknown> = readDocument(),
+): Promise<PrismValidator> {
   const operations = new Map<string, Described>()
   for (const operation of await getHttpOperationsFromSpec(document))
     operations.set(operation.iid ?? operation.id, operation)
@@ -67,7 +69,7 @@ export async function createPrismJudge(document: Record<string, unknown> = readD
 
 type PrismRequest = Parameters<typeof validateInput>[0]['element']
 
-function prismRequest({ method, path, query, headers, body }: JudgedRequest): PrismRequest {
+function prismRequest({ method, path, query, headers, body }: PrismInput): PrismRequest {
   const values = [...new Set(query.keys())].map((name) => {
     const all = query.getAll(name)
     return [name, all.length === 1 ? all.join() : all] as const
@@ -80,7 +82,7 @@ function prismRequest({ method, path, query, headers, body }: JudgedRequest): Pr
   }
 }
 
-function violations(verdict: Verdict): JudgeViolation[] {
+function violations(verdict: Verdict): PrismViolation[] {
   if (verdict._tag === 'Right') return []
   return verdict.left
     .filter(({ code }) => code !== 'deprecated')
