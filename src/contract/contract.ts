@@ -208,21 +208,32 @@ function findForeignFields(
   } else if (isJsonObject(value) && node.fields) {
     for (const key of Object.keys(value)) {
       if (warnings.length === MAX_VIOLATIONS) return
-      const known = fieldOf(node, key)
       path.push(key)
-      if (!known) {
-        if (!node.open)
-          warnings.push(warningAt(path, 'unknown', 'is ignored: the contract has no field of that name here'))
-      } else if (known.outputOnly) {
-        warnings.push(warningAt(path, 'output_only', 'is ignored: the service only answers this field'))
-      } else {
-        if (known.aliasOf !== undefined)
-          warnings.push(warningAt(path, 'alias', `is another name for ${known.aliasOf}, the name in the document`))
-        findForeignFields(known, own(value, key), path, warnings)
-      }
+      checkKey(node, { key, value: own(value, key) }, path, warnings)
       path.pop()
     }
   }
+}
+
+function checkKey(
+  node: FieldNode,
+  { key, value }: { key: string; value: unknown },
+  path: (string | number)[],
+  warnings: ContractWarning[],
+): void {
+  const known = fieldOf(node, key)
+  if (!known) {
+    if (!node.open) warnings.push(warningAt(path, 'unknown', 'is ignored: the contract has no field of that name here'))
+    return
+  }
+  if (known.outputOnly) {
+    warnings.push(warningAt(path, 'output_only', 'is ignored: the service only answers this field'))
+    return
+  }
+  if (known.aliasOf !== undefined) {
+    warnings.push(warningAt(path, 'alias', `is another name for ${known.aliasOf}, the name in the document`))
+  }
+  findForeignFields(known, value, path, warnings)
 }
 
 function warningAt(path: FieldPath, kind: ContractWarning['kind'], description: string): ContractWarning {
