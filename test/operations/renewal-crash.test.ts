@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { decide, linkFor } from '../support/accounts.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-import { ada, appSeed, run } from './app-seed.ts'
+import { ada, appSeed, credentialsOf, run } from './app-seed.ts'
 
 /** The lock of a state file is a real socket. */
 const FOLDER = mkdtempSync(join(tmpdir(), 'toolmock-crash-'))
@@ -85,3 +85,28 @@ describe('a crash while a refresh token is replaced', () => {
     expect(outcomes).toEqual(new Set(['PENDING_AUTH', 'ACTIVE']))
   }, 60_000)
 })
+
+describe('a disk that refuses while a refresh token is replaced', () => {
+  it('answers 503 and leaves both sides with the former tokens, so that the next call renews them', async () => {
+    const disk = new MemoryDisk()
+    await withToolmock({ seed, state: STATE, fileSystem: disk, now: CREATED }, async (mock) => {
+      mock.time.advance('61m')
+      const before = tokensOf(mock)
+      disk.fails = () => new Error('no space left on device')
+      const refused = await Promise.all([run(mock, 'do'), run(mock, 'do')])
+      expect(refused.map(({ status }) => status)).toEqual([503, 503])
+      expect(tokensOf(mock)).toEqual(before)
+
+      disk.fails = () => undefined
+      expect((await run(mock, 'do')).status).toBe(200)
+      expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+      expect(tokensOf(mock).grants).toHaveLength(2)
+    })
+  })
+})
+
+/** The tokens of the account and the grants of the third party. */
+function tokensOf(mock: TestToolmock) {
+  const grants = [...mock.environment.model.tables.grants.values()].filter(({ connector }) => connector === 'app')
+  return { credentials: credentialsOf(mock), grants }
+}

@@ -217,3 +217,73 @@ describe('the token endpoint', () => {
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic/)
   })
 })
+
+describe('a token that the service asks for', () => {
+  /** Runs `between` after the token endpoint has decided and before the service has its answer. */
+  const interrupted = (between: (fixture: Fixture, send: () => void) => void) => {
+    const known: { fixture?: Fixture } = {}
+    const start = async () => {
+      known.fixture = await Fixture.start(refreshing('rotate'), {
+        intercept: ({ request }) =>
+          Promise.resolve(
+            request.body.includes('refresh_token')
+              ? async (response, answer) => {
+                  const { status, headers, body } = await answer()
+                  if (known.fixture) between(known.fixture, () => response.writeHead(status, headers).end(body))
+                  if (!response.writableEnded) response.destroy()
+                }
+              : undefined,
+          ),
+      })
+      return known.fixture
+    }
+    return start()
+  }
+
+  it('is issued also when the answer is lost: the refresh token is used up', async () => {
+    await using fixture = await interrupted(() => undefined)
+    const account = await fixture.consented()
+    expect(await fixture.refresh(account)).toMatchObject({ granted: false, status: 503 })
+    const { refresh_token = '' } = account.credentials.oauth_token ?? {}
+    const again = await fixture.token({ grant_type: 'refresh_token', refresh_token }).catch(() => undefined)
+    expect(again).toBeUndefined()
+    const grants = fixture.environment.model.grantIndex.ofAccount(account.id)
+    expect(grants.map(({ revoked }) => revoked)).toEqual([true, true])
+  })
+
+  it('is revoked when the account is deleted before the answer arrives', async () => {
+    await using fixture = await interrupted(({ client, environment }, send) => {
+      const account = environment.model.tables.accounts.get('ca_1')
+      environment.model.transact(() => account && client.revoke(account))
+      send()
+    })
+    const account = await fixture.consented()
+    expect(granted(await fixture.refresh(account)).credentials.oauth_token?.access_token).toMatch(/^at_/)
+    const grants = fixture.environment.model.grantIndex.ofAccount(account.id)
+    expect(grants.map(({ revoked }) => revoked)).toEqual([true, true])
+  })
+
+  it('is revoked with everything else when somebody else uses the same refresh token meanwhile', async () => {
+    await using fixture = await interrupted(({ environment }, send) => {
+      const [grant] = environment.model.grantIndex.ofAccount('ca_1')
+      if (grant)
+        environment.model.transact(() => environment.model.tables.grants.put({ ...grant, refresh_revoked: true }))
+      send()
+    })
+    const consented = await fixture.consented()
+    granted(await fixture.refresh(consented))
+    const grants = fixture.environment.model.grantIndex.ofAccount('ca_1')
+    expect(grants.map(({ revoked }) => revoked)).toEqual([true, true])
+  })
+
+  it('is not visible before the service stores it', async () => {
+    const seen: number[] = []
+    await using fixture = await interrupted(({ environment }, send) => {
+      seen.push(environment.model.tables.grants.size)
+      send()
+    })
+    const account = await fixture.consented()
+    granted(await fixture.refresh(account))
+    expect([...seen, fixture.environment.model.tables.grants.size]).toEqual([1, 2])
+  })
+})
