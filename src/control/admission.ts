@@ -1,22 +1,23 @@
-import { isLoopback } from '../domain/loopback.ts'
-import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { matchesGlob } from '../domain/glob.ts'
+import { isLoopback } from '../domain/loopback.ts'
+import { isSameSecret } from '../domain/secret.ts'
+import { quote } from '../domain/text.ts'
 import { ControlError } from './errors.ts'
 
 /** Who may use the control API. */
 export interface AdmissionRules {
-  /** Asked for when it is set; whoever has it may come from anywhere. */
+  /** When it is set, every call has to send it and may come from anywhere. */
   readonly adminToken?: string | undefined
-  /** Further names under which the mock may be called; `*` stands for any run of characters. */
+  /** More names under which the mock can be called (`--allow-host`); `*` stands for any characters. */
   readonly allowHosts?: readonly string[] | undefined
-  /** The configured base URL, whose host is one of the mock's own. */
+  /** The configured base URL; its host is a name of the mock. */
   readonly baseUrl?: string | undefined
 }
 
 /**
- * Keeps web pages out of the control API (1.3): neither a page of another origin nor one whose name was rebound to this
- * address may use it. With an admin token, the token decides.
+ * Keeps web pages out of the control API (1.3): pages of another origin, and pages whose host name was rebound to this address.
+ * When there is an admin token, it alone decides.
  * @throws ControlError ADMIN_TOKEN_REQUIRED, HOST_REFUSED, ORIGIN_REFUSED
  */
 export function admit(request: IncomingMessage, rules: AdmissionRules): void {
@@ -31,18 +32,18 @@ export function admit(request: IncomingMessage, rules: AdmissionRules): void {
 function checkToken({ headers }: IncomingMessage, adminToken: string): void {
   const bearer = /^bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1]
   const given = headers['x-toolmock-admin-token'] ?? bearer
-  if (typeof given === 'string' && sameText(given.trim(), adminToken)) return
-  const found = given === undefined ? 'there is none' : 'the one that was sent is wrong'
-  const message = `the control API asks for the admin token and ${found}; send it as "Authorization: Bearer <token>" or in X-Toolmock-Admin-Token`
+  if (typeof given === 'string' && isSameSecret(given.trim(), adminToken)) return
+  const found = given === undefined ? 'the request has none' : 'the one in the request is wrong'
+  const message = `the control API requires the admin token, and ${found}; send it as "Authorization: Bearer <token>" or in X-Toolmock-Admin-Token`
   throw new ControlError('ADMIN_TOKEN_REQUIRED', message, [], { 'WWW-Authenticate': 'Bearer realm="toolmock control"' })
 }
 
-/** A page of a name that was made to point here sends that name as its Host. */
+/** A page whose host name was rebound to this address sends that name as its Host. */
 function checkHost(request: IncomingMessage, rules: AdmissionRules): void {
   const name = hostname(request.headers.host ?? '')
   if (name !== undefined && isOwnName(name, request, rules)) return
-  const found = JSON.stringify((request.headers.host ?? '').slice(0, 100))
-  const message = `the Host ${found} is no name of this mock; use localhost, a name without a dot, *.internal or the base URL's host, or start with --allow-host`
+  const found = quote(request.headers.host ?? '')
+  const message = `the Host ${found} is not a name of this mock; use localhost, a name without a dot, *.internal or the base URL's host, or start with --allow-host`
   throw new ControlError('HOST_REFUSED', message)
 }
 
@@ -58,8 +59,8 @@ function isOwnName(name: string, { socket }: IncomingMessage, { allowHosts = [],
 }
 
 /**
- * Browsers send it with everything that could change something, and scripts cannot set it. What a page embeds comes without,
- * but says how near the page is; another port of the same name is the same site, and still another origin.
+ * Browsers send `Origin` with every request that can change something, and scripts cannot set it. Embedded resources come
+ * without it, and are recognised by `Sec-Fetch-Site`: another port of the same host is the same site, but another origin.
  */
 function checkOrigin({ headers }: IncomingMessage, { baseUrl }: AdmissionRules): void {
   const { origin, host } = headers
@@ -68,8 +69,11 @@ function checkOrigin({ headers }: IncomingMessage, { baseUrl }: AdmissionRules):
   if (origin === undefined && !embedded) return
   const own = [host, baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).host : undefined]
   if (origin !== undefined && URL.canParse(origin) && own.some((each) => sameHost(new URL(origin), each))) return
-  const found = origin === undefined ? 'a page of another origin' : JSON.stringify(origin.slice(0, 100))
-  throw new ControlError('ORIGIN_REFUSED', `the control API is not for web pages of other origins; this is ${found}`)
+  const found = origin === undefined ? 'a page of another origin' : quote(origin)
+  throw new ControlError(
+    'ORIGIN_REFUSED',
+    `the control API is not for web pages of other origins; the request comes from ${found}`,
+  )
 }
 
 function sameHost({ protocol, host }: URL, own: string | undefined): boolean {
@@ -78,7 +82,7 @@ function sameHost({ protocol, host }: URL, own: string | undefined): boolean {
   return URL.canParse(address) && new URL(address).host === host
 }
 
-/** Without the port, in lower case, IPv6 addresses without brackets; undefined for what is no host. */
+/** Without port and brackets, in lower case; undefined for a text that is not a host. */
 function hostname(host: string): string | undefined {
   const found = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[a-z0-9._*-]+))(?::\d{1,5})?$/i.exec(host)?.groups
   return (found?.['v6'] ?? found?.['name'])?.toLowerCase()
@@ -87,10 +91,4 @@ function hostname(host: string): string | undefined {
 /** IPv4 in the form of IPv6, as sockets show it. */
 function plainAddress(address: string): string {
   return address.replace(/^::ffff:/, '')
-}
-
-/** Takes the same time whatever was sent, its length included. */
-function sameText(given: string, expected: string): boolean {
-  const digest = (text: string): Buffer => hash('sha256', text, 'buffer')
-  return timingSafeEqual(digest(given), digest(expected))
 }

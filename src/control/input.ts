@@ -88,7 +88,10 @@ export const BODIES = {
   /** Checked by `state/state-replacement.ts`, by the schema of the state file. */
   put_state: z.unknown(),
   put_clock: fields({ now: instantText.optional(), frozen: truth.optional(), advance: duration.optional() })
-    .refine((change) => Object.keys(change).length > 0, { error: 'at least one of now, advance and frozen' })
+    .refine((change) => Object.keys(change).length > 0, {
+      error: 'at least one of now, advance and frozen',
+      when: ({ issues }) => issues.length === 0,
+    })
     .refine(({ now, advance }) => now === undefined || advance === undefined, {
       path: ['advance'],
       error: 'now or advance, not both',

@@ -46,6 +46,46 @@ describe('every call of the control API', () => {
     })
   })
 
+  it.each([
+    ['put', '/clock', { forzen: true }, '`forzen` is not known (did you mean frozen?); allowed: now, frozen, advance'],
+    ['put', '/clock', { frozen: 'yes' }, '`frozen` is "yes"; allowed: true or false'],
+    ['put', '/clock', [], 'the body is an empty list; allowed: an object with now, frozen, advance'],
+    ['post', '/links/l/complete', {}, '`decision` is required: approve, deny'],
+    ['post', '/requests/wait', { times: 0 }, '`times` is 0; allowed: a whole number from 1 to 1000000'],
+    [
+      'post',
+      '/environments',
+      { clock: { frozn: 1 } },
+      '`clock.frozn` is not known (did you mean frozen?); allowed: now, frozen',
+    ],
+    ['get', '/env?format=dotenv', undefined, '`format` is "dotenv"; allowed: shell, json'],
+    [
+      'get',
+      '/env?fromat=json',
+      undefined,
+      '`fromat` is not known (did you mean format?); allowed: format, environment',
+    ],
+    ['get', '/links?wait_ms=1&wait_ms=2', undefined, '`wait_ms` is given more than once'],
+    ['get', '/state/diff', undefined, '`snapshot` is required: a text'],
+  ] as const)('%s %s %j is refused with what is wrong and what is allowed', async (method, path, body, message) => {
+    await withControl({}, async ({ call }) => {
+      const refused = await call(method, path, body as object | undefined)
+      const { error } = refused.body as { error: { message: string; details: object[] } }
+      expect([refused.status, error.message]).toEqual([400, message])
+      expect(error.details).toEqual([
+        { path: expect.any(String), found: expect.any(String), allowed: expect.any(String), message },
+      ])
+    })
+  })
+
+  it('names every problem of a body', async () => {
+    await withControl({}, async ({ call }) => {
+      const refused = await call('post', '/environments', { name: 1, clock: 'tomorrow', id_seed: 1.5, seeds: {} })
+      const { error } = refused.body as { error: { details: { path: string }[] } }
+      expect(error.details.map(({ path }) => path).sort()).toEqual(['clock', 'id_seed', 'name', 'seeds'])
+    })
+  })
+
   it.each(['/clock', '/ui', '/env', '/openapi'])('is not to be taken for a page by a browser: GET %s', async (path) => {
     await withControl({}, async ({ http }) => {
       const { headers } = await http('get', `/_mock${path}`)
