@@ -9,7 +9,7 @@ import type { Log } from './http/log.ts'
 import type { ResponseCache } from './http/answer.ts'
 import type { OperationTable } from './operations/table.ts'
 import type { Journals } from './request-journal/journal.ts'
-import type { ScenarioDirectory } from './scenarios/directory.ts'
+import type { ScenarioRegistry } from './scenarios/environment-scenarios.ts'
 import type { Pauses } from './scenarios/pauses.ts'
 import type { Environment } from './state/environment.ts'
 import type { EnvironmentRegistry } from './state/environment-registry.ts'
@@ -31,7 +31,7 @@ export interface AppServices {
   readonly defaultEnvironment: () => Environment | undefined
   readonly operations: OperationTable
   readonly thirdParties: ThirdParties
-  readonly scenarios: ScenarioDirectory
+  readonly scenarios: ScenarioRegistry
   /** The waits of faults, which end when the server closes. */
   readonly pauses: Pauses
   readonly toolSchemas: ToolSchemas

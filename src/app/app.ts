@@ -16,7 +16,7 @@ import { applyAccountEvent, applyDueEvents } from '../operations/account-events.
 import { OPERATIONS } from '../operations/table.ts'
 import { type JournalFile, openJournalFile } from '../request-journal/journal-file.ts'
 import { Journals } from '../request-journal/journal.ts'
-import { ScenarioDirectory } from '../scenarios/directory.ts'
+import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
@@ -108,17 +108,17 @@ function createScenarios(
   registry: EnvironmentRegistry,
   thirdParties: ThirdParties,
   { allowOutbound }: AppOptions,
-): ScenarioDirectory {
+): ScenarioRegistry {
   const checks = documentChecks(allowOutbound)
   let bundled: Promise<readonly Scenario[]> | undefined
-  return new ScenarioDirectory({
+  return new ScenarioRegistry({
     bundled: (name, environment) => bundledScenario(name, { checks, connectors: knownConnectors(environment) }),
     bundledNames: bundledScenarioNames,
     bundledScenarios: () => (bundled ??= bundledScenarios(checks)),
-    happen: (environment, account, event, trace) => {
+    applyEvent: (environment, account, event, trace) => {
       applyAccountEvent({ environment, thirdParty: thirdParties.client(environment), trace }, account, event)
     },
-    advance: (environment, by, trace) => {
+    advanceClock: (environment, by, trace) => {
       registry.environment(environment.name)?.clock.advance(by)
       applyDueEvents(environment, trace)
     },

@@ -5,7 +5,7 @@ import { LinkProblem } from '../magic-links/link-validity.ts'
 import { IllegalMoveError } from '../operations/account-events.ts'
 import { IllegalConnectionMoveError } from '../operations/connections.ts'
 import { JournalQueryError } from '../request-journal/query.ts'
-import { UnknownScenarioError } from '../scenarios/scenarios.ts'
+import { UnknownScenarioError } from '../scenarios/scenario-run.ts'
 import { ClientIdTakenError } from '../state/credential-index.ts'
 import { SeedConflictError } from '../state/seeding/accounts.ts'
 

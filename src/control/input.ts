@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
-import { shown } from '../documents/problem.ts'
+import { shown } from '../schema/findings.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'

@@ -1,13 +1,14 @@
-import { isLoopback } from '../domain/loopback.ts'
-import { isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
+import type { Ajv2020, ErrorObject, Options } from 'ajv/dist/2020.js'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { type Finding, type Path, shown } from './problem.ts'
-import type { ToolSchemaCheck } from './tool-schema.ts'
-import { type CheckTemplate, templateFindings } from './template-places.ts'
+import { isLoopback } from '../domain/loopback.ts'
+import { type Finding, type Path, shown, valueAtPath, valuesAt } from '../schema/findings.ts'
 
-/** What checking a document takes from outside this room. */
+/** What is wrong with a template, in one sentence; `roots` are the names that its paths may start with. */
+export type CheckTemplate = (text: string, roots?: readonly string[]) => string | undefined
+
+/** What checking documents takes from other modules. */
 export interface DocumentChecks {
-  /** The template room's check, loaded when a file is read that needs it. */
+  /** The check of templates, loaded when a connector is read. */
   templates: () => Promise<CheckTemplate>
   /** The operations of the service with the statuses that its spec declares, loaded when a scenario is read. */
   operations: () => Promise<ReadonlyMap<string, readonly number[]>>
@@ -24,122 +25,117 @@ export interface CheckContext extends DocumentChecks {
 }
 
 /**
- * What is wrong with a connector document beyond the shape of its parts: names that repeat, fields that do not go with its
- * type, templates and JSON Schemas that cannot be read. Takes the document as it was written, whatever its shape, so that
- * these problems are told together with those of the shape.
+ * What is wrong with a connector document beyond its schema: templates and JSON Schemas that cannot be read, and a server that
+ * the mock may not call. Takes the document as it was written, so that these problems are reported with those of the schema.
  */
 export async function checkConnector(document: JsonValue, context: CheckContext): Promise<Finding[]> {
   if (!isJsonObject(document)) return []
   return [
-    ...typeFindings(document),
-    ...toolFindings(document),
-    ...list(own(document, 'responders')).flatMap(responderFindings),
     ...outboundFindings(document, context.allowOutbound ?? false),
     ...((await context.toolSchemas?.findings(document)) ?? []),
     ...templateFindings(document, await context.templates()),
   ]
 }
 
-function typeFindings(document: JsonObject): Finding[] {
-  const type = own(document, 'authorization_type')
-  if (type === undefined) {
-    const allowed = 'one of the twelve authorization types, or custom_provider (required)'
-    return own(document, 'custom_provider') === undefined
-      ? [{ path: ['authorization_type'], found: 'nothing', allowed }]
-      : []
-  }
-  if (typeof type !== 'string' || !isAuthorizationType(type)) return []
-  const { source, kind } = TRAITS[type]
-  const only = (key: string, fits: boolean, allowed: string): Finding[] =>
-    fits || own(document, key) === undefined
-      ? []
-      : [{ path: [key], found: `${key} in a connector of type ${type}`, allowed, atKey: true }]
-  const findings = [
-    ...only('cluster', type === 'TRUSTED_IDP', 'cluster in connectors of type TRUSTED_IDP'),
-    ...only('oauth', kind !== null && source !== 'form', 'oauth in connectors whose accounts have tokens'),
-    ...only(
-      'credentials',
-      source === 'form',
-      'credentials in API_KEY, BASIC_AUTH, BEARER_TOKEN, CUSTOM and BASIC connectors',
-    ),
-  ]
-  if (source === 'consent' && isMissingOrEmpty(own(document, 'people'))) {
-    const allowed = `at least one identity that can sign in, because ${type} asks for consent`
-    findings.push({ path: ['people'], found: shown(own(document, 'people')), allowed })
-  }
-  return type === 'CUSTOM' ? [...findings, ...customFindings(document)] : findings
-}
-
-/** Nobody can guess what a `CUSTOM` connector asks for and how that travels. */
-function customFindings(document: JsonObject): Finding[] {
-  if (own(document, 'custom_provider') !== undefined) return []
-  const credentials = own(document, 'credentials')
-  return ['fields', 'send'].flatMap((key): Finding[] => {
-    const value = isJsonObject(credentials) ? own(credentials, key) : undefined
-    const allowed = `credentials.${key}, because the type CUSTOM has no default (required)`
-    return isMissingOrEmpty(value) ? [{ path: ['credentials', key], found: shown(value), allowed }] : []
-  })
-}
-
-function toolFindings(document: JsonObject): Finding[] {
-  const credentials = own(document, 'credentials')
-  const fields = isJsonObject(credentials) ? list(own(credentials, 'fields')) : []
-  return [
-    ...repeatedNames(list(own(document, 'tools')), 'name', ['tools']),
-    ...repeatedNames(fields, 'name', ['credentials', 'fields']),
-  ]
-}
-
-/** Findings for every item whose `key` an earlier item of the list already has. */
-export function repeatedNames(items: readonly JsonValue[], key: string, base: Path): Finding[] {
-  const first = new Map<string, number>()
-  return items.flatMap((item, index) => {
-    const name = isJsonObject(item) ? own(item, key) : undefined
-    if (typeof name !== 'string') return []
-    const before = first.get(name)
-    if (before === undefined) first.set(name, index)
-    const found = `${JSON.stringify(name)} for the second time`
-    const allowed = `a ${key} that differs from item ${before ?? 0}`
-    return before === undefined ? [] : [{ path: [...base, index, key], found, allowed }]
-  })
-}
-
-function responderFindings(responder: JsonValue, index: number): Finding[] {
-  if (!isJsonObject(responder)) return []
-  const has = (key: string): boolean => Object.hasOwn(responder, key)
-  const findings: Finding[] = []
-  if (has('respond') === has('sequence')) {
-    const found = has('respond') ? 'both respond and sequence' : 'neither respond nor sequence'
-    findings.push({ path: ['responders', index], found, allowed: 'exactly one of respond and sequence' })
-  }
-  if (has('after_last') && !has('sequence')) {
-    const allowed = 'after_last together with sequence'
-    findings.push({
-      path: ['responders', index, 'after_last'],
-      found: 'after_last without sequence',
-      allowed,
-      atKey: true,
-    })
-  }
-  return findings
-}
-
 function outboundFindings(document: JsonObject, allowOutbound: boolean): Finding[] {
   const url = own(document, 'base_url')
-  if (typeof url !== 'string') return []
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  const http = parsed?.protocol === 'http:' || parsed?.protocol === 'https:'
-  if (parsed && http && (allowOutbound || isLoopback(parsed.hostname))) return []
-  const allowed = allowOutbound
-    ? 'an http or https URL'
-    : 'an http or https URL on loopback (or start with --allow-outbound)'
-  return [{ path: ['base_url'], found: shown(url), allowed }]
+  if (allowOutbound || typeof url !== 'string' || !URL.canParse(url)) return []
+  const { protocol, hostname } = new URL(url)
+  if (!/^https?:$/.test(protocol) || isLoopback(hostname)) return []
+  return [{ path: ['base_url'], found: shown(url), allowed: 'a URL on loopback (or start with --allow-outbound)' }]
 }
 
-function isMissingOrEmpty(value: JsonValue | undefined): boolean {
-  return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+/** Where a connector document has templates, `*` being every item, and the names that they can use there. */
+const TEMPLATES: readonly { path: readonly string[]; roots: readonly string[] }[] = [
+  { path: ['credentials', 'send', 'headers'], roots: ['credentials'] },
+  { path: ['credentials', 'send', 'query'], roots: ['credentials'] },
+  { path: ['tools', '*', 'call', 'path'], roots: ['input', 'account'] },
+  { path: ['tools', '*', 'call', 'query'], roots: ['input', 'account'] },
+  { path: ['tools', '*', 'call', 'headers'], roots: ['input', 'account'] },
+  { path: ['tools', '*', 'call', 'body'], roots: ['input', 'account'] },
+  { path: ['tools', '*', 'result'], roots: ['response', 'input', 'account'] },
+  { path: ['responders', '*', 'respond', 'headers'], roots: ['request', 'account', 'person'] },
+  { path: ['responders', '*', 'respond', 'body'], roots: ['request', 'account', 'person'] },
+  { path: ['responders', '*', 'sequence', '*', 'headers'], roots: ['request', 'account', 'person'] },
+  { path: ['responders', '*', 'sequence', '*', 'body'], roots: ['request', 'account', 'person'] },
+]
+
+function templateFindings(document: JsonObject, check: CheckTemplate): Finding[] {
+  return TEMPLATES.flatMap(({ path, roots }) =>
+    valuesAt(document, path)
+      .flatMap(({ path: at, value }) => textsIn(value, at))
+      .flatMap(({ path: at, value }): Finding[] => {
+        const reason = check(value, roots)
+        if (reason === undefined) return []
+        return [{ path: at, found: shown(value), allowed: `a template that can be read; ${reason}` }]
+      }),
+  )
 }
 
-function list(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : []
+function textsIn(value: JsonValue, base: Path): { path: Path; value: string }[] {
+  if (typeof value === 'string') return [{ value, path: base }]
+  if (Array.isArray(value)) return value.flatMap((item, at) => textsIn(item, [...base, at]))
+  return isJsonObject(value) ? Object.entries(value).flatMap(([key, item]) => textsIn(item, [...base, key])) : []
+}
+
+/**
+ * Finds every `input_schema` that is no JSON Schema 2020-12 of an object. Ajv is loaded when the first file with tools is
+ * checked; its meta schemas, which take longer to compile than everything else here, serve all files read together.
+ */
+export class ToolSchemaCheck {
+  #ajv: { Ajv: new (options: Options) => Ajv2020; meta: Ajv2020 } | undefined
+
+  async findings(document: JsonObject): Promise<Finding[]> {
+    const schemas = valuesAt(document, ['tools', '*', 'input_schema'])
+    if (schemas.length === 0) return []
+    if (!this.#ajv) {
+      // Of a CommonJS package that is loaded late the bundle hands on the default export only.
+      const { Ajv2020: Ajv } = (await import('ajv/dist/2020.js')).default
+      this.#ajv = { Ajv, meta: new Ajv(OPTIONS) }
+    }
+    const { Ajv, meta } = this.#ajv
+    return schemas.flatMap(({ value, path }) => (isJsonObject(value) ? schemaFindings(value, path, Ajv, meta) : []))
+  }
+}
+
+const OPTIONS: Options = { strict: false, allErrors: true, logger: false, validateFormats: false }
+
+function schemaFindings(
+  schema: JsonObject,
+  path: Path,
+  Ajv: new (options: Options) => Ajv2020,
+  meta: Ajv2020,
+): Finding[] {
+  const type = own(schema, 'type')
+  if (type !== undefined && type !== 'object') {
+    return [{ path: [...path, 'type'], found: shown(type), allowed: 'object, because tool_input is an object' }]
+  }
+  try {
+    if (meta.validateSchema(schema) !== true) return metaSchemaFindings(meta.errors ?? [], schema, path)
+    // In an instance of its own, because schemas of different tools may use the same $id.
+    const mentionsMeta = JSON.stringify(schema).includes('json-schema.org')
+    new Ajv({ ...OPTIONS, validateSchema: false, meta: mentionsMeta }).compile(schema)
+    return []
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const found = `a schema that does not compile (${reason})`
+    return [{ path, found, allowed: 'a JSON Schema 2020-12 that stands alone' }]
+  }
+}
+
+/** What the meta schema says, each place once: the branches of its `anyOf` repeat one another. */
+function metaSchemaFindings(errors: readonly ErrorObject[], schema: JsonObject, base: Path): Finding[] {
+  const told = errors.filter(({ keyword }) => keyword !== 'anyOf')
+  const first = told.filter((error, at) => told.findIndex((each) => each.instancePath === error.instancePath) === at)
+  return first.map(({ instancePath, keyword, params, message = 'something else' }) => {
+    const parts = instancePath.split('/').slice(1).map(unescaped)
+    const path = parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+    const values: unknown = keyword === 'enum' ? (params as { allowedValues?: unknown }).allowedValues : undefined
+    const allowed = `JSON Schema 2020-12: ${Array.isArray(values) ? values.join(', ') : message}`
+    return { path: [...base, ...path], found: shown(valueAtPath(schema, path)), allowed }
+  })
+}
+
+function unescaped(part: string): string {
+  return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
 }

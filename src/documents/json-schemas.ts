@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { connectorSchema } from './connector-schema.ts'
+import { connectorSchema } from './connector.ts'
 import { contractReportSchema, coverageReportSchema } from './report-schemas.ts'
-import { scenarioSchema } from './scenario-schema.ts'
-import { seedSchema } from './seed-schema.ts'
-import { stateSchema } from './state-document.ts'
+import { scenarioSchema } from './scenario.ts'
+import { seedSchema } from './seed.ts'
+import { stateSchema } from '../schema/state-document.ts'
 
 const TITLES = {
   seed: 'What a toolmock environment starts with',

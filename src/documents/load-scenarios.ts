@@ -45,7 +45,7 @@ export async function bundledScenarios(checks: DocumentChecks): Promise<Scenario
   const [{ textOf }, { readDocument }, { toScenario }] = await Promise.all([
     import('./seed-files.ts'),
     import('./read.ts'),
-    import('./scenario-document.ts'),
+    import('./scenario.ts'),
   ])
   const scenarios: Scenario[] = []
   for (const name of await bundledScenarioNames()) {

@@ -1,15 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import type { Connector } from '../domain/connector.ts'
-import { type CheckContext, checkConnector, type DocumentChecks } from './connector-checks.ts'
-import { toConnector } from './connector-document.ts'
-import { connectorSchema } from './connector-schema.ts'
-import { findingsOf } from './findings.ts'
-import { DocumentError, type Finding, type Path, type Problem, shown } from './problem.ts'
-import { type SeedDocument, seedSchema } from './seed-schema.ts'
-import { type ScenarioDocument, scenarioSchema } from './scenario-schema.ts'
-import { ToolSchemaCheck } from './tool-schema.ts'
+import { type CheckContext, checkConnector, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
+import { connectorSchema, toConnector } from './connector.ts'
+import { type Finding, findingsOf, shown, valuesAt } from '../schema/findings.ts'
+import { DocumentError, type Problem } from './problem.ts'
+import { type ParsedSeed, seedSchema } from './seed.ts'
+import { type ParsedScenario, scenarioSchema } from './scenario.ts'
 import { SourceText } from './source-text.ts'
-import { vocabularyFindings, vocabularyIn } from './vocabulary-checks.ts'
+import { checkVocabulary } from './seed-checks.ts'
 
 /** A file as far as it could be read on its own: what it holds when its shape is right, and what is wrong with it. */
 export type ReadDocument = ReadConnector | ReadSeed | ReadScenario | UnknownDocument
@@ -24,14 +22,14 @@ export interface ReadConnector {
 export interface ReadSeed {
   kind: 'seed'
   source: SourceText
-  document: SeedDocument | undefined
+  document: ParsedSeed | undefined
   problems: Problem[]
 }
 
 export interface ReadScenario {
   kind: 'scenario'
   source: SourceText
-  document: ScenarioDocument | undefined
+  document: ParsedScenario | undefined
   /** Of its shape; the rest depends on the connectors there are. */
   findings: readonly Finding[]
 }
@@ -76,40 +74,31 @@ export function located(source: SourceText, findings: readonly Finding[]): Probl
 
 async function readConnector(source: SourceText, context: CheckContext): Promise<ReadConnector> {
   const result = connectorSchema.safeParse(source.value)
-  const shape = result.success ? [] : findingsOf(result.error.issues, source)
+  const shape = result.success ? [] : findingsOf(result.error.issues, source.value)
   const problems = located(source, [...shape, ...(await checkConnector(source.value, context))])
   return { kind: 'connector', source, connector: result.success ? toConnector(result.data) : undefined, problems }
 }
 
 function readScenario(source: SourceText): ReadScenario {
   const result = scenarioSchema.safeParse(source.value)
-  const findings = result.success ? [] : findingsOf(result.error.issues, source)
+  const findings = result.success ? [] : findingsOf(result.error.issues, source.value)
   return { kind: 'scenario', source, document: result.success ? result.data : undefined, findings }
 }
 
 async function readSeed(source: SourceText, context: CheckContext): Promise<ReadSeed> {
   const result = seedSchema.safeParse(source.value)
-  const findings = result.success ? [] : findingsOf(result.error.issues, source)
-  for (const [index, document] of inlineConnectors(source.value)) {
-    const inside: Path = ['connectors', index]
-    for (const finding of await checkConnector(document, context)) {
-      findings.push({ ...finding, path: [...inside, ...finding.path] })
-    }
+  const findings = result.success ? [] : findingsOf(result.error.issues, source.value)
+  for (const { path, value } of valuesAt(source.value, ['connectors', '*'])) {
+    const inside = await checkConnector(value, context)
+    findings.push(...inside.map((finding) => ({ ...finding, path: [...path, ...finding.path] })))
   }
-  const vocabulary = vocabularyIn(source.value)
-  if (vocabulary) findings.push(...vocabularyFindings(vocabulary, await context.words()))
+  findings.push(...(await checkVocabulary(source.value, context.words)))
   return {
     kind: 'seed',
     source,
     document: result.success ? result.data : undefined,
     problems: located(source, findings),
   }
-}
-
-function inlineConnectors(seed: JsonValue): [number, JsonObject][] {
-  const connectors = isJsonObject(seed) ? own(seed, 'connectors') : undefined
-  if (!Array.isArray(connectors)) return []
-  return connectors.flatMap((item, index): [number, JsonObject][] => (isJsonObject(item) ? [[index, item]] : []))
 }
 
 function open(text: string, file: string): SourceText | readonly Problem[] {

@@ -1,11 +1,11 @@
 import { CREDENTIAL_KINDS, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import { bareConnector, typeOfConnection } from '../domain/connector-defaults.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
 import { authorizationTypeOf } from '../domain/provider.ts'
 import type { SeedBundle } from '../domain/seed.ts'
-import { repeatedNames } from './connector-checks.ts'
-import { type Finding, type Path, shown } from './problem.ts'
+import { didYouMean, nearest } from '../domain/suggestion.ts'
+import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
 
 /** The connectors that a seed may refer to; `undefined` behind a name whose own file has problems. */
 export type KnownConnectors = ReadonlyMap<string, Connector | undefined>
@@ -31,79 +31,60 @@ export function connectorsIn(bundle: SeedBundle): KnownConnectors {
 
 /** The name of a connector document, and the names in a seed's list of connectors. */
 export function namesIn(document: JsonValue): string[] {
-  if (!isJsonObject(document)) return []
-  const listed = items(document, 'connectors').map((item) => (isJsonObject(item) ? own(item, 'connector') : item))
-  return [own(document, 'connector'), ...listed].filter((name) => typeof name === 'string')
+  return textsAt(document, ['connector'], ['connectors', '*'], ['connectors', '*', 'connector'])
 }
 
-/** Every name in a seed that may stand for a connector, whatever its shape, so that one mistake is not told twice. */
+/** Every name in a seed that may mean a connector, whatever is wrong with its entry, so that one mistake is reported once. */
 export function possibleNames(seed: JsonValue): string[] {
-  if (!isJsonObject(seed)) return []
-  const typed = items(seed, 'connections').filter((item) => isJsonObject(item) && own(item, 'type') !== undefined)
-  const names = [
-    ...typed.map((item) => isJsonObject(item) && own(item, 'key_id')),
-    ...items(seed, 'providers').map((item) => isJsonObject(item) && own(item, 'identifier')),
-  ]
-  return [...namesIn(seed), ...names.filter((name) => typeof name === 'string')]
-}
-
-/** What in a seed document does not go with the connectors that there are. */
-export function checkSeed(document: JsonValue, known: KnownConnectors, files: ReadonlySet<string>): Finding[] {
-  if (!isJsonObject(document)) return []
+  const typed = valuesAt(seed, ['connections', '*']).flatMap(({ value }) =>
+    isJsonObject(value) && own(value, 'type') !== undefined ? [own(value, 'key_id')] : [],
+  )
   return [
-    ...repeatedNames(items(document, 'clients'), 'client_id', ['clients']),
-    ...repeatedNames(items(document, 'connections'), 'key_id', ['connections']),
-    ...repeatedNames(items(document, 'providers'), 'identifier', ['providers']),
-    ...listFindings(document, files),
-    ...items(document, 'connections').flatMap((item, index) => connectionFindings(item, ['connections', index], known)),
-    ...items(document, 'accounts').flatMap((item, index) => accountFindings(item, ['accounts', index], known)),
-    ...repeatedNames(items(document, 'accounts'), 'id', ['accounts']),
-    ...repeatedAccounts(items(document, 'accounts')),
-    ...generateItems(document).flatMap(([item, path]) => connectorFindings(item, path, known)),
+    ...namesIn(seed),
+    ...typed.filter((name) => typeof name === 'string'),
+    ...textsAt(seed, ['providers', '*', 'identifier']),
   ]
 }
 
-/** Names in the list of connectors that no file beside the seed has, and connectors that are there twice. */
-function listFindings(document: JsonObject, files: ReadonlySet<string>): Finding[] {
-  const seen = new Set<string>()
-  return items(document, 'connectors').flatMap((item, index): Finding[] => {
-    const name = isJsonObject(item) ? own(item, 'connector') : item
-    if (typeof name !== 'string') return []
-    const path = ['connectors', index, ...(isJsonObject(item) ? ['connector'] : [])]
-    if (seen.has(name)) return [{ path, found: `${shown(name)} for the second time`, allowed: 'each connector once' }]
-    seen.add(name)
-    if (isJsonObject(item) || files.has(name)) return []
-    return [
-      { path, found: shown(name), allowed: `connectors with a file in the folder of this seed (${listed(files)})` },
-    ]
-  })
+function textsAt(document: JsonValue, ...paths: readonly string[][]): string[] {
+  const values = paths.flatMap((path) => valuesAt(document, path).map(({ value }) => value))
+  return values.filter((value) => typeof value === 'string')
+}
+
+/** What is wrong with a seed given the connectors that there are and the files beside it. */
+export function checkSeed(document: JsonValue, known: KnownConnectors, files: ReadonlySet<string>): Finding[] {
+  return [
+    ...valuesAt(document, ['connectors', '*']).flatMap(({ path, value }): Finding[] => {
+      if (typeof value !== 'string' || files.has(value)) return []
+      const allowed = `connectors with a file in the folder of this seed (${listed(files)})`
+      return [{ path, found: `${shown(value)}${didYouMean(value, files)}`, allowed }]
+    }),
+    ...valuesAt(document, ['connections', '*']).flatMap(({ path, value }) => connectionFindings(value, path, known)),
+    ...valuesAt(document, ['accounts', '*']).flatMap(({ path, value }) => accountFindings(value, path, known)),
+    ...valuesAt(document, ['generate']).flatMap(({ path, value }) => connectorFindings(value, path, known)),
+    ...valuesAt(document, ['generate', '*']).flatMap(({ path, value }) => connectorFindings(value, path, known)),
+  ]
 }
 
 function connectionFindings(item: JsonValue, path: Path, known: KnownConnectors): Finding[] {
   if (!isJsonObject(item) || own(item, 'type') !== undefined) return []
   const name = own(item, 'key_id')
   if (typeof name === 'string' && known.has(name)) return []
-  const allowed = 'a type, because no connector has the name of this connection (required)'
+  const allowed = 'a type, because no connector has the name of this connection'
   return [{ path: [...path, 'type'], found: 'nothing', allowed }]
 }
 
 function connectorFindings(item: JsonValue, path: Path, known: KnownConnectors): Finding[] {
   const name = isJsonObject(item) ? own(item, 'connector') : undefined
   if (typeof name !== 'string' || known.has(name)) return []
-  return [
-    {
-      path: [...path, 'connector'],
-      found: shown(name),
-      allowed: `a connector that there is (${listed(known.keys())})`,
-    },
-  ]
+  const found = `${shown(name)}${didYouMean(name, known.keys())}`
+  return [{ path: [...path, 'connector'], found, allowed: `a connector that there is (${listed(known.keys())})` }]
 }
 
 function accountFindings(item: JsonValue, path: Path, known: KnownConnectors): Finding[] {
-  const unknown = connectorFindings(item, path, known)
   const name = isJsonObject(item) ? own(item, 'connector') : undefined
   const connector = typeof name === 'string' ? known.get(name) : undefined
-  if (!connector || !isJsonObject(item)) return unknown
+  if (!connector || !isJsonObject(item)) return connectorFindings(item, path, known)
   const type = connector.authorization_type
   const given = own(item, 'authorization_type')
   const findings: Finding[] = []
@@ -111,10 +92,8 @@ function accountFindings(item: JsonValue, path: Path, known: KnownConnectors): F
     const allowed = `${type}, the type of connector ${connector.connector}`
     findings.push({ path: [...path, 'authorization_type'], found: shown(given), allowed })
   }
-  return [
-    ...findings,
-    ...detailFindings(own(item, 'authorization_details'), connector, [...path, 'authorization_details']),
-  ]
+  const details = own(item, 'authorization_details')
+  return [...findings, ...detailFindings(details, connector, [...path, 'authorization_details'])]
 }
 
 /** G23: the sub-object that fits, and `db_user` for provisioned clusters. */
@@ -124,39 +103,45 @@ function detailFindings(details: JsonValue | undefined, connector: Connector, pa
   const fitting = TRAITS[type].kind
   const allowed = fitting === null ? `no credentials for ${type}` : `${fitting} for ${type}`
   const findings = CREDENTIAL_KINDS.filter((kind) => kind !== fitting && own(given, kind) !== undefined).map(
-    (kind): Finding => ({ path: [...path, kind], found: kind, allowed, atKey: true }),
+    (kind): Finding => ({ path: [...path, kind], found: `set for an account of type ${type}`, allowed, atKey: true }),
   )
   const login = own(given, 'trusted_idp')
   if (type === 'TRUSTED_IDP' && cluster === 'provisioned' && !(isJsonObject(login) && own(login, 'db_user'))) {
-    const needed = 'the database user, because the cluster is provisioned (required)'
+    const needed = 'the database user, because the cluster is provisioned'
     findings.push({ path: [...path, 'trusted_idp', 'db_user'], found: 'nothing', allowed: needed })
   }
   return findings
 }
 
-function repeatedAccounts(accounts: readonly JsonValue[]): Finding[] {
-  const first = new Map<string, number>()
-  return accounts.flatMap((account, index): Finding[] => {
-    if (!isJsonObject(account)) return []
-    const scope = ['organization_id', 'user_id'].map((field) => own(account, field) ?? '')
-    const key = JSON.stringify([own(account, 'connector'), own(account, 'identifier'), ...scope])
-    const before = first.get(key)
-    if (before === undefined) first.set(key, index)
-    const found = `the account of accounts[${before ?? 0}] for the second time`
-    const allowed = 'each identifier once for each connector and scope'
-    return before === undefined ? [] : [{ path: ['accounts', index, 'identifier'], found, allowed }]
+/** Words of `settings.vocabulary` that the spec does not know, and words on the wire that mean another word there (G48). */
+export async function checkVocabulary(seed: JsonValue, words: () => Promise<readonly string[]>): Promise<Finding[]> {
+  const [found] = valuesAt(seed, ['settings', 'vocabulary'])
+  if (!found || !isJsonObject(found.value)) return []
+  const vocabulary = found.value
+  const all = await words()
+  const known = new Set(all)
+  return Object.entries(vocabulary).flatMap(([word, wire]): Finding[] => {
+    const path = [...found.path, word]
+    const findings = known.has(word) ? [] : [unknownWord(word, all, path)]
+    if (typeof wire !== 'string' || !known.has(wire) || Object.hasOwn(vocabulary, wire)) return findings
+    const allowed = `a word that the document does not have, or ${wire} with a word of its own as well`
+    return [...findings, { path, found: `${shown(wire)}, which is a word of the document`, allowed }]
   })
 }
 
-function generateItems(document: JsonObject): [JsonValue, Path][] {
-  const generate = own(document, 'generate')
-  if (Array.isArray(generate)) return generate.map((item, index) => [item, ['generate', index]])
-  return generate === undefined ? [] : [[generate, ['generate']]]
-}
-
-function items(document: JsonObject, key: string): readonly JsonValue[] {
-  const value = own(document, key)
-  return Array.isArray(value) ? value : []
+function unknownWord(word: string, words: readonly string[], path: Path): Finding {
+  const close: string[] = []
+  let next = nearest(word, words)
+  while (next !== undefined && close.length < 3) {
+    close.push(next)
+    next = nearest(
+      word,
+      words.filter((candidate) => !close.includes(candidate)),
+    )
+  }
+  const meant = close.length > 0 ? ` (did you mean ${close.join(', ')}?)` : ''
+  const allowed = 'names of fields and values of enumerations of spec/openapi.yaml'
+  return { path, found: `an unknown word${meant}`, allowed, atKey: true }
 }
 
 function listed(names: Iterable<string>): string {

@@ -2,12 +2,11 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Connector } from '../domain/connector.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
-import type { CheckContext, DocumentChecks } from './connector-checks.ts'
+import { type CheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { DocumentError, type Problem, UnreadableFileError } from './problem.ts'
 import { located, type ReadConnector, readDocument, type ReadScenario, type ReadSeed } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, namesIn, possibleNames } from './seed-checks.ts'
-import { toBundle } from './seed-document.ts'
-import { ToolSchemaCheck } from './tool-schema.ts'
+import { toBundle } from './seed.ts'
 
 /** The files that make one seed: a folder's, or one. */
 export interface SeedFiles {

@@ -1,91 +1,69 @@
-import {
-  type Alias,
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  type YAMLError,
-  type YAMLMap,
-} from 'yaml'
-import type { JsonValue } from '../domain/json.ts'
-import { DocumentError, type Finding, type Path, type Problem, problemAt, shown } from './problem.ts'
+import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
+import { type JsonValue, nesting } from '../domain/json.ts'
+import { type Finding, type Path, shown } from '../schema/findings.ts'
+import { DocumentError, type Problem, problemAt } from './problem.ts'
 
-/** Larger files are refused: they are no seeds that somebody wrote, and YAML is slow to read. */
+/** Larger files are refused: nobody writes such a seed by hand, and YAML is slow to read. */
 export const MAX_SOURCE_LENGTH = 8 * 1024 * 1024
 const MAX_DEPTH = 100
-/** Aliases are followed this often in one file, so that a few lines cannot grow into gigabytes. */
+/** One anchor is followed this often, so that a few lines cannot grow into gigabytes. */
 const MAX_ALIASES = 200
-
-/** One slip often makes the rest of a file unreadable; more would not help anybody. */
+/** One slip often makes the rest of a file unreadable: more problems of syntax help nobody. */
 const MAX_SYNTAX_PROBLEMS = 10
 
-/** The text of one YAML or JSON file as a plain value that still knows where each part of it stands. */
+/** A problem of syntax: what is wrong, and where in the text. */
+type SyntaxFinding = Omit<Finding, 'path'> & { offset: number }
+
+/** The nodes of a parsed text. */
+interface Tree {
+  value(): JsonValue
+  /** Where a path starts; undefined where nothing is at it. */
+  offsetOf(path: Path, atKey: boolean): number | undefined
+  findings: readonly SyntaxFinding[]
+}
+
+/** The text of one YAML or JSON file as a plain value, of which each part has a line and a column. */
 export class SourceText {
   readonly value: JsonValue
-  readonly #document: Document
-  readonly #lines: LineCounter
+  readonly #tree: Tree
+  readonly #lines = new LineCounter()
 
   /** @throws DocumentError for text that is not one YAML or JSON document of bounded size */
   constructor(
-    text: string,
+    given: string,
     readonly file: string,
   ) {
+    const text = given.replace(/^\uFEFF/, '')
+    this.#lines.addNewLine(0)
     if (text.length > MAX_SOURCE_LENGTH) {
-      throw this.#refused(0, { path: [], found: `${text.length} characters`, allowed: `at most ${MAX_SOURCE_LENGTH}` })
+      throw this.#refused([aboutText(`${text.length} characters long`, `at most ${MAX_SOURCE_LENGTH}`)])
     }
-    this.#lines = new LineCounter()
-    if (opensTooMany(text)) throw this.#refused(0, tooDeep([]))
-    this.#document = parseDocument(text, {
-      lineCounter: this.#lines,
-      prettyErrors: false,
-      uniqueKeys: true,
-      logLevel: 'error',
-    })
-    const faults = [...this.#document.errors, ...this.#document.warnings]
-    // The parser is recursive and reports its own overflow as if it were the text's fault, once for each level.
-    if (faults.some((fault) => fault.message.startsWith('Maximum call stack'))) throw this.#refused(0, tooDeep([]))
-    const told = faults.slice(0, MAX_SYNTAX_PROBLEMS)
-    if (told.length > 0) throw new DocumentError(told.map((fault) => this.#syntaxProblem(fault, text)))
-    const reader = new ValueReader(this.#document)
-    this.value = reader.read(this.#document.contents, [], 0)
-    if (reader.findings.length > 0) throw new DocumentError(reader.findings.map((finding) => this.problem(finding)))
-  }
-
-  /** The value at a path; undefined where there is none. */
-  at(path: Path): JsonValue | undefined {
-    let value: JsonValue | undefined = this.value
-    for (const part of path) {
-      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
-      value = (value as Record<string | number, JsonValue>)[part]
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#lines.addNewLine(at + 1)
+    // The parsers are recursive: what they would only overflow on is refused before.
+    if (nesting(text) > 4 * MAX_DEPTH) throw this.#refused([TOO_DEEP])
+    this.#tree = treeOf(text, file)
+    if (this.#tree.findings.length > 0) throw this.#refused(this.#tree.findings)
+    try {
+      this.value = this.#tree.value()
+    } catch (error) {
+      throw this.#refused([conversionFinding(error)])
     }
-    return value
+    const [finding] = unusable(this.value, [])
+    if (finding) throw new DocumentError([this.problem(finding)])
   }
 
   problem(finding: Finding): Problem {
     return problemAt(this.file, this.#place(this.#offset(finding)), finding)
   }
 
-  /** Where a path starts; where its last parts do not exist, what they are missing from. */
-  #offset({ path, atKey }: Finding): number {
-    let node: unknown = this.#document.contents
-    let offset = start(node) ?? 0
-    for (const [index, part] of path.entries()) {
-      const container = isAlias(node) ? node.resolve(this.#document) : node
-      if (isSeq(container)) {
-        node = container.items[Number(part)]
-      } else if (isMap(container)) {
-        const pair = pairOf(container, part)
-        const last = index === path.length - 1
-        node = pair && ((last && atKey) || start(pair.value) === undefined ? pair.key : pair.value)
-      } else return offset
-      const next = start(node)
-      if (next === undefined) return offset
-      offset = next
+  /** Where a path starts; where its last parts do not exist, the start of what they are missing from. */
+  #offset({ path, atKey = false }: Finding): number {
+    for (let length = path.length; length >= 0; length--) {
+      const offset = this.#tree.offsetOf(path.slice(0, length), atKey && length === path.length)
+      if (offset !== undefined) return offset
     }
-    return offset
+    return 0
   }
 
   #place(offset: number): { line: number; column: number } {
@@ -93,116 +71,155 @@ export class SourceText {
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
 
-  #syntaxProblem(fault: YAMLError | Error, text: string): Problem {
-    const offset = 'pos' in fault ? fault.pos[0] : 0
-    const finding: Finding = {
-      path: [],
-      ...syntaxFinding(fault, /^[^\s:,{}[\]]*/.exec(text.slice(offset, offset + 80))?.[0] ?? ''),
-    }
-    return problemAt(this.file, this.#place(offset), finding)
-  }
-
-  #refused(offset: number, finding: Finding): DocumentError {
-    return new DocumentError([problemAt(this.file, { line: 1, column: offset + 1 }, finding)])
+  #refused(findings: readonly SyntaxFinding[]): DocumentError {
+    const told = findings.slice(0, MAX_SYNTAX_PROBLEMS)
+    return new DocumentError(
+      told.map(({ offset, ...finding }) => problemAt(this.file, this.#place(offset), { path: [], ...finding })),
+    )
   }
 }
 
-/** Turns the nodes of a document into plain JSON, with what JSON has no place for as findings. */
-class ValueReader {
-  readonly findings: Finding[] = []
-  readonly #document: Document
-  #aliases = 0
+/** JSON where the text is strict JSON, else YAML; a file that says it is JSON, and is neither, is reported as JSON. */
+function treeOf(text: string, file: string): Tree {
+  const json = jsonTree(text)
+  if (json && json.findings.every(({ allowed }) => allowed === EACH_KEY_ONCE)) return json
+  const yaml = yamlTree(text)
+  return json && yaml.findings.length > 0 && file.endsWith('.json') ? json : yaml
+}
 
-  constructor(document: Document) {
-    this.#document = document
-  }
-
-  read(node: unknown, path: Path, depth: number): JsonValue {
-    if (depth > MAX_DEPTH) return this.#refuse(tooDeep(path))
-    if (isAlias(node)) return this.#readAlias(node, path, depth)
-    if (isSeq(node)) return node.items.map((item, index) => this.read(item, [...path, index], depth + 1))
-    // Object.fromEntries makes `__proto__` an own key like any other.
-    if (isMap(node)) return Object.fromEntries(node.items.flatMap((pair) => this.#readPair(pair, path, depth)))
-    if (!isScalar(node)) return null
-    const value = node.value
-    if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
-    if (typeof value === 'number' && Number.isFinite(value)) return value
-    return this.#refuse({
-      path,
-      found: typeof value === 'number' ? String(value) : 'a value of another kind',
-      allowed: 'a value that JSON has',
-    })
-  }
-
-  #readPair(pair: { key: unknown; value: unknown }, path: Path, depth: number): [string, JsonValue][] {
-    const key = isScalar(pair.key) ? pair.key.value : undefined
-    if (typeof key !== 'string' && typeof key !== 'number' && typeof key !== 'boolean') {
-      this.#refuse({ path, found: `the key ${shown(key)}`, allowed: 'keys that are plain words' })
-      return []
-    }
-    return [[String(key), this.read(pair.value, [...path, String(key)], depth + 1)]]
-  }
-
-  #readAlias(alias: Alias, path: Path, depth: number): JsonValue {
-    this.#aliases += 1
-    if (this.#aliases > MAX_ALIASES) {
-      const finding = {
-        path,
-        found: `more than ${MAX_ALIASES} aliases`,
-        allowed: `at most ${MAX_ALIASES}; write the values out`,
-      }
-      return this.#aliases === MAX_ALIASES + 1 ? this.#refuse(finding) : null
-    }
-    const target = alias.resolve(this.#document)
-    if (target) return this.read(target, path, depth + 1)
-    return this.#refuse({
-      path,
-      found: `the alias *${alias.source}`,
-      allowed: 'aliases of anchors that stand before them',
-    })
-  }
-
-  #refuse(finding: Finding): null {
-    this.findings.push(finding)
-    return null
+/** Undefined for a text that does not begin like JSON. */
+function jsonTree(text: string): Tree | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined
+  const errors: ParseError[] = []
+  const root = parseTree(text, errors, { disallowComments: true })
+  if (!root) return undefined
+  return {
+    value: () => JSON.parse(text) as JsonValue,
+    offsetOf: (path, atKey) => {
+      const node = findNodeAtLocation(root, [...path])
+      return atKey ? (node?.parent?.children?.[0]?.offset ?? node?.offset) : node?.offset
+    },
+    findings: [...errors.map((error) => jsonFinding(error)), ...repeatedKeys(root)],
   }
 }
 
-/** Whether many more brackets are opened than closed: a guard that spares the parser what it would only overflow on. */
-function opensTooMany(text: string): boolean {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    if (character === '[' || character === '{') depth += 1
-    else if (character === ']' || character === '}') depth -= 1
-    if (depth > 4 * MAX_DEPTH) return true
+function jsonFinding({ error, offset }: ParseError): SyntaxFinding {
+  // CommaExpected, InvalidSymbol, …
+  const reason = printParseErrorCode(error).replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
+  return { subject: 'the text', found: `not JSON (${reason.toLowerCase()})`, allowed: 'JSON', offset }
+}
+
+function repeatedKeys({ type, children = [] }: Node): SyntaxFinding[] {
+  const keys = new Set<unknown>()
+  return children.flatMap((child): SyntaxFinding[] => {
+    const [key] = type === 'object' ? (child.children ?? []) : []
+    const repeated = key !== undefined && keys.has(key.value)
+    if (key) keys.add(key.value)
+    return [...(repeated ? [repeatedKey(shown(key.value), key.offset)] : []), ...repeatedKeys(child)]
+  })
+}
+
+function yamlTree(text: string): Tree {
+  const document = parseDocument(text, { prettyErrors: false, uniqueKeys: true, logLevel: 'error' })
+  const errors = [...document.errors, ...document.warnings]
+  return {
+    value: () => document.toJS({ maxAliasCount: MAX_ALIASES }) as JsonValue,
+    offsetOf: (path, atKey) => yamlOffset(document, path, atKey),
+    findings: errors.length > 0 ? errors.map((error) => yamlFinding(error, text)) : refusedNodes(document),
   }
-  return false
 }
 
-function pairOf(map: YAMLMap, key: string | number): { key: unknown; value: unknown } | undefined {
-  return map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))
+function yamlOffset(document: Document, path: Path, atKey: boolean): number | undefined {
+  let node: unknown = document.contents
+  let key: unknown
+  for (const part of path) {
+    const container = isAlias(node) ? node.resolve(document) : node
+    if (!isSeq(container) && !isMap(container)) return undefined
+    const pair =
+      isMap(container) && container.items.find((item) => isScalar(item.key) && String(item.key.value) === part)
+    key = pair ? pair.key : undefined
+    node = isSeq(container) ? container.items[Number(part)] : pair ? pair.value : undefined
+    if (node === undefined) return undefined
+  }
+  const [start] = [...(atKey && key !== undefined ? [key] : [node, key])].flatMap(startOf)
+  return start ?? (path.length === 0 ? 0 : undefined)
 }
 
-function start(node: unknown): number | undefined {
-  return typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)
-    ? (node.range[0] as number)
-    : undefined
+function startOf(node: unknown): number[] {
+  const range: unknown = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined
+  return Array.isArray(range) ? [range[0] as number] : []
 }
 
-function tooDeep(path: Path): Finding {
-  return { path: path.slice(0, 5), found: `more than ${MAX_DEPTH} nested levels`, allowed: `at most ${MAX_DEPTH}` }
-}
-
-function syntaxFinding(fault: YAMLError | Error, word: string): { found: string; allowed: string } {
-  switch ('code' in fault ? fault.code : undefined) {
+function yamlFinding(error: YAMLError, text: string): SyntaxFinding {
+  const [offset] = error.pos
+  const word = /^[^\s:,{}[\]]*/.exec(text.slice(offset, offset + 80))?.[0] ?? ''
+  switch (error.code) {
     case 'DUPLICATE_KEY':
-      return { found: `the key ${word} for the second time`, allowed: 'each key once' }
+      return repeatedKey(word, offset)
     case 'MULTIPLE_DOCS':
-      return { found: 'a second document', allowed: 'one document in a file' }
+      return { subject: 'the text', found: 'more than one document', allowed: 'one document in a file', offset }
     case 'TAG_RESOLVE_FAILED':
-      return { found: `the tag ${word}`, allowed: 'values without tags' }
+      return { subject: `the tag ${word}`, found: 'not supported', allowed: 'values without tags', offset }
     default:
-      return { found: `text that is no YAML (${fault.message})`, allowed: 'YAML or JSON' }
+      // The parser reports its own overflow as if it were an error of the text.
+      if (error.message.startsWith('Maximum call stack')) return TOO_DEEP
+      return { subject: 'the text', found: `not YAML (${error.message})`, allowed: 'YAML or JSON', offset }
   }
+}
+
+/** What YAML can say and JSON cannot: keys that are no plain words; and aliases of nothing. */
+function refusedNodes(document: Document): SyntaxFinding[] {
+  const findings: SyntaxFinding[] = []
+  visit(document, {
+    Alias: (_key, node) => {
+      if (node.resolve(document)) return
+      const allowed = 'aliases of anchors that stand before them'
+      findings.push({
+        subject: `the alias *${node.source}`,
+        found: 'of no anchor',
+        allowed,
+        offset: startOf(node)[0] ?? 0,
+      })
+    },
+    Pair: (_key, { key }) => {
+      if (isScalar(key) && key.value !== null) return
+      const offset = startOf(key)[0] ?? 0
+      findings.push({ subject: 'a key', found: `no plain word`, allowed: 'keys that are plain words', offset })
+    },
+  })
+  return findings
+}
+
+/** What a parser reads and no document may hold. */
+function unusable(value: JsonValue, path: Path): Finding[] {
+  if (path.length > MAX_DEPTH) return [{ ...TOO_DEEP, path: path.slice(0, 5) }]
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return [{ path, found: String(value), allowed: 'a value that JSON has' }]
+  }
+  if (typeof value !== 'object' || value === null) return []
+  if (Array.isArray(value)) return value.flatMap((item, index) => unusable(item, [...path, index]))
+  return Object.entries(value).flatMap(([key, item]) => unusable(item, [...path, key]))
+}
+
+const EACH_KEY_ONCE = 'each key once'
+
+function repeatedKey(key: string, offset: number): SyntaxFinding {
+  return { subject: `the key ${key}`, found: 'there for the second time', allowed: EACH_KEY_ONCE, offset }
+}
+
+function aboutText(found: string, allowed: string): SyntaxFinding {
+  return { subject: 'the text', found, allowed, offset: 0 }
+}
+
+const TOO_DEEP = aboutText(`nested more than ${MAX_DEPTH} levels deep`, `at most ${MAX_DEPTH}`)
+
+/** Why the nodes of a text make no value. */
+function conversionFinding(error: unknown): SyntaxFinding {
+  if (error instanceof RangeError) return TOO_DEEP
+  const reason = error instanceof Error ? error.message : String(error)
+  if (!reason.startsWith('Excessive alias count')) return aboutText(`not YAML (${reason})`, 'YAML or JSON')
+  return aboutText(
+    `one that follows an alias more than ${MAX_ALIASES} times`,
+    `at most ${MAX_ALIASES}; write the values out`,
+  )
 }

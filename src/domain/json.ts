@@ -13,6 +13,12 @@ export function own(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
+/** The same object without keys that hold `undefined`. */
+export function present<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  const entries = Object.entries(object).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> }
+}
+
 /** The deepest level of brackets and braces of JSON text outside strings, counted without recursion. */
 export function nesting(text: string): number {
   let depth = 0

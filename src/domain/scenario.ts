@@ -1,47 +1,15 @@
 import type { Instant } from './instant.ts'
-import type { JsonValue } from './json.ts'
+import type { JsonObject, JsonValue } from './json.ts'
 
 /** Where a rule of a scenario acts (1.4). */
-export const PLACES = ['service', 'third_party', 'token_refresh', 'consent'] as const
-export type Place = (typeof PLACES)[number]
+export const RULE_PLACES = ['service', 'third_party', 'token_refresh', 'consent'] as const
+export type RulePlace = (typeof RULE_PLACES)[number]
 
-/** Every fault and what it can be told. Durations are milliseconds. */
-export interface FaultParameters {
-  respond: RespondParameters
-  latency: { min: number; max: number }
-  timeout: NoParameters
-  reset_connection: NoParameters
-  empty_response: NoParameters
-  /** How many octets of the body are sent; half of them when null. */
-  truncate_body: { bytes: number | null }
-  malformed_json: NoParameters
-  /** In so many pieces, the last of which leaves after so long. */
-  slow_body: { over: number; pieces: number }
-  expire_access_token: NoParameters
-  expire_account: NoParameters
-  revoke_refresh_token: NoParameters
-  disconnect: NoParameters
-  revoke_bearer_tokens: NoParameters
-  advance_clock: { by: number }
+/** One thing that a rule does: a kind of `scenarios/faults/faults.ts`, with parameters that its schema has accepted. */
+export interface ScenarioFault {
+  kind: string
+  params: JsonObject
 }
-export type FaultKind = keyof FaultParameters
-
-export type NoParameters = Readonly<Record<string, never>>
-
-/** An answer in place of the plain one. */
-export interface RespondParameters {
-  /** Null only at `consent`, whose answer is a redirect. */
-  status: number | null
-  /** The `error_code` of the default body at `service`. */
-  error_code: string | null
-  message: string | null
-  headers: Readonly<Record<string, string>>
-  /** Undefined for the default body. */
-  body: JsonValue | undefined
-}
-
-/** One thing that a rule does. */
-export type Fault = { [Kind in FaultKind]: { kind: Kind; params: FaultParameters[Kind] } }[FaultKind]
 
 /** Which requests a rule is about; what is absent does not matter. Texts are values or globs. */
 export interface RuleMatch {
@@ -64,7 +32,8 @@ export type ScenarioTime = { at: Instant } | { after: number }
 
 /**
  * When a rule fires; every condition that is there has to hold. `nth`, `first`, `every` and `after` are about the number of
- * this request among all that fit the rule's place and match since the scenario started, in whatever state (1.4).
+ * this request among all that match the rule since the scenario started: a rule only counts requests that arrive while the
+ * scenario is in the rule's state (1.4).
  */
 export interface RuleConditions {
   nth?: number
@@ -82,10 +51,10 @@ export interface RuleConditions {
 
 export interface ScenarioRule {
   name: string
-  at: Place
+  at: RulePlace
   on: RuleMatch
   when: RuleConditions
-  do: readonly Fault[]
+  do: readonly ScenarioFault[]
   /** The state of the scenario from this request on; null leaves it. */
   then: string | null
   /** Whether a run in which this rule never fired has failed. */
@@ -107,7 +76,7 @@ export interface Scenario {
 export interface FiredRule {
   scenario: string
   rule: string
-  at: Place
+  at: RulePlace
   /** What it did, in one sentence. */
   sentence: string
 }

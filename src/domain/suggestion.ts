@@ -5,7 +5,8 @@ export function nearest(word: string, allowed: Iterable<string>): string | undef
   let bound = Math.floor(Math.max(word.length, 3) / 3) + 1
   for (const candidate of allowed) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bound)
-    if (distance < bound) [best, bound] = [candidate, distance]
+    // A word of which no letter is right is no slip.
+    if (distance < bound && distance < word.length) [best, bound] = [candidate, distance]
   }
   return best
 }

@@ -1,5 +1,5 @@
 import { matchesGlob } from './glob.ts'
-import { type JsonValue, isJsonObject } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
 /** The value at a dotted path (`to.0.address`), by own properties only; undefined when there is none. */
 export function valueAt(value: JsonValue | undefined, dottedPath: string): JsonValue | undefined {
@@ -9,6 +9,17 @@ export function valueAt(value: JsonValue | undefined, dottedPath: string): JsonV
     found = (found as Record<string, JsonValue>)[part]
   }
   return found
+}
+
+/** Nested objects as dotted paths, as `valueAt` takes them; lists and empty objects are values. */
+export function dottedPaths(object: JsonObject): Record<string, JsonValue> {
+  const entries = (inner: JsonObject, prefix: string): [string, JsonValue][] =>
+    Object.entries(inner).flatMap(([key, value]) =>
+      isJsonObject(value) && Object.keys(value).length > 0
+        ? entries(value, `${prefix}${key}.`)
+        : [[`${prefix}${key}`, value] as [string, JsonValue]],
+    )
+  return Object.fromEntries(entries(object, ''))
 }
 
 /** Whether a value is what a match asks for: strings by glob, everything else by equality; `*` is any value that is there. */

@@ -160,11 +160,11 @@ const UNREAD = Object.freeze({})
 function applyScenarios(context: RequestContext, services: AppServices): Promise<void> | undefined {
   const environment = environmentOf(context)
   const scenarios = services.scenarios.of(environment)
-  const fired = scenarios.active ? scenarios.consider(scenarioRequest(context, environment)) : undefined
+  const fired = scenarios.active ? scenarios.match(scenarioRequest(context, environment)) : undefined
   if (!fired) return undefined
   // Such a fault may have ended the bearer token of this very request.
-  if (fired.happened.has('revoke_bearer_tokens') || fired.happened.has('advance_clock')) checkBearer(context, services)
-  return fired.wire.length === 0 ? undefined : applyFaults(context, services, environment, fired.wire)
+  if (fired.applied.has('revoke_bearer_tokens') || fired.applied.has('advance_clock')) checkBearer(context, services)
+  return fired.faults.length === 0 ? undefined : applyFaults(context, services, environment, fired.faults)
 }
 
 /** Calls the operation, unless a scenario has answered in its place. */

@@ -5,7 +5,6 @@ import type { Operation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import type { FaultKind } from '../domain/scenario.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { Environment } from '../state/environment.ts'
@@ -79,7 +78,7 @@ export interface RequestContext {
 /** What the rules of scenarios do to an answer (1.4). */
 export interface AnswerFault {
   /** The fault that ended the connection before an answer. */
-  readonly cut: FaultKind | undefined
+  readonly cut: string | undefined
   /** Whether a rule answers in place of the operation. */
   readonly injected: boolean
   /** The text of an injected answer that is no JSON. */

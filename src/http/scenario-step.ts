@@ -3,9 +3,9 @@ import type { Account } from '../domain/account.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { locate, type Locator } from '../domain/locator.ts'
-import { deliveryOf, injectedAnswer, waitBefore } from '../scenarios/delivery.ts'
-import type { FaultEffect } from '../scenarios/faults/fault.ts'
-import type { ScenarioRequest } from '../scenarios/scenario-request.ts'
+import { actBefore, deliveryOf, injectedAnswer } from '../scenarios/delivery.ts'
+import type { ScenarioRequest } from '../scenarios/environment-scenarios.ts'
+import type { MatchedFault } from '../scenarios/faults/fault.ts'
 import type { Environment } from '../state/environment.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -14,19 +14,19 @@ export async function applyFaults(
   context: RequestContext,
   { pauses, scenarios }: AppServices,
   environment: Environment,
-  effects: readonly FaultEffect[],
+  faults: readonly MatchedFault[],
 ): Promise<void> {
   const { sink, route, requestId } = context
   const { operation } = route
-  const wire = { response: sink.response, pauses, chance: () => scenarios.of(environment).chance() }
-  const end = await waitBefore(effects, wire)
+  const connection = { response: sink.response, pauses, random: () => scenarios.of(environment).random() }
+  const end = await actBefore(faults, connection)
   if (end) {
     context.fault = { cut: end.kind, injected: false, text: undefined, deliver: undefined }
     return
   }
   const executionId = (): string => environment.ids.id('exec')
-  const injected = injectedAnswer(effects, { at: 'service', operation, requestId, executionId })
-  const deliver = deliveryOf(effects)
+  const injected = injectedAnswer(faults, { at: 'service', operation, requestId, executionId })
+  const deliver = deliveryOf(faults)
   if (!injected && !deliver) return
   if (injected) {
     const { status, headers, body } = injected
@@ -36,7 +36,7 @@ export async function applyFaults(
     cut: undefined,
     injected: injected !== undefined,
     text: typeof injected?.body === 'string' ? injected.body : undefined,
-    deliver: deliver && (({ text, ...answer }) => deliver(wire, { ...answer, body: text })),
+    deliver: deliver && (({ text, ...answer }) => deliver(connection, { ...answer, body: text })),
   }
 }
 

@@ -1,8 +1,57 @@
 import type { ServerResponse } from 'node:http'
-import type { Asked, FaultEffect, InjectedAnswer, Wire, WireAnswer } from './faults/fault.ts'
+import type { AnsweredRequest, EncodedAnswer, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
 
-/** Puts an answer on the wire as it is. */
-export function deliverWhole(response: ServerResponse, { status, headers, body }: WireAnswer): Promise<void> {
+/**
+ * What faults do before anything is carried out, one after the other.
+ * @returns the fault that ended the connection; undefined when the request goes on
+ */
+export async function actBefore(
+  faults: readonly MatchedFault[],
+  connection: FaultConnection,
+): Promise<MatchedFault | undefined> {
+  const { response, pauses, random } = connection
+  for (const matched of faults) {
+    const { fault, params } = matched
+    if (fault.phase === 'wait') await pauses.wait(fault.delay(params, random), response)
+    if (fault.phase === 'connection') {
+      await earlierAnswersSent(response)
+      await fault.end(connection, params)
+    }
+    if (isOver(response)) return matched
+  }
+  return undefined
+}
+
+/** The injected answer; undefined when the plain one is to be given. */
+export function injectedAnswer(faults: readonly MatchedFault[], request: AnsweredRequest): InjectedAnswer | undefined {
+  for (const { fault, params } of faults) if (fault.phase === 'answer') return fault.answer(request, params)
+  return undefined
+}
+
+/** How a fault sends the answer; undefined when it is sent as it is. */
+export function deliveryOf(
+  faults: readonly MatchedFault[],
+): ((connection: FaultConnection, answer: EncodedAnswer) => Promise<void>) | undefined {
+  for (const { fault, params } of faults) {
+    if (fault.phase !== 'delivery') continue
+    return async (connection, answer) => {
+      await earlierAnswersSent(connection.response)
+      if (!isOver(connection.response)) await fault.deliver(connection, answer, params)
+    }
+  }
+  return undefined
+}
+
+/** An injected answer as it is sent. */
+export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswer {
+  if (body === undefined) return { status, headers, body: '' }
+  const [type, text] = typeof body === 'string' ? ['text/plain', body] : ['application/json', JSON.stringify(body)]
+  const typed = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+  return { status, headers: typed ? headers : { 'Content-Type': type, ...headers }, body: text }
+}
+
+/** Sends an answer as it is. */
+export function sendWhole(response: ServerResponse, { status, headers, body }: EncodedAnswer): Promise<void> {
   return new Promise((resolve) => {
     response.once('close', resolve)
     response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
@@ -12,49 +61,8 @@ export function deliverWhole(response: ServerResponse, { status, headers, body }
   })
 }
 
-/**
- * What happens on the wire before anything is carried out, one fault after the other.
- * @returns the fault that was the end of the connection; undefined when the request goes on
- */
-export async function waitBefore(effects: readonly FaultEffect[], wire: Wire): Promise<FaultEffect | undefined> {
-  for (const effect of effects) {
-    if (effect.delay) await wire.pauses.wait(effect.delay(wire.chance), wire.response)
-    if (effect.before) {
-      await turnOf(wire.response)
-      await effect.before(wire)
-    }
-    if (isOver(wire.response)) return effect
-  }
-  return undefined
-}
-
-/** The injected answer; undefined when the plain one is to be given. */
-export function injectedAnswer(effects: readonly FaultEffect[], asked: Asked): InjectedAnswer | undefined {
-  return effects.find((effect) => effect.answer)?.answer?.(asked)
-}
-
-/** An injected answer as it goes over the wire. */
-export function encoded({ status, headers, body }: InjectedAnswer): WireAnswer {
-  if (body === undefined) return { status, headers, body: '' }
-  const [type, text] = typeof body === 'string' ? ['text/plain', body] : ['application/json', JSON.stringify(body)]
-  const typed = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
-  return { status, headers: typed ? headers : { 'Content-Type': type, ...headers }, body: text }
-}
-
-/** How the answer is delivered otherwise than whole; undefined when it is not. */
-export function deliveryOf(effects: readonly FaultEffect[]): FaultEffect['deliver'] {
-  const deliver = effects.find((effect) => effect.deliver)?.deliver
-  return (
-    deliver &&
-    (async (wire, answer) => {
-      await turnOf(wire.response)
-      if (!isOver(wire.response)) await deliver(wire, answer)
-    })
-  )
-}
-
-/** Waits for the answers to earlier requests of the same connection: what is done to the connection would be done to them. */
-function turnOf(response: ServerResponse): Promise<void> {
+/** Waits until earlier requests of the same connection are answered: what is done to the connection is done to them. */
+function earlierAnswersSent(response: ServerResponse): Promise<void> {
   const { socket } = response.req
   if (response.socket || socket.destroyed) return Promise.resolve()
   return new Promise((resolve) => {

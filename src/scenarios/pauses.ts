@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Waiting in real time, of which nothing keeps a server from closing. */
+/** Waiting in real time, which never keeps a server from closing. */
 export class Pauses {
   readonly #waiting = new Set<() => void>()
   #closed = false
 
-  /** Waits so long, or until the client has gone or the server closes. */
+  /** Waits so many milliseconds, or until the client has gone or the server closes. */
   wait(ms: number, response?: ServerResponse): Promise<void> {
     return this.#pause(response?.req.socket, ms)
   }
 
   /** Waits until the client has gone or the server closes. */
-  hold(response: ServerResponse): Promise<void> {
+  untilClosed(response: ServerResponse): Promise<void> {
     return this.#pause(response.req.socket, undefined)
   }
 

@@ -1,14 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
-import { type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
-import { deliverWhole, deliveryOf, encoded, injectedAnswer, waitBefore } from './delivery.ts'
-import type { WireAnswer } from './faults/fault.ts'
+import { actBefore, deliveryOf, encoded, injectedAnswer, sendWhole } from './delivery.ts'
 import type { Pauses } from './pauses.ts'
-import type { ScenarioRequest } from './scenario-request.ts'
-import type { EnvironmentScenarios, Verdict } from './scenarios.ts'
+import type { EnvironmentScenarios, ScenarioRequest } from './environment-scenarios.ts'
+import type { EncodedAnswer } from './faults/fault.ts'
 
 /** A request that the service sent to a third party, as that one received it (`third-party/listener.ts`). */
 export interface ThirdPartyRequest {
@@ -27,8 +26,8 @@ export interface ThirdPartyRequest {
   readonly trace: RequestTrace | undefined
 }
 
-/** What happens instead of the plain answer; it sends the response itself. */
-type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<WireAnswer>) => Promise<void>
+/** Sends the response itself, in place of the plain answer. */
+type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<EncodedAnswer>) => Promise<void>
 
 interface Context {
   readonly scenarios: (environment: Environment) => EnvironmentScenarios
@@ -43,23 +42,16 @@ export function thirdPartyInterceptor({ scenarios: of, pauses }: Context) {
   return (exchange: ThirdPartyRequest): Promise<ThirdPartyFault | undefined> => {
     const scenarios = of(exchange.environment)
     const request = scenarios.active ? scenarioRequest(exchange) : undefined
-    const verdict = request && scenarios.consider(request)
-    if (!verdict || verdict.wire.length === 0) return Promise.resolve(undefined)
-    return Promise.resolve(faultOf(verdict, { pauses, chance: () => scenarios.chance(), at: request.at }))
-  }
-}
-
-function faultOf(
-  { wire: effects }: Verdict,
-  { at, ...means }: Pick<ScenarioRequest, 'at'> & { pauses: Pauses; chance: () => number },
-): ThirdPartyFault {
-  return async (response, plain) => {
-    const wire = { response, ...means }
-    if (await waitBefore(effects, wire)) return
-    const injected = injectedAnswer(effects, { at, requestId: '', executionId: () => '' })
-    const answer = injected ? encoded(injected) : await plain()
-    const deliver = deliveryOf(effects)
-    await (deliver ? deliver(wire, answer) : deliverWhole(response, answer))
+    const fired = request && scenarios.match(request)
+    if (!fired || fired.faults.length === 0) return Promise.resolve(undefined)
+    return Promise.resolve(async (response, plain) => {
+      const connection = { response, pauses, random: () => scenarios.random() }
+      if (await actBefore(fired.faults, connection)) return
+      const injected = injectedAnswer(fired.faults, { at: request.at, requestId: '', executionId: () => '' })
+      const answer = injected ? encoded(injected) : await plain()
+      const deliver = deliveryOf(fired.faults)
+      await (deliver ? deliver(connection, answer) : sendWhole(response, answer))
+    })
   }
 }
 
@@ -110,4 +102,42 @@ function decoded(path: string): string {
   } catch {
     return path
   }
+}
+
+/** A decision at a third party's consent page, or without one. */
+export interface ConsentRequest {
+  readonly connector: Connector
+  /** The account that is being connected. */
+  readonly account: Account | undefined
+  readonly trace: RequestTrace
+}
+
+/** The OAuth error that the third party's redirect carries instead of what was decided (RFC 6749 4.1.2.1). */
+export interface ConsentError {
+  readonly error: string
+  readonly error_description: string
+}
+
+/** Applies the rules at `consent`, when the decision is made. Undefined leaves the decision as it is. */
+export async function consentFault(
+  scenarios: EnvironmentScenarios,
+  { connector, account, trace }: ConsentRequest,
+  pauses: Pauses,
+): Promise<ConsentError | undefined> {
+  if (!scenarios.active) return undefined
+  const request = { connector: connector.connector, account, trace, body: undefined, query: {}, headers: {} }
+  const fired = scenarios.match({ at: 'consent', ...request })
+  if (!fired) return undefined
+  // At consent the only faults beside those on the model are respond and latency (`documents/scenario.ts`).
+  for (const { fault, params } of fired.faults) {
+    if (fault.phase === 'wait') await pauses.wait(fault.delay(params, () => scenarios.random()))
+  }
+  const answer = injectedAnswer(fired.faults, { at: 'consent', requestId: '', executionId: () => '' })
+  if (!answer || !isJsonObject(answer.body)) return undefined
+  const { error, error_description } = answer.body
+  return { error: textOr(error, 'server_error'), error_description: textOr(error_description, '') }
+}
+
+function textOr(value: JsonValue | undefined, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise
 }

@@ -2,7 +2,7 @@ import type { AppServices } from '../app-services.ts'
 import type { Connector } from '../domain/connector.ts'
 import { instant } from '../domain/instant.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import { consentFault } from '../scenarios/consent.ts'
+import { consentFault } from '../scenarios/third-party.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { applicationOf } from './application.ts'
 

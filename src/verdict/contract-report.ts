@@ -1,5 +1,5 @@
 import type { ContractRecord, Finding, UnfiredRule } from '../documents/report-schemas.ts'
-import { unfired } from '../scenarios/history.ts'
+import { unfired } from '../scenarios/scenario-run.ts'
 import type { Basis } from './basis.ts'
 import type { ContractFields } from './contract-fields.ts'
 import { EnvironmentRecord } from './environment-record.ts'

@@ -2,7 +2,7 @@ import type { CheckedRequest } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import { Histories } from '../scenarios/history.ts'
+import { Histories } from '../scenarios/scenario-run.ts'
 import { type ContractFields, type Part, REQUEST_PARTS } from './contract-fields.ts'
 import {
   answerViolationsOf,

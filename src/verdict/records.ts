@@ -1,4 +1,4 @@
-import type { ScenarioHistory } from '../scenarios/history.ts'
+import type { ScenarioHistory } from '../scenarios/scenario-run.ts'
 import { ContractFields } from './contract-fields.ts'
 import { EnvironmentRecord } from './environment-record.ts'
 

@@ -1,5 +1,5 @@
 import type { ContractReport, CoverageReport } from '../documents/report-schemas.ts'
-import { Histories, type ScenarioHistory } from '../scenarios/history.ts'
+import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
 import { isKept } from './allowed.ts'
 import type { Basis } from './basis.ts'
 import { contractRecordOf } from './contract-report.ts'

@@ -1,4 +1,4 @@
-import type { ScenarioHistory } from '../scenarios/history.ts'
+import type { ScenarioHistory } from '../scenarios/scenario-run.ts'
 import type { EnvironmentRecord } from './environment-record.ts'
 
 /** An environment with everything that it has to tell. */

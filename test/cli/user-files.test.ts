@@ -24,6 +24,6 @@ describe("a user's connector file, read by the bundle", () => {
     writeFileSync(file, toolWith('array'))
     const { code, stdout } = await toolmock.run(['validate', file])
     expect(code).toBe(1)
-    expect(stdout).toContain(`${file}:5:27: tools[0].input_schema.type: found `)
+    expect(stdout).toContain(`${file}:5:27: \`tools[0].input_schema.type\` is `)
   })
 })

@@ -75,13 +75,11 @@ describe('toolmock start --watch', () => {
     put('bad/clock.yaml', CONNECTOR('noon').replace('GET', 'FETCH').replace('respond:', 'answer:'))
     expect(await serving.logged(/unknown key/)).toEqual([
       `warn the seed stays as it was: ${connector} cannot be used`,
-      expect.stringMatching(/^warn .*bad\/clock\.yaml:5:21: tools\[0\]\.call\.method: found "FETCH"; allowed: /),
+      expect.stringMatching(/^warn .*bad\/clock\.yaml:5:21: `tools\[0\]\.call\.method` is "FETCH"; allowed: /),
       expect.stringMatching(
-        /^warn .*bad\/clock\.yaml:7:5: responders\[0\]: found neither respond nor sequence; allowed: /,
+        /^warn .*bad\/clock\.yaml:7:5: `responders\[0\]` is without respond and sequence; allowed: /,
       ),
-      expect.stringMatching(
-        /^warn .*bad\/clock\.yaml:8:5: responders\[0\]\.answer: found the unknown key "answer"; allowed: /,
-      ),
+      expect.stringMatching(/^warn .*bad\/clock\.yaml:8:5: `responders\[0\]\.answer` is an unknown key; allowed: /),
     ])
     expect(await execute('ada')).toMatchObject({ data: { says: 'noon' } })
 

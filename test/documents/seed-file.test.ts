@@ -71,115 +71,119 @@ generate: { accounts: 5, connector: notes }
     [
       'an unknown key',
       'users: []\n',
-      's.yaml:1:1: users: found the unknown key "users"; allowed: $schema, clients, settings, connectors, connections, providers, accounts, generate',
+      's.yaml:1:1: `users` is an unknown key; allowed: $schema, clients, settings, connectors, connections, providers, accounts, generate',
     ],
     [
       'a client without a secret',
       'clients: [{ client_id: a }]\n',
-      's.yaml:1:11: clients[0].client_secret: found nothing; allowed: a text (required)',
+      's.yaml:1:11: `clients[0].client_secret` is required; allowed: a text',
     ],
     [
       'a client that is there twice',
       'clients: [{ client_id: a, client_secret: x }, { client_id: a, client_secret: y }]\n',
-      's.yaml:1:60: clients[1].client_id: found "a" for the second time',
+      's.yaml:1:60: `clients[1].client_id` is "a" for the second time',
     ],
     [
       'a setting that is none',
       'settings: { consent: maybe }\n',
-      's.yaml:1:22: settings.consent: found "maybe"; allowed: ask, approve, deny',
+      's.yaml:1:22: `settings.consent` is "maybe"; allowed: ask, approve, deny',
     ],
     [
       'an unknown key of a connector inside',
       'connectors: [{ connector: a, authorization_type: NO_AUTH, hue: 1 }]\n',
-      's.yaml:1:59: connectors[0].hue: found the unknown key "hue"; allowed: $schema, connector,',
+      's.yaml:1:59: `connectors[0].hue` is an unknown key; allowed: $schema, connector,',
     ],
     [
       'a connector inside whose type is missing',
       'connectors: [{ connector: a }]\n',
-      's.yaml:1:14: connectors[0].authorization_type: found nothing',
+      's.yaml:1:14: `connectors[0].authorization_type` is required',
     ],
     [
       'a connector that is neither a name nor written out',
       'connectors: [7]\n',
-      's.yaml:1:14: connectors[0]: found 7; allowed: a text, or an object',
+      's.yaml:1:14: `connectors[0]` is 7; allowed: a text, or an object',
     ],
     [
       'a connector that has no file',
       'connectors: [mail]\n',
-      's.yaml:1:14: connectors[0]: found "mail"; allowed: connectors with a file in the folder of this seed (there is none)',
+      's.yaml:1:14: `connectors[0]` is "mail"; allowed: connectors with a file in the folder of this seed (there is none)',
     ],
     [
       'a connection without a type',
       'connections: [{ key_id: a }]\n',
-      's.yaml:1:15: connections[0].type: found nothing; allowed: a type, because no connector has the name of this connection (required)',
+      's.yaml:1:15: `connections[0].type` is required; allowed: a type, because no connector has the name of this connection',
     ],
     [
       'a connection type that is none',
       'connections: [{ key_id: a, type: BASIC_AUTH }]\n',
-      's.yaml:1:34: connections[0].type: found "BASIC_AUTH"; allowed: OIDC, SAML,',
+      's.yaml:1:34: `connections[0].type` is "BASIC_AUTH"; allowed: OIDC, SAML,',
     ],
     [
       'a provider in lower case',
       'connections: [{ key_id: a, type: OIDC, provider: idp }]\n',
-      's.yaml:1:50: connections[0].provider: found "idp"; allowed: an upper-case name such as IDP_SIMULATOR',
+      's.yaml:1:50: `connections[0].provider` is "idp"; allowed: an upper-case name such as IDP_SIMULATOR',
     ],
     [
       'a proxy without https',
       'providers: [{ display_name: A, proxy_url: "http://x" }]\n',
-      's.yaml:1:43: providers[0].proxy_url: found "http://x"; allowed: a URL that starts with https://',
+      's.yaml:1:43: `providers[0].proxy_url` is "http://x"; allowed: a URL that starts with https://',
     ],
     [
       'an account at no connector',
       `${CONNECTORS}accounts: [{ connector: mial, identifier: a }]\n`,
-      's.yaml:6:25: accounts[0].connector: found "mial"; allowed: a connector that there is (notes, mail, store)',
+      's.yaml:6:25: `accounts[0].connector` is "mial" (did you mean mail?); allowed: a connector that there is (notes, mail, store)',
     ],
     [
       'an account at a sign-on connection',
       `connections: [{ key_id: sso, type: OIDC }]\naccounts: [{ connector: sso, identifier: a }]\n`,
-      's.yaml:2:25: accounts[0].connector: found "sso"; allowed: a connector that there is',
+      's.yaml:2:25: `accounts[0].connector` is "sso"; allowed: a connector that there is',
     ],
     [
       'an account of another type',
       `${CONNECTORS}accounts: [{ connector: mail, identifier: a, authorization_type: BASIC }]\n`,
-      's.yaml:6:66: accounts[0].authorization_type: found "BASIC"; allowed: OAUTH, the type of connector mail',
+      's.yaml:6:66: `accounts[0].authorization_type` is "BASIC"; allowed: OAUTH, the type of connector mail',
     ],
     [
       'credentials of another type',
       `${CONNECTORS}accounts: [{ connector: mail, identifier: a, authorization_details: { static_auth: {} } }]\n`,
-      's.yaml:6:71: accounts[0].authorization_details.static_auth: found static_auth; allowed: oauth_token for OAUTH',
+      's.yaml:6:71: `accounts[0].authorization_details.static_auth` is set for an account of type OAUTH; allowed: oauth_token for OAUTH',
     ],
     [
       'a provisioned cluster without db_user',
       `${CONNECTORS}accounts: [{ connector: store, identifier: a }]\n`,
-      's.yaml:6:12: accounts[0].authorization_details.trusted_idp.db_user: found nothing; allowed: the database user, because the cluster is provisioned (required)',
+      's.yaml:6:12: `accounts[0].authorization_details.trusted_idp.db_user` is required; allowed: the database user, because the cluster is provisioned',
     ],
     [
       'an account that is there twice',
       `${CONNECTORS}accounts: [{ connector: mail, identifier: a }, { connector: mail, identifier: a, organization_id: "" }]\n`,
-      's.yaml:6:79: accounts[1].identifier: found the account of accounts[0] for the second time',
+      's.yaml:6:79: `accounts[1].identifier` is the identifier of accounts[0] for the second time',
     ],
     [
       'an id without its prefix',
       `${CONNECTORS}accounts: [{ connector: mail, identifier: a, id: "1" }]\n`,
-      's.yaml:6:50: accounts[0].id: found "1"; allowed: an id that starts with ca_',
+      's.yaml:6:50: `accounts[0].id` is "1"; allowed: an id that starts with ca_',
     ],
     [
       'a time that is none',
       `${CONNECTORS}accounts: [{ connector: mail, identifier: a, last_used_at: yesterday }]\n`,
-      's.yaml:6:60: accounts[0].last_used_at: found "yesterday"; allowed: an RFC 3339 date and time',
+      's.yaml:6:60: `accounts[0].last_used_at` is "yesterday"; allowed: an RFC 3339 date and time',
     ],
     [
       'more accounts than anybody needs',
       `${CONNECTORS}generate: { accounts: 2000000, connector: mail }\n`,
-      's.yaml:6:23: generate.accounts: found 2000000; allowed: at most 1000000',
+      's.yaml:6:23: `generate.accounts` is 2000000; allowed: at most 1000000',
     ],
     [
       'generated accounts at no connector',
       'generate: [{ accounts: 1, connector: x }]\n',
-      's.yaml:1:38: generate[0].connector: found "x"; allowed: a connector that there is (there is none)',
+      's.yaml:1:38: `generate[0].connector` is "x"; allowed: a connector that there is (there is none)',
     ],
-    ['a list', '[1]\n', 's.yaml:1:1: found a list; allowed: an object: a seed, a connector or a scenario'],
-    ['nothing', '# nothing\n', 's.yaml:1:1: found null; allowed: an object: a seed, a connector or a scenario'],
+    ['a list', '[1]\n', 's.yaml:1:1: the document is a list; allowed: an object: a seed, a connector or a scenario'],
+    [
+      'nothing',
+      '# nothing\n',
+      's.yaml:1:1: the document is null; allowed: an object: a seed, a connector or a scenario',
+    ],
   ])('with %s is refused', async (_kind, text, message) => {
     const messages = await messagesOf(seed(text))
     expect(messages.map((each) => each.slice(0, message.length))).toEqual([message])
@@ -256,10 +260,10 @@ describe('loading seeds', () => {
     await withFiles(tree, async (folder) => {
       const messages = (await messagesOf(load(folder))).map((message) => message.slice(folder.length + 1))
       expect(messages.map((message) => message.split('; allowed')[0])).toEqual([
-        'seed.yaml:2:58: accounts[1].connector: found "c"',
-        'connectors/a.yaml:2:21: authorization_type: found "NONE"',
-        'connectors/b.yaml:2:8: tools: found 7',
-        `connectors/b2.yaml:1:12: connector: found "b", which ${join(folder, 'connectors/b.yaml')} describes already`,
+        'seed.yaml:2:58: `accounts[1].connector` is "c"',
+        'connectors/a.yaml:2:21: `authorization_type` is "NONE"',
+        'connectors/b.yaml:2:8: `tools` is 7',
+        `connectors/b2.yaml:1:12: \`connector\` is "b", which ${join(folder, 'connectors/b.yaml')} describes already`,
       ])
     })
   })

@@ -4,26 +4,39 @@ import { MAX_SOURCE_LENGTH, SourceText } from '../../src/documents/source-text.t
 
 describe('a text that is no usable document', () => {
   it.each<[string, string, string]>([
-    ['broken YAML', 'a: [1, 2\nb: 3\n', 'f.yaml:2:1: found text that is no YAML'],
-    ['broken JSON', '{"a": 1,, }', 'f.yaml:1:9: found text that is no YAML'],
+    ['broken YAML', 'a: [1, 2\nb: 3\n', 'f.yaml:2:1: the text is not YAML ('],
+    ['broken JSON', '{"a": 1,, }', 'f.yaml:1:9: the text is not YAML ('],
     [
       'a key that is there twice',
       'a: 1\nb: 2\na: 3\n',
-      'f.yaml:3:1: found the key a for the second time; allowed: each key once',
+      'f.yaml:3:1: the key a is there for the second time; allowed: each key once',
     ],
     [
       'a JSON key that is there twice',
       '{"a": 1, "a": 2}',
-      'f.yaml:1:10: found the key "a" for the second time; allowed: each key once',
+      'f.yaml:1:10: the key "a" is there for the second time; allowed: each key once',
     ],
-    ['a second document', 'a: 1\n---\nb: 2\n', 'f.yaml:2:1: found a second document; allowed: one document in a file'],
-    ['a tag', 'a: !!js/function "x"\n', 'f.yaml:1:4: found the tag !!js/function'],
-    ['an alias to nothing', 'a: *nothing\n', 'f.yaml:1:4: a: found the alias *nothing'],
-    ['a number that JSON lacks', 'a: .nan\n', 'f.yaml:1:4: a: found NaN; allowed: a value that JSON has'],
+    [
+      'a second document',
+      'a: 1\n---\nb: 2\n',
+      'f.yaml:2:1: the text is more than one document; allowed: one document in a file',
+    ],
+    [
+      'a tag',
+      'a: !!js/function "x"\n',
+      'f.yaml:1:4: the tag !!js/function is not supported; allowed: values without tags',
+    ],
+    [
+      'an alias to nothing',
+      'a: *nothing\n',
+      'f.yaml:1:4: the alias *nothing is of no anchor; allowed: aliases of anchors that stand before them',
+    ],
+    ['a number that JSON lacks', 'a: .nan\n', 'f.yaml:1:4: `a` is NaN; allowed: a value that JSON has'],
+    ['a number that is too large', '{"a": [1e999]}', 'f.yaml:1:8: `a[0]` is Infinity; allowed: a value that JSON has'],
     [
       'a key that is a list',
       '? [1, 2]\n: 3\n',
-      'f.yaml:1:1: found the key nothing; allowed: keys that are plain words',
+      'f.yaml:1:3: a key is no plain word; allowed: keys that are plain words',
     ],
   ])('%s', (_kind, text, message) => {
     expect(problem(text).slice(0, message.length)).toBe(message)
@@ -35,20 +48,20 @@ describe('a text that is no usable document', () => {
       (_, at) => `l${at + 1}: &l${at + 1} [${Array(9).fill(`*l${at}`).join(', ')}]`,
     )
     expect(problem(`l0: &l0 [lol]\n${levels.join('\n')}\n`)).toContain(
-      'found more than 200 aliases; allowed: at most 200',
+      'follows an alias more than 200 times; allowed: at most 200',
     )
   })
 
   it('refuses an alias to what it stands in', () => {
-    expect(problem('a: &a [*a]\n')).toMatch(/more than (?:200 aliases|100 nested levels)|no YAML/)
+    expect(problem('a: &a [*a]\n')).toMatch(/more than 200 times|more than 100 levels|not YAML/)
   })
 
   it('refuses nesting without brackets', () => {
-    expect(problem(`${'- '.repeat(45_000)}x`)).toContain('more than 100 nested levels')
+    expect(problem(`${'- '.repeat(45_000)}x`)).toContain('nested more than 100 levels deep')
   })
 
   it.each([150, 45_000])('refuses %d nested levels', (levels) => {
-    expect(problem(`${'['.repeat(levels)}${']'.repeat(levels)}`)).toContain('more than 100 nested levels')
+    expect(problem(`${'['.repeat(levels)}${']'.repeat(levels)}`)).toContain('nested more than 100 levels deep')
   })
 
   it('refuses a text that is too long before it reads it', () => {
@@ -60,24 +73,58 @@ describe('a place in a document', () => {
   const source = new SourceText('a:\n  b:\n    - x: 1\n    - { "y z": 2 }\nc: &c { d: 1 }\ne: *c\n', 'f.yaml')
 
   it.each<[string, (string | number)[], string]>([
-    ['a value', ['a', 'b', 0, 'x'], '3:10: a.b[0].x'],
-    ['a quoted key', ['a', 'b', 1, 'y z'], '4:16: a.b[1]["y z"]'],
-    ['something missing from a list', ['a', 'b', 7], '3:5: a.b[7]'],
-    ['something missing from an object', ['a', 'b', 0, 'q'], '3:7: a.b[0].q'],
-    ['something behind an alias', ['e', 'd'], '5:12: e.d'],
+    ['a value', ['a', 'b', 0, 'x'], '3:10: `a.b[0].x`'],
+    ['a quoted key', ['a', 'b', 1, 'y z'], '4:16: `a.b[1]["y z"]`'],
+    ['something missing from a list', ['a', 'b', 7], '3:5: `a.b[7]`'],
+    ['something missing from an object', ['a', 'b', 0, 'q'], '3:7: `a.b[0].q`'],
+    ['something behind an alias', ['e', 'd'], '5:12: `e.d`'],
+    ['the document', [], '1:1: the document'],
   ])('%s is found', (_kind, path, place) => {
-    expect(source.problem({ path, found: 'x', allowed: 'y' }).message).toBe(`f.yaml:${place}: found x; allowed: y`)
+    expect(source.problem({ path, found: 'x', allowed: 'y' }).message).toBe(`f.yaml:${place} is x; allowed: y`)
   })
 
   it('is the key where the key is the problem', () => {
     const { line, column } = source.problem({ path: ['a', 'b', 1, 'y z'], found: 'x', allowed: 'y', atKey: true })
     expect([line, column]).toEqual([4, 9])
   })
+
+  it.each<[string, string]>([
+    ['YAML', 'a:\n  b: 1\n'],
+    ['YAML with CRLF', 'a:\r\n  b: 1\r\n'],
+    ['YAML behind a byte order mark', '\ufeffa:\n  b: 1\n'],
+    ['JSON', '{"a":\n { "b": 1 } }'],
+    ['JSON with CRLF', '{"a":\r\n { "b": 1 } }'],
+    ['JSON behind a byte order mark', '\ufeff{"a":\n { "b": 1 } }'],
+  ])('is a line and a column in %s', (kind, text) => {
+    const source = new SourceText(text, 'f.yaml')
+    const place = (path: string[], atKey: boolean): number[] => {
+      const { line, column } = source.problem({ path, found: 'x', allowed: 'y', atKey })
+      return [line, column]
+    }
+    expect(source.value).toEqual({ a: { b: 1 } })
+    const [key, value] = kind.startsWith('JSON') ? [4, 9] : [3, 6]
+    expect([place(['a', 'b'], true), place(['a', 'b'], false)]).toEqual([
+      [2, key],
+      [2, value],
+    ])
+  })
+
+  it('is that of the JSON syntax in a file that says it is JSON', () => {
+    expect(problem('{\n"a": 1 "b": 2 }', 'f.json')).toBe(
+      'f.json:2:8: the text is not JSON (comma expected); allowed: JSON',
+    )
+  })
+
+  it('keeps keys named __proto__ as keys of JSON and YAML', () => {
+    for (const text of ['{"__proto__": {"a": 1}}', '__proto__: { a: 1 }']) {
+      expect(JSON.stringify(new SourceText(text, 'f.yaml').value)).toBe('{"__proto__":{"a":1}}')
+    }
+  })
 })
 
-function problem(text: string): string {
+function problem(text: string, file = 'f.yaml'): string {
   try {
-    new SourceText(text, 'f.yaml')
+    new SourceText(text, file)
     return 'nothing is wrong'
   } catch (error) {
     if (error instanceof DocumentError) return error.message

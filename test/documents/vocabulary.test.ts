@@ -23,24 +23,32 @@ describe('a seed’s vocabulary', () => {
     [
       'an unknown word, with those that are close to it',
       ['WORKSPACE_DWDD: X'],
-      /^s\.yaml:3:5: settings\.vocabulary\.WORKSPACE_DWDD: found the unknown word .*; close to it: WORKSPACE_DWD/,
+      /^s\.yaml:3:5: `settings\.vocabulary\.WORKSPACE_DWDD` is an unknown word \(did you mean WORKSPACE_DWD, workspace_dwd\?\)/,
     ],
     ['an unknown word that is close to none', ['zzzzzzzzzzzzzz: X'], /^s\.yaml:3:5: .*of spec\/openapi\.yaml$/],
-    ['an own name of every object', ['constructor: X'], /^s\.yaml:3:5: .*found the unknown word "constructor"/],
-    ['a prototype', ['__proto__: X'], /^s\.yaml:3:5: .*found the unknown word "__proto__"/],
-    ['a word of the token endpoint', ['grant_type: X'], /^s\.yaml:3:5: .*found the unknown word "grant_type"/],
-    ['an empty word on the wire', ['ACTIVE: ""'], /^s\.yaml:3:13: .*found ""; allowed: one or more letters/],
-    ['a word on the wire with other characters', ['ACTIVE: a-b'], /^s\.yaml:3:13: .*found "a-b"; allowed: one or more/],
-    ['a number on the wire', ['ACTIVE: 1'], /^s\.yaml:3:13: .*found 1; allowed: one or more letters/],
+    [
+      'an own name of every object',
+      ['constructor: X'],
+      /^s\.yaml:3:5: `settings\.vocabulary\.constructor` is an unknown word/,
+    ],
+    ['a prototype', ['__proto__: X'], /^s\.yaml:3:5: `settings\.vocabulary\.__proto__` is an unknown word/],
+    [
+      'a word of the token endpoint',
+      ['grant_type: X'],
+      /^s\.yaml:3:5: `settings\.vocabulary\.grant_type` is an unknown word/,
+    ],
+    ['an empty word on the wire', ['ACTIVE: ""'], /^s\.yaml:3:13: .* is ""; allowed: one or more letters/],
+    ['a word on the wire with other characters', ['ACTIVE: a-b'], /^s\.yaml:3:13: .* is "a-b"; allowed: one or more/],
+    ['a number on the wire', ['ACTIVE: 1'], /^s\.yaml:3:13: .* is 1; allowed: one or more letters/],
     [
       'one word on the wire for two',
       ['ACTIVE: X', 'EXPIRED: X'],
-      /^s\.yaml:4:14: settings\.vocabulary\.EXPIRED: found "X", which ACTIVE has already; allowed: another word for each/,
+      /^s\.yaml:4:14: `settings\.vocabulary\.EXPIRED` is "X", which ACTIVE has already; allowed: another word for each/,
     ],
     [
       'a word of the document that keeps its own meaning',
       ['connector: provider'],
-      /^s\.yaml:3:16: .*found "provider", which is a word of the document; allowed: .*provider with a word of its own/,
+      /^s\.yaml:3:16: .* is "provider", which is a word of the document; allowed: .*provider with a word of its own/,
     ],
   ])('is refused with %s', async (_kind, lines, message) => {
     const found = await problems(...lines)
@@ -50,7 +58,7 @@ describe('a seed’s vocabulary', () => {
 
   it('is refused when it is no object', async () => {
     expect(await messagesOf(read('settings: { vocabulary: [ACTIVE] }'))).toEqual([
-      's.yaml:1:25: settings.vocabulary: found a list; allowed: an object: words of the document, and those on the wire',
+      's.yaml:1:25: `settings.vocabulary` is a list; allowed: an object: words of the document, and those on the wire',
     ])
   })
 })

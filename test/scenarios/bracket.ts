@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EnvironmentScenarios } from '../../src/scenarios/scenarios.ts'
+import type { EnvironmentScenarios } from '../../src/scenarios/environment-scenarios.ts'
 import { createApp } from '../../src/app/app.ts'
 import { type JsonObject } from '../../src/domain/json.ts'
 

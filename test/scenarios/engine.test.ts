@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { unfired } from '../../src/scenarios/history.ts'
+import { unfired } from '../../src/scenarios/scenario-run.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
 import { RequestTrace } from '../../src/domain/request-trace.ts'
-import type { ScenarioRequest } from '../../src/scenarios/scenario-request.ts'
-import { EnvironmentScenarios, UnknownScenarioError } from '../../src/scenarios/scenarios.ts'
+import {
+  EnvironmentScenarios,
+  type ScenarioRequest,
+  type ScenarioServices,
+} from '../../src/scenarios/environment-scenarios.ts'
+import { UnknownScenarioError } from '../../src/scenarios/scenario-run.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
 
 interface Bench {
@@ -23,16 +27,16 @@ function scenario(rules: Partial<ScenarioRule>[], fields: Partial<Scenario> = {}
 
 function bench(initial: readonly Scenario[], seed = 1): Bench {
   const environment = testEnvironment({ seed })
-  const scenarios = new EnvironmentScenarios(environment, {
-    initial,
+  const services: ScenarioServices = {
     bundled: (name) => Promise.resolve(name === 'bundled' ? scenario([{}], { name }) : undefined),
     bundledNames: () => Promise.resolve(['bundled']),
     bundledScenarios: () => Promise.resolve([scenario([{}], { name: 'bundled' })]),
-    happen: () => undefined,
-    advance: (_environment, by) => {
+    applyEvent: () => undefined,
+    advanceClock: (_environment, by) => {
       environment.clock.advance(by)
     },
-  })
+  }
+  const scenarios = new EnvironmentScenarios(environment, services, () => initial)
   return { environment, scenarios }
 }
 
@@ -45,7 +49,7 @@ function request(fields: Partial<ScenarioRequest> = {}): ScenarioRequest {
 function firesOn(when: ScenarioRule['when'], requests = 10): number[] {
   const { scenarios, environment } = bench([scenario([{ when }])])
   return Array.from({ length: requests }, (_, index) => index + 1).filter(() => {
-    const fired = scenarios.consider(request()) !== undefined
+    const fired = scenarios.match(request()) !== undefined
     environment.clock.advance(60_000)
     return fired
   })
@@ -93,7 +97,7 @@ describe('when a rule fires', () => {
       request({ operation: 'list_tools', connector: 'mail' }),
       request({ connector: 'mail' }),
     ]
-    expect(asked.map((each) => scenarios.consider(each)?.fired.map((fired) => fired.rule) ?? [])).toEqual([
+    expect(asked.map((each) => scenarios.match(each)?.rules.map((fired) => fired.rule) ?? [])).toEqual([
       [],
       [],
       [],
@@ -118,7 +122,7 @@ describe('when a rule fires', () => {
         },
       ),
     ])
-    expect(scenarios.consider(request())?.fired.map((fired) => fired.rule)).toEqual(['a', 'b'])
+    expect(scenarios.match(request())?.rules.map((fired) => fired.rule)).toEqual(['a', 'b'])
   })
 
   it('answers a request once: the next rule that would answer does not fire', () => {
@@ -129,14 +133,14 @@ describe('when a rule fires', () => {
         { name: 'c', do: [{ kind: 'latency', params: { min: 1, max: 1 } }] },
       ]),
     ])
-    expect(scenarios.consider(request())?.fired.map((fired) => fired.rule)).toEqual(['a', 'c'])
+    expect(scenarios.match(request())?.rules.map((fired) => fired.rule)).toEqual(['a', 'c'])
     expect(unfired(scenarios.history())).toEqual([{ scenario: 's', rule: 'b', at: 'service', matched: 1 }])
   })
 })
 
 describe('which requests a rule is about', () => {
   const about = (on: ScenarioRule['on'], fields: Partial<ScenarioRequest>): boolean =>
-    bench([scenario([{ on }])]).scenarios.consider(request(fields)) !== undefined
+    bench([scenario([{ on }])]).scenarios.match(request(fields)) !== undefined
   const body = (value: JsonValue): Partial<ScenarioRequest> => ({ body: value })
   const hostile = JSON.parse('{"__proto__": {"a": 1}}') as JsonObject
 
@@ -167,7 +171,7 @@ describe('the scenarios of an environment', () => {
   it('run from the start, and again after a reset', () => {
     const { scenarios } = bench([scenario([{ when: { first: 1 }, then: 'done' }], { initial: 'new' })])
     expect(scenarios.active).toBe(true)
-    scenarios.consider(request())
+    scenarios.match(request())
     expect(scenarios.list()).toMatchObject([{ name: 's', running: true, state: 'done', rules: [{ hits: 1 }] }])
     scenarios.reset()
     expect(scenarios.list()).toMatchObject([{ running: true, state: 'new', rules: [{ matched: 0, hits: 0 }] }])
@@ -175,10 +179,10 @@ describe('the scenarios of an environment', () => {
 
   it('act no more once they are stopped, and keep what they counted', () => {
     const { scenarios } = bench([scenario([{}])])
-    scenarios.consider(request())
+    scenarios.match(request())
     scenarios.stop('s')
     expect(scenarios.active).toBe(false)
-    expect(scenarios.consider(request())).toBeUndefined()
+    expect(scenarios.match(request())).toBeUndefined()
     expect(scenarios.list()).toMatchObject([{ running: false, rules: [{ hits: 1 }] }])
   })
 
@@ -188,7 +192,7 @@ describe('the scenarios of an environment', () => {
     expect(scenarios.active).toBe(false)
     await scenarios.start('s')
     await scenarios.start('bundled')
-    scenarios.consider(request())
+    scenarios.match(request())
     await scenarios.start('s')
     expect(scenarios.list()).toMatchObject([{ rules: [{ hits: 0 }] }, { name: 'bundled', rules: [{ hits: 1 }] }])
     // What a run before this one did has still happened.
@@ -223,9 +227,9 @@ describe('the scenarios of an environment', () => {
       ]),
     ])
     const trace = new RequestTrace()
-    scenarios.consider(request({ trace }))
+    scenarios.match(request({ trace }))
     const sentence =
-      'On request 1 that fits, makes the account EXPIRED, waits 5 ms before the answer, and goes to state x; ' +
+      'On request 1 that matches, makes the account EXPIRED, waits 5 ms before the answer, and goes to state x; ' +
       'this could not be done: the request is about no connected account that there is'
     expect(trace.rules).toEqual([{ scenario: 's', rule: 'r', at: 'service', sentence, injected: false }])
   })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { checkResponse } from '../../src/contract/contract.ts'
 import { ROUTES } from '../../src/contract/route.ts'
-import type { RespondParameters } from '../../src/domain/scenario.ts'
-import { defaultBody } from '../../src/scenarios/default-answer.ts'
+import { injectedAnswer } from '../../src/scenarios/delivery.ts'
+import { respond } from '../../src/scenarios/faults/respond.ts'
 import { withScenarios } from './bracket.ts'
 
 describe('the default answer of respond at service', () => {
@@ -11,9 +11,10 @@ describe('the default answer of respond at service', () => {
   )
 
   it.each(errors)('%s %i is what the spec declares', (operation, status) => {
-    const params: RespondParameters = { status, error_code: null, message: null, headers: {}, body: undefined }
+    const params = { status, error_code: null, message: null, headers: {} }
     const asked = { at: 'service', operation, requestId: 'req_1', executionId: () => 'exec_1' } as const
-    expect(checkResponse(operation, status, defaultBody(params, asked).body)).toEqual([])
+    const answer = injectedAnswer([{ kind: 'respond', fault: respond, params }], asked)
+    expect(checkResponse(operation, status, answer?.body)).toEqual([])
   })
 })
 

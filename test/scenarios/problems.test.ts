@@ -15,7 +15,7 @@ function problems(text: string): Promise<string[]> {
 /** The problems of a rule that is written on one line from column 5 on, without its place. */
 async function ofRule(rule: string, head = ''): Promise<string[]> {
   const found = await problems(`name: s\n${head === '' ? '' : `${head}\n`}rules:\n  - { name: r, ${rule} }\n`)
-  return found.map((message) => message.replace(/^s\.yaml:\d+:\d+: (rules\[0\]\.?)?/, ''))
+  return found.map((message) => message.replace(/^s\.yaml:\d+:\d+: /, '').replace(/^`rules\[0\]\./, '`'))
 }
 
 describe('a scenario file is refused', () => {
@@ -25,7 +25,7 @@ describe('a scenario file is refused', () => {
     const [problem = '', ...others] = await problems(text)
     expect(others).toEqual([])
     expect(problem).toMatch(
-      /^s\.yaml:5:22: rules\[0\]\.on\.operation: found "execute_tols", did you mean execute_tool\?; allowed: create_token, /,
+      /^s\.yaml:5:22: `rules\[0\]\.on\.operation` is "execute_tols" \(did you mean execute_tool\?\); allowed: create_token, /,
     )
   })
 
@@ -40,154 +40,154 @@ describe('a scenario file is refused', () => {
     [
       'an unknown key',
       'at: service, whne: {}, do: [{ timeout: {} }]',
-      /^whne: found the unknown key "whne"; allowed: name, at, on/,
+      /^`whne` is an unknown key \(did you mean when\?\); allowed: name, at, on/,
     ],
     [
       'an unknown field',
       'at: service, on: { operaton: x }, do: [{ timeout: {} }]',
-      /^on\.operaton: found the unknown key "operaton"; allowed: operation, tool/,
+      /^`on\.operaton` is an unknown key \(did you mean operation\?\); allowed: operation, tool/,
     ],
     [
       'an unknown fault',
       'at: service, do: [{ explode: {} }]',
-      /^do\[0\]\.explode: found the unknown key "explode"; allowed: respond, latency/,
+      /^`do\[0\]\.explode` is an unknown key; allowed: respond, latency/,
     ],
     [
       'an unknown place',
       'at: servce, do: [{ timeout: {} }]',
-      /^at: found "servce"; allowed: service, third_party, token_refresh, consent$/,
+      /^`at` is "servce" \(did you mean service\?\); allowed: service, third_party, token_refresh, consent$/,
     ],
     [
       'an unknown connector',
       'at: service, on: { connector: maill }, do: [{ timeout: {} }]',
-      /^on\.connector: found "maill", did you mean mail\?; allowed: mail, /,
+      /^`on\.connector` is "maill" \(did you mean mail\?\); allowed: mail, /,
     ],
     [
       'an unknown connector of the account',
       'at: service, on: { account: { connector: maill } }, do: [{ timeout: {} }]',
-      /^on\.account\.connector: found "maill"/,
+      /^`on\.account\.connector` is "maill"/,
     ],
-    ['an unknown tool', 'at: service, on: { tool: mail_send }, do: [{ timeout: {} }]', /^on\.tool: found "mail_send"/],
+    ['an unknown tool', 'at: service, on: { tool: mail_send }, do: [{ timeout: {} }]', /^`on\.tool` is "mail_send"/],
     [
       'a tool of another connector',
       'at: service, on: { tool: mail_send_message, connector: weather }, do: [{ timeout: {} }]',
-      /^on\.tool: found "mail_send_message".*allowed: weather_get_current, weather_get_forecast$/,
+      /^`on\.tool` is "mail_send_message".*allowed: weather_get_current, weather_get_forecast$/,
     ],
     [
       'a field of another place',
       'at: consent, on: { operation: execute_tool }, do: [{ latency: 1 }]',
-      /^on\.operation: found operation at consent; allowed: connector, account$/,
+      /^`on\.operation` is unknown at consent; allowed: connector, account$/,
     ],
     [
       'a regular expression',
       'at: service, on: { client: "/ci-.*/i" }, do: [{ timeout: {} }]',
-      /^on\.client: found the regular expression "\/ci-\.\*\/i"; allowed: a value, or a glob/,
+      /^`on\.client` is the regular expression "\/ci-\.\*\/i"; allowed: a value, or a glob/,
     ],
     [
       'an anchored regular expression',
       'at: service, on: { body: { to: "^ada" } }, do: [{ timeout: {} }]',
-      /^on\.body\.to: found the regular expression "\^ada"/,
+      /^`on\.body\.to` is the regular expression "\^ada"/,
     ],
     [
       'a regular expression as an object',
       'at: service, on: { body: { to: { regex: ada } } }, do: [{ timeout: {} }]',
-      /^on\.body\.to\.regex: found the regular expression regex/,
+      /^`on\.body\.to\.regex` is a regular expression; allowed: a value, or a glob/,
     ],
     [
       'a regular expression as a path',
       'at: third_party, on: { path: "/v1/(a|b)" }, do: [{ timeout: {} }]',
-      /^on\.path: found the regular expression/,
+      /^`on\.path` is the regular expression/,
     ],
     [
       'an undeclared status',
       'at: service, on: { operation: list_connections }, do: [{ respond: { status: 409 } }]',
-      /^do\[0\]\.respond\.status: found 409; allowed: a status that spec\/openapi\.yaml declares for list_connections: 200, 400, 401, 429, 500, 503, 504; anything with off_spec: true$/,
+      /^`do\[0\]\.respond\.status` is 409; allowed: a status that spec\/openapi\.yaml declares for list_connections: 200, 400, 401, 429, 500, 503, 504; anything with off_spec: true$/,
     ],
     [
       'a status that not every operation declares',
       'at: service, do: [{ respond: { status: 404 } }]',
-      /^do\[0\]\.respond\.status: found 404; .*every operation \(the rule names none\): 400, 401, 429/,
+      /^`do\[0\]\.respond\.status` is 404; .*every operation \(the rule names none\): 400, 401, 429/,
     ],
     [
       'an error code of another status',
       'at: service, do: [{ respond: { status: 401, error_code: ACCOUNT_NOT_FOUND } }]',
-      /error_code: found "ACCOUNT_NOT_FOUND"; allowed: one of the spec's for 401: UNAUTHENTICATED/,
+      /`do\[0\]\.respond\.error_code` is "ACCOUNT_NOT_FOUND"; allowed: one of the spec's for 401: UNAUTHENTICATED/,
     ],
     [
       'a success without a body',
       'at: service, on: { operation: list_connections }, do: [{ respond: { status: 200 } }]',
-      /body: found nothing; allowed: a body, because 200 is no error/,
+      /`do\[0\]\.respond\.body` is required; allowed: a body, because 200 is no error/,
     ],
     [
       'an error code at the third party',
       'at: third_party, do: [{ respond: { status: 500, error_code: INTERNAL } }]',
-      /error_code: found error_code at third_party/,
+      /`do\[0\]\.respond\.error_code` is set at third_party; allowed: error_code at service/,
     ],
     [
       'no status',
       'at: third_party, do: [{ respond: { body: {} } }]',
-      /status: found nothing; allowed: a status \(required\)/,
+      /`do\[0\]\.respond\.status` is required; allowed: a status/,
     ],
     [
       'a consent that answers no OAuth error',
       'at: consent, do: [{ respond: { body: {} } }]',
-      /body\.error: found nothing; allowed: an OAuth error such as access_denied/,
+      /`do\[0\]\.respond\.body\.error` is required; allowed: an OAuth error such as access_denied/,
     ],
     [
       'a broken body of a consent',
       'at: consent, do: [{ truncate_body: {} }]',
-      /truncate_body: found truncate_body at consent/,
+      /`do\[0\]\.truncate_body` is set at consent; allowed: respond with an OAuth error/,
     ],
     [
       'two counters',
       'at: service, when: { nth: 1, every: 2 }, do: [{ timeout: {} }]',
-      /^when\.every: found every together with nth; allowed: one of nth, first, every, after$/,
+      /^`when\.every` is set together with nth; allowed: one of nth, first, every, after$/,
     ],
     [
       'times without after',
       'at: service, when: { times: 2 }, do: [{ timeout: {} }]',
-      /^when\.times: found times without after/,
+      /^`when\.times` is set without after; allowed: times together with after/,
     ],
     [
       'a window that is never open',
       'at: service, when: { from: 2h, until: 1h }, do: [{ timeout: {} }]',
-      /^when\.until: found "1h"; allowed: a time after from/,
+      /^`when\.until` is "1h"; allowed: a time after from, which is 7200 s/,
     ],
     [
       'an impossible probability',
       'at: service, when: { probability: 2 }, do: [{ timeout: {} }]',
-      /^when\.probability: found 2; allowed: at most 1$/,
+      /^`when\.probability` is 2; allowed: at most 1$/,
     ],
-    ['no deed', 'at: service', /^do: found nothing to do/],
+    ['no deed', 'at: service', /^`do` is empty; allowed: at least one fault/],
     [
       'two faults in one item',
       'at: service, do: [{ latency: 1, timeout: {} }]',
-      /^do\[0\]: found latency and timeout; allowed: one fault in each item of do$/,
+      /^`do\[0\]` is latency and timeout; allowed: one fault in each item of do$/,
     ],
     [
       'two ends',
       'at: service, do: [{ timeout: {} }, { respond: { status: 500 } }]',
-      /respond: found respond together with timeout/,
+      /`do\[1\]\.respond` is set together with timeout; allowed: at most one of respond, /,
     ],
     [
       'a broken body of no answer',
       'at: service, do: [{ timeout: {} }, { slow_body: {} }]',
-      /slow_body: found slow_body together with timeout/,
+      /`do\[1\]\.slow_body` is set together with timeout/,
     ],
     [
       'a latency from more to less',
       'at: service, do: [{ latency: { min: 9, max: 3 } }]',
-      /latency\.max: found 3; allowed: at least min, which is 9/,
+      /`do\[0\]\.latency\.max` is 3; allowed: at least min, which is 9/,
     ],
     [
       'a state without one to start in',
       'at: service, then: done',
-      /^initial: found nothing; allowed: the state to start in/,
+      /^`initial` is required; allowed: the state to start in/,
     ],
     [
       'a header over two lines',
       'at: third_party, do: [{ respond: { status: 200, headers: { X-A: "b\\r\\nc: d" } } }]',
-      /headers\.X-A: found "b\\r\\nc: d"; allowed: /,
+      /`do\[0\]\.respond\.headers\.X-A` is "b\\r\\nc: d"; allowed: /,
     ],
   ])('for %s', async (_name, rule, message) => {
     expect(await ofRule(rule)).toEqual([expect.stringMatching(message)])
@@ -195,14 +195,14 @@ describe('a scenario file is refused', () => {
 
   it('for a state that nothing leads to', async () => {
     expect(await ofRule('at: service, when: { state: gone }, do: [{ timeout: {} }]', 'initial: here')).toEqual([
-      'when.state: found "gone"; allowed: a state that initial or then names (here)',
+      '`when.state` is "gone"; allowed: a state that initial or then names (here)',
     ])
   })
 
   it('for a file that is something else', async () => {
     expect(await problems('clients: []')).not.toEqual([])
     expect(await problems('connector: mail')).toEqual([
-      expect.stringContaining('found a connector; allowed: a scenario'),
+      expect.stringContaining('the document is a connector; allowed: a scenario'),
     ])
   })
 })

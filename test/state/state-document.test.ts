@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type StateDocument, stateSchema } from '../../src/documents/state-document.ts'
+import { type StateDocument, stateSchema } from '../../src/schema/state-document.ts'
 import { COLUMNS } from '../../src/state/model/columns.ts'
 import {
   type Rows,

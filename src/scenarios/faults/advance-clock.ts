@@ -1,10 +1,14 @@
-import type { FaultMaker } from './fault.ts'
+import { DURATION_FORMS } from '../../domain/duration.ts'
+import { defineFault } from './fault.ts'
 
-/** The environment's clock moves on, and what falls due happens. */
-export const advanceClock: FaultMaker<'advance_clock'> = ({ by }) => ({
-  kind: 'advance_clock',
-  sentence: `moves the clock on by ${by / 1000} s`,
-  happen: (hands) => {
-    hands.advance(by)
+/** Moves the environment's clock on and applies what is due then. */
+export const advanceClock = defineFault({
+  parameters: ({ z, strict, duration }) => z.union([duration.transform((by) => ({ by })), strict({ by: duration })]),
+  description: `How far the clock moves: ${DURATION_FORMS}.`,
+  example: '2h',
+  sentence: ({ by }) => `moves the clock on by ${by / 1000} s`,
+  phase: 'model',
+  apply: (actions, { by }) => {
+    actions.advanceClock(by)
   },
 })

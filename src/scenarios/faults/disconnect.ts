@@ -1,10 +1,13 @@
-import type { FaultMaker } from './fault.ts'
+import { defineFault } from './fault.ts'
 
 /** The account becomes `DISCONNECTED`, and the third party refuses its credentials. */
-export const disconnect: FaultMaker<'disconnect'> = () => ({
-  kind: 'disconnect',
-  sentence: 'makes the account DISCONNECTED',
-  happen: (hands) => {
-    hands.happen('disconnect')
+export const disconnect = defineFault({
+  parameters: ({ noParameters }) => noParameters,
+  description: 'The account becomes DISCONNECTED, and the third party refuses its credentials.',
+  example: {},
+  sentence: () => 'makes the account DISCONNECTED',
+  phase: 'model',
+  apply: (actions) => {
+    actions.applyEvent('disconnect')
   },
 })

@@ -1,10 +1,13 @@
-import type { FaultMaker } from './fault.ts'
+import { defineFault } from './fault.ts'
 
-/** FIN instead of an answer: the client finds the end where it expects a status line. */
-export const emptyResponse: FaultMaker<'empty_response'> = () => ({
-  kind: 'empty_response',
-  sentence: 'closes the connection without a single octet of an answer',
-  before: ({ response: { socket } }) =>
+/** FIN instead of an answer: the connection ends where the client expects a status line. */
+export const emptyResponse = defineFault({
+  parameters: ({ noParameters }) => noParameters,
+  description: 'The connection is closed without an octet; nothing is carried out.',
+  example: {},
+  sentence: () => 'closes the connection without a single octet of an answer',
+  phase: 'connection',
+  end: ({ response: { socket } }) =>
     new Promise((resolve) => {
       if (!socket || socket.destroyed) {
         resolve()

@@ -1,10 +1,13 @@
-import type { FaultMaker } from './fault.ts'
+import { defineFault } from './fault.ts'
 
-/** Both sides see that the access token's time is over. */
-export const expireAccessToken: FaultMaker<'expire_access_token'> = () => ({
-  kind: 'expire_access_token',
-  sentence: "expires the account's access token",
-  happen: (hands) => {
-    hands.happen('expire_access_token')
+/** The access token is expired for the service and for the third party. */
+export const expireAccessToken = defineFault({
+  parameters: ({ noParameters }) => noParameters,
+  description: "The account's access token has expired.",
+  example: {},
+  sentence: () => "expires the account's access token",
+  phase: 'model',
+  apply: (actions) => {
+    actions.applyEvent('expire_access_token')
   },
 })

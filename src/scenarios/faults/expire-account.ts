@@ -1,10 +1,13 @@
-import type { FaultMaker } from './fault.ts'
+import { defineFault } from './fault.ts'
 
 /** The account becomes `EXPIRED`. */
-export const expireAccount: FaultMaker<'expire_account'> = () => ({
-  kind: 'expire_account',
-  sentence: 'makes the account EXPIRED',
-  happen: (hands) => {
-    hands.happen('expire')
+export const expireAccount = defineFault({
+  parameters: ({ noParameters }) => noParameters,
+  description: 'The account becomes EXPIRED.',
+  example: {},
+  sentence: () => 'makes the account EXPIRED',
+  phase: 'model',
+  apply: (actions) => {
+    actions.applyEvent('expire')
   },
 })

@@ -1,64 +1,96 @@
 import type { ServerResponse } from 'node:http'
 import type { Account } from '../../domain/account.ts'
-import type { FaultKind, FaultParameters, Place } from '../../domain/scenario.ts'
+import type { RulePlace } from '../../domain/scenario.ts'
+import type { Report, z } from '../../schema/parts.ts'
+import type * as parts from '../../schema/parts.ts'
 import type { Pauses } from '../pauses.ts'
 
-/** An answer on its way to the wire. */
-export interface WireAnswer {
+/** An answer as it is sent. */
+export interface EncodedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** An answer in place of the plain one, before it is encoded; a text goes out as it is, anything else as JSON. */
+/** An answer in place of the plain one, before it is encoded; a text is sent as it is, anything else as JSON. */
 export interface InjectedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined for no body content. */
+  /** Undefined for no content. */
   readonly body: unknown
 }
 
 /** The connection that a fault acts on. */
-export interface Wire {
+export interface FaultConnection {
   readonly response: ServerResponse
   readonly pauses: Pauses
   /** From 0 to below 1, seeded. */
-  readonly chance: () => number
+  readonly random: () => number
 }
 
-/** What was asked, as far as a default answer says it. */
-export interface Asked {
-  readonly at: Place
+/** The request that an injected answer is for, as far as its default body depends on it. */
+export interface AnsweredRequest {
+  readonly at: RulePlace
   readonly operation?: string | undefined
   readonly requestId: string
   readonly executionId: () => string
 }
 
-/** The model that a fault acts on. Each throws an Error that says why it cannot. */
-export interface ModelHands {
+/** What a fault can do to the model. Each throws an Error that says why it cannot. */
+export interface ModelActions {
   /** The account that the request is about. @throws Error when it is about none */
   account(): Account
-  happen(event: 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'): void
+  applyEvent(event: 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'): void
   revokeBearerTokens(): void
-  advance(by: number): void
+  advanceClock(by: number): void
 }
 
-/** What one fault of one rule does; it has those of the parts that it needs. */
-export interface FaultEffect {
-  readonly kind: FaultKind
-  /** What it does, in one sentence, for the journal, the dashboard and error messages. */
-  readonly sentence: string
+/** What a fault does, by when it does it. Durations are milliseconds. */
+type Action<Parameters> =
   /** Changes the model, at once. */
-  readonly happen?: (hands: ModelHands) => void
+  | { phase: 'model'; apply(actions: ModelActions, parameters: Parameters): void }
   /** Waits before anything is carried out, so many milliseconds. */
-  readonly delay?: (chance: () => number) => number
-  /** Before anything is carried out. When it leaves the connection closed, that was the answer. */
-  readonly before?: (wire: Wire) => Promise<void>
-  /** The answer instead of the plain one. */
-  readonly answer?: (asked: Asked) => InjectedAnswer
-  /** Puts the answer on the wire in its own way. */
-  readonly deliver?: (wire: Wire, answer: WireAnswer) => Promise<void>
+  | { phase: 'wait'; delay(parameters: Parameters, random: () => number): number }
+  /** Ends the connection before anything is carried out: there is no answer. */
+  | { phase: 'connection'; end(connection: FaultConnection, parameters: Parameters): Promise<void> }
+  /** Answers in place of the plain answer: nothing is carried out. */
+  | { phase: 'answer'; answer(request: AnsweredRequest, parameters: Parameters): InjectedAnswer }
+  /** Sends the answer, plain or injected, in its own way. */
+  | {
+      phase: 'delivery'
+      deliver(connection: FaultConnection, answer: EncodedAnswer, parameters: Parameters): Promise<void>
+    }
+
+/** The rule that a fault is written in. */
+export interface FaultRule {
+  readonly at: RulePlace
+  /** `execute_tool` for a rule about a tool. */
+  readonly operation: string | undefined
+  readonly off_spec: boolean
 }
 
-/** Makes the effect of a fault from its parameters. Durations are milliseconds. */
-export type FaultMaker<Kind extends FaultKind> = (params: FaultParameters[Kind]) => FaultEffect
+/** Everything about one kind of fault; its name in files is its key in `faults.ts`. */
+export type Fault<Schema extends z.ZodType = z.ZodType> = {
+  /** What it takes in a scenario file. Zod comes as an argument, because the start of the server does not load it. */
+  parameters(schema: typeof parts): Schema
+  /** What it does, for the JSON Schema. */
+  readonly description: string
+  /** Parameters as in a file. */
+  readonly example: z.input<Schema>
+  /** What it does with these parameters, in the third person, for the journal, the dashboard and error messages. */
+  sentence(parameters: z.output<Schema>): string
+  /** What is wrong with the parameters in this rule beyond their schema. */
+  check?(parameters: z.output<Schema>, rule: FaultRule, report: Report): void
+} & Action<z.output<Schema>>
+
+/** Declares a fault with the types of its parameters. */
+export function defineFault<Schema extends z.ZodType>(fault: Fault<Schema>): Fault<Schema> {
+  return fault
+}
+
+/** A fault of a rule with what its kind does. */
+export interface MatchedFault {
+  readonly kind: string
+  readonly fault: Fault
+  readonly params: unknown
+}

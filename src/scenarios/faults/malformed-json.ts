@@ -1,13 +1,13 @@
-import { deliverWhole } from '../delivery.ts'
-import type { FaultMaker } from './fault.ts'
+import { sendWhole } from '../delivery.ts'
+import { defineFault } from './fault.ts'
 
-/** A body of the announced length that no parser takes: its last character gives way to a comma. */
-export const malformedJson: FaultMaker<'malformed_json'> = () => ({
-  kind: 'malformed_json',
-  sentence: 'spoils the body, which is no JSON any more',
-  deliver: (wire, answer) => deliverWhole(wire.response, { ...answer, body: spoiled(answer.body) }),
+/** A body of the announced length that no parser takes: its last character is replaced by a comma. */
+export const malformedJson = defineFault({
+  parameters: ({ noParameters }) => noParameters,
+  description: 'The body of the answer is not JSON.',
+  example: {},
+  sentence: () => 'breaks the body, which is no JSON any more',
+  phase: 'delivery',
+  deliver: ({ response }, { status, headers, body }) =>
+    sendWhole(response, { status, headers, body: body === '' ? '{' : `${body.slice(0, -1)},` }),
 })
-
-function spoiled(body: string): string {
-  return body === '' ? '{' : `${body.slice(0, -1)},`
-}

@@ -1,11 +1,14 @@
-import type { FaultMaker } from './fault.ts'
+import { defineFault } from './fault.ts'
 
 /** RST instead of an answer. */
-export const resetConnection: FaultMaker<'reset_connection'> = () => ({
-  kind: 'reset_connection',
-  sentence: 'resets the connection without an answer',
-  before: ({ response: { socket } }) => {
-    // Only a plain socket can send RST by itself; over TLS the connection is broken off without a close_notify.
+export const resetConnection = defineFault({
+  parameters: ({ noParameters }) => noParameters,
+  description: 'The connection is reset (RST); nothing is carried out.',
+  example: {},
+  sentence: () => 'resets the connection without an answer',
+  phase: 'connection',
+  end: ({ response: { socket } }) => {
+    // Only a plain socket can send RST by itself; a TLS connection is closed without a close_notify.
     if (socket && 'encrypted' in socket) socket.destroy()
     else socket?.resetAndDestroy()
     return Promise.resolve()

@@ -1,19 +1,188 @@
-import { isJsonObject } from '../../domain/json.ts'
-import { defaultBody } from '../default-answer.ts'
-import type { FaultMaker } from './fault.ts'
+import { ERROR_CATALOGUE, type ErrorCode, TOKEN_ERRORS } from '../../domain/errors.ts'
+import { isJsonObject, type JsonValue, own } from '../../domain/json.ts'
+import type { Report } from '../../schema/parts.ts'
+import { type AnsweredRequest, defineFault, type FaultRule } from './fault.ts'
+
+interface RespondParameters {
+  /** Null only at `consent`, whose answer is a redirect. */
+  readonly status: number | null
+  /** The `error_code` of the default body at `service`. */
+  readonly error_code: string | null
+  readonly message: string | null
+  readonly headers: Readonly<Record<string, string>>
+  /** Undefined for the default body. */
+  readonly body?: JsonValue | undefined
+}
 
 /** Another answer instead of the plain one. */
-export const respond: FaultMaker<'respond'> = (params) => {
-  const { status, error_code, headers, body } = params
-  const oauthError = isJsonObject(body) && typeof body['error'] === 'string' ? body['error'] : undefined
-  const detail = error_code ?? oauthError
-  const words = [status === null ? undefined : String(status), detail && `(${detail})`].filter(Boolean).join(' ')
-  return {
-    kind: 'respond',
-    sentence: `answers ${words || 'something else'} instead of the plain answer`,
-    answer: (asked) => {
-      const made = body === undefined ? defaultBody(params, asked) : { body, headers: {} }
-      return { status: status ?? 200, body: made.body, headers: { ...made.headers, ...headers } }
-    },
+export const respond = defineFault({
+  parameters: ({ z, strict, nonEmpty, text, textMap, anyJson, withRule }) =>
+    withRule(
+      strict({
+        status: z.int().min(100).max(599).optional().describe('Required, but at consent.'),
+        error_code: nonEmpty.optional().describe('At service: the error_code of the default body.'),
+        message: text.optional().describe('The message of the default body.'),
+        headers: textMap.default({}),
+        body: anyJson.optional().describe('JSON, or a text; at service the error body of the status when absent.'),
+      }),
+      ({ headers = {} }, report) => {
+        for (const [name, value] of Object.entries(headers)) checkHeader(name, value, report)
+      },
+    ).transform(({ status, error_code, message, headers, body }): RespondParameters => ({
+      status: status ?? null,
+      error_code: error_code ?? null,
+      message: message ?? null,
+      headers,
+      ...(body !== undefined && { body }),
+    })),
+  description: 'Another answer instead of the plain one; nothing is carried out.',
+  example: { status: 429, headers: { 'Retry-After': '30' } },
+  sentence: ({ status, error_code, body }) => {
+    const detail = error_code ?? (isJsonObject(body) ? own(body, 'error') : undefined)
+    const words = [status, typeof detail === 'string' ? `(${detail})` : null].filter((word) => word !== null).join(' ')
+    return `answers ${words || 'something else'} instead of the plain answer`
+  },
+  check: (parameters, rule, report) => {
+    if (rule.at === 'consent') checkConsent(parameters, report)
+    else if (parameters.status === null) report(['status'], { allowed: 'a status' })
+    else if (rule.at === 'service') checkService({ ...parameters, status: parameters.status }, rule, report)
+    else onlyAtService(parameters, rule.at, report)
+  },
+  phase: 'answer',
+  answer: (request, parameters) => {
+    const { status, headers, body } = parameters
+    const made = body === undefined ? defaultAnswer(parameters, request) : { body, headers: {} }
+    return { status: status ?? 200, body: made.body, headers: { ...made.headers, ...headers } }
+  },
+})
+
+/** Names and values that can travel, and none that says how long the body is: that follows from the body. */
+function checkHeader(name: string, value: string, report: Report): void {
+  const path = ['headers', name]
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /^(?:content-length|transfer-encoding)$/i.test(name)) {
+    report(path, {
+      found: 'a header that a rule cannot set',
+      allowed: 'names of headers that do not frame the body',
+      atKey: true,
+    })
+  } else if (!/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)) {
+    report(path, { allowed: 'one line of Latin-1 text' })
   }
+}
+
+function onlyAtService(parameters: RespondParameters, at: string, report: Report): void {
+  for (const key of ['error_code', 'message'] as const) {
+    if (parameters[key] === null) continue
+    report([key], { found: `set at ${at}`, allowed: `${key} at service; elsewhere a body`, atKey: true })
+  }
+}
+
+/** The answer of a consent is a redirect of the browser, which carries an OAuth error (RFC 6749 4.1.2.1). */
+function checkConsent({ status, error_code, headers, body }: RespondParameters, report: Report): void {
+  const set = { status: status !== null, error_code: error_code !== null, headers: Object.keys(headers).length > 0 }
+  for (const [key, given] of Object.entries(set)) {
+    if (!given) continue
+    report([key], {
+      found: 'set at consent',
+      allowed: 'body, with the OAuth error that the redirect carries',
+      atKey: true,
+    })
+  }
+  const error = isJsonObject(body) ? own(body, 'error') : undefined
+  if (typeof error === 'string' && error !== '') return
+  report(['body', 'error'], { allowed: 'an OAuth error such as access_denied' })
+}
+
+/** A success needs a body, and an `error_code` has to be one of the spec's for its status (G16; G14 for the token endpoint). */
+function checkService(
+  { status, error_code, body }: RespondParameters & { status: number },
+  { operation, off_spec }: FaultRule,
+  report: Report,
+): void {
+  if (off_spec) return
+  if (status < 400 && body === undefined) {
+    report(['body'], { allowed: `a body, because ${status} is no error and has no default` })
+  }
+  if (error_code === null) return
+  const isToken = operation === 'create_token' && (status === 400 || status === 401)
+  const catalogue = Object.entries(ERROR_CATALOGUE).flatMap(([name, entry]) => (entry.status === status ? [name] : []))
+  const known: readonly string[] = isToken ? TOKEN_ERRORS : catalogue
+  if (known.includes(error_code)) return
+  const words = known.join(', ') || 'there is none'
+  report(['error_code'], { allowed: `one of the spec's for ${status}: ${words}; anything with off_spec: true` })
+}
+interface DefaultAnswer {
+  readonly body: unknown
+  readonly headers: Record<string, string>
+}
+
+/** The body of an injected answer that names none: at the service its error body, elsewhere nothing. */
+function defaultAnswer(params: RespondParameters, asked: AnsweredRequest): DefaultAnswer {
+  const status = params.status ?? 200
+  if (asked.at !== 'service' || status < 400) return { body: undefined, headers: {} }
+  const message = params.message ?? `a scenario answers ${status}`
+  if (asked.operation === 'create_token' && (status === 400 || status === 401)) {
+    return tokenError(params.error_code ?? (status === 401 ? 'invalid_client' : 'invalid_request'), message)
+  }
+  const error_code = params.error_code ?? defaultCode(status, asked.operation)
+  return {
+    body: { code: numberOf(error_code, status), message, details: [errorInfo(error_code, message, status, asked)] },
+    headers: status === 401 ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {},
+  }
+}
+
+/** RFC 6749 5.2 (G14). */
+function tokenError(error: string, error_description: string): DefaultAnswer {
+  return { body: { error, error_description }, headers: { 'Cache-Control': 'no-store', Pragma: 'no-cache' } }
+}
+
+/** G16; from 429 on a tool's failure carries `tool_error_info` (G44). */
+function errorInfo(
+  error_code: string,
+  message: string,
+  status: number,
+  { operation, requestId, executionId }: AnsweredRequest,
+) {
+  const ofTool = operation === 'execute_tool' && status >= 429
+  const tool = { execution_id: '', tool_error_code: String(status), tool_error_message: message }
+  return {
+    '@type': 'type.googleapis.com/errdetails.ErrorInfo',
+    error_code,
+    request_info: { request_id: requestId },
+    ...(ofTool ? { tool_error_info: { ...tool, execution_id: executionId() } } : {}),
+  }
+}
+
+/** What the service itself would call this status at this operation. */
+function defaultCode(status: number, operation = ''): string {
+  const special = BY_OPERATION[`${operation} ${status}`]
+  if (special) return special
+  if (status === 404 && operation.endsWith('_custom_provider')) return 'PROVIDER_NOT_FOUND'
+  return BY_STATUS[status] ?? `HTTP_${status}`
+}
+
+const BY_OPERATION: Readonly<Record<string, ErrorCode>> = {
+  'verify_user 404': 'AUTH_REQUEST_NOT_FOUND',
+  'execute_tool 500': 'TOOL_EXECUTION_FAILED',
+}
+
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  400: 'VALIDATION_FAILED',
+  401: 'UNAUTHENTICATED',
+  403: 'IDENTIFIER_MISMATCH',
+  404: 'ACCOUNT_NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  409: 'ACCOUNT_ALREADY_EXISTS',
+  413: 'BODY_TOO_LARGE',
+  429: 'THIRD_PARTY_RATE_LIMITED',
+  500: 'INTERNAL',
+  503: 'STORAGE_UNAVAILABLE',
+  504: 'TOOL_EXECUTION_TIMED_OUT',
+}
+
+/** The number of google.rpc.Code; of a code that the catalogue lacks, that of its status; 2 (unknown) for the rest. */
+function numberOf(errorCode: string, status: number): number {
+  if (Object.hasOwn(ERROR_CATALOGUE, errorCode)) return ERROR_CATALOGUE[errorCode as ErrorCode].code
+  const sameStatus = BY_STATUS[status]
+  return sameStatus ? ERROR_CATALOGUE[sameStatus].code : 2
 }

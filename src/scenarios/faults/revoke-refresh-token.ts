@@ -1,10 +1,13 @@
-import type { FaultMaker } from './fault.ts'
+import { defineFault } from './fault.ts'
 
-/** The next refresh is refused; the access token stays good for as long as it lasts. */
-export const revokeRefreshToken: FaultMaker<'revoke_refresh_token'> = () => ({
-  kind: 'revoke_refresh_token',
-  sentence: "revokes the account's refresh token at the third party",
-  happen: (hands) => {
-    hands.happen('revoke_refresh_token')
+/** The next refresh is refused; the access token stays valid for as long as it lasts. */
+export const revokeRefreshToken = defineFault({
+  parameters: ({ noParameters }) => noParameters,
+  description: "The third party forgets the account's refresh token.",
+  example: {},
+  sentence: () => "revokes the account's refresh token at the third party",
+  phase: 'model',
+  apply: (actions) => {
+    actions.applyEvent('revoke_refresh_token')
   },
 })

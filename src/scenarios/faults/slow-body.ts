@@ -1,10 +1,21 @@
-import type { FaultMaker } from './fault.ts'
+import { defineFault } from './fault.ts'
+
+const DEFAULTS = { over: 3000, pieces: 10 }
 
 /** The body comes in pieces over some time; a server that closes sends the rest at once. */
-export const slowBody: FaultMaker<'slow_body'> = ({ over, pieces }) => ({
-  kind: 'slow_body',
-  sentence: `sends the body in ${pieces} pieces over ${over} ms`,
-  deliver: async ({ response, pauses }, { status, headers, body }) => {
+export const slowBody = defineFault({
+  parameters: ({ z, strict, wait }) =>
+    strict({
+      over: wait.default(DEFAULTS.over).describe('How long the body takes.'),
+      pieces: z.int().min(2).max(1000).default(DEFAULTS.pieces).describe('In how many pieces it is sent.'),
+    })
+      .nullable()
+      .transform((given) => given ?? DEFAULTS),
+  description: 'The body of the answer comes in pieces, slowly.',
+  example: { over: '3s', pieces: 10 },
+  sentence: ({ over, pieces }) => `sends the body in ${pieces} pieces over ${over} ms`,
+  phase: 'delivery',
+  deliver: async ({ response, pauses }, { status, headers, body }, { over, pieces }) => {
     const whole = Buffer.from(body)
     response.writeHead(status, { ...headers, 'Content-Length': whole.length })
     response.flushHeaders()

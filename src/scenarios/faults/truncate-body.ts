@@ -1,10 +1,16 @@
-import type { FaultMaker } from './fault.ts'
+import { defineFault } from './fault.ts'
 
 /** The connection ends before the body has the length that its header names. An answer without a body stays whole. */
-export const truncateBody: FaultMaker<'truncate_body'> = ({ bytes }) => ({
-  kind: 'truncate_body',
-  sentence: `ends the connection after ${bytes === null ? 'half of' : `${bytes} octets of`} the body`,
-  deliver: ({ response }, { status, headers, body }) =>
+export const truncateBody = defineFault({
+  parameters: ({ z, strict }) =>
+    strict({ bytes: z.int().min(0).optional().describe('How much is sent; half when absent.') })
+      .nullable()
+      .transform((given) => ({ bytes: given?.bytes ?? null })),
+  description: 'The answer ends before its Content-Length.',
+  example: { bytes: 20 },
+  sentence: ({ bytes }) => `ends the connection after ${bytes === null ? 'half of' : `${bytes} octets of`} the body`,
+  phase: 'delivery',
+  deliver: ({ response }, { status, headers, body }, { bytes }) =>
     new Promise((resolve) => {
       const whole = Buffer.from(body)
       response.writeHead(status, { ...headers, 'Content-Length': whole.length })
@@ -16,7 +22,7 @@ export const truncateBody: FaultMaker<'truncate_body'> = ({ bytes }) => ({
       socket?.once('close', () => {
         resolve()
       })
-      // The head has to leave also when none of the body does.
+      // The head has to be sent also when nothing of the body is.
       response.flushHeaders()
       const sent = Math.min(bytes ?? Math.floor(whole.length / 2), whole.length - 1)
       if (sent === 0) socket?.destroySoon()

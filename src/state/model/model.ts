@@ -145,6 +145,9 @@ export class Model {
   present: () => number = () => 0
   /** Puts rows that ride along with a commit and do not make one of their own: the counters of scenarios (G63). */
   beforeCommit: () => void = () => undefined
+  /** Told of every change of a scenario's run, and of every change of one that is undone. */
+  scenarioRunChanged: (before: StoredScenarioRun | undefined, after: StoredScenarioRun | undefined) => void = () =>
+    undefined
   #open: Change[] | undefined
   readonly #sink: CommitSink
 
@@ -182,7 +185,13 @@ export class Model {
       counters: table('counters'),
       origins: section('origins'),
       scenario_definitions: section('scenario_definitions'),
-      scenario_runs: section('scenario_runs'),
+      scenario_runs: new Table('scenario_runs', record, [
+        {
+          update: (before, after) => {
+            this.scenarioRunChanged(before, after)
+          },
+        },
+      ]),
       snapshots: section('snapshots'),
     }
   }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { environmentSchema, environmentStateSchema, stateSchema } from '../../documents/state-document.ts'
+import { environmentSchema, environmentStateSchema, stateSchema } from '../../schema/state-document.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
 import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from '../model/model.ts'

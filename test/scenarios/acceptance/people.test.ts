@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unfired } from '../../../src/scenarios/history.ts'
+import { unfired } from '../../../src/scenarios/scenario-run.ts'
 import { withScenarios } from '../bracket.ts'
 import { approve, newLink, statusOf, told, verify } from './steps.ts'
 

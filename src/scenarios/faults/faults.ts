@@ -1,10 +1,9 @@
-import type { Fault, FaultKind } from '../../domain/scenario.ts'
 import { advanceClock } from './advance-clock.ts'
 import { disconnect } from './disconnect.ts'
 import { emptyResponse } from './empty-response.ts'
 import { expireAccessToken } from './expire-access-token.ts'
 import { expireAccount } from './expire-account.ts'
-import type { FaultEffect, FaultMaker } from './fault.ts'
+import type { Fault } from './fault.ts'
 import { latency } from './latency.ts'
 import { malformedJson } from './malformed-json.ts'
 import { resetConnection } from './reset-connection.ts'
@@ -15,8 +14,8 @@ import { slowBody } from './slow-body.ts'
 import { timeout } from './timeout.ts'
 import { truncateBody } from './truncate-body.ts'
 
-/** Every kind of fault; what it takes in a file is in `documents/scenario-faults.ts`. */
-const FAULTS: { readonly [Kind in FaultKind]: FaultMaker<Kind> } = {
+/** Every kind of fault by its name in scenario files. */
+export const FAULTS = {
   respond,
   latency,
   timeout,
@@ -31,10 +30,7 @@ const FAULTS: { readonly [Kind in FaultKind]: FaultMaker<Kind> } = {
   disconnect,
   revoke_bearer_tokens: revokeBearerTokens,
   advance_clock: advanceClock,
-}
+} satisfies Readonly<Record<string, Fault>>
 
-/** What a fault of a rule does. */
-export function effectOf(fault: Fault): FaultEffect {
-  // The table pairs each kind with the maker that takes its parameters; the compiler cannot see that one kind picks both.
-  return (FAULTS[fault.kind] as FaultMaker<FaultKind>)(fault.params)
-}
+export type FaultKind = keyof typeof FAULTS
+export const FAULT_KINDS = Object.keys(FAULTS) as readonly FaultKind[]

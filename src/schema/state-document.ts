@@ -7,7 +7,7 @@ import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-n
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import type { Settings } from '../domain/settings.ts'
-import { strict, text } from './schema-parts.ts'
+import { strict, text } from './parts.ts'
 
 /*
  * The state file (design 1.4). The start checks every row with this schema, `PUT /_mock/state` checks what it is sent,

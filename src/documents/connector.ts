@@ -1,0 +1,263 @@
+import { type AuthorizationType, AUTHORIZATION_TYPES, TRAITS } from '../domain/authorization-type.ts'
+import type {
+  Connector,
+  CredentialField,
+  Responder,
+  ResponderAnswer,
+  ResponderMatch,
+  Tool,
+} from '../domain/connector.ts'
+import {
+  bareConnector,
+  credentialField,
+  DEFAULT_ACCESS_TOKEN_LIFETIME,
+  defaultCredentials,
+  displayName,
+} from '../domain/connector-defaults.ts'
+import { dottedPaths } from '../domain/value-match.ts'
+import {
+  anyJson,
+  connectorName,
+  duration,
+  jsonObject,
+  nonEmpty,
+  type Report,
+  schemaReference,
+  strict,
+  text,
+  textMap,
+  toolName,
+  unique,
+  withRule,
+  z,
+} from '../schema/parts.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const path = z.string().regex(/^\//, { error: 'a path that starts with /' })
+
+/** `{name}` captures a whole part: inside of one it would be taken literally, which nobody means. */
+const pathPattern = z.string().regex(/^(?:\/(?:\{[A-Za-z_]\w*\}|[^/{}]*))+$/, {
+  error: 'a path that starts with /, whose parts are {name}, or text in which * stands for anything',
+})
+
+const field = strict({
+  name: nonEmpty.describe('The key in static_auth.details.'),
+  label: text.optional().describe('What the form says beside the input; made from the name when absent.'),
+  secret: z.boolean().optional().describe('Whether the form hides what is typed; true unless the name is username.'),
+  required: z.boolean().default(true),
+  hint: text.default('').describe('Shown under the input.'),
+})
+
+const tool = strict({
+  name: toolName,
+  display_name: text.optional(),
+  description: text.default(''),
+  tags: z.array(text).default([]),
+  is_default: z.boolean().default(true).describe('Whether tool lists mark it as one of the default tools.'),
+  input_schema: jsonObject.default({ type: 'object' }).describe('JSON Schema 2020-12 of tool_input.'),
+  call: strict({
+    method: z.enum(METHODS),
+    path: path.describe('A template over input and account.'),
+    query: textMap.default({}).describe('Templates by parameter; one that comes out empty is not sent.'),
+    headers: textMap.default({}),
+    body: anyJson.optional().describe('JSON whose texts are templates.'),
+    timeout: duration.default(30_000).describe('How long the service waits for the answer.'),
+  }).describe('The HTTP call that the tool makes at the third party.'),
+  result: jsonObject
+    .nullish()
+    .describe('JSON whose texts are templates over response, input and account; absent: the body of the answer.'),
+})
+
+const answer = strict({
+  status: z.int().min(200).max(599).default(200),
+  headers: textMap.default({}),
+  body: anyJson.optional().describe('JSON whose texts are templates over request, account and person.'),
+})
+
+const responder = withRule(
+  strict({
+    on: strict({
+      method: z.enum(METHODS).optional(),
+      path: pathPattern.optional().describe('* stands for any text inside one part, {name} captures one part.'),
+      query: textMap.optional().describe('Values or globs by parameter.'),
+      headers: textMap.optional().describe('Values or globs by header.'),
+      body: jsonObject
+        .optional()
+        .describe('Values or globs by dotted path into the JSON body; nested objects count as paths.'),
+      account: strict({
+        id: text.optional(),
+        identifier: text.optional(),
+        organization_id: text.optional(),
+        user_id: text.optional(),
+        connector: text.optional(),
+      })
+        .optional()
+        .describe('Values or globs by field of the account that calls.'),
+    }).describe('Which requests it answers; the first responder that matches does.'),
+    respond: answer.optional().describe('The answer to every such request.'),
+    sequence: z
+      .array(answer)
+      .min(1)
+      .optional()
+      .describe('The answers to the first such request, the second, and so on.'),
+    after_last: z
+      .enum(['repeat', 'restart', 'next'])
+      .optional()
+      .describe('After the last of a sequence: that one again, the first again, or the next responder that matches.'),
+  }),
+  ({ respond, sequence, after_last }, report, wrong) => {
+    if (wrong.has('respond') || wrong.has('sequence')) return
+    const both = respond !== undefined && sequence !== undefined
+    const neither = respond === undefined && sequence === undefined
+    if (both || neither) {
+      const found = both ? 'with both respond and sequence' : 'without respond and sequence'
+      report([], { found, allowed: 'exactly one of respond and sequence' })
+    }
+    if (after_last !== undefined && sequence === undefined) {
+      const found = 'set without sequence'
+      report(['after_last'], { found, allowed: 'after_last together with sequence', atKey: true })
+    }
+  },
+)
+
+const shape = strict({
+  $schema: schemaReference,
+  connector: connectorName.describe('Its name: the key_id of its connection, and connector in requests.'),
+  display_name: text.optional().describe('Made from the name when absent.'),
+  description: text.default(''),
+  icon_src: text.default(''),
+  categories: z.array(text).default([]),
+  authorization_type: z.enum(AUTHORIZATION_TYPES).optional().describe('Required, unless custom_provider is set.'),
+  oauth: strict({
+    scopes: z.array(nonEmpty).default([]),
+    access_token_lifetime: duration.default(DEFAULT_ACCESS_TOKEN_LIFETIME),
+    refresh_token: z
+      .enum(['keep', 'rotate', 'none'])
+      .optional()
+      .describe('keep: a refresh gives no new refresh token; rotate: each gives a new one; none: there is none.'),
+    domain: text.default('').describe('Workspace or organisation domain of the tokens.'),
+  }).optional(),
+  cluster: z.enum(['provisioned', 'serverless']).optional().describe('TRUSTED_IDP only; provisioned needs db_user.'),
+  credentials: strict({
+    fields: unique('name', field).optional().describe('What the credentials form asks for.'),
+    send: strict({ headers: textMap.default({}), query: textMap.default({}) })
+      .optional()
+      .describe('How the credentials travel: templates over credentials.'),
+  }).optional(),
+  people: z.array(nonEmpty).default([]).describe('Who can sign in at the consent page.'),
+  reject: z
+    .array(nonEmpty)
+    .default([])
+    .describe('Globs: credentials that the third party refuses although a caller stored them.'),
+  base_url: z
+    .string()
+    .refine((url) => /^https?:\/\//.test(url) && URL.canParse(url), { error: 'an http or https URL' })
+    .optional()
+    .describe('A server of your own on loopback that answers instead of the responders.'),
+  custom_provider: nonEmpty
+    .optional()
+    .describe('Serves custom providers created with this display name, and has no connection of its own.'),
+  tools: unique('name', tool).default([]),
+  responders: z.array(responder).default([]),
+})
+
+/** A connector file (`spec/schemas/connector.schema.json`): one fake third-party application. */
+export const connectorSchema = withRule(shape, checkType)
+
+/** A connector as it is written in a file. */
+export type ConnectorDocument = z.input<typeof connectorSchema>
+type ParsedConnector = z.output<typeof shape>
+type ParsedResponder = z.output<typeof responder>
+
+/** Which keys go with an authorization type, and which it needs. */
+function checkType(
+  { authorization_type: type, custom_provider, cluster, oauth, credentials, people }: Partial<ParsedConnector>,
+  report: Report,
+): void {
+  if (type === undefined) {
+    const allowed = 'one of the twelve authorization types, or custom_provider'
+    if (custom_provider === undefined) report(['authorization_type'], { allowed })
+    return
+  }
+  const { source, kind } = TRAITS[type]
+  const only = (key: string, value: unknown, fits: boolean, allowed: string): void => {
+    if (fits || value === undefined) return
+    report([key], { found: `set in a connector of type ${type}`, allowed: `${key} in ${allowed}`, atKey: true })
+  }
+  only('cluster', cluster, type === 'TRUSTED_IDP', 'connectors of type TRUSTED_IDP')
+  only('oauth', oauth, kind !== null && source !== 'form', 'connectors whose accounts have tokens')
+  const ofForms = 'API_KEY, BASIC_AUTH, BEARER_TOKEN, CUSTOM and BASIC connectors'
+  only('credentials', credentials, source === 'form', ofForms)
+  if (source === 'consent' && !people?.length) {
+    report(['people'], { allowed: `at least one identity that can sign in, because ${type} asks for consent` })
+  }
+  if (type !== 'CUSTOM' || custom_provider !== undefined) return
+  // Nobody can guess what a CUSTOM connector asks for and how that travels.
+  for (const key of ['fields', 'send'] as const) {
+    if (Object.keys(credentials?.[key] ?? {}).length > 0) continue
+    report(['credentials', key], { allowed: `credentials.${key}, because the type CUSTOM has no default` })
+  }
+}
+
+/** The connector that a valid document describes, with every default filled in. */
+export function toConnector(document: ParsedConnector): Connector {
+  const type: AuthorizationType = document.authorization_type ?? 'CUSTOM'
+  const base = bareConnector(document.connector, type)
+  const oauth = document.oauth
+  return {
+    ...base,
+    display_name: document.display_name ?? base.display_name,
+    description: document.description,
+    icon_src: document.icon_src,
+    categories: document.categories,
+    oauth: oauth ? { ...oauth, refresh_token: oauth.refresh_token ?? base.oauth.refresh_token } : base.oauth,
+    cluster: document.cluster ?? base.cluster,
+    credentials: toCredentials(document.credentials, type),
+    people: document.people,
+    reject: document.reject,
+    base_url: document.base_url?.replace(/\/+$/, '') ?? null,
+    custom_provider: document.custom_provider ?? null,
+    tools: document.tools.map(toTool),
+    responders: document.responders.map(toResponder),
+  }
+}
+
+function toCredentials(given: ParsedConnector['credentials'], type: AuthorizationType): Connector['credentials'] {
+  const fields = given?.fields?.map((field): CredentialField => {
+    const plain = credentialField(field.name)
+    return { ...field, label: field.label ?? plain.label, secret: field.secret ?? plain.secret }
+  })
+  const defaults = defaultCredentials(type, fields)
+  return given?.send ? { ...defaults, send: given.send } : defaults
+}
+
+function toTool(document: ParsedConnector['tools'][number]): Tool {
+  const { call } = document
+  return {
+    ...document,
+    display_name: document.display_name ?? displayName(document.name),
+    call: { ...call, body: call.body ?? null },
+    result: document.result ?? null,
+  }
+}
+
+function toResponder(document: ParsedResponder): Responder {
+  const answers = document.sequence ?? (document.respond ? [document.respond] : [])
+  return { on: toMatch(document.on), answers: answers.map(toAnswer), after_last: document.after_last ?? 'repeat' }
+}
+
+function toAnswer(document: z.output<typeof answer>): ResponderAnswer {
+  return { ...document, body: document.body ?? null }
+}
+
+function toMatch(on: ParsedResponder['on']): ResponderMatch {
+  const { method, path, query, headers, body, account } = on
+  return {
+    ...(method && { method }),
+    ...(path && { path }),
+    ...(query && { query }),
+    ...(headers && { headers }),
+    ...(body && { body: dottedPaths(body) }),
+    ...(account && { account: account as Record<string, string> }),
+  }
+}

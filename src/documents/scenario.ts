@@ -1,0 +1,303 @@
+import { ACCOUNT_STATUSES } from '../domain/account.ts'
+import { parseDuration, DURATION_FORMS } from '../domain/duration.ts'
+import { isJsonObject, type JsonObject, type JsonValue, present } from '../domain/json.ts'
+import {
+  RULE_PLACES,
+  type RuleMatch,
+  type RulePlace,
+  type Scenario,
+  type ScenarioRule,
+  type ScenarioTime,
+} from '../domain/scenario.ts'
+import { dottedPaths } from '../domain/value-match.ts'
+import type { Fault } from '../scenarios/faults/fault.ts'
+import { FAULT_KINDS, type FaultKind, FAULTS } from '../scenarios/faults/faults.ts'
+import type { Path } from '../schema/findings.ts'
+import * as parts from '../schema/parts.ts'
+import {
+  accepted,
+  isInstantText,
+  jsonObject,
+  nonEmpty,
+  type Report,
+  schemaReference,
+  strict,
+  text,
+  textMap,
+  unique,
+  withRule,
+  z,
+} from '../schema/parts.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Names travel in paths (`PUT /_mock/scenarios/{name}`) and on command lines. */
+const scenarioName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, { error: '1 to 100 letters, digits, dots, underscores and hyphens' })
+
+const account = strict({
+  id: text.optional(),
+  connector: text.optional(),
+  identifier: text.optional(),
+  organization_id: text.optional(),
+  user_id: text.optional(),
+  status: z.enum(ACCOUNT_STATUSES).optional(),
+})
+
+const match = withRule(
+  strict({
+    operation: nonEmpty.optional().describe('At service: one operation.'),
+    tool: nonEmpty.optional().describe('The tool that is executed; at service and third_party.'),
+    connector: nonEmpty.optional(),
+    account: account.optional().describe('Values or globs by field of the account that the request is about.'),
+    client: nonEmpty.optional().describe('At service: the client id.'),
+    method: z.enum(METHODS).optional().describe('At third_party.'),
+    path: nonEmpty.optional().describe('At third_party: a path or glob, without the query.'),
+    body: jsonObject
+      .optional()
+      .describe('Values or globs by dotted path into the JSON body; nested objects count as paths.'),
+    query: textMap.optional().describe('Values or globs by parameter.'),
+    headers: textMap.optional().describe('Values or globs by header.'),
+  }),
+  (on, report) => {
+    refuseRegularExpressions(on as JsonObject, [], report)
+  },
+)
+
+/** What a rule can match in a request, by place; the rest is not known there. */
+const MATCHED: Readonly<Record<RulePlace, readonly (keyof RuleMatch)[]>> = {
+  service: ['operation', 'tool', 'connector', 'account', 'client', 'body', 'query', 'headers'],
+  third_party: ['tool', 'connector', 'account', 'method', 'path', 'body', 'query', 'headers'],
+  token_refresh: ['connector', 'account', 'body', 'headers'],
+  consent: ['connector', 'account'],
+}
+
+/** A time in `when`; undefined for anything else. */
+function timeOf(value: string | number): ScenarioTime | undefined {
+  if (isInstantText(value)) return { at: new Date(value).toISOString() }
+  const after = parseDuration(value)
+  return after === undefined ? undefined : { after }
+}
+
+const scenarioTime = accepted<string | number>(
+  (value) => (typeof value === 'string' || typeof value === 'number') && timeOf(value) !== undefined,
+  `a date and time such as 2026-01-31T12:00:00Z, or a duration since the scenario started (${DURATION_FORMS})`,
+)
+  .transform((value): ScenarioTime => timeOf(value) ?? { after: 0 })
+  .meta({ type: ['string', 'number'] })
+
+const count = z.int().min(1)
+const COUNTERS = ['nth', 'first', 'every', 'after'] as const
+
+const conditions = withRule(
+  strict({
+    nth: count.optional().describe('The request of this number alone.'),
+    first: count.optional().describe('The first so many.'),
+    every: count.optional().describe('Each request whose number so many divides.'),
+    after: z.int().min(0).optional().describe('Every one after the first so many.'),
+    times: count.optional().describe('With after: only so many of them.'),
+    probability: z.number().min(0).max(1).optional().describe('Chance, seeded.'),
+    from: scenarioTime.optional().describe("From this time of the environment's clock on."),
+    until: scenarioTime.optional().describe('Before this time.'),
+    state: nonEmpty.optional().describe('Only while the scenario is in this state.'),
+  }),
+  (when, report) => {
+    const [one, ...more] = COUNTERS.filter((key) => when[key] !== undefined)
+    for (const key of more) {
+      const found = `set together with ${String(one)}`
+      report([key], { found, allowed: `one of ${COUNTERS.join(', ')}`, atKey: true })
+    }
+    if (when.times !== undefined && when.after === undefined) {
+      const allowed = 'times together with after (for the first so many: first)'
+      report(['times'], { found: 'set without after', allowed, atKey: true })
+    }
+    const { from, until } = when
+    if (!from || !until || !neverOpen(from, until)) return
+    const start = 'at' in from ? from.at : `${from.after / 1000} s`
+    report(['until'], { allowed: `a time after from, which is ${start}` })
+  },
+).describe('All of them have to hold. Numbers count the requests that match at and on since the scenario started.')
+
+/** A date and a duration cannot be compared before the scenario starts. */
+function neverOpen(from: ScenarioTime, until: ScenarioTime): boolean {
+  if ('at' in from) return 'at' in until && from.at >= until.at
+  return 'after' in until && from.after >= until.after
+}
+
+type FaultSchemas = { [Kind in FaultKind]: ReturnType<(typeof FAULTS)[Kind]['parameters']> }
+const faultSchemas = Object.fromEntries(
+  Object.entries(FAULTS).map(([kind, fault]) => [kind, fault.parameters(parts).describe(fault.description)]),
+) as FaultSchemas
+
+const faultItem = withRule(strict(strict(faultSchemas).partial().shape), (item, report, wrong) => {
+  const kinds = Object.keys(item)
+  if (kinds.length === 1 || (kinds.length === 0 && wrong.size > 0)) return
+  const found = kinds.length === 0 ? 'without a fault' : kinds.join(' and ')
+  report([], { found, allowed: 'one fault in each item of do' })
+})
+
+const rule = withRule(
+  strict({
+    name: nonEmpty,
+    at: z.enum(RULE_PLACES).describe('Where it acts.'),
+    on: match.default({}).describe('Which requests it is about; all of them when absent.'),
+    when: conditions.default({}),
+    do: z.array(faultItem).default([]).describe('What it does: one fault in each item, in this order.'),
+    then: nonEmpty.optional().describe('The state from this request on.'),
+    must_fire: z.boolean().default(true).describe('Whether a run in which it never fired has failed.'),
+    off_spec: z.boolean().default(false).describe('Whether its answers may be what the spec does not declare.'),
+  }),
+  ({ at, on = {}, do: items, then, off_spec = false }, report) => {
+    if (items?.length === 0 && then === undefined) {
+      report(['do'], { found: 'empty', allowed: 'at least one fault, or a state behind then' })
+    }
+    if (at) refuseUnmatched(at, on, report)
+    const faults = (items ?? []).flatMap(faultsIn)
+    refuseContradictions(faults, report)
+    if (!at) return
+    for (const { path, kind, fault, params } of faults) {
+      // The answer of a consent is a redirect of the browser: there is no connection to end and no body to break.
+      if (at === 'consent' && (fault.phase === 'connection' || fault.phase === 'delivery')) {
+        const allowed = 'respond with an OAuth error, latency, and faults that change the model'
+        report([...path, kind], { found: 'set at consent', allowed, atKey: true })
+      }
+      const operation = on.operation ?? (on.tool === undefined ? undefined : 'execute_tool')
+      fault.check?.(params, { at, operation, off_spec }, (inside, problem) => {
+        report([...path, kind, ...inside], problem)
+      })
+    }
+  },
+)
+
+/** A scenario file (`spec/schemas/scenario.schema.json`): what goes wrong, when, and where. */
+export const scenarioSchema = withRule(
+  strict({
+    $schema: schemaReference,
+    name: scenarioName,
+    description: text.default(''),
+    initial: nonEmpty.optional().describe('The state it starts in; required where rules name states.'),
+    rules: unique('name', rule).min(1),
+  }),
+  ({ initial, rules = [] }, report) => {
+    const reached = new Set([initial, ...rules.map(({ then }) => then)].filter((state) => state !== undefined))
+    for (const [index, { when }] of rules.entries()) {
+      if (when.state === undefined || reached.has(when.state)) continue
+      const allowed = `a state that initial or then names (${[...reached].join(', ') || 'there is none'})`
+      report(['rules', index, 'when', 'state'], { allowed })
+    }
+    const naming = rules.findIndex(({ when, then }) => when.state !== undefined || then !== undefined)
+    if (initial !== undefined || naming === -1) return
+    report(['initial'], { allowed: `the state to start in, because rules[${naming}] names a state` })
+  },
+)
+
+/** A scenario as it is written in a file. */
+export type ScenarioDocument = z.input<typeof scenarioSchema>
+export type ParsedScenario = z.output<typeof scenarioSchema>
+type ParsedRule = z.output<typeof rule>
+
+interface WrittenFault {
+  /** From the rule on. */
+  path: Path
+  kind: FaultKind
+  fault: Fault
+  params: unknown
+}
+
+/** The faults of an item of `do`: one, unless the item is refused. */
+function faultsIn(item: ParsedRule['do'][number], index: number): WrittenFault[] {
+  return FAULT_KINDS.flatMap((kind) =>
+    item[kind] === undefined ? [] : [{ path: ['do', index], kind, fault: FAULTS[kind], params: item[kind] }],
+  )
+}
+
+function refuseUnmatched(at: RulePlace, on: ParsedRule['on'], report: Report): void {
+  for (const key of Object.keys(on) as (keyof RuleMatch)[]) {
+    if (MATCHED[at].includes(key)) continue
+    report(['on', key], { found: `unknown at ${at}`, allowed: MATCHED[at].join(', '), atKey: true })
+  }
+}
+
+/** A request ends once, and an answer is sent in one way. */
+function refuseContradictions(faults: readonly WrittenFault[], report: Report): void {
+  const [end, ...otherEnds] = faults.filter(({ fault: { phase } }) => phase === 'answer' || phase === 'connection')
+  const deliveries = faults.filter(({ fault: { phase } }) => phase === 'delivery')
+  const unanswered = end?.fault.phase === 'connection'
+  const other = unanswered ? end : deliveries[0]
+  const refused = [
+    ...otherEnds.map((each) => ({ each, other: end })),
+    ...(unanswered ? deliveries : deliveries.slice(1)).map((each) => ({ each, other })),
+  ]
+  for (const { each, other: before } of refused) {
+    const found = `set together with ${before?.kind ?? ''}`
+    const allowed = `at most one of ${kindsOf('answer', 'connection')}, and with an answer at most one of ${kindsOf('delivery')}`
+    report([...each.path, each.kind], { found, allowed, atKey: true })
+  }
+}
+
+function kindsOf(...phases: readonly Fault['phase'][]): string {
+  return FAULT_KINDS.filter((kind) => phases.includes(FAULTS[kind].phase)).join(', ')
+}
+
+/** Regular expressions, however they are put: what users write is never run as one (1.4). */
+function refuseRegularExpressions(value: JsonValue, path: Path, report: Report): void {
+  const allowed = 'a value, or a glob in which * stands for any text'
+  if (typeof value === 'string') {
+    const isRegex = path.at(-1) === 'path' ? hasRegexMarks(value) : looksLikeRegex(value)
+    if (isRegex) report(path, { found: `the regular expression ${JSON.stringify(value)}`, allowed })
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) refuseRegularExpressions(item, [...path, index], report)
+  } else if (isJsonObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      if (REGEX_KEYS.has(key) && typeof item === 'string') {
+        report([...path, key], { found: 'a regular expression', allowed, atKey: true })
+      } else refuseRegularExpressions(item, [...path, key], report)
+    }
+  }
+}
+
+/** How other tools spell "match by regular expression". */
+const REGEX_KEYS: ReadonlySet<string> = new Set(['regex', '$regex', 'regexp', 'matches', 'doesNotMatch'])
+
+/** `/ada/i`, `^ada`, `.*ada`; or a class such as `\\d`, `[a-z]+`, `(?:…)`. */
+function looksLikeRegex(value: string): boolean {
+  return (
+    /^\/.+\/[dgimsuvy]*$/s.test(value) ||
+    value.startsWith('^') ||
+    value.startsWith('.*') ||
+    /\\[dDwWsSbB.]|\[[^\]]+\][*+?{]|\(\?/.test(value)
+  )
+}
+
+/** A path starts with a slash and may end with one; brackets, bars and anchors are no part of it. */
+function hasRegexMarks(value: string): boolean {
+  return /[\\^$()|[\]]|\.\*|\.\+/.test(value)
+}
+
+/** The scenario that a valid document describes, with every default filled in. */
+export function toScenario(document: ParsedScenario): Scenario {
+  const { name, description, initial = '', rules } = document
+  return { name, description, initial, rules: rules.map(toRule) }
+}
+
+function toRule(document: ParsedRule): ScenarioRule {
+  return {
+    ...document,
+    on: toMatch(document.on),
+    when: present(document.when),
+    do: document.do.flatMap(faultsIn).map(({ kind, params }) => ({ kind, params: params as JsonObject })),
+    then: document.then ?? null,
+  }
+}
+
+function toMatch({ account: wanted, body, headers, ...on }: ParsedRule['on']): RuleMatch {
+  return {
+    ...present(on),
+    ...(wanted && { account: present(wanted) }),
+    ...(body && { body: dottedPaths(body) }),
+    ...(headers && {
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+    }),
+  }
+}

@@ -1,0 +1,220 @@
+import { ACCOUNT_STATUSES } from '../domain/account.ts'
+import type { CredentialsPatch } from '../domain/credentials.ts'
+import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../domain/authorization-type.ts'
+import { CONNECTION_STATUSES } from '../domain/connection.ts'
+import type { Connector } from '../domain/connector.ts'
+import { isJsonObject, own, present } from '../domain/json.ts'
+import type { SeedAccount, SeedBundle } from '../domain/seed.ts'
+import { quote } from '../domain/text.ts'
+import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
+import { shown } from '../schema/findings.ts'
+import {
+  accepted,
+  connectorName,
+  duration,
+  instantText,
+  jsonObject,
+  nonEmpty,
+  schemaReference,
+  strict,
+  text,
+  textMap,
+  unique,
+  withRule,
+  z,
+} from '../schema/parts.ts'
+import { connectorSchema, toConnector } from './connector.ts'
+
+const client = strict({
+  client_id: nonEmpty.describe('Or a pattern such as ci-*: each matching id gets an environment of its own.'),
+  client_secret: nonEmpty,
+})
+
+/** Words of the document and those on the wire in their place (G48); which words there are is in `seed-checks.ts`. */
+const vocabulary = withRule(
+  accepted<VocabularyWords>(isJsonObject, 'an object: words of the document, and those on the wire').meta({
+    type: 'object',
+    additionalProperties: { type: 'string', pattern: WIRE_WORD.source },
+  }),
+  (words, report) => {
+    const first = new Map<string, string>()
+    for (const [word, wire] of Object.entries(words)) {
+      if (typeof wire !== 'string' || !WIRE_WORD.test(wire)) {
+        report([word], { allowed: 'one or more letters, digits and underscores' })
+        continue
+      }
+      const before = first.get(wire)
+      if (before === undefined) first.set(wire, word)
+      else report([word], { found: `${shown(wire)}, which ${before} has already`, allowed: 'another word for each' })
+    }
+  },
+)
+
+const settings = strict({
+  bearer_token_lifetime: duration.optional(),
+  magic_link_lifetime: duration.optional(),
+  auth_request_lifetime: duration.optional(),
+  require_user_verification: z.boolean().optional().describe('Links without user_verify_url end in an error page.'),
+  consent: z.enum(['ask', 'approve', 'deny']).optional().describe('approve and deny decide every link at once.'),
+  post_user_verify_redirect_url: text.optional().describe('What verify answers; empty: a page of the mock.'),
+  vocabulary: vocabulary
+    .optional()
+    .describe(
+      "The document's words and those on the wire in their place: WORKSPACE_DWD: ACME_DWD, workspace_dwd: acme_dwd.",
+    ),
+})
+
+const connection = strict({
+  id: nonEmpty.optional(),
+  key_id: connectorName.describe(
+    'A connector of that name gives the connection its type; the other fields may be set here.',
+  ),
+  organization_id: text.optional(),
+  organization_name: text.optional(),
+  domains: z.array(nonEmpty).optional(),
+  enabled: z.boolean().optional(),
+  provider: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]*$/, { error: 'an upper-case name such as IDP_SIMULATOR' })
+    .optional(),
+  provider_key: text.optional(),
+  status: z.enum(CONNECTION_STATUSES).optional(),
+  type: z.enum(CONNECTION_TYPES).optional().describe('Required, unless a connector has this name.'),
+  mcp_server_url: text.optional(),
+})
+
+const provider = strict({
+  id: nonEmpty.optional(),
+  identifier: connectorName.optional().describe('Generated from the display name when absent.'),
+  display_name: z.string().min(1).max(100),
+  description: text.optional(),
+  icon_src: text.optional(),
+  auth_patterns: z.array(jsonObject).optional(),
+  categories: z.array(text).optional(),
+  coming_soon: z.boolean().optional(),
+  display_priority: z.int().min(-2147483648).max(2147483647).optional(),
+  metadata: textMap.optional(),
+  proxy_enabled: z.boolean().optional(),
+  proxy_url: z
+    .string()
+    .regex(/^https:\/\//, { error: 'a URL that starts with https://' })
+    .optional(),
+})
+
+const authorizationDetails = strict({
+  oauth_token: strict({
+    access_token: text.optional(),
+    refresh_token: text.optional(),
+    scopes: z.array(text).optional(),
+    domain: text.optional(),
+  }).optional(),
+  static_auth: strict({ details: jsonObject.optional() }).optional(),
+  workspace_dwd: strict({ subject: text.optional() }).optional(),
+  trusted_idp: strict({ db_user: text.optional() }).optional(),
+})
+
+const scope = { organization_id: text.default(''), user_id: text.default('') }
+const status = z.enum(ACCOUNT_STATUSES).default('ACTIVE')
+
+const account = strict({
+  id: z.string().regex(/^ca_./, { error: 'an id that starts with ca_' }).optional(),
+  connector: nonEmpty,
+  identifier: nonEmpty,
+  ...scope,
+  status,
+  authorization_type: z.enum(AUTHORIZATION_TYPES).optional().describe("The connector's own type."),
+  api_config: jsonObject.default({}),
+  authorization_details: authorizationDetails
+    .optional()
+    .describe('Absent: generated credentials that the third party accepts, unless the status is PENDING_AUTH.'),
+  token_expires_at: instantText.optional(),
+  last_used_at: instantText.optional(),
+})
+
+const accounts = withRule(unique('id', account), (list, report) => {
+  const first = new Map<string, number>()
+  for (const [index, item] of list.entries()) {
+    if (!isJsonObject(item)) continue
+    const scope = ['organization_id', 'user_id'].map((field) => own(item, field) ?? '')
+    const key = JSON.stringify([own(item, 'connector'), own(item, 'identifier'), ...scope])
+    const before = first.get(key)
+    if (before === undefined) first.set(key, index)
+    else {
+      const found = `the identifier of accounts[${before}] for the second time`
+      report([index, 'identifier'], { found, allowed: 'each identifier once for each connector and scope' })
+    }
+  }
+})
+
+const generate = strict({
+  accounts: z.int().min(1).max(1_000_000),
+  connector: nonEmpty,
+  ...scope,
+  status,
+})
+
+/** A seed file (`spec/schemas/seed.schema.json`): what a new environment starts with. */
+export const seedSchema = strict({
+  $schema: schemaReference,
+  clients: unique('client_id', client)
+    .min(1)
+    .optional()
+    .describe('API credentials; without them test_client with test_secret stays.'),
+  settings: settings.optional(),
+  connectors: withRule(z.array(z.union([connectorName, connectorSchema])), (connectors, report) => {
+    const names = new Set<unknown>()
+    for (const [index, item] of connectors.entries()) {
+      const name = isJsonObject(item) ? own(item, 'connector') : item
+      const path = isJsonObject(item) ? [index, 'connector'] : [index]
+      if (typeof name !== 'string') continue
+      if (names.has(name)) report(path, { found: `${quote(name)} for the second time`, allowed: 'each connector once' })
+      names.add(name)
+    }
+  })
+    .optional()
+    .describe('Connectors in their order: names of connector files beside this seed, or connectors written out here.'),
+  connections: unique('key_id', connection).optional(),
+  providers: unique('identifier', provider).optional().describe('Custom providers.'),
+  accounts: accounts.optional(),
+  generate: z
+    .union([generate, z.array(generate)])
+    .optional()
+    .describe('Accounts with invented identifiers.'),
+})
+
+/** A seed as it is written in a file. */
+export type SeedDocument = z.input<typeof seedSchema>
+export type ParsedSeed = z.output<typeof seedSchema>
+
+/** The seed that a valid document describes; `files` are the connectors that its list may name. */
+export function toBundle(document: ParsedSeed, files: readonly Connector[]): SeedBundle {
+  const named = new Map(files.map((connector) => [connector.connector, connector]))
+  return {
+    clients: (document.clients ?? []).map(({ client_id, client_secret }) => ({ id: client_id, client_secret })),
+    settings: present(document.settings ?? {}),
+    connectors: (document.connectors ?? []).flatMap((item) =>
+      typeof item === 'string' ? (named.get(item) ?? []) : [toConnector(item)],
+    ),
+    connections: (document.connections ?? []).map(present),
+    providers: (document.providers ?? []).map(present),
+    accounts: (document.accounts ?? []).map(toAccount),
+    generate: document.generate === undefined ? [] : [document.generate].flat(),
+  }
+}
+
+function toAccount({ authorization_type: _checked, ...document }: ParsedAccount): SeedAccount {
+  const { authorization_details: details, ...rest } = document
+  return { ...present(rest), ...(details && { authorization_details: toPatch(details) }) }
+}
+
+function toPatch({ oauth_token, static_auth, workspace_dwd, trusted_idp }: ParsedDetails): CredentialsPatch {
+  return {
+    ...(oauth_token && { oauth_token: present(oauth_token) }),
+    ...(static_auth && { static_auth: present(static_auth) }),
+    ...(workspace_dwd && { workspace_dwd: present(workspace_dwd) }),
+    ...(trusted_idp && { trusted_idp: present(trusted_idp) }),
+  }
+}
+
+type ParsedAccount = NonNullable<ParsedSeed['accounts']>[number]
+type ParsedDetails = NonNullable<ParsedAccount['authorization_details']>

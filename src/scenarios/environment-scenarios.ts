@@ -1,0 +1,487 @@
+import type { Account } from '../domain/account.ts'
+import { matchesGlob } from '../domain/glob.ts'
+import { milliseconds } from '../domain/instant.ts'
+import type { JsonObject, JsonValue } from '../domain/json.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
+import type {
+  FiredRule,
+  RuleConditions,
+  RuleMatch,
+  RulePlace,
+  Scenario,
+  ScenarioRule,
+  ScenarioTime,
+} from '../domain/scenario.ts'
+import { matchesValue, valueAt } from '../domain/value-match.ts'
+import type { Environment } from '../state/environment.ts'
+import type { StoredScenarioRun } from '../state/model/model.ts'
+import type { MatchedFault, ModelActions } from './faults/fault.ts'
+import {
+  Histories,
+  type RuleCount,
+  type ScenarioHistory,
+  ScenarioRun,
+  type ScenarioView,
+  UnknownScenarioError,
+  viewOf,
+} from './scenario-run.ts'
+
+/** A request as rules see it, at every place. What is expensive to find is a getter, because most rules do not ask for it. */
+export interface ScenarioRequest {
+  readonly at: RulePlace
+  /** The operation at `service`. */
+  readonly operation?: string | undefined
+  readonly tool?: string | undefined
+  readonly connector?: string | undefined
+  readonly clientId?: string | undefined
+  readonly method?: string | undefined
+  /** Decoded, without the query. */
+  readonly path?: string | undefined
+  readonly body: JsonValue | undefined
+  /** A list where a parameter was sent more than once. */
+  readonly query: JsonObject
+  /** Names in lower case. */
+  readonly headers: JsonObject
+  /** Found by the request's locator, without side effects. */
+  readonly account: Account | undefined
+  /** What the request says of an account that is not there (yet): the fields of its locator. */
+  readonly locator?: Readonly<Record<string, string>> | undefined
+  /** Where rules that fire, and what they cause, are noted. */
+  readonly trace: RequestTrace
+}
+
+type AccountEvent = Parameters<ModelActions['applyEvent']>[0]
+
+/** What the scenarios of an environment need from other modules. */
+export interface ScenarioServices {
+  /** A bundled scenario by its name; undefined when there is none. @throws Error when it does not fit the environment */
+  bundled(name: string, environment: Environment): Promise<Scenario | undefined>
+  /** The names of the bundled scenarios, for messages and lists. */
+  bundledNames(): Promise<readonly string[]>
+  /** All bundled scenarios, to be shown. */
+  bundledScenarios(): Promise<readonly Scenario[]>
+  /** Applies an event to an account (`operations/account-events.ts`). @throws Error naming why it cannot */
+  applyEvent(environment: Environment, account: Account, event: AccountEvent, trace: RequestTrace): void
+  /** Moves the environment's clock on, by milliseconds, and applies what is due then. */
+  advanceClock(environment: Environment, by: number, trace: RequestTrace): void
+}
+
+/** The scenarios of every environment. */
+export class ScenarioRegistry {
+  readonly #services: ScenarioServices
+  readonly #of = new WeakMap<Environment, EnvironmentScenarios>()
+  #initial: readonly Scenario[] = []
+
+  constructor(services: ScenarioServices) {
+    this.#services = services
+  }
+
+  /** The scenarios that run from the start (`--scenario`) in every environment that is asked for from now on. */
+  startWith(scenarios: readonly Scenario[]): void {
+    this.#initial = scenarios
+  }
+
+  /** The scenarios of the start as they were read anew (`--watch`): those that run start anew. */
+  redefine(scenarios: readonly Scenario[], environments: Iterable<Environment>): void {
+    this.startWith(scenarios)
+    for (const environment of environments) for (const scenario of scenarios) this.of(environment).define(scenario)
+  }
+
+  /** Those of an environment; the scenarios of the start begin when it is first asked for. */
+  of(environment: Environment): EnvironmentScenarios {
+    let scenarios = this.#of.get(environment)
+    if (!scenarios) {
+      scenarios = new EnvironmentScenarios(environment, this.#services, () => this.#initial)
+      this.#of.set(environment, scenarios)
+    }
+    return scenarios
+  }
+}
+
+/** What the rules that fired on a request do with it; faults that change the model have been applied. */
+export interface FiredRules {
+  readonly rules: readonly FiredRule[]
+  /** The other faults, in their order. */
+  readonly faults: readonly MatchedFault[]
+  /** Kinds of the faults that have changed the model. */
+  readonly applied: ReadonlySet<string>
+}
+
+/**
+ * The scenarios of one environment: which are defined, which run, in which state, and how often their rules fired. Tables of
+ * the environment hold all of it, so that it survives a restart and a refused write undoes it (G63). What a run counts is
+ * ahead of its row: it is saved with the next commit, whatever that is about.
+ */
+export class EnvironmentScenarios {
+  readonly #environment: Environment
+  readonly #services: ScenarioServices
+  readonly #initial: () => readonly Scenario[]
+  /** By name, in the order of their starts; stopped ones stay to be read. */
+  readonly #runs = new Map<string, ScenarioRun>()
+  /** The run of each row: undoing a commit brings an earlier row back, and with it the run as it is. */
+  readonly #runOf = new WeakMap<StoredScenarioRun, ScenarioRun>()
+  #active: readonly ScenarioRun[] = []
+  /** Whether rows change because of a call of this object; otherwise a commit is being undone. */
+  #changing = false
+  /** Runs that are over: what a reset begins anew has still happened. */
+  readonly #past = new Set<ScenarioRun>()
+  #random: (() => number) | undefined
+
+  constructor(environment: Environment, services: ScenarioServices, initial: () => readonly Scenario[]) {
+    this.#environment = environment
+    this.#services = services
+    this.#initial = initial
+    const { model } = environment
+    for (const row of model.tables.scenario_runs.values()) this.#follow(undefined, row)
+    model.scenarioRunChanged = (before, after) => {
+      this.#follow(before, after)
+    }
+    model.beforeCommit = () => {
+      this.#saveCounts()
+    }
+    this.#change(() => {
+      const { scenario_definitions: definitions, scenario_runs: runs } = model.tables
+      // Those that an earlier start of the server named.
+      for (const { id, by_hand } of [...runs.values()]) {
+        if (by_hand) continue
+        runs.remove(id)
+        definitions.remove(id)
+      }
+      this.#startInitial()
+    })
+  }
+
+  /** Whether any scenario runs: the one check of a request where none does. */
+  get active(): boolean {
+    return this.#active.length > 0
+  }
+
+  /** Makes a scenario known; one of the same name is replaced and, if it runs, starts anew. */
+  define(scenario: Scenario): void {
+    const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
+    this.#change(() => {
+      definitions.put({ id: scenario.name, scenario })
+      const former = runs.get(scenario.name)
+      if (former?.running) this.#begin(scenario, former.by_hand)
+      else if (former) runs.remove(scenario.name)
+    })
+  }
+
+  /** Starts a defined or bundled scenario, anew if it runs. @throws UnknownScenarioError */
+  async start(name: string): Promise<void> {
+    const { scenario_definitions: definitions } = this.#environment.model.tables
+    const bundled = definitions.get(name) ? undefined : await this.#services.bundled(name, this.#environment)
+    const scenario = definitions.get(name)?.scenario ?? bundled
+    if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
+    this.#change(() => {
+      definitions.put({ id: name, scenario })
+      this.#begin(scenario, true)
+    })
+  }
+
+  /** Stops a scenario; what it counted stays to be read. @throws UnknownScenarioError */
+  stop(name: string): void {
+    const { scenario_definitions: definitions } = this.#environment.model.tables
+    if (!definitions.get(name))
+      throw new UnknownScenarioError(
+        name,
+        [...definitions.values()].map(({ id }) => id),
+      )
+    this.#change(() => {
+      const run = this.#runs.get(name)
+      if (run) this.#save(run, false)
+    })
+  }
+
+  /** Stops and forgets every scenario, those of the start too. */
+  clear(): void {
+    const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
+    this.#change(() => {
+      for (const { id } of [...runs.values()]) runs.remove(id)
+      for (const { id } of [...definitions.values()]) definitions.remove(id)
+    })
+  }
+
+  /** Back to the scenarios of the start, each from its beginning; scenarios defined since stay known. */
+  reset(): void {
+    const { scenario_runs: runs } = this.#environment.model.tables
+    this.#random = undefined
+    this.#change(() => {
+      for (const { id } of [...runs.values()]) runs.remove(id)
+      this.#startInitial()
+    })
+  }
+
+  /** Those that are defined, in the order of their definition. */
+  list(): ScenarioView[] {
+    const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
+    return [...definitions.values()].map(({ id, scenario }) =>
+      viewOf(scenario, this.#runs.get(id), runs.get(id)?.running ?? false),
+    )
+  }
+
+  /** Those that are defined, then the bundled ones that are not, which can be started all the same. */
+  async known(): Promise<ScenarioView[]> {
+    const { scenario_definitions: definitions } = this.#environment.model.tables
+    const bundled = (await this.#services.bundledScenarios()).filter(({ name }) => !definitions.get(name))
+    return [...this.list(), ...bundled.map((scenario) => viewOf(scenario, undefined, false))]
+  }
+
+  /** What the rules of every run have seen since the server started. */
+  history(): ScenarioHistory[] {
+    const all = new Histories()
+    for (const run of [...this.#past, ...this.#runs.values()]) all.addRun(run)
+    return all.list()
+  }
+
+  /**
+   * Counts a request and fires every rule whose conditions hold, in order: `then` of one is the state that the next one finds.
+   * Faults that change the model have been applied when this returns. Undefined when no rule fired.
+   */
+  match(request: ScenarioRequest): FiredRules | undefined {
+    const rules: FiredRule[] = []
+    const faults: MatchedFault[] = []
+    const applied = new Set<string>()
+    for (const run of this.#active) {
+      for (const count of run.counts) {
+        const { rule } = count
+        const inState = rule.when.state === undefined || rule.when.state === run.state
+        if (!inState || !matches(rule, request)) continue
+        count.matched += 1
+        run.unsaved = true
+        const now = this.#environment.clock.now()
+        const circumstances = { number: count.matched, now, startedAt: run.startedAt, random: () => this.random() }
+        if (!holds(rule.when, circumstances)) continue
+        // A request ends once: a rule that would end it does not fire on one that another rule has ended.
+        if (faults.some(endsRequest) && count.faults.some(endsRequest)) continue
+        const failures = this.#apply(count.faults, request, applied)
+        const others = count.faults.filter(({ fault }) => fault.phase !== 'model')
+        const fired = firedRule(run.scenario, count, failures)
+        rules.push(fired)
+        faults.push(...others)
+        request.trace.fired(
+          fired,
+          others.some(({ fault }) => fault.phase !== 'wait'),
+        )
+        count.hits += 1
+        if (rule.then !== null) run.state = rule.then
+      }
+    }
+    return rules.length > 0 ? { rules, faults, applied } : undefined
+  }
+
+  /** From 0 to below 1; repeats with the environment's ids. */
+  random(): number {
+    this.#random ??= seededRandom(this.#environment.ids.number())
+    return this.#random()
+  }
+
+  /** Applies the faults that change the model, in their order. @returns why those that could not be applied were not */
+  #apply(faults: readonly MatchedFault[], request: ScenarioRequest, applied: Set<string>): string[] {
+    return faults.flatMap(({ kind, fault, params }) => {
+      if (fault.phase !== 'model') return []
+      try {
+        fault.apply(this.#actionsOn(request), params)
+        applied.add(kind)
+        return []
+      } catch (error) {
+        return [error instanceof Error ? error.message : String(error)]
+      }
+    })
+  }
+
+  #actionsOn(request: ScenarioRequest): ModelActions {
+    const environment = this.#environment
+    const { tables } = environment.model
+    const account = (): Account => {
+      const found = request.account && tables.accounts.get(request.account.id)
+      if (!found) throw new Error('the request is about no connected account that there is')
+      return found
+    }
+    return {
+      account,
+      applyEvent: (event) => {
+        this.#services.applyEvent(environment, account(), event, request.trace)
+      },
+      revokeBearerTokens: () => {
+        environment.model.transact(() => {
+          for (const { id } of [...tables.bearer_tokens.values()]) tables.bearer_tokens.remove(id)
+        })
+      },
+      advanceClock: (by) => {
+        this.#services.advanceClock(environment, by, request.trace)
+      },
+    }
+  }
+
+  /** The names of all that can be started, bundled ones too. */
+  async #startable(): Promise<string[]> {
+    const defined = [...this.#environment.model.tables.scenario_definitions.values()].map(({ id }) => id)
+    return [...new Set([...defined, ...(await this.#services.bundledNames())])].sort()
+  }
+
+  #change(work: () => void): void {
+    this.#changing = true
+    try {
+      this.#environment.model.transact(work)
+    } finally {
+      this.#changing = false
+    }
+  }
+
+  #startInitial(): void {
+    for (const scenario of this.#initial()) {
+      this.#environment.model.tables.scenario_definitions.put({ id: scenario.name, scenario })
+      this.#begin(scenario, false)
+    }
+  }
+
+  #begin(scenario: Scenario, byHand: boolean): void {
+    const { tables } = this.#environment.model
+    // Runs stand in the order of their starts.
+    tables.scenario_runs.remove(scenario.name)
+    const started_at = this.#environment.clock.now()
+    this.#save(new ScenarioRun(scenario, { by_hand: byHand, started_at, state: scenario.initial, rules: [] }), true)
+  }
+
+  #save(run: ScenarioRun, running: boolean): void {
+    const row = run.row(running)
+    run.unsaved = false
+    this.#runOf.set(row, run)
+    this.#environment.model.tables.scenario_runs.put(row)
+  }
+
+  #saveCounts(): void {
+    for (const run of this.#active) if (run.unsaved) this.#save(run, true)
+  }
+
+  /** Rows decide which run is the current one of its scenario, and whether it acts. */
+  #follow(before: StoredScenarioRun | undefined, after: StoredScenarioRun | undefined): void {
+    const former = before && this.#runOf.get(before)
+    const current = (after && this.#runOf.get(after)) ?? (after && this.#restored(after))
+    if (former && former !== current) {
+      this.#runs.delete(former.scenario.name)
+      // A run whose start is undone has not happened.
+      if (this.#changing) this.#past.add(former)
+    }
+    if (current) {
+      this.#past.delete(current)
+      if (former !== current) this.#runs.set(current.scenario.name, current)
+    }
+    const { scenario_runs: rows } = this.#environment.model.tables
+    this.#active = [...this.#runs.values()].filter(({ scenario: { name } }) =>
+      name === after?.id ? after.running : rows.get(name)?.running,
+    )
+  }
+
+  /** The run of a row that the state file holds; undefined when its definition is missing. */
+  #restored(row: StoredScenarioRun): ScenarioRun | undefined {
+    const definition = this.#environment.model.tables.scenario_definitions.get(row.id)
+    if (!definition) return undefined
+    const run = new ScenarioRun(definition.scenario, row)
+    this.#runOf.set(row, run)
+    return run
+  }
+}
+
+/** Whether the request is over after this fault: with another answer, or without one. */
+function endsRequest({ fault: { phase } }: MatchedFault): boolean {
+  return phase === 'answer' || phase === 'connection'
+}
+
+/** A rule that fired and what it did, in one sentence. */
+function firedRule({ name }: Scenario, { rule, faults, matched }: RuleCount, failures: readonly string[]): FiredRule {
+  const effects = faults.map(({ fault, params }) => fault.sentence(params))
+  if (rule.then !== null) effects.push(`${effects.length > 0 ? 'and ' : ''}goes to state ${rule.then}`)
+  const failed = failures.length === 0 ? '' : `; this could not be done: ${failures.join('; ')}`
+  const sentence = `On request ${matched} that matches, ${effects.join(', ')}${failed}`
+  return { scenario: name, rule: rule.name, at: rule.at, sentence }
+}
+
+/** Whether a request is at a rule's place and is all that `on` asks for. Values and globs, never code. */
+function matches({ at, on }: ScenarioRule, request: ScenarioRequest): boolean {
+  return (
+    at === request.at &&
+    (on.operation === undefined || on.operation === request.operation) &&
+    matchesText(on.tool, request.tool) &&
+    matchesText(on.connector, request.connector) &&
+    matchesText(on.client, request.clientId) &&
+    matchesText(on.method, request.method) &&
+    matchesText(on.path, request.path) &&
+    every(on.body, (path, wanted) => matchesValue(wanted, valueAt(request.body, path))) &&
+    every(on.query, (name, glob) => texts(request.query, name).some((text) => matchesGlob(glob, text))) &&
+    every(on.headers, (name, glob) => texts(request.headers, name).some((text) => matchesGlob(glob, text))) &&
+    matchesAccount(on.account, request)
+  )
+}
+
+function matchesText(glob: string | undefined, text: string | undefined): boolean {
+  return glob === undefined || (text !== undefined && matchesGlob(glob, text))
+}
+
+/** The account as it is; for one that does not exist yet, what the request says of it. */
+function matchesAccount(wanted: RuleMatch['account'], request: ScenarioRequest): boolean {
+  if (wanted === undefined) return true
+  const found = request.account
+  const { id, connector, identifier, organization_id, user_id, status } = found ?? {}
+  const view: Readonly<Record<string, string | undefined>> = found
+    ? { id, connector, identifier, organization_id, user_id, status }
+    : (request.locator ?? {})
+  return every(wanted, (field, glob) => matchesText(glob, Object.hasOwn(view, field) ? view[field] : undefined))
+}
+
+function every<T>(wanted: Readonly<Record<string, T>> | undefined, holds: (key: string, value: T) => boolean): boolean {
+  return wanted === undefined || Object.entries(wanted).every(([key, value]) => holds(key, value))
+}
+
+/** The values of a query parameter or header as texts. */
+function texts(values: JsonObject, name: string): string[] {
+  const found = Object.hasOwn(values, name) ? values[name] : undefined
+  if (found === undefined || found === null) return []
+  return (Array.isArray(found) ? found : [found]).map((value: JsonValue) =>
+    typeof value === 'string' ? value : JSON.stringify(value),
+  )
+}
+
+/** What the conditions of a rule depend on. */
+interface Circumstances {
+  /** Which request this is of all that match the rule in its state since the scenario started; the first is 1. */
+  readonly number: number
+  /** Milliseconds of the environment's clock. */
+  readonly now: number
+  readonly startedAt: number
+  /** From 0 to below 1; asked for only when all else holds. */
+  readonly random: () => number
+}
+
+/** Whether the conditions of a rule hold, but for its state, which decides what is counted at all. */
+function holds(when: RuleConditions, { number, now, startedAt, random }: Circumstances): boolean {
+  const { nth, first, every, after, times = Infinity, from, until, probability } = when
+  return (
+    (nth === undefined || number === nth) &&
+    (first === undefined || number <= first) &&
+    (every === undefined || number % every === 0) &&
+    (after === undefined || (number > after && number <= after + times)) &&
+    (from === undefined || now >= timeOf(from, startedAt)) &&
+    (until === undefined || now < timeOf(until, startedAt)) &&
+    (probability === undefined || random() < probability)
+  )
+}
+
+function timeOf(time: ScenarioTime, startedAt: number): number {
+  return 'at' in time ? milliseconds(time.at) : startedAt + time.after
+}
+
+/**
+ * Random numbers from 0 to below 1, the same after the same seed (mulberry32): scenarios have a source of their own, so that
+ * what they draw does not shift the identifiers of everything else.
+ */
+function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,0 +1,161 @@
+import type { RulePlace, Scenario, ScenarioFault, ScenarioRule } from '../domain/scenario.ts'
+import type { StoredScenarioRun } from '../state/model/model.ts'
+import type { MatchedFault } from './faults/fault.ts'
+import { type FaultKind, FAULTS } from './faults/faults.ts'
+
+/** What a rule has seen since its scenario started. */
+export interface RuleCount {
+  readonly rule: ScenarioRule
+  readonly faults: readonly MatchedFault[]
+  /** Requests that match it, in the state that it asks for. */
+  matched: number
+  hits: number
+}
+
+/** One run of a scenario, from its start: its state, and what its rules have seen. */
+export class ScenarioRun {
+  readonly scenario: Scenario
+  readonly counts: readonly RuleCount[]
+  state: string
+  /** Milliseconds of the environment's clock. */
+  readonly startedAt: number
+  /** Whether it was started by the control API, and not with the server. */
+  readonly byHand: boolean
+  /** Whether something has changed that its row does not have yet. */
+  unsaved = false
+
+  constructor(scenario: Scenario, { started_at, by_hand, state, rules }: Omit<StoredScenarioRun, 'id' | 'running'>) {
+    this.scenario = scenario
+    this.state = state
+    this.startedAt = started_at
+    this.byHand = by_hand
+    this.counts = scenario.rules.map((rule, index) => {
+      const { matched = 0, hits = 0 } = rules[index] ?? {}
+      return { rule, faults: rule.do.map(matchedFault), matched, hits }
+    })
+  }
+
+  row(running: boolean): StoredScenarioRun {
+    const { scenario, startedAt, byHand, state, counts } = this
+    const rules = counts.map(({ matched, hits }) => ({ matched, hits }))
+    return { id: scenario.name, running, by_hand: byHand, started_at: startedAt, state, rules }
+  }
+}
+
+function matchedFault({ kind, params }: ScenarioFault): MatchedFault {
+  if (!Object.hasOwn(FAULTS, kind)) throw new Error(`there is no fault ${kind}; a newer version may have it`)
+  return { kind, fault: FAULTS[kind as FaultKind], params }
+}
+
+/** A rule with how often it fired, for lists and the verdict of a run. */
+export interface RuleView {
+  name: string
+  at: RulePlace
+  must_fire: boolean
+  /** What it does, in one sentence. */
+  sentence: string
+  /** Requests that match it since the scenario started. */
+  matched: number
+  hits: number
+}
+
+export interface ScenarioView {
+  name: string
+  description: string
+  running: boolean
+  /** Whether it was started; one that was stopped keeps its counts. */
+  started: boolean
+  /** The named state it is in; null when it has none or was not started. */
+  state: string | null
+  rules: RuleView[]
+}
+
+/** A name that no scenario has; `known` are those that there are. */
+export class UnknownScenarioError extends Error {
+  override readonly name = 'UnknownScenarioError'
+
+  constructor(
+    readonly scenario: string,
+    readonly known: readonly string[],
+  ) {
+    const others = known.length > 0 ? `there are ${known.join(', ')}` : 'there is none'
+    super(`there is no scenario ${JSON.stringify(scenario)}; ${others}`)
+  }
+}
+
+export function viewOf(scenario: Scenario, run: ScenarioRun | undefined, running: boolean): ScenarioView {
+  const state = run && run.state !== '' ? run.state : null
+  const rules = scenario.rules.map((rule, index): RuleView => {
+    const { matched = 0, hits = 0 } = run?.counts[index] ?? {}
+    const effects = rule.do.map(matchedFault).map(({ fault, params: given }) => fault.sentence(given))
+    if (rule.then !== null) effects.push(`goes to state ${rule.then}`)
+    return { name: rule.name, at: rule.at, must_fire: rule.must_fire, sentence: effects.join(', '), matched, hits }
+  })
+  const { name, description } = scenario
+  return { name, description, running, started: run !== undefined, state, rules }
+}
+
+/** What the rules of a scenario have seen in all its runs, also in those that a reset has ended. */
+export interface ScenarioHistory {
+  readonly name: string
+  readonly started: number
+  /** Whether it was started by the control API, and not with the server. */
+  readonly byHand: boolean
+  readonly rules: readonly RuleHistory[]
+}
+
+export interface RuleHistory {
+  readonly rule: string
+  readonly at: RulePlace
+  readonly must_fire: boolean
+  /** Requests that matched it, and those of them on which it fired. */
+  readonly matched: number
+  readonly hits: number
+}
+
+/** Histories of many runs and environments, one for each scenario. */
+export class Histories {
+  readonly #byName = new Map<string, ScenarioHistory>()
+
+  add(history: ScenarioHistory): void {
+    const known = this.#byName.get(history.name)
+    this.#byName.set(history.name, known ? together(known, history) : history)
+  }
+
+  addRun({ scenario: { name }, byHand, counts }: ScenarioRun): void {
+    const rules = counts.map(({ rule, matched, hits }) => {
+      return { rule: rule.name, at: rule.at, must_fire: rule.must_fire, matched, hits }
+    })
+    this.add({ name, started: 1, byHand, rules })
+  }
+
+  list(): ScenarioHistory[] {
+    return [...this.#byName.values()]
+  }
+}
+
+/** A scenario that was defined anew has the rules of its latest definition; what others of the same name saw counts. */
+function together(a: ScenarioHistory, b: ScenarioHistory): ScenarioHistory {
+  const before = new Map(a.rules.map((rule) => [rule.rule, rule]))
+  const rules = b.rules.map((rule) => {
+    const { matched = 0, hits = 0 } = before.get(rule.rule) ?? {}
+    return { ...rule, matched: rule.matched + matched, hits: rule.hits + hits }
+  })
+  return { name: b.name, started: a.started + b.started, byHand: a.byHand || b.byHand, rules }
+}
+
+/** A rule that had to fire and never did; `matched` requests matched it, but not its `when`. */
+export interface UnfiredRule {
+  readonly scenario: string
+  readonly rule: string
+  readonly at: RulePlace
+  readonly matched: number
+}
+
+export function unfired(histories: readonly ScenarioHistory[]): UnfiredRule[] {
+  return histories.flatMap(({ name, rules }) =>
+    rules
+      .filter(({ must_fire, hits }) => must_fire && hits === 0)
+      .map(({ rule, at, matched }) => ({ scenario: name, rule, at, matched })),
+  )
+}

@@ -1,0 +1,137 @@
+import type { z } from 'zod'
+import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
+import { didYouMean } from '../domain/suggestion.ts'
+import { plural, quote } from '../domain/text.ts'
+
+/** Where in a document: keys and list positions from the top. */
+export type Path = readonly (string | number)[]
+
+/** One thing that is wrong with a document. The sentence about it is "`path` is found; allowed: allowed". */
+export interface Finding {
+  path: Path
+  /** What is there instead of what is allowed; `nothing` for something that is required and missing. */
+  found: string
+  allowed: string
+  /** Whether the key itself is the problem, and not its value. */
+  atKey?: boolean
+  /** What the sentence is about where it is no value of the document. */
+  subject?: string
+}
+
+/** "`tools[0].name` is required; allowed: a text". */
+export function sentence({ path, found, allowed, subject }: Finding): string {
+  const name = subject ?? (path.length === 0 ? 'the document' : `\`${pathText(path)}\``)
+  return `${name} is ${found === 'nothing' ? 'required' : found}; allowed: ${allowed}`
+}
+
+/** `tools[0].call.path`; a key that is no plain word is quoted. */
+export function pathText(path: Path): string {
+  return path
+    .map((part, index) => {
+      if (typeof part === 'number') return `[${part}]`
+      if (!/^[\w$-]+$/.test(part)) return `[${JSON.stringify(part)}]`
+      return index === 0 ? part : `.${part}`
+    })
+    .join('')
+}
+
+/** A value as a sentence shows it: short, and on one line. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return typeof value === 'string' ? quote(value, 80) : JSON.stringify(value)
+}
+
+/** The value at a path, by own properties only; undefined where there is none. */
+export function valueAtPath(document: unknown, path: Path): unknown {
+  let value = document
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
+    value = (value as Record<string | number, unknown>)[part]
+  }
+  return value
+}
+
+/** Every value at a path of a document, in which `*` stands for each item of a list; none where it leads nowhere. */
+export function valuesAt(
+  value: JsonValue | undefined,
+  path: readonly string[],
+  base: Path = [],
+): { path: Path; value: JsonValue }[] {
+  const [head, ...rest] = path
+  if (value === undefined) return []
+  if (head === undefined) return [{ path: base, value }]
+  if (head === '*') return Array.isArray(value) ? value.flatMap((item, at) => valuesAt(item, rest, [...base, at])) : []
+  return isJsonObject(value) ? valuesAt(own(value, head), rest, [...base, head]) : []
+}
+
+type Issue = z.core.$ZodIssue
+
+/** What zod found wrong with a document, one finding for each key and value. */
+export function findingsOf(issues: readonly Issue[], document: unknown, base: Path = []): Finding[] {
+  return issues.flatMap((issue) => issueFindings(issue, document, base))
+}
+
+function issueFindings(issue: Issue, document: unknown, base: Path): Finding[] {
+  const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      found: `an unknown key${didYouMean(key, issue.message.split(', '))}`,
+      allowed: issue.message,
+      atKey: true,
+    }))
+  }
+  if (issue.code === 'custom' && issue.params) {
+    const { found, atKey } = issue.params as Partial<Finding>
+    return [{ path, found: found ?? shown(valueAtPath(document, path)), allowed: issue.message, atKey: atKey ?? false }]
+  }
+  const value = valueAtPath(document, path)
+  if (issue.code === 'invalid_union') {
+    const meant = closest(issue.errors)
+    if (meant) return findingsOf(meant, document, path)
+  }
+  const words = issue.code === 'invalid_value' ? issue.values.map(String) : []
+  const hint = typeof value === 'string' ? didYouMean(value, words) : ''
+  return [{ path, found: `${shown(value)}${hint}`, allowed: allowed(issue) }]
+}
+
+/** The alternative that the value was meant to be: the one whose own type fits. */
+function closest(alternatives: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+  return alternatives.find((issues) =>
+    issues.every((issue) => issue.path.length > 0 || issue.code === 'unrecognized_keys'),
+  )
+}
+
+function allowed(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPE_NAMES[issue.expected] ?? issue.expected
+    case 'invalid_value':
+      return issue.values.map(String).join(', ')
+    case 'too_small':
+      if (issue.origin === 'string' && issue.minimum === 1) return 'a text that is not empty'
+      return `at least ${amount(issue.minimum, issue.origin)}`
+    case 'too_big':
+      return `at most ${amount(issue.maximum, issue.origin)}`
+    case 'invalid_union':
+      return issue.errors.flatMap((issues) => issues.map(allowed)).join(', or ')
+    default:
+      return issue.message
+  }
+}
+
+function amount(number: number | bigint, origin: string): string {
+  const noun = { string: 'character', array: 'item' }[origin]
+  return noun === undefined ? String(number) : plural(Number(number), noun)
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+}

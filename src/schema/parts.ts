@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { quote } from '../domain/text.ts'
+import type { Finding, Path } from './findings.ts'
+
+/*
+ * What the schemas of documents are built of. The error message of a schema says what is allowed; `findings.ts` adds what was
+ * found. Free-form values are passed on as they came: zod's own records would drop a key named `__proto__`.
+ */
+
+export { z }
+
+/** An object that refuses keys it does not know and names the ones it does. */
+export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  const allowed = Object.keys(shape).join(', ')
+  return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? allowed : undefined) })
+}
+
+/** Reports what a rule finds wrong; `found` is the value at the path when it is absent. */
+export type Report = (path: Path, finding: Pick<Finding, 'allowed' | 'atKey'> & { found?: string }) => void
+
+/**
+ * A rule about several keys of an object or several items of a list. It also runs where one of them is wrong, so that all
+ * problems of a file are reported at once: it does not see a key that is wrong (`wrong` has it, and undefined for an unknown
+ * key), and what it reports about one is left out.
+ */
+export function withRule<Schema extends z.ZodType<object>>(
+  schema: Schema,
+  rule: (value: Partial<z.output<Schema>>, report: Report, wrong: ReadonlySet<unknown>) => void,
+): Schema {
+  const check = z.superRefine<z.output<Schema>>((value, context) => {
+    const wrong = new Set<unknown>(context.issues.map(({ path = [] }) => path[0]))
+    const sound = Object.entries(value).filter(([key, item]) => item !== undefined && !wrong.has(key))
+    const seen = Array.isArray(value) ? value : Object.fromEntries(sound)
+    const report: Report = (path, { allowed, ...params }) => {
+      if (Array.isArray(value) || path.length === 0 || !wrong.has(path[0])) {
+        context.addIssue({ code: 'custom', path: [...path], message: allowed, params })
+      }
+    }
+    rule(seen as Partial<z.output<Schema>>, report, wrong)
+  })
+  // Zod runs a check only where nothing is wrong, unless it is told when to.
+  const isList = schema instanceof z.ZodArray
+  check._zod.def.when = ({ value }) => typeof value === 'object' && value !== null && Array.isArray(value) === isList
+  return schema.check(check)
+}
+
+/** A list in which no two items have the same text at `key`. */
+export function unique<Item extends z.ZodType>(key: string, item: Item): z.ZodArray<Item> {
+  return withRule(z.array(item), (items, report) => {
+    const first = new Map<string, number>()
+    for (const [index, each] of items.entries()) {
+      const name = isJsonObject(each) ? own(each, key) : undefined
+      if (typeof name !== 'string') continue
+      const before = first.get(name)
+      if (before === undefined) first.set(name, index)
+      else {
+        const found = `${quote(name)} for the second time`
+        report([index, key], { found, allowed: `a ${key} that differs from item ${before}` })
+      }
+    }
+  })
+}
+
+/** Any document may name its JSON Schema, for editors. */
+export const schemaReference = z.string().optional().describe('Where the JSON Schema of this file is, for editors.')
+
+/** A value that a test accepts; `allowed` says which values that are. A refused one does not keep rules from running. */
+export function accepted<T>(test: (value: unknown) => boolean, allowed: string): z.ZodCustom<T, T> {
+  return z.custom<T>(test, { error: allowed, abort: false })
+}
+
+export const anyJson = accepted<JsonValue>((value) => value !== undefined, 'any value').meta({
+  type: ['string', 'number', 'boolean', 'null', 'array', 'object'],
+})
+
+export const jsonObject = accepted<JsonObject>(isJsonObject, 'an object').meta({ type: 'object' })
+
+/** Texts by name, as headers and query parameters are; numbers and booleans count as texts. */
+export const textMap = accepted<Record<string, string | number | boolean>>(
+  isTextMap,
+  'an object whose values are texts',
+)
+  .transform((map): Record<string, string> =>
+    Object.fromEntries(Object.entries(map).map(([name, value]) => [name, String(value)])),
+  )
+  .meta({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } })
+
+/** A duration; milliseconds once read. */
+export const duration = accepted<string | number>(isDuration, DURATION_FORMS)
+  .transform((value) => parseDuration(value) ?? 0)
+  .meta({ type: ['string', 'number'], description: `A duration: ${DURATION_FORMS}.` })
+
+/** No fault waits longer than this; `timeout` is for longer. */
+const LONGEST_WAIT = 600_000
+
+/** How long a fault waits, in milliseconds: a plain number means milliseconds, unlike in other durations. */
+export const wait = accepted<string | number>(
+  (value) => waitOf(value) !== undefined,
+  `milliseconds as a number, or a duration with its unit such as 250ms or 2s, of at most ${LONGEST_WAIT} ms`,
+)
+  .transform((value) => waitOf(value) ?? 0)
+  .meta({ type: ['number', 'string'] })
+
+function waitOf(value: unknown): number | undefined {
+  const hasUnit = typeof value === 'string' && /[a-zA-Z]/.test(value)
+  const found = typeof value === 'number' ? value : hasUnit ? parseDuration(value) : undefined
+  return found !== undefined && found >= 0 && found <= LONGEST_WAIT ? Math.round(found) : undefined
+}
+
+/** The parameters of a fault that takes none: `{}`, or nothing after the colon. */
+export const noParameters = strict({})
+  .nullable()
+  .transform(() => ({}))
+
+/** 2.1: "alphanumeric characters, spaces, hyphens, underscores and colons are allowed". */
+export const connectorName = z
+  .string()
+  .regex(/^[A-Za-z0-9 _:-]{1,100}$/, { error: '1 to 100 letters, digits, spaces, hyphens, underscores and colons' })
+
+export const toolName = z
+  .string()
+  .regex(/^[A-Za-z0-9_.:-]{1,128}$/, { error: '1 to 128 letters, digits, underscores, dots, colons and hyphens' })
+
+export const text = z.string()
+
+export const nonEmpty = z.string().min(1)
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
+
+/** Whether a value is a date and time with its zone. */
+export function isInstantText(value: unknown): value is string {
+  return typeof value === 'string' && RFC_3339.test(value) && !Number.isNaN(Date.parse(value))
+}
+
+export const instantText = accepted<string>(isInstantText, 'an RFC 3339 date and time such as 2026-01-31T12:00:00Z')
+  .transform((value) => new Date(value).toISOString())
+  .meta({ type: 'string', format: 'date-time' })
+
+function isDuration(value: unknown): boolean {
+  return (typeof value === 'string' || typeof value === 'number') && parseDuration(value) !== undefined
+}
+
+function isTextMap(value: unknown): boolean {
+  return (
+    isJsonObject(value) && Object.values(value).every((each) => ['string', 'number', 'boolean'].includes(typeof each))
+  )
+}
