@@ -1,5 +1,5 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
-import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import express, { type Express } from 'express'
 import { continueWhenRead } from './node-request.ts'
 import { limitServer, type ServerLimits, serverOptions } from './server.ts'
 
@@ -44,19 +44,6 @@ export function createFastExpress(): {
         app(request, response)
       })
     },
-  }
-}
-
-/** Looks at a request before Express does; false leaves it to Express. */
-export type FirstDoor = (request: Request, response: Response) => boolean
-
-/** Opens a door in front of everything that is mounted. Only what node itself gives requests and responses is there by then. */
-export function openFirst(app: ExpressApp, door: FirstDoor): void {
-  type Handle = (request: Request, response: Response, next?: NextFunction) => void
-  const express = app as ExpressApp & { handle: Handle }
-  const handle: Handle = express.handle.bind(app)
-  express.handle = (request, response, next) => {
-    if (!door(request, response)) handle(request, response, next)
   }
 }
 
