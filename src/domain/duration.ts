@@ -1,9 +1,8 @@
+import { LONGEST_DURATION } from './instant.ts'
+
 /** What `parseDuration` takes, for messages. */
 export const DURATION_FORMS =
   '90s, 15m, 2h, 1h30m, 1d, 250ms, an ISO 8601 duration such as PT5M, or a number of seconds'
-
-/** Ten years: long enough for every lifetime, short enough that an instant plus a duration stays a date. */
-const LONGEST = 10 * 366 * 86_400_000
 
 const SHORT = /^(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/
 const ISO = /^P(?=[\dT])(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
@@ -30,5 +29,5 @@ function total(parts: RegExpExecArray, units: readonly number[]): number {
 }
 
 function bounded(milliseconds: number): number | undefined {
-  return milliseconds <= LONGEST ? Math.round(milliseconds) : undefined
+  return milliseconds <= LONGEST_DURATION ? Math.round(milliseconds) : undefined
 }

@@ -1,4 +1,4 @@
-import { type Instant, instant, milliseconds } from '../domain/instant.ts'
+import { CLOCK_YEARS, type Instant, instant, isClockTime, milliseconds } from '../domain/instant.ts'
 import type { ClockState } from '../state/model/clock.ts'
 import type { StoredEnvironment } from '../state/stored-environment.ts'
 
@@ -9,8 +9,9 @@ export interface StartClock {
   frozen?: boolean | undefined
 }
 
-/** The clock as it is stored, given real time. */
+/** The clock as it is stored, given real time. @throws RangeError for a time that no clock may show */
 export function clockStateOf({ now, frozen = false }: StartClock, realTime: number): ClockState {
+  if (now !== undefined && !isClockTime(milliseconds(now))) throw new RangeError(`a clock shows ${CLOCK_YEARS}`)
   if (frozen) return { offset_ms: 0, frozen_at: now ?? instant(realTime) }
   return { offset_ms: now === undefined ? 0 : milliseconds(now) - realTime, frozen_at: null }
 }

@@ -12,13 +12,13 @@ export interface MockClock {
   /**
    * Moves the clock on.
    * @param by `90s`, `2h`, `1h30m`, or an ISO 8601 duration such as `PT5M`
-   * @throws ToolmockError INVALID_BODY for a text that is no duration, or leads past the year 9999
+   * @throws ToolmockError INVALID_BODY for a text that is no duration, or leads past the year 7999
    */
   advance(by: string): Promise<ClockView>
   /**
    * Sets the clock, also back; events that were applied are not undone.
    * @param to an instant in ISO 8601 with its time zone, or a Date
-   * @throws ToolmockError INVALID_BODY outside the years 1970 to 9999
+   * @throws ToolmockError INVALID_BODY outside the years 1970 to 7999
    */
   set(to: string | Date): Promise<ClockView>
   /** Stops the clock where it is, or at an instant. @throws ToolmockError INVALID_BODY */

@@ -4,6 +4,7 @@ import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../domain/authorization-t
 import { CONNECTION_STATUSES } from '../domain/connection.ts'
 import type { CredentialsPatch } from '../domain/credentials.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
+import { CLOCK_RANGE, CLOCK_YEARS, isClockTime, LONGEST_DURATION, milliseconds } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import type { Settings } from '../domain/settings.ts'
@@ -27,7 +28,7 @@ function isDeeper(value: object, levels: number): boolean {
 
 const instant = z
   .string()
-  .regex(/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}\.\d{3}Z$/, {
+  .regex(/^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}\.\d{3}Z$/, {
     error: 'an instant such as 2026-01-31T12:00:00.000Z',
   })
   .meta({ format: 'date-time' })
@@ -40,7 +41,7 @@ const anyJson = z
   .custom<JsonValue>((value) => value !== undefined, { error: 'any value' })
   .meta({ type: ['string', 'number', 'boolean', 'null', 'array', 'object'] })
 const texts = z.array(text)
-const duration = z.int().describe('Milliseconds.')
+const duration = z.int().min(0).max(LONGEST_DURATION).describe('Milliseconds.')
 const textMap = z
   .custom<Record<string, string>>(
     (value) => isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string'),
@@ -59,8 +60,15 @@ const settings = strict({
 })
 
 const clock = strict({
-  offset_ms: z.int().describe('Added to real time while the clock runs.'),
-  frozen_at: instant.nullable().describe('Where the clock stands; null while it runs.'),
+  offset_ms: z
+    .int()
+    .min(-LONGEST_DURATION * 10)
+    .max(CLOCK_RANGE.latest)
+    .describe('Added to real time while the clock runs.'),
+  frozen_at: instant
+    .refine((at) => isClockTime(milliseconds(at)), { error: `an instant in ${CLOCK_YEARS}` })
+    .nullable()
+    .describe('Where the clock stands; null while it runs.'),
 })
 
 const ids = strict({
@@ -120,7 +128,7 @@ const tool = strict({
     query: textMap,
     headers: textMap,
     body: anyJson,
-    timeout: z.number(),
+    timeout: z.number().min(0).max(LONGEST_DURATION),
   }),
   result: jsonObject.nullable(),
 })

@@ -1,4 +1,4 @@
-import { type Instant, instant, milliseconds } from '../../domain/instant.ts'
+import { CLOCK_YEARS, type Instant, instant, isClockTime, milliseconds } from '../../domain/instant.ts'
 import type { Clock } from '../../domain/ports.ts'
 
 /** Where real time comes from: milliseconds since the Unix epoch. */
@@ -14,9 +14,6 @@ export interface ClockState {
   /** Null while the clock runs. */
   frozen_at: Instant | null
 }
-
-const EARLIEST = Date.UTC(1970, 0, 1)
-const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** The one clock of an environment (1.3): real time moved by an offset, or frozen. */
 export class EnvironmentClock implements Clock {
@@ -58,7 +55,7 @@ export class EnvironmentClock implements Clock {
 
   /**
    * Goes to another time; a frozen clock stays frozen there.
-   * @throws RangeError outside the years 1970 to 9999, which instants as strings cannot order (G54)
+   * @throws RangeError outside the years that a clock may show
    */
   set(to: number): void {
     this.#move(to, this.frozen)
@@ -87,7 +84,7 @@ export class EnvironmentClock implements Clock {
 
   #move(to: number, frozen: boolean): void {
     const at = Math.round(to)
-    if (!(at >= EARLIEST && at <= LATEST)) throw new RangeError('the clock goes from the year 1970 to the year 9999')
+    if (!isClockTime(at)) throw new RangeError(`a clock shows ${CLOCK_YEARS}`)
     const before = this.state
     this.#frozenAt = frozen ? at : null
     this.#offset = frozen ? 0 : at - this.#source()
