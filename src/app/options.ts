@@ -4,7 +4,7 @@ import type { Log } from '../http/log.ts'
 import type { ServerLimits } from '../http/server.ts'
 import type { OperationTable } from '../operations/table.ts'
 import type { TimeSource } from '../state/model/clock.ts'
-import type { Durability } from '../state/wal/commit-log.ts'
+import type { Durability } from '../state/wal/write-ahead-log.ts'
 import type { FileSystem } from '../state/wal/file-system.ts'
 import type { TlsOptions } from '../tls/options.ts'
 

@@ -1,21 +1,20 @@
 import { dirname } from 'node:path'
 import type { TimeSource } from './model/clock.ts'
-import { CommitLog, type CommitSink, type Durability } from './wal/commit-log.ts'
-import type { FileSystem } from './wal/file-system.ts'
-import { JournalFile, segmentPath, segmentsOf } from './wal/wal-file.ts'
-import type { Entry, JournalLine } from './wal/wal-record.ts'
-import { readJournal } from './state-file/recovery.ts'
-import { StateFile } from './state-file/state-file.ts'
+import type { StateImage } from './model/state-image.ts'
 import { VersionError } from './state-file/read-state.ts'
-import { STATE_VERSION, type StateImage } from './model/state-image.ts'
+import { StateFile } from './state-file/state-file.ts'
 import { lockState, type StateLock } from './state-file/state-lock.ts'
+import type { FileSystem } from './wal/file-system.ts'
+import { readWal } from './wal/recovery.ts'
 import { StateError, StorageError } from './wal/state-errors.ts'
+import { formerWalPath, segmentPath, segmentsOf, WalFile, type WalLine, walPath } from './wal/wal-file.ts'
+import { type Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
 
 export interface DiskOptions {
   file: string
   fresh: boolean
   durability: Durability
-  /** Bytes of journal at which it is folded into the state file. */
+  /** Bytes of log from which on it is checkpointed. */
   checkpointAt: number
   fileSystem: FileSystem
   time: TimeSource
@@ -24,55 +23,42 @@ export interface DiskOptions {
 /** What was on disk at the start: the state file, and the commits after it. */
 export interface Stored {
   image: StateImage | undefined
-  commits: JournalLine[]
+  commits: WalLine[]
   notices: string[]
 }
 
 interface DiskParts {
   lock: StateLock
   stateFile: StateFile
-  journal: JournalFile
-  log: CommitLog
+  walFile: WalFile
+  log: WriteAheadLog
 }
 
-/** The state file and its journal: commits go into the journal, and from time to time all of it into the file. */
-export class DiskStore implements CommitSink {
+/** The state file and its write-ahead log. Commits go into the log, and from time to time a checkpoint puts all into the file. */
+export class DiskStore {
+  readonly log: WriteAheadLog
   /** The whole model as it is now; set before the first commit. */
-  capture: () => StateImage = () => ({ version: STATE_VERSION, environments: {} })
+  capture: () => StateImage = () => {
+    throw new Error('a checkpoint before the model was loaded')
+  }
   readonly #lock: StateLock
   readonly #stateFile: StateFile
-  readonly #journal: JournalFile
-  readonly #log: CommitLog
+  readonly #walFile: WalFile
   readonly #checkpointAt: number
-  #nextCheckpointAt: number
   #checkpointing: Promise<void> | undefined
   #closed = false
 
-  constructor({ lock, stateFile, journal, log }: DiskParts, checkpointAt: number) {
+  constructor({ lock, stateFile, walFile, log }: DiskParts, checkpointAt: number) {
+    this.log = log
     this.#lock = lock
     this.#stateFile = stateFile
-    this.#journal = journal
-    this.#log = log
+    this.#walFile = walFile
     this.#checkpointAt = checkpointAt
-    this.#nextCheckpointAt = checkpointAt
-    log.onWritten = () => this.#checkpointWhenGrown()
+    log.fullAt = checkpointAt
+    log.onFull = () => this.#checkpointFull()
   }
 
-  append(entry: Entry, undo: () => void): void {
-    if (this.#closed) throw new StorageError('the state could not be written', new Error('the server is stopping'))
-    this.#log.append(entry, undo)
-  }
-
-  durable(): Promise<void> | undefined {
-    return this.#log.durable()
-  }
-
-  /** As `settled`, whatever the durability. */
-  flushed(): Promise<void> | undefined {
-    return this.#log.flushed()
-  }
-
-  /** Writes the whole model into the state file, while commits go on; the journal begins anew. */
+  /** Writes the whole model into the state file, while commits go on; the log begins anew. */
   checkpoint(): Promise<void> {
     this.#checkpointing ??= this.#checkpoint(true).finally(() => (this.#checkpointing = undefined))
     return this.#checkpointing
@@ -82,17 +68,18 @@ export class DiskStore implements CommitSink {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.log.close()
     try {
       await this.#checkpointing?.catch(() => undefined)
       await this.#checkpoint(false)
     } finally {
-      await this.#log.idle()
-      await this.#journal.close().catch(() => undefined)
+      await this.log.idle()
+      await this.#walFile.close().catch(() => undefined)
       await this.#lock.release()
     }
   }
 
-  /** Lets go of the file without writing anything. */
+  /** Gives the file back without writing anything. */
   async abandon(): Promise<void> {
     this.#closed = true
     await this.#lock.release()
@@ -103,27 +90,27 @@ export class DiskStore implements CommitSink {
       await this.#writeFile(goesOn)
     } catch (error) {
       const cause = error instanceof StorageError ? error.cause : error
-      throw new StorageError('the journal could not be folded into the state file and is kept beside it', cause)
+      throw new StorageError('the state file could not be written and its write-ahead log is kept beside it', cause)
     }
   }
 
   async #writeFile(goesOn: boolean): Promise<void> {
-    await this.#log.flushed()?.catch(() => undefined)
-    if (!this.#journal.exists) return
-    const { captured, upto, segment } = await this.#log.cut(() => this.capture(), goesOn)
+    await this.log.flushed()?.catch(() => undefined)
+    if (!this.#walFile.exists) return
+    const { captured, upto, segment } = await this.log.cut(() => this.capture(), goesOn)
     const identity = await this.#stateFile.write(captured, async (prepared) => {
-      this.#log.append({ checkpointed: { ...prepared, upto } })
-      await this.#log.flushed()
+      this.log.append({ checkpointed: { ...prepared, upto } })
+      await this.log.flushed()
     })
-    if (goesOn) await this.#journal.removeBefore(segment, identity)
-    else await this.#journal.removeAll(identity)
-    this.#nextCheckpointAt = Math.max(this.#checkpointAt, identity.size)
+    if (goesOn) await this.#walFile.removeBefore(segment, identity)
+    else await this.#walFile.removeAll(identity)
+    this.log.fullAt = Math.max(this.#checkpointAt, identity.size)
   }
 
-  #checkpointWhenGrown(): void {
-    if (this.#closed || this.#checkpointing || this.#journal.size < this.#nextCheckpointAt) return
-    // When the disk refuses, nothing is lost: the journal goes on, and folding is tried again once it has doubled.
-    this.#nextCheckpointAt = 2 * this.#journal.size
+  #checkpointFull(): void {
+    if (this.#closed || this.#checkpointing) return
+    // When the disk refuses, nothing is lost: the log goes on, and a checkpoint is tried again once it has doubled.
+    this.log.fullAt = 2 * this.#walFile.size
     this.checkpoint().catch(() => undefined)
   }
 }
@@ -151,24 +138,37 @@ async function openLocked(options: DiskOptions, lock: StateLock): Promise<{ stor
   const { file, fileSystem } = options
   if (options.fresh) await removeState(fileSystem, file)
   const stateFile = new StateFile(fileSystem, file)
-  const migration: string[] = []
-  const snapshot = await stateFile.read().catch(async (error: unknown) => {
-    if (!(error instanceof VersionError)) throw error
-    const { migrateState } = await import('./state-file/migration.ts')
-    migration.push(...(await migrateState(fileSystem, file)))
-    return stateFile.read()
-  })
-  const { commits, end, lastLine, notices } = await readJournal(fileSystem, file, snapshot?.identity ?? null)
-  const journal = new JournalFile(fileSystem, file, { follows: snapshot?.identity ?? null, end })
-  const log = new CommitLog(journal, lastLine, options.durability)
-  const checkpointAt = Math.max(options.checkpointAt, snapshot?.identity.size ?? 0)
-  const store = new DiskStore({ lock, stateFile, journal, log }, checkpointAt)
-  return { store, stored: { image: snapshot?.image, commits, notices: [...migration, ...notices] } }
+  const { read, migrated } = await readOrMigrate(fileSystem, file, stateFile)
+  const identity = read?.identity ?? null
+  const { commits, end, lastLine, notices } = await readWal(fileSystem, walPath(file), identity)
+  const walFile = new WalFile(fileSystem, walPath(file), { follows: identity, end })
+  const log = new WriteAheadLog(walFile, lastLine, options.durability)
+  const store = new DiskStore(
+    { lock, stateFile, walFile, log },
+    Math.max(options.checkpointAt, read?.identity.size ?? 0),
+  )
+  return { store, stored: { image: read?.image, commits, notices: [...migrated, ...notices] } }
 }
 
-/** The journal goes first: a journal without its state file would be refused, a state file without its journal not. */
+/** A state file of an older version, or a log by its former name, is replaced first. */
+async function readOrMigrate(fileSystem: FileSystem, file: string, stateFile: StateFile) {
+  const hasFormerLog = (await segmentsOf(fileSystem, formerWalPath(file))).length > 0
+  if (!hasFormerLog) {
+    try {
+      return { read: await stateFile.read(), migrated: [] }
+    } catch (error) {
+      if (!(error instanceof VersionError)) throw error
+    }
+  }
+  const { migrateState } = await import('./state-file/migration.ts')
+  const migrated = await migrateState(fileSystem, file)
+  return { read: await stateFile.read(), migrated }
+}
+
+/** The logs go first: a log without its state file would be refused, a state file without its log not. */
 async function removeState(fileSystem: FileSystem, file: string): Promise<void> {
-  for (const segment of await segmentsOf(fileSystem, file)) await fileSystem.remove(segmentPath(file, segment))
+  for (const path of [walPath(file), formerWalPath(file)])
+    for (const segment of await segmentsOf(fileSystem, path)) await fileSystem.remove(segmentPath(path, segment))
   await fileSystem.remove(file)
   await fileSystem.syncDirectory(dirname(file))
 }

@@ -3,11 +3,11 @@ import type { BearerToken, Client } from '../domain/client.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { type ClockState, type TimeSource, systemTime } from './model/clock.ts'
-import type { CommitSink } from './wal/commit-log.ts'
 import { CredentialIndex } from './credential-index.ts'
 import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { nodeFileSystem } from './wal/file-system.ts'
-import type { Entry } from './wal/wal-record.ts'
+import type { EnvironmentChange } from './wal/wal-file.ts'
+import type { WriteAheadLog } from './wal/write-ahead-log.ts'
 import { Model } from './model/model.ts'
 import { byName, type EnvironmentRecord, STATE_VERSION, type StateImage } from './model/state-image.ts'
 import { type ResolveConnector, StoredEnvironment } from './stored-environment.ts'
@@ -18,9 +18,8 @@ import type { NewEnvironment, RegistryOptions } from './registry-options.ts'
 
 export type { NewEnvironment, RegistryOptions } from './registry-options.ts'
 
-const DEFAULT_FOLD_AT = 64 * 1024 * 1024
+const CHECKPOINT_AT = 64 * 1024 * 1024
 const RESOLVED: Promise<void> = Promise.resolve()
-const IN_MEMORY: CommitSink = { append: () => undefined, durable: () => undefined }
 const RUNNING: ClockState = { offset_ms: 0, frozen_at: null }
 
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
@@ -31,7 +30,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Environmen
     file,
     fresh: options.fresh ?? false,
     durability: options.durability ?? 'strict',
-    checkpointAt: options.checkpointAt ?? DEFAULT_FOLD_AT,
+    checkpointAt: options.checkpointAt ?? CHECKPOINT_AT,
     fileSystem,
     time: options.time ?? systemTime,
   })
@@ -51,7 +50,8 @@ export class EnvironmentRegistry {
   readonly #resolveConnector: ResolveConnector
   readonly #time: TimeSource
   readonly #disk: DiskStore | undefined
-  readonly #sink: CommitSink
+  /** Absent when everything is in memory only. */
+  readonly #log: WriteAheadLog | undefined
   #environments = new Map<string, StoredEnvironment>()
   /** Environments whose changes are gathered into one commit: they are being made, or changed as a whole. */
   readonly #gathering = new Map<StoredEnvironment, Change[]>()
@@ -61,7 +61,7 @@ export class EnvironmentRegistry {
     this.#resolveConnector = options.resolveConnector
     this.#time = options.time ?? systemTime
     this.#disk = disk?.store
-    this.#sink = disk?.store ?? IN_MEMORY
+    this.#log = disk?.store?.log
     this.notices = disk?.stored.notices ?? []
     if (!disk) return
     const make = (name: string, record: EnvironmentRecord): StoredEnvironment => this.#make(name, record)
@@ -176,20 +176,20 @@ export class EnvironmentRegistry {
    * @throws StorageError (503) when the disk refused; by then the model shows again what is durable
    */
   durable(): Promise<void> | undefined {
-    return this.#sink.durable()
+    return this.#log?.durable()
   }
 
-  /** As `settled`, whatever the durability. */
+  /** As `durable`, whatever the durability. */
   flushed(): Promise<void> | undefined {
-    return this.#disk?.flushed()
+    return this.#log?.flushed()
   }
 
-  /** Writes the whole model into the state file while service goes on. @throws StorageError when the journal had to stay */
+  /** Writes the whole model into the state file while service goes on. @throws StorageError when the log had to stay */
   checkpoint(): Promise<void> {
     return this.#disk?.checkpoint() ?? RESOLVED
   }
 
-  /** Writes everything into the state file and lets go of it. @throws StorageError when the journal had to stay */
+  /** Writes everything into the state file and lets go of it. @throws StorageError when the log had to stay */
   close(): Promise<void> {
     return this.#disk?.close() ?? RESOLVED
   }
@@ -236,10 +236,14 @@ export class EnvironmentRegistry {
   }
 
   /** `undo` takes the commit back should the disk refuse it; whoever has read it meanwhile finds out by the count. */
-  #append(environment: StoredEnvironment, commit: Pick<Entry, 'record' | 'changes'>, undo: () => void): void {
+  #append(
+    environment: StoredEnvironment,
+    commit: Pick<EnvironmentChange, 'record' | 'changes'>,
+    undo: () => void,
+  ): void {
     const { name, idsPosition: ids } = environment
     if (this.#environments.get(name) !== environment) throw removed(name)
-    this.#sink.append({ environment: name, ...commit, ...(ids !== undefined && { ids }) }, () => {
+    this.#log?.append({ environment: name, ...commit, ...(ids !== undefined && { ids }) }, () => {
       undo()
       environment.rollbacks++
     })

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FileSystem } from './wal/file-system.ts'
-import type { JournalLine } from './wal/wal-record.ts'
+import type { WalLine } from './wal/wal-file.ts'
 import { type Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import { refusedAt } from './state-file/read-state.ts'
 import type { EnvironmentRecord, StateImage } from './model/state-image.ts'
@@ -45,9 +45,9 @@ export async function finishIndexes(environments: Iterable<StoredEnvironment>): 
   for (const { model } of environments) while (model.enterSome()) await nextTurn()
 }
 
-/** Applies the commits of a journal. */
+/** Applies the commits of the write-ahead log. */
 export function replay(
-  commits: readonly JournalLine[],
+  commits: readonly WalLine[],
   environments: Map<string, StoredEnvironment>,
   { make, leave }: { make: Make; leave: (environment: StoredEnvironment) => void },
 ): void {

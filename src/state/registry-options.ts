@@ -1,7 +1,7 @@
 import type { Client } from '../domain/client.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { ClockState, TimeSource } from './model/clock.ts'
-import type { Durability } from './wal/commit-log.ts'
+import type { Durability } from './wal/write-ahead-log.ts'
 import type { FileSystem } from './wal/file-system.ts'
 import type { ResolveConnector, StoredEnvironment } from './stored-environment.ts'
 
@@ -12,7 +12,7 @@ export interface RegistryOptions {
   fresh?: boolean | undefined
   /** `strict` when absent: a commit is acknowledged once it is on disk. */
   durability?: Durability | undefined
-  /** Bytes of journal at which it is folded into the state file; 64 MiB, and the size of the state file, at least. */
+  /** Bytes of log from which on a checkpoint writes the state file: 64 MiB, and the size of the state file, at least. */
   checkpointAt?: number | undefined
   time?: TimeSource | undefined
   fileSystem?: FileSystem | undefined

@@ -2,10 +2,17 @@ import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { JsonObject } from '../domain/json.ts'
 import { type FileSystem, hasCode, nodeFileSystem } from './wal/file-system.ts'
-import { segmentPath, segmentsOf } from './wal/wal-file.ts'
-import { type Identity, identityOf, type JournalLine } from './wal/wal-record.ts'
-import { replayRaw } from './wal/raw-replay.ts'
-import { rawLines, type RawLine, sameIdentity } from './state-file/recovery.ts'
+import {
+  formerWalPath,
+  type Identity,
+  identityOf,
+  segmentPath,
+  segmentsOf,
+  type WalLine,
+  walPath,
+} from './wal/wal-file.ts'
+import { replayJson } from './wal/replay-json.ts'
+import { rawLines, type RawLine, sameIdentity } from './wal/recovery.ts'
 import { migrated } from './state-file/migration.ts'
 import { type LeaveOut, salvageRows, salvageText } from './state-file/salvage.ts'
 import { stateText } from './state-file/state-text.ts'
@@ -23,7 +30,7 @@ export interface Repaired {
 }
 
 /**
- * Saves what can be saved of a state file and its journal into another file. The former are only read.
+ * Saves what can be saved of a state file and its write-ahead log into another file. The former are only read.
  * @throws StateError when there is nothing to read, nothing in it to save, or something at the other path already
  */
 export async function repairState(
@@ -53,27 +60,31 @@ export async function repairState(
 
 async function refuseTaken(fileSystem: FileSystem, out: string, file: string): Promise<void> {
   const target = resolve(out)
-  const segments = await segmentsOf(fileSystem, target).catch((error: unknown) => {
+  const segments = await segmentsOf(fileSystem, walPath(target)).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT'))
       throw new StateError(`${out}: there is no folder ${dirname(target)}; nothing was written`)
     throw error
   })
   const there = (await fileSystem.read(target)) !== undefined || segments.length > 0 || target === file
   if (there)
-    throw new StateError(`${out}: it is there already, or its journal is, and stays as it is; name another file`)
+    throw new StateError(
+      `${out}: it is there already, or its write-ahead log is, and stays as it is; name another file`,
+    )
 }
 
 async function salvage(fileSystem: FileSystem, file: string, leaveOut: LeaveOut): Promise<StateImage> {
   const bytes = await readText(fileSystem, file)
   const { state, isSound } = bytes ? await readLeniently(bytes, file, leaveOut) : { state: EMPTY, isSound: false }
-  const raw = await readRaw(fileSystem, file)
+  const log = (await segmentsOf(fileSystem, walPath(file))).length > 0 ? walPath(file) : formerWalPath(file)
+  const raw = await readRaw(fileSystem, log)
   if (!bytes && raw.length === 0) throw new StateError(`${file}: there is no such file`)
-  if (!bytes && !belongs(raw, null)) leaveOut(`${file}: all of it but what its journal holds, because it is missing`)
-  // A damaged file is not the one its journal names any more, and yet that journal is its own.
+  if (!bytes && !belongs(raw, null))
+    leaveOut(`${file}: all of it but what its write-ahead log holds, because it is missing`)
+  // A damaged file is not the one that its log names any more, and yet the log belongs to it.
   const isForeign = isSound && bytes && raw.length > 0 && !belongs(raw, identityOf(bytes))
-  if (isForeign) leaveOut(`${file}.journal: all of it, because it follows another state file`)
-  const lines = isForeign ? [] : wholeCommits(file, raw, leaveOut)
-  const whole = replayRaw(state, lines)
+  if (isForeign) leaveOut(`${log}: all of it, because it follows another state file`)
+  const lines = isForeign ? [] : wholeCommits(log, raw, leaveOut)
+  const whole = replayJson(state, lines)
   return salvageRows(migrated(whole) ?? whole, leaveOut)
 }
 
@@ -106,19 +117,19 @@ async function readLeniently(
 
 type PlacedLine = RawLine & { readonly place: string }
 
-async function readRaw(fileSystem: FileSystem, file: string): Promise<PlacedLine[]> {
+async function readRaw(fileSystem: FileSystem, log: string): Promise<PlacedLine[]> {
   const raw: PlacedLine[] = []
-  for (const segment of await segmentsOf(fileSystem, file)) {
-    const place = segmentPath(file, segment)
+  for (const segment of await segmentsOf(fileSystem, log)) {
+    const place = segmentPath(log, segment)
     for (const line of rawLines((await readText(fileSystem, place)) ?? Buffer.alloc(0), segment))
       raw.push({ ...line, place: `${place}:${line.lineNumber}` })
   }
   return raw
 }
 
-/** Every line of the journal that can be read, but for those of a last commit that is not whole. */
-function wholeCommits(file: string, raw: readonly PlacedLine[], leaveOut: LeaveOut): JournalLine[] {
-  const lines: JournalLine[] = []
+/** Every line of the log that can be read, but for those of a last commit that is not whole. */
+function wholeCommits(log: string, raw: readonly PlacedLine[], leaveOut: LeaveOut): WalLine[] {
+  const lines: WalLine[] = []
   let expected: number | undefined
   for (const { content, place } of raw) {
     if (!content) leaveOut(`${place}: a line that cannot be read`)
@@ -128,19 +139,19 @@ function wholeCommits(file: string, raw: readonly PlacedLine[], leaveOut: LeaveO
     }
     if (content.n > (expected ?? content.n)) leaveOut(`${place}: what stood before it, which is missing`)
     expected = content.n + 1
-    if (content.environment !== undefined) lines.push(content as JournalLine)
+    if (content.environment !== undefined) lines.push(content as WalLine)
   }
   const whole = lines.findLastIndex(({ more }) => !more) + 1
-  if (whole < lines.length) leaveOut(`${file}.journal: the last commit, whose write was cut short`)
+  if (whole < lines.length) leaveOut(`${log}: the last commit, whose write was cut short`)
   return lines.slice(0, whole)
 }
 
-/** Whether a journal says that it follows a file, or was folded into it; where lines cannot be read, they may have said so. */
+/** Whether a log says that it follows a file, or that the file holds it; lines that cannot be read may have said so. */
 function belongs(raw: readonly RawLine[], identity: Identity | null): boolean {
   return raw.some(({ content, segment }) => {
     if (!content) return true
     if (content.checkpointed) return sameIdentity(content.checkpointed, identity)
-    return segment === 1 && content.toolmock_journal === 1 && sameIdentity(content.follows ?? null, identity)
+    return segment === 1 && content.toolmock_wal === 1 && sameIdentity(content.follows ?? null, identity)
   })
 }
 

@@ -1,8 +1,8 @@
 import { plural } from '../domain/text.ts'
 import type { FileSystem } from './wal/file-system.ts'
 import { nodeFileSystem } from './wal/file-system.ts'
-import { segmentsOf } from './wal/wal-file.ts'
-import { readJournal } from './state-file/recovery.ts'
+import { formerWalPath, segmentsOf, walPath } from './wal/wal-file.ts'
+import { readWal } from './wal/recovery.ts'
 import { STATE_VERSION } from './model/state-image.ts'
 import { VersionError } from './state-file/read-state.ts'
 import { StateFile } from './state-file/state-file.ts'
@@ -27,7 +27,7 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
   try {
     const file = await fileSystem.realPath(path)
     await refuseIfHeld(file)
-    const there = (await fileSystem.read(file)) !== undefined || (await segmentsOf(fileSystem, file)).length > 0
+    const there = (await fileSystem.read(file)) !== undefined || (await logFiles(fileSystem, file)) > 0
     if (!there) return { kind: 'unreadable', message: `${path}: there is no such file` }
     return await report(fileSystem, file)
   } catch (error) {
@@ -51,16 +51,24 @@ async function report(fileSystem: FileSystem, file: string): Promise<StateReport
 }
 
 async function readStored(fileSystem: FileSystem, file: string): Promise<Stored> {
+  const hasFormerLog = (await segmentsOf(fileSystem, formerWalPath(file))).length > 0
   try {
-    const snapshot = await new StateFile(fileSystem, file).read()
-    const { commits, notices } = await readJournal(fileSystem, file, snapshot?.identity ?? null)
-    return { image: snapshot?.image, commits, notices }
+    const read = hasFormerLog ? undefined : await new StateFile(fileSystem, file).read()
+    if (!hasFormerLog) {
+      const { commits, notices } = await readWal(fileSystem, walPath(file), read?.identity ?? null)
+      return { image: read?.image, commits, notices }
+    }
   } catch (error) {
     if (!(error instanceof VersionError)) throw error
-    const { version, image, journal } = await readOlder(fileSystem, file)
-    const migration = `${file}: of version ${version}; a start migrates it to ${STATE_VERSION} and keeps the former file beside it`
-    return { image, commits: [], notices: [...journal.notices, migration] }
   }
+  const { version, image, log } = await readOlder(fileSystem, file)
+  const migration = `${file}: of version ${version ?? 1}; a start migrates it to ${STATE_VERSION} and keeps the former file beside it`
+  return { image, commits: [], notices: [...log.notices, migration] }
+}
+
+async function logFiles(fileSystem: FileSystem, file: string): Promise<number> {
+  const [present, former] = [walPath(file), formerWalPath(file)]
+  return (await segmentsOf(fileSystem, present)).length + (await segmentsOf(fileSystem, former)).length
 }
 
 function contentOf(registry: EnvironmentRegistry): string {

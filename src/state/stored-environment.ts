@@ -8,7 +8,7 @@ import type { Environment, Renewal } from './environment.ts'
 import { RandomIds, SeededIds } from './model/ids.ts'
 import type { Model } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredEnvironment as StoredImage } from './model/state-image.ts'
-import type { JournalChange } from './wal/wal-record.ts'
+import type { WalChange } from './wal/wal-file.ts'
 import { SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 
 /** Finds the connector that a `key_id` names in an environment's model. */
@@ -96,7 +96,7 @@ export class StoredEnvironment implements Environment {
   }
 
   /** Applies a change that was committed before. The log says of a snapshot when it was taken, and not what it holds. */
-  redo(change: JournalChange): void {
+  redo(change: WalChange): void {
     if ('remove' in change) this.model.restore(change.remove, change.id, undefined)
     else {
       const row = change.put === 'snapshots' ? { ...change.row, ...this.image() } : change.row
@@ -104,7 +104,7 @@ export class StoredEnvironment implements Environment {
     }
   }
 
-  /** Takes over what a journal says, without telling anybody. */
+  /** Takes over what the log says; nobody is told. */
   replay(record: EnvironmentRecord | undefined, idsPosition: number | undefined): void {
     if (record) {
       this.#settings = record.settings

@@ -26,7 +26,7 @@ describe('POST /_mock/state/fold', () => {
         await bench.call('post', '/seed', { accounts: [ada] })
         expect((await bench.call('post', '/state/fold')).body).toEqual({})
         expect(readFileSync(file, 'utf8')).toContain('"ada@example.com"')
-        expect(existsSync(`${file}.journal`) ? readFileSync(`${file}.journal`, 'utf8') : '').not.toContain('ada@')
+        expect(existsSync(`${file}.wal`) ? readFileSync(`${file}.wal`, 'utf8') : '').not.toContain('ada@')
       })
     } finally {
       await rm(folder, { recursive: true })

@@ -66,7 +66,7 @@ describe.skipIf(REASON !== undefined)(`a disk of 64 kB${REASON === undefined ? '
     await again.stop('SIGKILL')
   }, 60_000)
 
-  it('that has no space for the state file at the stop keeps the journal and says so', async () => {
+  it('that has no space for the state file at the stop keeps the write-ahead log and says so', async () => {
     const server = await toolmock.start(['--state', file, '--seed', seed])
     const caller = await signIn(server.url)
     await caller.send('GET', '/connected_accounts')
@@ -75,7 +75,9 @@ describe.skipIf(REASON !== undefined)(`a disk of 64 kB${REASON === undefined ? '
     await fill(caller).catch(() => undefined)
     const { code, stderr } = await server.stop()
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^toolmock: the journal could not be folded into the state file and is kept beside it: .+$/m)
+    expect(stderr).toMatch(
+      /^toolmock: the state file could not be written and its write-ahead log is kept beside it: .+$/m,
+    )
     expect(stderr).not.toContain('defect')
     expect(await checkState(file)).toMatchObject({ kind: 'sound' })
     spawnSync('mount', ['-o', 'remount,size=1m', disk])

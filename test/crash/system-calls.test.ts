@@ -54,7 +54,7 @@ function completed(lines: readonly string[]): string[] {
 }
 
 describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' : ` (skipped: ${REASON})`}`, () => {
-  it('write a create into the journal and sync it before the answer leaves', async () => {
+  it('write a create into the write-ahead log and sync it before the answer leaves', async () => {
     const file = toolmock.path('order/state.json')
     const server = await toolmock.start(['--state', file])
     const caller = await signIn(server.url)
@@ -65,7 +65,7 @@ describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' :
     const { id } = accountOf(created)
     const written = calls.findIndex((call) => call.startsWith('pwrite64') && call.includes(id))
     const synced = calls.findIndex(
-      (call, at) => at > written && /^fdatasync\(\d+<.*state\.json\.journal>\) *= 0/.test(call),
+      (call, at) => at > written && /^fdatasync\(\d+<.*state\.json\.wal>\) *= 0/.test(call),
     )
     const answered = calls.findIndex((call) => /^writev?\(/.test(call) && call.includes('HTTP/1.1 201'))
     expect(written, calls.join('\n')).toBeGreaterThanOrEqual(0)
@@ -74,7 +74,7 @@ describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' :
     await server.stop()
   }, 60_000)
 
-  it('sync the new file, put it in place and sync the folder when the journal is folded, and only then remove it', async () => {
+  it('sync the new file, put it in place and sync the folder at a checkpoint, and only then remove the log', async () => {
     const file = toolmock.path('fold/state.json')
     const server = await toolmock.start(['--state', file])
     const { stop } = await trace(server, 'fold', [
@@ -85,10 +85,10 @@ describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' :
     const calls = await stop()
     const steps = [
       /^fsync\(\d+<.*state\.json\.tmp>\) *= 0/,
-      /^fdatasync\(\d+<.*state\.json\.journal>\) *= 0/,
+      /^fdatasync\(\d+<.*state\.json\.wal>\) *= 0/,
       /^rename\w*\(.*state\.json\.tmp".*state\.json"\) *= 0/,
       /^fsync\(\d+<.*\/fold>\) *= 0/,
-      /^unlink\w*\(.*state\.json\.journal".*= 0/,
+      /^unlink\w*\(.*state\.json\.wal".*= 0/,
     ]
     let last = -1
     for (const step of steps) {
@@ -129,7 +129,7 @@ describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' :
     60_000,
   )
 
-  it('a rename that fails at the stop keeps the journal, which the next start reads', async () => {
+  it('a rename that fails at the stop keeps the write-ahead log, which the next start reads', async () => {
     const file = toolmock.path('rename/state.json')
     const server = await toolmock.start(['--state', file])
     const caller = await signIn(server.url)

@@ -98,8 +98,8 @@ describe('the state file', () => {
     'that is fresh replaces what was there, journal and all, damaged or not',
     inDirectory(async (file) => {
       await writeFile(file, 'no JSON')
-      await writeFile(`${file}.journal`, 'no journal')
-      await writeFile(`${file}.journal.2`, 'no journal')
+      await writeFile(`${file}.wal`, 'no journal')
+      await writeFile(`${file}.wal.2`, 'no journal')
       const registry = await openTestRegistry({ file, fresh: true })
       expect(registry.environments()).toEqual([])
       registry.create('default')

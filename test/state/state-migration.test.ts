@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { checkState } from '../../src/state/state-report.ts'
-import { JournalFile } from '../../src/state/wal/wal-file.ts'
-import { encodeLine, identityOf } from '../../src/state/wal/wal-record.ts'
+import { encodeLine, formerWalPath, identityOf, WalFile } from '../../src/state/wal/wal-file.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
@@ -29,6 +28,59 @@ async function stopped(file: string, disk: MemoryDisk): Promise<string> {
 
 function inDirectory(work: (file: string) => Promise<void>): () => Promise<void> {
   return () => withDirectory((directory) => work(join(directory, 'state.json')))
+}
+
+describe('a log by its former name', () => {
+  it(
+    'is read once where a first start was killed before there was a state file, and replaced',
+    inDirectory(async (file) => {
+      const first = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: first })
+      registry.create('default')
+      addAccount(registry)
+      await registry.durable()
+      const log = first.file(`${file}.wal`)?.toString() ?? ''
+      await registry.close()
+      const disk = new MemoryDisk([[`${file}.journal`, formerWords(log)]])
+      const again = await openTestRegistry({ file, fileSystem: disk })
+      expect([accountIds(again), again.notices]).toEqual([['ca_1'], []])
+      expect(disk.paths()).toEqual([file])
+      await again.close()
+    }),
+  )
+
+  it(
+    'that a state file holds already is removed',
+    inDirectory(async (file) => {
+      const disk = new MemoryDisk()
+      const text = await stopped(file, disk)
+      const former = new WalFile(disk, formerWalPath(file), { follows: null, end: undefined })
+      await former.append([
+        encodeLine({ n: 1, synced: 0, checkpointed: { ...identityOf(Buffer.from(text)), upto: 0 } }),
+      ])
+      const left = disk.file(`${file}.journal`)?.toString() ?? ''
+      disk.put(`${file}.journal`, formerWords(left))
+      await (await openTestRegistry({ file, fileSystem: disk })).close()
+      expect(disk.paths()).toEqual([file])
+      expect(disk.file(file)?.toString()).toBe(text)
+    }),
+  )
+})
+
+/** The lines of a log in the words of version 1, with their checksums. */
+function formerWords(log: string): Buffer {
+  const lines = log
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { line: JsonObject }).line)
+  const former = lines.map(({ toolmock_wal, checkpointed, ...rest }) =>
+    encodeLine({
+      ...(toolmock_wal !== undefined && { toolmock_journal: toolmock_wal }),
+      ...(checkpointed !== undefined && { folded: checkpointed }),
+      ...rest,
+    } as unknown as Parameters<typeof encodeLine>[0]),
+  )
+  return Buffer.from(former.join(''))
 }
 
 describe('a state file of version 1', () => {
@@ -112,7 +164,7 @@ describe('a state file of version 1', () => {
 async function withJournal(file: string): Promise<(readonly [string, Buffer])[]> {
   const old = Buffer.from(toVersion1(await stopped(file, new MemoryDisk())))
   const disk = new MemoryDisk([[file, old]])
-  const journal = new JournalFile(disk, file, { follows: identityOf(old), end: undefined })
+  const journal = new WalFile(disk, formerWalPath(file), { follows: identityOf(old), end: undefined })
   const { tables } = (
     JSON.parse(old.toString()) as { environments: { default: { tables: Record<string, JsonObject[]> } } }
   ).environments.default
@@ -129,5 +181,6 @@ async function withJournal(file: string): Promise<(readonly [string, Buffer])[]>
       ],
     }),
   ])
+  disk.put(`${file}.journal`, formerWords(disk.file(`${file}.journal`)?.toString() ?? ''))
   return disk.paths().map((path) => [path, disk.file(path) ?? Buffer.alloc(0)] as const)
 }

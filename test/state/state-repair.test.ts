@@ -61,7 +61,7 @@ async function refusal(file: string): Promise<string> {
   return 'it was accepted'
 }
 
-const journalOf = (file: string): string => `${file}.journal.2`
+const journalOf = (file: string): string => `${file}.wal.2`
 
 describe('a check of a state file', () => {
   it(
@@ -147,7 +147,7 @@ describe('a check of a state file', () => {
       journal[journal.indexOf(0x0a) + 40] = 0
       await writeFile(journalOf(file), journal)
       const said = await refusal(file)
-      expect(said).toMatch(/state\.json\.journal\.2:2: the journal is damaged here/)
+      expect(said).toMatch(/state\.json\.wal\.2:2: the log is damaged here/)
       expect(await checkState(file)).toEqual({ kind: 'refused', message: said })
     }),
   )
@@ -234,7 +234,7 @@ describe('a repair of a state file', () => {
       await killed(file)
       for (const path of [file, journalOf(file)])
         await writeFile(path, (await readFile(path, 'utf8')).replaceAll('\n', '\r\n'))
-      expect(await refusal(file)).toContain('not a journal of toolmock, or it is damaged')
+      expect(await refusal(file)).toContain('not a write-ahead log of toolmock, or it is damaged')
       expect(await repairState(file, out)).toMatchObject({ leftOut: [] })
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3', 'ca_4'])
     }),
@@ -301,7 +301,7 @@ describe('a repair of a state file', () => {
       journal[journal.indexOf(0x0a, journal.indexOf(0x0a) + 1) + 40] = 0
       await writeFile(journalOf(file), journal)
       const { leftOut } = await repairState(file, out)
-      expect(leftOut).toEqual([expect.stringMatching(/state\.json\.journal\.2:3: a line that cannot be read/)])
+      expect(leftOut).toEqual([expect.stringMatching(/state\.json\.wal\.2:3: a line that cannot be read/)])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3', 'ca_4'])
     }),
   )
@@ -313,9 +313,7 @@ describe('a repair of a state file', () => {
       const lines = (await readFile(journalOf(file), 'utf8')).split('\n')
       await writeFile(journalOf(file), lines.toSpliced(2, 1).join('\n'))
       const { leftOut } = await repairState(file, out)
-      expect(leftOut).toEqual([
-        expect.stringMatching(/state\.json\.journal\.2:3: what stood before it, which is missing/),
-      ])
+      expect(leftOut).toEqual([expect.stringMatching(/state\.json\.wal\.2:3: what stood before it, which is missing/)])
     }),
   )
 
@@ -324,9 +322,9 @@ describe('a repair of a state file', () => {
     inDirectory(async ({ file, out }) => {
       await killed(file)
       await rm(file)
-      expect(await refusal(file)).toContain('toolmock state repair saves what the journal holds')
+      expect(await refusal(file)).toContain('toolmock state repair saves what the log holds')
       const { leftOut } = await repairState(file, out)
-      expect(leftOut[0]).toContain('all of it but what its journal holds, because it is missing')
+      expect(leftOut[0]).toContain('all of it but what its write-ahead log holds, because it is missing')
       expect(await opened(out, accountIds)).toEqual(['ca_2', 'ca_3', 'ca_4'])
     }),
   )
@@ -344,7 +342,7 @@ describe('a repair of a state file', () => {
       const journal = disk.file(journalOf(file)) ?? Buffer.alloc(0)
       await registry.close()
       await writeFile(journalOf(file), journal)
-      expect(await refusal(file)).toContain('the state file is not the one this journal follows')
+      expect(await refusal(file)).toContain('the state file is not the one this log follows')
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([expect.stringContaining('all of it, because it follows another state file')])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3'])

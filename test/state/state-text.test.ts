@@ -41,10 +41,7 @@ describe('the text of the state file', () => {
     ],
     ['a comma follows the last row', (text: string) => text.replace(/(\{"id":"ca_2".*\})\n/, '$1,\n')],
     ['its end is missing', (text: string) => text.slice(0, -4)],
-    [
-      'a row is cut',
-      (text: string) => text.replace('"sequence":2', '"sequence":'),
-    ],
+    ['a row is cut', (text: string) => text.replace('"sequence":2', '"sequence":')],
   ])('is not taken for JSON when %s', async (_, damage) => {
     await withDirectory(async (directory) => {
       const file = join(directory, 'state.json')

@@ -3,12 +3,20 @@ import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { SECTION_NAMES } from '../model/model.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { type FileSystem, writeFully } from '../wal/file-system.ts'
-import { replayRaw } from '../wal/raw-replay.ts'
+import { readWal, type WalContent } from '../wal/recovery.ts'
+import { replayJson } from '../wal/replay-json.ts'
 import { StateError } from '../wal/state-errors.ts'
-import { JournalFile, segmentPath, segmentsOf } from '../wal/wal-file.ts'
-import { encodeLine, type Identity, identityOf } from '../wal/wal-record.ts'
+import {
+  encodeLine,
+  formerWalPath,
+  type Identity,
+  identityOf,
+  segmentPath,
+  segmentsOf,
+  WalFile,
+  walPath,
+} from '../wal/wal-file.ts'
 import { readDocument, VersionError } from './read-state.ts'
-import { type JournalContent, readJournal } from './recovery.ts'
 import { StateFile } from './state-file.ts'
 import { faultText, stateFault } from './validation.ts'
 
@@ -38,31 +46,36 @@ export function migrated(state: JsonObject): JsonObject | undefined {
   }
 }
 
-/** A state file of an older version, with its write-ahead log, in the form of the present one. */
+/** An older state, its log included, in the form of the present version. */
 export interface OlderState {
-  version: number
+  /** Null when there is only a log: a first start that was killed. */
+  version: number | null
   image: StateImage
-  identity: Identity
-  journal: JournalContent
+  identity: Identity | null
+  log: WalContent
 }
 
 /**
- * Replaces a state file of an older version, and its write-ahead log, by one of the present version. Copies of both are
- * kept beside it.
+ * Replaces a state file of an older version, or one whose log has its former name, by one of the present version. Copies of
+ * an older file and its log are kept beside it.
  * @returns what the start has to say
  * @throws StateError when there is no way from that version; then nothing was touched
  */
 export async function migrateState(fileSystem: FileSystem, file: string): Promise<string[]> {
-  const { version, image, identity, journal } = await readOlder(fileSystem, file)
-  const backup = await backUp(fileSystem, file, version)
-  const { lastLine, end, notices } = journal
-  const journalFile = new JournalFile(fileSystem, file, { follows: identity, end })
+  const { version, image, identity, log } = await readOlder(fileSystem, file)
+  const { lastLine, end, notices } = log
+  const former = new WalFile(fileSystem, formerWalPath(file), { follows: identity, end })
+  if (version === STATE_VERSION && log.commits.length === 0) {
+    await former.removeAll(identity)
+    return notices
+  }
+  const backup = version === null ? undefined : await backUp(fileSystem, file, version)
   const prepared = await new StateFile(fileSystem, file).write(image, async (next) => {
-    if (!journalFile.exists) return
-    const checkpointed = { ...next, upto: lastLine }
-    await journalFile.append([encodeLine({ n: lastLine + 1, synced: lastLine, checkpointed })])
+    if (!former.exists) return
+    await former.append([encodeLine({ n: lastLine + 1, synced: lastLine, checkpointed: { ...next, upto: lastLine } })])
   })
-  await journalFile.removeAll(prepared)
+  await former.removeAll(prepared)
+  if (backup === undefined) return notices
   return [
     ...notices,
     `${file}: migrated from version ${version} to ${STATE_VERSION}; the former file is kept as ${backup}`,
@@ -71,29 +84,33 @@ export async function migrateState(fileSystem: FileSystem, file: string): Promis
 
 /** Reads and migrates, and changes nothing. @throws StateError */
 export async function readOlder(fileSystem: FileSystem, file: string): Promise<OlderState> {
-  const bytes = (await fileSystem.read(file)) ?? Buffer.alloc(0)
-  const state = readDocument(bytes, file)
-  const { version } = state
-  const identity = identityOf(bytes)
-  if (typeof version !== 'number' || version >= STATE_VERSION || !migrated(state)) throw new VersionError(file, version)
-  const journal = await readJournal(fileSystem, file, identity)
-  const present = migrated(replayRaw(state, journal.commits))
+  const bytes = await fileSystem.read(file)
+  const state = bytes ? readDocument(bytes, file) : { version: 1, environments: {} }
+  const version = Number(state['version'])
+  if (!migrated(state)) throw new VersionError(file, state['version'])
+  const identity = bytes ? identityOf(bytes) : null
+  // A log by its present name follows a file of the present version: somebody has put an older file in its place.
+  if (version !== STATE_VERSION) await readWal(fileSystem, walPath(file), identity)
+  const log = await readWal(fileSystem, formerWalPath(file), identity)
+  const present = migrated(replayJson(state, log.commits))
   const fault = present && stateFault(present)
-  if (present && !fault) return { version, image: present as unknown as StateImage, identity, journal }
+  if (present && !fault)
+    return { version: bytes ? version : null, image: present as unknown as StateImage, identity, log }
   throw new StateError(
     `${file}: it is of version ${version} and cannot be migrated: ${fault ? faultText(fault) : ''}. ` +
       `Nothing was changed; use another --state file, or --fresh to replace this one`,
   )
 }
 
-/** Copies the file and its write-ahead log to a name that is free, on disk before this ends. */
+/** Copies the file and its log to a name that is free, on disk before this ends. */
 async function backUp(fileSystem: FileSystem, file: string, version: number): Promise<string> {
   const name = `${file}.v${version}.bak`
   let backup = name
   for (let number = 2; await fileSystem.read(backup); number++) backup = `${name}.${number}`
   await copy(fileSystem, file, backup)
-  for (const segment of await segmentsOf(fileSystem, file))
-    await copy(fileSystem, segmentPath(file, segment), segmentPath(backup, segment))
+  const [from, to] = [formerWalPath(file), formerWalPath(backup)]
+  for (const segment of await segmentsOf(fileSystem, from))
+    await copy(fileSystem, segmentPath(from, segment), segmentPath(to, segment))
   await fileSystem.syncDirectory(dirname(file))
   return backup
 }

@@ -1,23 +1,152 @@
 import { basename, dirname } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { isJsonObject, type JsonObject } from '../../domain/json.ts'
+import type { Snapshot } from '../model/model.ts'
+import type { EnvironmentRecord } from '../model/state-image.ts'
+import type { Change, Row } from '../model/table.ts'
 import { type FileSystem, type OpenFile, writeFully } from './file-system.ts'
-import { encodeLine, type Identity } from './wal-record.ts'
 
-/** Where a journal that was read at the start goes on. */
-export interface JournalEnd {
+/*
+ * The files of the write-ahead log: what their lines say, what they are called, and how they are written so that a crash
+ * at any moment leaves whole lines, or a last one that can be told from a whole one.
+ */
+
+/** Tells one content of the state file from another, so that a log is never applied to a file it does not follow. */
+export interface Identity {
+  size: number
+  crc: string
+}
+
+/** The first line of a log file. */
+export interface WalHeader {
+  toolmock_wal: 1
+  /** Log files are numbered in their order. */
+  segment: number
+  /** The state file that was there when this log began; null when there was none. */
+  follows: Identity | null
+}
+
+/** What a commit does to one environment. */
+export interface EnvironmentChange {
+  environment: string
+  /** The environment as it is from now on; null when it was removed. */
+  record?: EnvironmentRecord | null
+  /** Where its seeded ids stand. */
+  ids?: number
+  changes?: readonly Change[]
+}
+
+/** One line of a log. */
+export interface WalLine {
+  /** Running number. */
+  n: number
+  /** Every line up to this number was on disk before this one was written. */
+  synced: number
+  environment?: string
+  record?: EnvironmentRecord | null
+  ids?: number
+  changes?: WalChange[]
+  /** The commit goes on in the next line. */
+  more?: true
+  /** A state file with this identity holds everything up to line `upto`. */
+  checkpointed?: Identity & { upto: number }
+}
+
+export type WalChange = { put: string; row: Row } | { remove: string; id: string }
+
+/** A commit of more changes than this becomes several lines, so that no single one holds up the event loop. */
+const CHANGES_PER_LINE = 250
+
+export function identityOf(bytes: Uint8Array): Identity {
+  return { size: bytes.length, crc: hex(crc32(bytes)) }
+}
+
+/** A line of JSON with its checksum in front: `{"crc":"…","line":…}`. */
+export function encodeLine(line: WalLine | WalHeader): string {
+  const json = JSON.stringify(line)
+  return `{"crc":"${hex(crc32(json))}","line":${json}}\n`
+}
+
+const FRAME = /^\{"crc":"(?<crc>[0-9a-f]{8})","line":$/
+const BEFORE_LINE = '{"crc":"00000000","line":'.length
+
+/** The line without its line break; undefined when it is not what was written. */
+export function decodeLine(bytes: Buffer): JsonObject | undefined {
+  const frame = FRAME.exec(bytes.toString('latin1', 0, BEFORE_LINE))?.groups
+  const json = bytes.subarray(BEFORE_LINE, -1)
+  if (frame?.['crc'] !== hex(crc32(json)) || bytes.at(-1) !== 0x7d) return undefined
+  try {
+    const line: unknown = JSON.parse(json.toString('utf8'))
+    return isJsonObject(line) ? line : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The lines of a commit, numbered from `n`: nearly always one. */
+export function linesOf(change: EnvironmentChange, n: number, synced: number): Iterable<WalLine> {
+  const { changes = [], ...rest } = change
+  if (changes.length > CHANGES_PER_LINE) return manyLines(change, n, synced)
+  const line: WalLine = { n, synced, ...rest }
+  if (changes.length > 0) line.changes = changes.map(walChange)
+  return [line]
+}
+
+function* manyLines({ changes = [], ...rest }: EnvironmentChange, n: number, synced: number): Generator<WalLine> {
+  let number = n
+  for (let at = 0; at < changes.length; at += CHANGES_PER_LINE) {
+    const part = changes.slice(at, at + CHANGES_PER_LINE).map(walChange)
+    yield {
+      n: number++,
+      synced,
+      ...(at === 0 ? rest : { environment: rest.environment }),
+      changes: part,
+      ...(at + CHANGES_PER_LINE < changes.length ? { more: true } : {}),
+    }
+  }
+}
+
+function walChange({ table, id, after }: Change): WalChange {
+  if (!after) return { remove: table, id }
+  return { put: table, row: table === 'snapshots' ? withoutImage(after as Snapshot) : after }
+}
+
+/** Replay takes a snapshot again where one was taken, so that a snapshot of 100,000 accounts is a short line. */
+function withoutImage({ id, taken_at }: Snapshot): Row {
+  const row: Pick<Snapshot, 'id' | 'taken_at'> = { id, taken_at }
+  return row
+}
+
+function hex(crc: number): string {
+  return crc.toString(16).padStart(8, '0')
+}
+
+/** Where a log that was read at the start goes on. */
+export interface WalEnd {
   segment: number
   /** Bytes that are good; whatever follows is the torn rest of a write and is cut off. */
   length: number
 }
 
-/** The path of a numbered journal file: `state.json.journal`, `state.json.journal.2`, … */
-export function segmentPath(stateFile: string, segment: number): string {
-  return segment === 1 ? `${stateFile}.journal` : `${stateFile}.journal.${segment}`
+/** The path of the log beside a state file. */
+export function walPath(stateFile: string): string {
+  return `${stateFile}.wal`
 }
 
-/** The numbers of the journal files beside a state file, ascending. */
-export async function segmentsOf(fileSystem: FileSystem, stateFile: string): Promise<number[]> {
-  const prefix = `${basename(stateFile)}.journal`
-  const numbers = (await fileSystem.list(dirname(stateFile))).map((name) => {
+/** What the log was called while state files had version 1. */
+export function formerWalPath(stateFile: string): string {
+  return `${stateFile}.journal`
+}
+
+/** The path of a numbered file of a log: `state.json.wal`, `state.json.wal.2`, … */
+export function segmentPath(path: string, segment: number): string {
+  return segment === 1 ? path : `${path}.${segment}`
+}
+
+/** The numbers of the files of a log, ascending. */
+export async function segmentsOf(fileSystem: FileSystem, path: string): Promise<number[]> {
+  const prefix = basename(path)
+  const numbers = (await fileSystem.list(dirname(path))).map((name) => {
     if (name === prefix) return 1
     const number = name.startsWith(`${prefix}.`) ? name.slice(prefix.length + 1) : ''
     return /^[1-9]\d{0,8}$/.test(number) ? Number(number) : 0
@@ -25,11 +154,11 @@ export async function segmentsOf(fileSystem: FileSystem, stateFile: string): Pro
   return numbers.filter((number) => number > 0).sort((a, b) => a - b)
 }
 
-/** The journal as it is written: one file at a time, always at the end of what is known to be durable. */
-export class JournalFile {
+/** The log as it is written: one file at a time, always at the end of what is known to be durable. */
+export class WalFile {
   readonly #fileSystem: FileSystem
-  readonly #stateFile: string
-  /** Identity of the state file that the next journal file follows. */
+  readonly #path: string
+  /** Identity of the state file that the next log file follows. */
   #follows: Identity | null
   #file: OpenFile | undefined
   #segment: number
@@ -37,18 +166,14 @@ export class JournalFile {
   #end: number
   /** Whether bytes may lie behind the end, from a write that failed or was torn. */
   #untidy: boolean
-  /** Durable bytes in the journal files before this one. */
+  /** Durable bytes in the log files before this one. */
   #sizeBefore = 0
-  /** A journal file that could not be made whole, nor removed. */
+  /** A log file that could be neither made whole nor removed. */
   #stray: string | undefined
 
-  constructor(
-    fileSystem: FileSystem,
-    stateFile: string,
-    at: { follows: Identity | null; end: JournalEnd | undefined },
-  ) {
+  constructor(fileSystem: FileSystem, path: string, at: { follows: Identity | null; end: WalEnd | undefined }) {
     this.#fileSystem = fileSystem
-    this.#stateFile = stateFile
+    this.#path = path
     this.#follows = at.follows
     this.#segment = at.end?.segment ?? 1
     this.#exists = at.end !== undefined && at.end.length > 0
@@ -56,7 +181,7 @@ export class JournalFile {
     this.#untidy = this.#exists
   }
 
-  /** Durable bytes in all journal files. */
+  /** Durable bytes in all log files. */
   get size(): number {
     return this.#sizeBefore + this.#end
   }
@@ -69,7 +194,7 @@ export class JournalFile {
     return this.#exists
   }
 
-  /** Appends text, which is durable once this has succeeded; when it fails, the journal is as it was. */
+  /** Appends text, which is durable once this has succeeded; when it fails, the log is as it was. */
   async append(texts: readonly string[]): Promise<void> {
     const file = await this.#open()
     await this.#removeStray()
@@ -97,7 +222,7 @@ export class JournalFile {
   async rotate(): Promise<void> {
     if (!this.#exists) return
     const before = await this.#open()
-    // Whatever is behind the end of a journal file that another one follows would be taken for damage.
+    // A start would take whatever is behind the end of a log file that another one follows for damage.
     if (this.#untidy) {
       await before.truncate(this.#end)
       await before.datasync()
@@ -112,14 +237,14 @@ export class JournalFile {
     await before.close()
   }
 
-  /** Removes the journal files before the present one, which a state file of this identity now holds. */
+  /** Removes the log files before the present one: a state file of this identity holds what they say. */
   async removeBefore(segment: number, follows: Identity): Promise<void> {
     this.#follows = follows
     await this.#remove((number) => number < segment)
     this.#sizeBefore = 0
   }
 
-  /** Removes every journal file: the state file is the whole model. */
+  /** Removes every log file: the state file is the whole model. */
   async removeAll(follows: Identity | null): Promise<void> {
     await this.close()
     await this.#remove(() => true)
@@ -141,7 +266,7 @@ export class JournalFile {
   async #open(): Promise<OpenFile> {
     if (this.#file) return this.#file
     if (this.#exists) {
-      this.#file = await this.#fileSystem.reopen(segmentPath(this.#stateFile, this.#segment))
+      this.#file = await this.#fileSystem.reopen(segmentPath(this.#path, this.#segment))
       return this.#file
     }
     const [file, end] = await this.#create(this.#segment)
@@ -152,8 +277,8 @@ export class JournalFile {
   }
 
   async #create(segment: number): Promise<[OpenFile, number]> {
-    const path = segmentPath(this.#stateFile, segment)
-    const header = Buffer.from(encodeLine({ toolmock_journal: 1, segment, follows: this.#follows }))
+    const path = segmentPath(this.#path, segment)
+    const header = Buffer.from(encodeLine({ toolmock_wal: 1, segment, follows: this.#follows }))
     const file = await this.#fileSystem.create(path)
     try {
       await writeFully(file, header, 0)
@@ -178,8 +303,8 @@ export class JournalFile {
   }
 
   async #remove(which: (segment: number) => boolean): Promise<void> {
-    const segments = (await segmentsOf(this.#fileSystem, this.#stateFile)).filter(which)
-    for (const segment of segments) await this.#fileSystem.remove(segmentPath(this.#stateFile, segment))
-    if (segments.length > 0) await this.#fileSystem.syncDirectory(dirname(this.#stateFile))
+    const segments = (await segmentsOf(this.#fileSystem, this.#path)).filter(which)
+    for (const segment of segments) await this.#fileSystem.remove(segmentPath(this.#path, segment))
+    if (segments.length > 0) await this.#fileSystem.syncDirectory(dirname(this.#path))
   }
 }

@@ -1,17 +1,19 @@
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/domain/errors.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { StateImage } from '../../src/state/model/state-image.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
+import { takeSnapshot } from '../../src/state/snapshots.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { account, accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 const ADA = { id: 'client_ada', client_secret: 's' }
 
-/** A disk with a state file and a journal of some commits, each in a group of its own. */
-async function journaled(file: string, commits: number): Promise<MemoryDisk> {
+/** A disk with a log of some commits, each in a group of its own. */
+async function logged(file: string, commits: number): Promise<MemoryDisk> {
   const disk = new MemoryDisk()
   const registry = await openTestRegistry({ file, fileSystem: disk })
   registry.create('default', { clients: [ADA] })
@@ -37,15 +39,15 @@ async function reopened(file: string, disk: MemoryDisk, work: (registry: Environ
   }
 }
 
-describe('the journal', () => {
+describe('the write-ahead log', () => {
   it(
     'cut at any byte of its last line, or with that line scrambled, drops it, says so and keeps the rest',
     inDirectory(async (file) => {
-      const disk = await journaled(file, 3)
-      const whole = disk.file(`${file}.journal`) ?? Buffer.alloc(0)
+      const disk = await logged(file, 3)
+      const whole = disk.file(`${file}.wal`) ?? Buffer.alloc(0)
       const lastLine = whole.lastIndexOf(0x0a, -2) + 1
       for (let cut = lastLine; cut < whole.length; cut++) {
-        const torn = new MemoryDisk([[`${file}.journal`, whole.subarray(0, cut)]])
+        const torn = new MemoryDisk([[`${file}.wal`, whole.subarray(0, cut)]])
         await reopened(file, torn, (registry) => {
           expect(accountIds(registry)).toEqual(['ca_1', 'ca_2'])
           expect(registry.notices).toHaveLength(cut === lastLine ? 0 : 1)
@@ -54,7 +56,7 @@ describe('the journal', () => {
         })
         const scrambled = Buffer.from(whole)
         scrambled[cut] = (whole[cut] ?? 0) ^ 1
-        const damaged = new MemoryDisk([[`${file}.journal`, scrambled]])
+        const damaged = new MemoryDisk([[`${file}.wal`, scrambled]])
         await reopened(file, damaged, (registry) => {
           expect(accountIds(registry)).toEqual(['ca_1', 'ca_2'])
           expect(registry.notices).toHaveLength(1)
@@ -67,36 +69,38 @@ describe('the journal', () => {
   it(
     'damaged in its middle is refused, naming the line, and nothing is touched',
     inDirectory(async (file) => {
-      const disk = await journaled(file, 3)
-      const whole = disk.file(`${file}.journal`) ?? Buffer.alloc(0)
+      const disk = await logged(file, 3)
+      const whole = disk.file(`${file}.wal`) ?? Buffer.alloc(0)
       const secondLine = whole.indexOf(0x0a) + 1
       const thirdLine = whole.indexOf(0x0a, secondLine) + 1
       for (const at of [0, 30, secondLine + 40, thirdLine + 60]) {
         const scrambled = Buffer.from(whole)
         scrambled[at] = 0
-        const damaged = new MemoryDisk([[`${file}.journal`, scrambled]])
+        const damaged = new MemoryDisk([[`${file}.wal`, scrambled]])
         await expect(openTestRegistry({ file, fileSystem: damaged })).rejects.toThrow(
-          /state\.json\.journal:\d.*damaged|not a journal/,
+          /state\.json\.wal:\d.*damaged|not a write-ahead log/,
         )
         expect(damaged.operations).toBe(0)
       }
     }),
   )
 
-  it.each<[string, (journal: Buffer) => Buffer | string]>([
+  it.each<[string, (log: Buffer) => Buffer | string]>([
     ['is some other text', () => 'a diary\nof mine\n'],
     ['is some other text in one line', () => 'a diary'],
-    ['has other line breaks', (journal) => journal.toString().replaceAll('\n', '\r\n')],
-    ['has a damaged first line', (journal) => journal.fill('x', 20, 21)],
-    ['has lost its first line', (journal) => journal.subarray(journal.indexOf('\n') + 1)],
+    ['has other line breaks', (log) => log.toString().replaceAll('\n', '\r\n')],
+    ['has a damaged first line', (log) => log.fill('x', 20, 21)],
+    ['has lost its first line', (log) => log.subarray(log.indexOf('\n') + 1)],
   ])('that %s is refused and stays as it is', (_, change) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
-      const path = `${file}.journal`
-      const disk = await journaled(file, 2)
+      const path = `${file}.wal`
+      const disk = await logged(file, 2)
       disk.put(path, change(Buffer.from(disk.file(path)!)))
       const before = disk.operations
-      await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow(`${path}:1: this is not a journal`)
+      await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow(
+        `${path}:1: this is not a write-ahead log`,
+      )
       expect(disk.operations).toBe(before)
     }),
   )
@@ -109,10 +113,10 @@ describe('the journal', () => {
   ])('of whose first line a crash left %s begins anew', (_, left) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
-      const path = `${file}.journal`
-      const disk = await journaled(file, 1)
-      const journal = disk.file(path)!
-      disk.put(path, left(journal.subarray(0, journal.indexOf('\n') + 1)))
+      const path = `${file}.wal`
+      const disk = await logged(file, 1)
+      const log = disk.file(path)!
+      disk.put(path, left(log.subarray(0, log.indexOf('\n') + 1)))
       await reopened(file, disk, (registry) => {
         registry.create('default')
         addAccount(registry)
@@ -124,9 +128,9 @@ describe('the journal', () => {
   it(
     'that follows another state file is refused',
     inDirectory(async (file) => {
-      const disk = await journaled(file, 1)
+      const disk = await logged(file, 1)
       disk.put(file, '{"version":1,"environments":{}}')
-      await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow('not the one this journal follows')
+      await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow('not the one this log follows')
       expect(disk.operations).toBe(0)
       await reopened(file, disk, () => undefined).catch(() => undefined)
       const fresh = await openTestRegistry({ file, fileSystem: disk, fresh: true })
@@ -138,7 +142,7 @@ describe('the journal', () => {
   it(
     'whose state file is gone is refused',
     inDirectory(async (file) => {
-      const disk = await journaled(file, 1)
+      const disk = await logged(file, 1)
       await reopened(file, disk, () => undefined)
       const registry = await openTestRegistry({ file, fileSystem: disk })
       addAccount(registry)
@@ -153,7 +157,7 @@ describe('the journal', () => {
   it(
     'is gone after a clean stop, and not made by a start that changes nothing',
     inDirectory(async (file) => {
-      const disk = await journaled(file, 2)
+      const disk = await logged(file, 2)
       await reopened(file, disk, () => undefined)
       expect(disk.paths()).toEqual([file])
       const operations = disk.operations
@@ -172,13 +176,42 @@ describe('the journal', () => {
       const before = disk.log.length
       for (let each = 0; each < 100; each++) addAccount(registry)
       await registry.durable()
-      expect(disk.log.slice(before)).toEqual(['write state.json.journal', 'datasync state.json.journal'])
+      expect(disk.log.slice(before)).toEqual(['write state.json.wal', 'datasync state.json.wal'])
       await registry.close()
     }),
   )
 
   it(
-    'is folded when it has grown past its bound, while commits go on',
+    'shares one write and one sync between commits that come in different turns before somebody waits',
+    inDirectory(async (file) => {
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      registry.create('default')
+      await registry.durable()
+      const before = disk.log.length
+      addAccount(registry)
+      await nextTurn()
+      expect(disk.log.length).toBe(before)
+      addAccount(registry)
+      await registry.durable()
+      expect(disk.log.slice(before)).toEqual(['write state.json.wal', 'datasync state.json.wal'])
+      await registry.close()
+    }),
+  )
+
+  it(
+    'is written soon although nobody waits',
+    inDirectory(async (file) => {
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      registry.create('default')
+      await vi.waitFor(() => expect(disk.log).toContain('datasync state.json.wal'))
+      await registry.close()
+    }),
+  )
+
+  it(
+    'is checkpointed when it has grown past its bound, while commits go on',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt: 20_000 })
@@ -208,9 +241,9 @@ describe('the journal', () => {
       await registry.durable()
       const killed = disk.after('power-lost')
       await registry.close()
-      const whole = killed.file(`${file}.journal`) ?? Buffer.alloc(0)
+      const whole = killed.file(`${file}.wal`) ?? Buffer.alloc(0)
       for (const cut of [whole.length - 1, Math.floor(whole.length / 2), whole.lastIndexOf(0x0a, -2) + 1]) {
-        await reopened(file, new MemoryDisk([[`${file}.journal`, whole.subarray(0, cut)]]), (again) => {
+        await reopened(file, new MemoryDisk([[`${file}.wal`, whole.subarray(0, cut)]]), (again) => {
           expect(accountIds(again)).toEqual([])
           expect(again.notices).toHaveLength(1)
           addAccount(again)
@@ -247,7 +280,7 @@ describe('the journal', () => {
       const step = fc.oneof(
         fc.record({ put: fc.integer({ min: 1, max: 8 }), value: fc.string({ unit: 'binary' }) }),
         fc.record({ remove: fc.integer({ min: 1, max: 8 }) }),
-        fc.constantFrom('checkpoint', 'restart', 'freeze', 'configure', 'id', 'other', 'settle'),
+        fc.constantFrom('checkpoint', 'restart', 'freeze', 'configure', 'id', 'other', 'durable', 'snapshot'),
       )
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -280,7 +313,8 @@ async function take(registry: EnvironmentRegistry, step: Step): Promise<void> {
   const environment = registry.environment('default') ?? registry.create('default')
   const { accounts } = environment.model.tables
   if (step === 'checkpoint') await registry.checkpoint()
-  else if (step === 'settle') await registry.durable()
+  else if (step === 'durable') await registry.durable()
+  else if (step === 'snapshot') takeSnapshot(environment, 'one')
   else if (step === 'freeze') environment.clock.freeze()
   else if (step === 'configure') environment.configure({ consent: 'approve' })
   else if (step === 'other' && !registry.remove('other'))

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
-import type { JournalLine } from './wal-record.ts'
+import type { WalLine } from './wal-file.ts'
 import { SECTION_NAMES, TABLE_NAMES } from '../model/model.ts'
 import type { Row } from '../model/table.ts'
 
@@ -10,10 +10,10 @@ const NO_SECTIONS: JsonObject = Object.fromEntries(SECTION_NAMES.map((name) => [
 type Rows = Map<JsonValue | undefined, JsonValue>
 
 /**
- * Applies journal lines to a state as it is in its file, of whatever version and whether sound or not: what they say is
+ * Applies lines of the log to a state as it is in its file, of whatever version and whether sound or not: what they say is
  * whole rows and whole records.
  */
-export function replayRaw(state: JsonObject, lines: readonly JournalLine[]): JsonObject {
+export function replayJson(state: JsonObject, lines: readonly WalLine[]): JsonObject {
   const environments = new Map(Object.entries(isJsonObject(state['environments']) ? state['environments'] : {}))
   const tables = new Map<string, Map<string, Rows>>()
   for (const line of lines) applyLine(line, environments, tables)
@@ -39,7 +39,7 @@ function snapshotOf(row: Row, environment: JsonObject, changed: Map<string, Rows
 }
 
 function applyLine(
-  { environment: name = '', record, ids, changes = [] }: JournalLine,
+  { environment: name = '', record, ids, changes = [] }: WalLine,
   environments: Map<string, JsonValue>,
   tables: Map<string, Map<string, Rows>>,
 ): void {
