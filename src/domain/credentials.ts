@@ -2,7 +2,7 @@ import { type AuthorizationType, CREDENTIAL_KINDS, type CredentialKind, TRAITS }
 import type { Connector } from './connector.ts'
 import { ServiceError } from './errors.ts'
 import type { Instant } from './instant.ts'
-import type { JsonObject, JsonValue } from './json.ts'
+import type { JsonObject } from './json.ts'
 
 /**
  * `authorization_details` as it is stored (2.2): at most one sub-object, the one that fits the authorization type (G23).
@@ -91,10 +91,15 @@ export function mergeCredentials(
   identifier: string,
 ): Credentials {
   switch (TRAITS[type].kind) {
-    case 'oauth_token':
-      return patch.oauth_token || current.oauth_token
-        ? { oauth_token: { ...NO_TOKEN, ...current.oauth_token, ...definedFields(patch.oauth_token ?? {}) } }
-        : {}
+    case 'oauth_token': {
+      const [sent, stored] = [patch.oauth_token, current.oauth_token]
+      if (!sent && !stored) return {}
+      const access_token = sent?.access_token ?? stored?.access_token ?? ''
+      const refresh_token = sent?.refresh_token ?? stored?.refresh_token ?? ''
+      const scopes = sent?.scopes ?? stored?.scopes ?? []
+      const domain = sent?.domain ?? stored?.domain ?? ''
+      return { oauth_token: { access_token, refresh_token, scopes, domain } }
+    }
     case 'static_auth': {
       const details = patch.static_auth?.details
       if (!details) return current
@@ -102,19 +107,20 @@ export function mergeCredentials(
     }
     case 'workspace_dwd': {
       const subject = patch.workspace_dwd?.subject || current.workspace_dwd?.subject || identifier
-      return { workspace_dwd: { access_token: '', scopes: [], ...current.workspace_dwd, subject } }
+      return { workspace_dwd: { ...(current.workspace_dwd ?? NO_DELEGATION), subject } }
     }
     case 'trusted_idp': {
       const db_user = patch.trusted_idp?.db_user ?? current.trusted_idp?.db_user ?? ''
-      const none = { access_key_id: '', secret_access_key: '', session_token: '' }
-      return { trusted_idp: { ...none, ...current.trusted_idp, db_user } }
+      return { trusted_idp: { ...(current.trusted_idp ?? NO_KEYS), db_user } }
     }
     case null:
       return {}
   }
 }
 
-const NO_TOKEN = { access_token: '', refresh_token: '', scopes: [] as string[], domain: '' }
+const NO_TOKEN: OauthToken = { access_token: '', refresh_token: '', scopes: [], domain: '' }
+const NO_DELEGATION: WorkspaceDwd = { subject: '', access_token: '', scopes: [] }
+const NO_KEYS: TrustedIdp = { db_user: '', access_key_id: '', secret_access_key: '', session_token: '' }
 
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS: provisioned clusters need `db_user` (2.2, G23) */
 export function checkDatabaseUser(credentials: Credentials, connector: Connector): void {
@@ -150,18 +156,18 @@ export function bringsSecrets(patch: CredentialsPatch): boolean {
   return bringsCredentials(patch) || Boolean(patch.oauth_token?.refresh_token)
 }
 
-/** The one sub-object that applies, as operations 1 to 4 return it: every field, but never the secrets of 2.2. */
+/** The one sub-object that applies, as operations 1 to 4 return it: every field but the secrets of 2.2. */
 export function fullDetails(credentials: Credentials, type: AuthorizationType): JsonObject {
-  const { oauth_token, static_auth, workspace_dwd, trusted_idp } = credentials
+  const { oauth_token = NO_TOKEN, static_auth, workspace_dwd = NO_DELEGATION, trusted_idp = NO_KEYS } = credentials
   switch (TRAITS[type].kind) {
     case 'oauth_token':
-      return { oauth_token: { ...NO_TOKEN, ...oauth_token } }
+      return { oauth_token: { ...oauth_token } }
     case 'static_auth':
       return { static_auth: { details: static_auth?.details ?? {} } }
     case 'workspace_dwd':
-      return { workspace_dwd: { subject: '', access_token: '', scopes: [], ...workspace_dwd } }
+      return { workspace_dwd: { ...workspace_dwd } }
     case 'trusted_idp': {
-      const { db_user = '', access_key_id = '', expiry } = trusted_idp ?? {}
+      const { db_user, access_key_id, expiry } = trusted_idp
       return { trusted_idp: { db_user, access_key_id, ...(expiry ? { expiry } : {}) } }
     }
     case null:
@@ -192,16 +198,7 @@ export function publicDetails(credentials: Credentials, type: AuthorizationType)
 
 /** Merges at the top level; `null` removes a key (G27). Keys come from callers: `__proto__` becomes an own key like any other. */
 export function mergeKeys(current: JsonObject, patch: JsonObject): JsonObject {
-  const merged = new Map<string, JsonValue>(Object.entries(current))
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(key)
-    else merged.set(key, value)
-  }
-  return Object.fromEntries(merged)
-}
-
-function definedFields<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof T]?: Exclude<T[Key], undefined>
-  }
+  const merged: JsonObject = { ...current, ...patch }
+  if (!Object.values(patch).includes(null)) return merged
+  return Object.fromEntries(Object.entries(merged).filter(([key]) => patch[key] !== null))
 }

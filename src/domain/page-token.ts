@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { ruleAndFound, ServiceError } from './errors.ts'
 
 /** A position in creation order, seen from one side: rows with a greater sequence, or with a smaller one (G4). */
@@ -20,7 +20,7 @@ export function decodePageToken(token: string, binding: Binding): Position {
   const canonical = Buffer.from(text, 'latin1').toString('base64url') === token
   if (!parts?.side || !parts.sequence || !parts.seal || !canonical) throw refused('no page token')
   const expected = seal(`${parts.side}${parts.sequence}`, binding)
-  if (!timingSafeEqual(Buffer.from(expected), Buffer.from(parts.seal))) {
+  if (parts.seal !== expected) {
     throw refused('one of other filters, or a changed one')
   }
   const sequence = Number(parts.sequence)

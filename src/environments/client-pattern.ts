@@ -1,6 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Client } from '../domain/client.ts'
 import { matchesGlob } from '../domain/glob.ts'
+import { isSameSecret } from '../domain/secret.ts'
 import { isClientPattern, type SeedBundle } from '../domain/seed.ts'
 
 const LONGEST_NAME = 64
@@ -8,7 +9,7 @@ const LONGEST_NAME = 64
 /** The first client id pattern of a seed that fits both the id and the secret. */
 export function fittingPattern({ clients }: SeedBundle, id: string, secret: string): Client | undefined {
   return clients.find(
-    (client) => isClientPattern(client.id) && matchesGlob(client.id, id) && sameText(client.client_secret, secret),
+    (client) => isClientPattern(client.id) && matchesGlob(client.id, id) && isSameSecret(secret, client.client_secret),
   )
 }
 
@@ -21,9 +22,4 @@ export function environmentNameFor(clientId: string, isTaken: (name: string) => 
   if (plain === clientId && !isTaken(plain)) return plain
   const mark = createHash('sha256').update(clientId.toWellFormed()).digest('hex').slice(0, 8)
   return `${plain.slice(0, LONGEST_NAME - mark.length - 1)}-${mark}`
-}
-
-function sameText(expected: string, given: string): boolean {
-  const [a, b] = [Buffer.from(expected), Buffer.from(given)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }

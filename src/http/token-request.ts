@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
+import { isSameSecret } from '../domain/secret.ts'
 import type { AppServices } from '../app-services.ts'
 import { type FieldViolation, ruleAndFound, ServiceError, TokenError } from '../domain/errors.ts'
 import { quote, shorten } from '../domain/text.ts'
@@ -62,7 +62,7 @@ export async function authenticateClient(
   }
   const { id, secret } = basic ?? bodyCredentials(form)
   const found = registry.byClient(id) ?? (await environments.arrive(id, secret))
-  if (!found || !sameSecret(found.client.client_secret, secret)) {
+  if (!found || !isSameSecret(secret, found.client.client_secret)) {
     throw new TokenError('invalid_client', 'client_id or client_secret is wrong', basic !== undefined)
   }
   context.environment = found.environment
@@ -122,10 +122,4 @@ function formDecoded(text: string): string {
   } catch {
     return text
   }
-}
-
-/** Compares in constant time. */
-function sameSecret(expected: string, given: string): boolean {
-  const [a, b] = [Buffer.from(expected), Buffer.from(given)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }

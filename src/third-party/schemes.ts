@@ -7,7 +7,6 @@ import { matchesGlob } from '../domain/glob.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type Instant, instant, milliseconds } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
-import { isSameSecret } from '../domain/secret.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { applicationOf } from './application.ts'
 import type { Templates } from './template.ts'
@@ -221,7 +220,7 @@ const oauth1: Scheme = {
     const url = `http://${headerOf(request, 'host').toLowerCase()}${request.rawPath}`
     const parameters = [...request.query, ...signed]
     const expected = oauth1Signature({ method: request.method, url, parameters }, client_secret, '')
-    if (!isSameSecret(fields.get('oauth_signature') ?? '', expected)) return refuse('bad_signature', challenge)
+    if (fields.get('oauth_signature') !== expected) return refuse('bad_signature', challenge)
     return authenticate(request, context, fields.get('oauth_token') ?? '', challenge)
   },
 
@@ -301,17 +300,16 @@ const temporaryKey: Scheme = {
     const challenge = (): string => `${KEY_ALGORITHM} ${realm(context.connector)}`
     const header = headerOf(request, 'authorization')
     if (header === '') return refuse('missing', challenge)
-    const [, keyId, signature = ''] =
-      /^TMK1-HMAC-SHA256 Credential=([^,\s]+), Signature=([0-9a-f]{64})$/.exec(header) ?? []
+    const [, keyId, signature] = /^TMK1-HMAC-SHA256 Credential=([^,\s]+), Signature=([0-9a-f]{64})$/.exec(header) ?? []
     if (keyId === undefined) return refuse('malformed', challenge)
     const authentication = authenticate(request, context, keyId, challenge)
     if (!authentication.allowed || !authentication.grant) return authentication
     const { secret } = authentication.grant
     const session = headerOf(request, 'x-session-token')
-    if (!isSameSecret(session, sessionToken(keyId, secret))) return refuse('unknown', challenge)
+    if (session !== sessionToken(keyId, secret)) return refuse('unknown', challenge)
     const { method, rawPath: path, query, body } = request
     const expected = keySignature({ method, path, query, date: headerOf(request, 'x-date'), session, body }, secret)
-    return isSameSecret(signature, expected) ? authentication : refuse('bad_signature', challenge)
+    return signature === expected ? authentication : refuse('bad_signature', challenge)
   },
 
   known(credentials) {

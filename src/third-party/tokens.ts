@@ -3,7 +3,6 @@ import type { Connector } from '../domain/connector.ts'
 import { matchesGlob } from '../domain/glob.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type JsonObject, own } from '../domain/json.ts'
-import { isSameSecret } from '../domain/secret.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { type Application, applicationOf, verifyJwt } from './application.ts'
 import { expiryOf, revoked, sessionToken } from './schemes.ts'
@@ -58,11 +57,8 @@ function decide(environment: Environment, connector: Connector, request: Receive
   const form = readForm(request)
   if (!form) return refused('invalid_request', 'send each field once, as application/x-www-form-urlencoded')
   const application = applicationOf(environment, connector.connector)
-  const { id = '', secret = '' } = basicCredentials(request) ?? {
-    id: form.get('client_id'),
-    secret: form.get('client_secret'),
-  }
-  if (id !== application.client_id || !isSameSecret(secret, application.client_secret)) {
+  const { id, secret } = basicCredentials(request) ?? { id: form.get('client_id'), secret: form.get('client_secret') }
+  if (id !== application.client_id || secret !== application.client_secret) {
     return refused('invalid_client', 'the application is not registered here, or its secret is wrong')
   }
   const name = form.get('grant_type')
