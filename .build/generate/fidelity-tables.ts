@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Check } from '../../src/conform/check.ts'
 import type { Mutant } from '../../test/mutants/mutant.ts'
-import { ANY_OPERATION, subjectOf } from './check-subjects.ts'
 import { markedSection } from './marked-section.ts'
 import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
 import type { Step } from './step.ts'
@@ -26,7 +25,7 @@ interface Row {
  */
 export const fidelityTables: Step = {
   name: 'fidelity tables',
-  inputs: [SPEC, 'src/conform/checks', 'test/mutants', 'test/mutants/table'],
+  inputs: [SPEC, 'src/conform/check.ts', 'src/conform/checks', 'test/mutants', 'test/mutants/table'],
   outputs: [README, CONFORMANCE],
   make: async (root) => {
     // The image is built without the tests, and has no use for either file.
@@ -42,16 +41,13 @@ export const fidelityTables: Step = {
 async function rowsOf(root: string): Promise<Row[]> {
   const { CHECKS } = await import('../../src/conform/checks/table.ts')
   const { MUTANTS } = await import('../../test/mutants/table.ts')
+  const row = (name: string, operation: SpecOperation | null): Row => {
+    const checks = CHECKS.filter((check) => check.operation === (operation?.id ?? null))
+    const mutants = MUTANTS.filter(({ caughtBy }) => checks.some(({ id }) => id === caughtBy))
+    return { name, operation, checks, mutants }
+  }
   const operations = operationsOf(await readSpec(root))
-  const ids = new Set(operations.map(({ id }) => id))
-  const subjects = new Map(CHECKS.map(({ id }) => [id, subjectOf(id, ids)]))
-  const row = (name: string, operation: SpecOperation | null): Row => ({
-    name,
-    operation,
-    checks: CHECKS.filter(({ id }) => subjects.get(id) === name),
-    mutants: MUTANTS.filter(({ caughtBy }) => subjects.get(caughtBy) === name),
-  })
-  return [...operations.map((operation) => row(operation.id, operation)), row(ANY_OPERATION, null)]
+  return [...operations.map((operation) => row(operation.id, operation)), row('any operation', null)]
 }
 
 function readmeTable(rows: readonly Row[]): string {

@@ -1,31 +1,4 @@
-import type { Variables } from './arguments.ts'
-import type { CommandName } from './flags.ts'
-
-/** What a command may use of the process that it runs in. */
-export interface CommandContext {
-  readonly variables: Variables
-  /** Each writes one line. */
-  readonly out: (line: string) => void
-  readonly err: (line: string) => void
-  /** The width of the terminal that `err` writes to; undefined when it is no terminal. */
-  readonly columns?: number | undefined
-  /** Replaces the last line on a terminal, or clears it when the line is empty; undefined when there is no terminal. */
-  readonly progress?: ((line: string) => void) | undefined
-}
-
-/** Runs a command; the promise is its exit code. */
-type Run = (argv: readonly string[], context: CommandContext) => Promise<number>
-
-export interface Command {
-  readonly name: CommandName
-  /** What follows the name and the flags. */
-  readonly operands: string
-  readonly summary: string
-  /** Its operands are the command line of another program, whose flags are not for toolmock. */
-  readonly wraps?: true
-  /** Its code, loaded when it is called. */
-  readonly load: () => Promise<Run>
-}
+import type { Command } from './command.ts'
 
 /** Every command, in the order of the help text; the first is the one that runs when none is named. */
 export const COMMANDS: readonly [Command, ...Command[]] = [

@@ -1,7 +1,11 @@
-import { type BASES, type REPORT_FORMATS, reportText, runConformance } from '../conform/conformance.ts'
+import type { BASES } from '../conform/check.ts'
+import { type REPORT_FORMATS, reportText } from '../conform/report-formats.ts'
+import { prismValidator } from '../conform/response-validator.ts'
+import { conform as runConformance } from '../conform/run.ts'
 import { StartError } from '../domain/start-error.ts'
+import { RandomIds } from '../state/model/ids.ts'
 import { readArguments } from './arguments.ts'
-import type { CommandContext } from './commands.ts'
+import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
 import type { FlagValues } from './flags.ts'
 
@@ -16,6 +20,8 @@ export async function conform(argv: readonly string[], context: CommandContext):
   try {
     const report = await runConformance({
       ...target(values, variables['TOOLMOCK_URL']),
+      prefix: `conform-${new RandomIds().id('x').slice(2, 12)}`,
+      validator: await prismValidator(),
       only: values.only,
       basis: values.basis satisfies (typeof BASES)[number] | undefined,
       connector: values.connector,

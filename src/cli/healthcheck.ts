@@ -1,6 +1,6 @@
 import { HttpClient } from '../http-client.ts'
 import { readArguments } from './arguments.ts'
-import type { CommandContext } from './commands.ts'
+import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
 import { noAnswerReason, serverUrl } from './running-server.ts'
 

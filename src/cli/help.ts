@@ -1,4 +1,4 @@
-import type { Command } from './commands.ts'
+import type { Command } from './command.ts'
 import { type Flag, flagsOf, variableOf } from './flags.ts'
 
 /** The help text of the whole program. */

@@ -6,7 +6,7 @@ import { STARTER, STARTER_SCENARIO, STARTER_SEED } from '../documents/starter.ts
 import { StartError } from '../domain/start-error.ts'
 import { shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
-import type { CommandContext } from './commands.ts'
+import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
 
 /** The default is not the current folder, because other files there are not documents. */

@@ -2,7 +2,7 @@ import { nearest } from '../domain/suggestion.ts'
 import { repairState } from '../state/state-repair.ts'
 import { checkState } from '../state/state-report.ts'
 import { type Arguments, readArguments } from './arguments.ts'
-import type { CommandContext } from './commands.ts'
+import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
 
 type StateArguments = Arguments<'state'>

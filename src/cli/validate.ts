@@ -2,7 +2,7 @@ import { DOCUMENT_CHECKS } from '../app/document-checks.ts'
 import { validateFiles } from '../documents/validate.ts'
 import { plural } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
-import type { CommandContext } from './commands.ts'
+import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
 
 /** Prints each problem of the files; 0 without one, 1 with findings, 2 when a file could not be read. */

@@ -1,7 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { Broken } from './verdict.ts'
+
+/** The expectation does not hold. */
+export class Broken extends Error {
+  override readonly name = 'Broken'
+
+  constructor(expected: string, found: string) {
+    super(`expected ${expected}, found ${found}`)
+  }
+}
+
+/** The check cannot be made at this target; the message says why. */
+export class Skipped extends Error {
+  override readonly name = 'Skipped'
+}
 
 /** What the target answered to one request, with the assertions that checks are made of. */
 export class Answer {
@@ -120,7 +133,7 @@ function shown(value: unknown): string {
   return value === undefined ? 'nothing' : excerpt(JSON.stringify(value))
 }
 
-/** Reports end up where many can read them: the tokens of a live service do not. */
+/** Tokens of a live service are masked, because many people can read a report. */
 function excerpt(text: string): string {
   const masked = text.replace(/("(?:access|refresh)_token":\s*")[^"]+/g, '$1…')
   return masked.length > 300 ? `${masked.slice(0, 300)}…` : masked

@@ -1,32 +1,29 @@
 import type { JsonObject } from '../domain/json.ts'
-import { type Answer, textOf } from './answer.ts'
-import { Api } from './api.ts'
-import { Skipped } from './verdict.ts'
-import type { ControlApi, Decision } from './control-api.ts'
-import { Ledger } from './ledger.ts'
-import type { Observed } from './judge.ts'
+import { type Answer, Skipped, textOf } from './answer.ts'
+import type { ControlApi, Decision, TestEnvironment } from './control-api.ts'
 import { credentialsOf, Offer } from './offer.ts'
-import { OwnEnvironment } from './own-world.ts'
-import type { Wire } from './wire.ts'
+import { TestResources } from './resources.ts'
+import type { RecordedAnswers } from './response-validator.ts'
+import { Api, type Target } from './target.ts'
 
-/** Where the calling application takes its users back. */
+/** Where the calling application expects its users back. */
 export const VERIFY_URL = 'https://app.example/back?tab=1'
 
 export interface ContextOptions {
-  readonly wire: Wire
+  readonly target: Target
   readonly api: Api
-  /** What the names of everything that the run makes begin with. */
+  /** What the names of everything that the run creates start with. */
   readonly prefix: string
-  /** The connector to check with, instead of the first that the target offers. */
+  /** The connector to check with, in place of the first one of type OAUTH. */
   readonly connector: string | undefined
-  /** What the shapes of answers are judged by; undefined where nobody does. */
-  readonly observed?: Observed | undefined
+  /** The answers of the run; undefined when their shapes are not validated. */
+  readonly recorded?: RecordedAnswers | undefined
   readonly control: ControlApi | undefined
   readonly allowProviderChanges: boolean
 }
 
-/** An account that the run has made. */
-export interface MadeAccount {
+/** An account that the run has created. */
+export interface CreatedAccount {
   readonly id: string
   readonly identifier: string
   readonly connector: string
@@ -35,26 +32,26 @@ export interface MadeAccount {
   readonly created: Answer
 }
 
-/** What a check is given: the target, and names, accounts and providers of its own that are taken away again. */
+/** What a check may use: the target, and names, accounts and providers that are removed at the end of the run. */
 export class CheckContext {
-  readonly wire: Wire
+  readonly target: Target
   readonly api: Api
-  readonly ledger: Ledger
+  readonly resources: TestResources
   readonly offer: Offer
-  readonly observed: Observed | undefined
+  readonly recorded: RecordedAnswers | undefined
   readonly #options: ContextOptions
   readonly #shared = new Map<string, Promise<unknown>>()
 
   constructor(options: ContextOptions) {
     this.#options = options
-    this.wire = options.wire
+    this.target = options.target
     this.api = options.api
-    this.observed = options.observed
-    this.ledger = new Ledger(options.api, options.prefix)
+    this.recorded = options.recorded
+    this.resources = new TestResources(options.api, options.prefix)
     this.offer = new Offer(options.api, options.connector)
   }
 
-  /** Made once and used by every check that asks for it; a check must leave it as it is. */
+  /** Created once and used by every check that asks for it; no check may change it. */
   shared<T>(name: string, make: (context: CheckContext) => Promise<T>): Promise<T> {
     const known = this.#shared.get(name) as Promise<T> | undefined
     const made = known ?? make(this)
@@ -62,22 +59,22 @@ export class CheckContext {
     return made
   }
 
-  /** Asks for an account in an organization and with an identifier of its own, unless the body says otherwise. */
+  /** Requests an account with a new organization and identifier, unless the body names some. */
   async create(body: JsonObject = {}): Promise<Answer> {
     const answer = await this.api.post('/connected_accounts', await this.newAccount(body))
-    this.ledger.noteAccount(answer)
+    this.resources.addAccount(answer)
     return answer
   }
 
   /** The body of a create. */
   async newAccount(body: JsonObject = {}): Promise<JsonObject> {
     const connector = body['connector'] ?? (await this.offer.main()).name
-    const scope = 'organization_id' in body || 'user_id' in body ? {} : { organization_id: this.ledger.name('org') }
-    return { connector, identifier: this.ledger.identifier(), ...scope, ...body }
+    const scope = 'organization_id' in body || 'user_id' in body ? {} : { organization_id: this.resources.name('org') }
+    return { connector, identifier: this.resources.identifier(), ...scope, ...body }
   }
 
   /** An account without credentials. @throws Broken */
-  async account(body: JsonObject = {}): Promise<MadeAccount> {
+  async account(body: JsonObject = {}): Promise<CreatedAccount> {
     const asked = await this.newAccount(body)
     const created = (await this.create(asked)).is(201)
     return {
@@ -90,9 +87,9 @@ export class CheckContext {
   }
 
   /** An account with stored credentials. @throws Broken */
-  async active(body: JsonObject = {}): Promise<MadeAccount> {
+  async active(body: JsonObject = {}): Promise<CreatedAccount> {
     const { kind } = await this.offer.main()
-    const details = credentialsOf(kind, this.ledger.name('cred'))
+    const details = credentialsOf(kind, this.resources.name('cred'))
     return this.account({ connected_account: { authorization_details: details }, ...body })
   }
 
@@ -106,19 +103,19 @@ export class CheckContext {
     return (await this.api.get('/connected_accounts/auth', { id })).is(200)
   }
 
-  /** Asks for a magic link. */
+  /** Requests a magic link. */
   link(body: JsonObject): Promise<Answer> {
     return this.api.post('/connected_accounts/magic_link', body)
   }
 
-  /** Sends the account's user through consent; answers where the browser is sent. @throws Broken, Skipped */
+  /** The account's user decides a magic link; answers where the browser is sent. @throws Broken, Skipped */
   async consent(account: { id: string }, body: JsonObject = {}, decision: Decision = 'approve'): Promise<URL> {
     const control = this.control()
     const answer = await this.link({ id: account.id, user_verify_url: VERIFY_URL, ...body })
     return control.decide(answer.is(200).string('link'), decision)
   }
 
-  /** The id that verify asks for, of an account whose user has just approved. @throws Broken, Skipped */
+  /** The auth request id of an account whose user has just approved. @throws Broken, Skipped */
   async pendingRequest(account: { id: string }): Promise<string> {
     return (await this.consent(account)).searchParams.get('auth_request_id') ?? ''
   }
@@ -127,29 +124,25 @@ export class CheckContext {
     return this.api.post('/connected_accounts/user/verify', { auth_request_id, identifier })
   }
 
-  /** @throws Skipped where consent cannot be given without a browser */
+  /** @throws Skipped when consent needs a browser */
   control(): ControlApi {
     if (this.#options.control) return this.#options.control
-    throw new Skipped('needs a user who consents: --consent control-api does so at a toolmock')
+    throw new Skipped('needs the consent of a user: --consent control-api gives it at a toolmock')
   }
 
-  /** An environment of a toolmock whose clock the check may move. @throws Skipped elsewhere */
-  async ownEnvironment(): Promise<{ registry: OwnEnvironment; own: CheckContext }> {
-    if (!this.#options.control)
-      throw new Skipped('needs a clock that moves: --consent control-api has one at a toolmock')
-    const { name, client } = await this.#options.control.environment()
-    const api = new Api(this.wire, client)
-    return {
-      registry: new OwnEnvironment(name, this.#options.control),
-      own: new CheckContext({ ...this.#options, api }),
-    }
+  /** A new environment, whose clock the check may move, and a context in it. @throws Skipped at another target */
+  async ownEnvironment(): Promise<{ environment: TestEnvironment; own: CheckContext }> {
+    const { control } = this.#options
+    if (!control) throw new Skipped('needs a clock that can be moved: --consent control-api moves that of a toolmock')
+    const { environment, client } = await control.createEnvironment()
+    return { environment, own: new CheckContext({ ...this.#options, api: new Api(this.target, client) }) }
   }
 
   /** Creates a provider. @throws Skipped unless the run may change providers */
   async provider(body: JsonObject = {}): Promise<Answer> {
     this.mayChangeProviders()
-    const answer = await this.api.post('/custom-providers', { display_name: this.ledger.name('provider'), ...body })
-    this.ledger.noteProvider(answer)
+    const answer = await this.api.post('/custom-providers', { display_name: this.resources.name('provider'), ...body })
+    this.resources.addProvider(answer)
     return answer
   }
 

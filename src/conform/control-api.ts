@@ -1,18 +1,17 @@
 import type { JsonValue } from '../domain/json.ts'
 import type { Answer } from './answer.ts'
-import type { Client } from './api.ts'
-import type { Wire } from './wire.ts'
+import type { Client, Target } from './target.ts'
 
 export type Decision = 'approve' | 'deny'
 
-/** The control API of a toolmock: consent without a browser, and environments whose clock the run may move. */
+/** The control API of a toolmock: consent without a browser, and environments whose clock a check may move. */
 export class ControlApi {
-  readonly #wire: Wire
+  readonly #target: Target
   readonly #adminToken: string | undefined
   readonly #environments = new Set<string>()
 
-  constructor(wire: Wire, adminToken: string | undefined) {
-    this.#wire = wire
+  constructor(target: Target, adminToken: string | undefined) {
+    this.#target = target
     this.#adminToken = adminToken
   }
 
@@ -21,31 +20,32 @@ export class ControlApi {
       ...(this.#adminToken === undefined ? {} : { Authorization: `Bearer ${this.#adminToken}` }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     }
-    const ask = { method, path: `/_mock${path}`, headers }
-    return this.#wire.send(body === undefined ? ask : { ...ask, body: JSON.stringify(body) })
+    return this.#target.send({
+      method,
+      path: `/_mock${path}`,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })
   }
 
   /** Decides a magic link as its user would; answers where the browser is sent. @throws Broken */
   async decide(link: string, decision: Decision): Promise<URL> {
-    const answer = await this.complete(link, decision)
+    const id = new URL(link).pathname.split('/').at(-1) ?? ''
+    const answer = await this.call('POST', `/links/${encodeURIComponent(id)}/complete`, { decision })
     return new URL(answer.is(200).string('redirect_url'))
   }
 
-  complete(link: string, decision: Decision): Promise<Answer> {
-    const id = new URL(link).pathname.split('/').at(-1) ?? ''
-    return this.call('POST', `/links/${encodeURIComponent(id)}/complete`, { decision })
-  }
-
-  /** A new environment, which {@link clear} removes. @throws Broken */
-  async environment(): Promise<{ name: string; client: Client }> {
+  /** A new environment, which `removeEnvironments` removes. @throws Broken */
+  async createEnvironment(): Promise<{ environment: TestEnvironment; client: Client }> {
     const answer = (await this.call('POST', '/environments', {})).is(201)
     const name = answer.string('name')
     this.#environments.add(name)
-    return { name, client: { id: answer.string('client_id'), secret: answer.string('client_secret') } }
+    const client = { id: answer.string('client_id'), secret: answer.string('client_secret') }
+    return { environment: new TestEnvironment(name, this), client }
   }
 
-  /** Removes the environments that were made here; answers how many are left. */
-  async clear(): Promise<number> {
+  /** Removes the environments that were created here; answers how many are left. */
+  async removeEnvironments(): Promise<number> {
     let left = 0
     for (const name of this.#environments) {
       const { status } = await this.call('DELETE', `/environments/${encodeURIComponent(name)}`)
@@ -53,5 +53,41 @@ export class ControlApi {
     }
     this.#environments.clear()
     return left
+  }
+}
+
+/** An environment of a toolmock that only one check uses. */
+export class TestEnvironment {
+  readonly #name: string
+  readonly #control: ControlApi
+
+  constructor(name: string, control: ControlApi) {
+    this.#name = name
+    this.#control = control
+  }
+
+  /** Moves the clock on by a duration such as `90s` or `2h`. @throws Broken */
+  async advance(by: string): Promise<void> {
+    await this.#call('PUT', '/clock', { advance: by })
+  }
+
+  /** Applies an event such as `disconnect` to an account. @throws Broken */
+  async accountEvent(accountId: string, event: string): Promise<void> {
+    await this.#call('POST', `/accounts/${encodeURIComponent(accountId)}/${event}`)
+  }
+
+  /** Applies an event such as `disable` to a connection. @throws Broken */
+  async connectionEvent(keyId: string, event: string): Promise<void> {
+    await this.#call('POST', `/connections/${encodeURIComponent(keyId)}/${event}`)
+  }
+
+  /** Starts one of the bundled scenarios. @throws Broken */
+  async startScenario(name: string): Promise<void> {
+    await this.#call('POST', `/scenarios/${name}/start`)
+  }
+
+  async #call(method: string, path: string, body?: Record<string, string>): Promise<void> {
+    const answer = await this.#control.call(method, `${path}?environment=${encodeURIComponent(this.#name)}`, body)
+    answer.is(200)
   }
 }

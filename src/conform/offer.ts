@@ -1,7 +1,7 @@
 import { AUTHORIZATION_TYPES, type CredentialKind, TRAITS } from '../domain/authorization-type.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import type { Api } from './api.ts'
-import { Skipped } from './verdict.ts'
+import { Skipped } from './answer.ts'
+import type { Api } from './target.ts'
 
 /** A connector of the target, and the kind of credentials it takes as far as its connection tells. */
 export interface OfferedConnector {

@@ -1,56 +1,56 @@
 import { matchesGlob } from '../domain/glob.ts'
 import { StartError } from '../domain/start-error.ts'
-import { Api, type Client } from './api.ts'
+import { failureReason } from '../http-client.ts'
+import { Broken, Skipped } from './answer.ts'
 import type { Check, CheckOutcome, CheckResult } from './check.ts'
 import { CHECKS } from './checks/table.ts'
 import { CheckContext } from './context.ts'
 import { ControlApi } from './control-api.ts'
-import { type Judge, Observed } from './judge.ts'
-import { Broken, Skipped } from './verdict.ts'
-import { Wire } from './wire.ts'
+import { RecordedAnswers, type ResponseValidator } from './response-validator.ts'
+import { Api, type Client, Target } from './target.ts'
 
 export interface ConformOptions {
   readonly baseUrl: string
   readonly client: Client
-  /** What the names of everything that the run makes begin with: unique, and of characters that need no escaping. */
+  /** What the names of everything that the run creates start with: unique, of characters that need no escaping. */
   readonly prefix: string
   readonly only?: readonly string[] | undefined
   /** Only checks with this basis. */
   readonly basis?: string | undefined
   readonly connector?: string | undefined
   readonly allowProviderChanges?: boolean | undefined
-  /** Consent by the control API of a toolmock. */
+  /** Give consent and move the clock by the control API of a toolmock. */
   readonly controlApi?: boolean | undefined
   readonly adminToken?: string | undefined
-  /** Judges the shape of every answer; without one, the checks of shapes are skipped. */
-  readonly judge?: Judge | undefined
+  /** Validates the shape of every answer; without one, the checks of shapes are skipped. */
+  readonly validator?: ResponseValidator | undefined
   readonly progress?: ((done: number, total: number, id: string) => void) | undefined
-  /** Ends the run after the check under way; what it made is taken away all the same. */
+  /** Ends the run after the current check; what the run created is removed all the same. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface ConformReport {
   readonly checks: readonly CheckOutcome[]
   readonly summary: Readonly<Record<'total' | CheckResult, number>>
-  /** What the run made and could not take away again. */
+  /** How many things the run created and could not remove. */
   readonly leftBehind: number
 }
 
-/** Holds a target against the service's contract. @throws StartError when the target cannot be asked at all */
+/** Checks a target against the service's contract. @throws StartError when the target cannot be reached at all */
 export async function conform(options: ConformOptions): Promise<ConformReport> {
   const checks = chosen(options)
-  const observed = options.judge && new Observed(options.judge)
-  const wire = new Wire(options.baseUrl, observed)
-  const api = new Api(wire, options.client)
-  const control = options.controlApi ? new ControlApi(wire, options.adminToken) : undefined
+  const recorded = options.validator && new RecordedAnswers(options.validator)
+  const target = new Target(options.baseUrl, recorded)
+  const api = new Api(target, options.client)
+  const control = options.controlApi ? new ControlApi(target, options.adminToken) : undefined
   try {
-    await reach(options, api, control)
+    await checkReachable(options, api, control)
     const { prefix, connector, allowProviderChanges = false } = options
-    const context = new CheckContext({ wire, api, observed, prefix, connector, control, allowProviderChanges })
+    const context = new CheckContext({ target, api, recorded, prefix, connector, control, allowProviderChanges })
     const outcomes = await runAll(checks, context, options)
     return { checks: outcomes, summary: summaryOf(outcomes), leftBehind: await clear(context, control) }
   } finally {
-    wire.close()
+    target.close()
   }
 }
 
@@ -67,13 +67,12 @@ function chosen({ only = [], basis }: ConformOptions): Check[] {
   )
 }
 
-async function reach({ baseUrl }: ConformOptions, api: Api, control: ControlApi | undefined): Promise<void> {
-  const told = (error: unknown): never => {
-    const cause = error instanceof Error ? error.message || error.name : String(error)
-    throw new StartError(`${baseUrl} cannot be checked: ${cause}`)
+async function checkReachable({ baseUrl }: ConformOptions, api: Api, control: ControlApi | undefined): Promise<void> {
+  const fail = (error: unknown): never => {
+    throw new StartError(`${baseUrl} cannot be checked: ${failureReason(error)}`)
   }
-  await api.token().catch(told)
-  const health = await control?.call('GET', '/clock').catch(told)
+  await api.token().catch(fail)
+  const health = await control?.call('GET', '/clock').catch(fail)
   if (health && health.status !== 200)
     throw new StartError(
       `${baseUrl} has no control API to consent with: GET /_mock/clock answers ${health.status} ${health.text.slice(0, 200)}`,
@@ -101,8 +100,7 @@ async function runOne(check: Check, context: CheckContext): Promise<CheckOutcome
   } catch (error) {
     if (error instanceof Skipped) return outcome(check, 'skipped', error.message)
     if (error instanceof Broken) return outcome(check, 'broken', error.message)
-    const cause = error instanceof Error ? error.message || error.name : String(error)
-    return outcome(check, 'broken', `expected an answer that can be read, found ${cause}`)
+    return outcome(check, 'broken', `expected an answer that can be read, found ${failureReason(error)}`)
   }
 }
 
@@ -115,11 +113,11 @@ function summaryOf(outcomes: readonly CheckOutcome[]): ConformReport['summary'] 
   return { total: outcomes.length, held: count('held'), broken: count('broken'), skipped: count('skipped') }
 }
 
-/** Takes away what the run has made. A check may have left the bearer token revoked or the server gone. */
+/** Removes what the run has created. It fails when a check has revoked the bearer token or the server has stopped. */
 async function clear(context: CheckContext, control: ControlApi | undefined): Promise<number> {
   try {
-    const left = await context.ledger.clear()
-    return left + ((await control?.clear()) ?? 0)
+    const left = await context.resources.removeAll()
+    return left + ((await control?.removeEnvironments()) ?? 0)
   } catch {
     return 1
   }

@@ -6,7 +6,7 @@ import { Answer } from '../../src/conform/answer.ts'
 import { CHECKS } from '../../src/conform/checks/table.ts'
 import { reportText } from '../../src/conform/report-formats.ts'
 import { conform, type ConformOptions, type ConformReport } from '../../src/conform/run.ts'
-import { prismAsJudge } from '../../src/conform/conformance.ts'
+import { prismValidator } from '../../src/conform/response-validator.ts'
 import { createApp, type App } from '../../src/app/app.ts'
 
 const EVERYTHING = { controlApi: true, allowProviderChanges: true }
@@ -19,7 +19,7 @@ async function conformed(
   const app = await createApp()
   try {
     const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-    const standard = { baseUrl: url, client: app.client, prefix: 'conform-test', judge: await prismAsJudge() }
+    const standard = { baseUrl: url, client: app.client, prefix: 'conform-test', validator: await prismValidator() }
     const report = await conform({ ...standard, ...options })
     await look(report, app)
   } finally {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request as askMock, type ServerResp
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type ConformOptions, type ConformReport, conform } from '../../src/conform/run.ts'
-import { prismAsJudge } from '../../src/conform/conformance.ts'
+import { prismValidator } from '../../src/conform/response-validator.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import type { Handler } from '../../src/operations/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
@@ -10,7 +10,7 @@ import { createApp } from '../../src/app/app.ts'
 import type { Mutant, Parts, WireReply, WireRequest } from './mutant.ts'
 
 /** Read once: it takes half a second. */
-const JUDGE = prismAsJudge()
+const VALIDATOR = prismValidator()
 
 type RequestChange = Parameters<Parts['request']>[0]
 type ReplyChange = Parameters<Parts['reply']>[0]
@@ -41,7 +41,7 @@ export async function conformOf(
     await once(front, 'listening')
     const baseUrl = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
     const standard = { baseUrl, client: app.client, prefix: 'conform-mutant', allowProviderChanges: true }
-    return await conform({ ...standard, controlApi: true, judge: await JUDGE, ...options })
+    return await conform({ ...standard, controlApi: true, validator: await VALIDATOR, ...options })
   } finally {
     front.closeAllConnections()
     front.close()

@@ -1,8 +1,9 @@
+import type { Operation } from '../../contract/shapes.ts'
 import { must } from '../answer.ts'
-import type { Check, CheckBasis } from '../check.ts'
+import { type Check, type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 
 interface Route {
-  readonly operation: string
+  readonly operation: Operation
   readonly method: string
   readonly path: string
   readonly body?: string
@@ -29,76 +30,82 @@ const ROUTES: readonly Route[] = [
 
 /** The bearer header (part 4, 5.3, 5.4). Nothing here can change anything: the bodies are empty objects. */
 export const BEARER_CHECKS: readonly Check[] = [
-  ...ROUTES.map(({ operation, method, path, basis, body }): Check => ({
-    id: `bearer/missing-${operation}`,
-    title: `${operation} without a bearer token is a 401`,
-    basis,
-    run: async ({ api }) => {
-      const answer = await api.send(method, path, body, { Authorization: '' })
-      answer.is(401)
+  ...ROUTES.flatMap(({ operation, method, path, basis, body }) =>
+    checksOf(operation, [
+      {
+        id: `bearer/missing-${operation}`,
+        title: `${operation} without a bearer token is a 401`,
+        basis,
+        run: async ({ api }) => {
+          const answer = await api.send(method, path, body, { Authorization: '' })
+          answer.is(401)
+        },
+      },
+    ]),
+  ),
+  ...checksOf(null, [
+    refused('unknown', 'an access token that nobody issued is a 401', 'Bearer nobody-issued-this', 'document:5.4'),
+    refused('other-scheme', 'another scheme than Bearer is a 401', 'Basic bm9ib2R5Om5vYm9keQ==', 'convention:G15'),
+    refused('empty', 'a bearer header without a token is a 401', 'Bearer', 'convention:G15'),
+    {
+      id: 'bearer/scheme-case',
+      title: 'the scheme may be written in any case',
+      basis: 'convention:G15',
+      run: async ({ api }) => {
+        const Authorization = `bearer ${await api.token()}`
+        const answer = await api.send('GET', '/connected_accounts', undefined, { Authorization })
+        answer.is(200)
+      },
     },
-  })),
-  refused('unknown', 'an access token that nobody issued is a 401', 'Bearer nobody-issued-this', 'document:5.4'),
-  refused('other-scheme', 'another scheme than Bearer is a 401', 'Basic bm9ib2R5Om5vYm9keQ==', 'convention:G15'),
-  refused('empty', 'a bearer header without a token is a 401', 'Bearer', 'convention:G15'),
-  {
-    id: 'bearer/scheme-case',
-    title: 'the scheme may be written in any case',
-    basis: 'convention:G15',
-    run: async ({ api }) => {
-      const Authorization = `bearer ${await api.token()}`
-      const answer = await api.send('GET', '/connected_accounts', undefined, { Authorization })
-      answer.is(200)
+    {
+      id: 'bearer/challenge',
+      title: 'a 401 carries WWW-Authenticate: Bearer',
+      basis: 'convention:G15',
+      run: async ({ api }) => {
+        const answer = await api.send('GET', '/connected_accounts', undefined, { Authorization: '' })
+        answer.is(401).header('WWW-Authenticate', /^Bearer\b/)
+      },
     },
-  },
-  {
-    id: 'bearer/challenge',
-    title: 'a 401 carries WWW-Authenticate: Bearer',
-    basis: 'convention:G15',
-    run: async ({ api }) => {
-      const answer = await api.send('GET', '/connected_accounts', undefined, { Authorization: '' })
-      answer.is(401).header('WWW-Authenticate', /^Bearer\b/)
+    {
+      id: 'bearer/challenge-invalid',
+      title: 'the challenge says invalid_token when a token was sent',
+      basis: 'convention:G15',
+      run: async ({ api }) => {
+        const answer = await api.send('GET', '/connected_accounts', undefined, { Authorization: 'Bearer nobody' })
+        answer.is(401).header('WWW-Authenticate', /error="?invalid_token/)
+      },
     },
-  },
-  {
-    id: 'bearer/challenge-invalid',
-    title: 'the challenge says invalid_token when a token was sent',
-    basis: 'convention:G15',
-    run: async ({ api }) => {
-      const answer = await api.send('GET', '/connected_accounts', undefined, { Authorization: 'Bearer nobody' })
-      answer.is(401).header('WWW-Authenticate', /error="?invalid_token/)
+    {
+      id: 'bearer/before-validation',
+      title: 'the token is checked before the request',
+      basis: 'convention:G17',
+      run: async ({ api }) => {
+        const answer = await api.send('POST', '/connected_accounts/user/verify', '{"broken', { Authorization: '' })
+        answer.is(401)
+        const search = await api.send('GET', '/connected_accounts:search?query=a', undefined, { Authorization: '' })
+        search.is(401)
+      },
     },
-  },
-  {
-    id: 'bearer/before-validation',
-    title: 'the token is checked before the request',
-    basis: 'convention:G17',
-    run: async ({ api }) => {
-      const answer = await api.send('POST', '/connected_accounts/user/verify', '{"broken', { Authorization: '' })
-      answer.is(401)
-      const search = await api.send('GET', '/connected_accounts:search?query=a', undefined, { Authorization: '' })
-      search.is(401)
+    {
+      id: 'bearer/nothing-told',
+      title: 'a 401 tells nothing of what is there',
+      basis: 'document:5.4',
+      run: async (context) => {
+        const account = await context.shared('account', (fresh) => fresh.active())
+        const path = `/connected_accounts/auth?id=${encodeURIComponent(account.id)}`
+        const answer = await context.api.send('GET', path, undefined, { Authorization: '' })
+        must(!answer.is(401).text.includes(account.identifier), 'a 401 without the account', answer.text)
+      },
     },
-  },
-  {
-    id: 'bearer/nothing-told',
-    title: 'a 401 tells nothing of what is there',
-    basis: 'document:5.4',
-    run: async (context) => {
-      const account = await context.shared('account', (fresh) => fresh.active())
-      const path = `/connected_accounts/auth?id=${encodeURIComponent(account.id)}`
-      const answer = await context.api.send('GET', path, undefined, { Authorization: '' })
-      must(!answer.is(401).text.includes(account.identifier), 'a 401 without the account', answer.text)
-    },
-  },
+  ]),
 ]
 
-function route(operation: string, method: string, path: string, basis: CheckBasis): Route {
+function route(operation: Operation, method: string, path: string, basis: CheckBasis): Route {
   const bare = { operation, method, path, basis }
   return method === 'POST' || method === 'PUT' ? { ...bare, body: '{}' } : bare
 }
 
-function refused(name: string, title: string, Authorization: string, basis: CheckBasis): Check {
+function refused(name: string, title: string, Authorization: string, basis: CheckBasis): CheckEntry {
   return {
     id: `bearer/${name}`,
     title,

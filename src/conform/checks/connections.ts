@@ -1,12 +1,12 @@
 import { CONNECTION_TYPES } from '../../domain/authorization-type.ts'
 import { must, same, textOf } from '../answer.ts'
-import type { Check, CheckBasis } from '../check.ts'
+import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 
 const TEXTS = ['id', 'key_id', 'organization_id', 'organization_name', 'provider', 'provider_key', 'status', 'type']
 
 /** GET /connections (4.10, 2.5). */
-export const CONNECTION_CHECKS: readonly Check[] = [
+export const CONNECTION_CHECKS = checksOf('list_connections', [
   check('listed', 'connections are listed', 'document:4.10', async (context) => {
     await connections(context)
   }),
@@ -46,20 +46,20 @@ export const CONNECTION_CHECKS: readonly Check[] = [
     same(await ids(), await ids(), 'the order of connections')
   }),
   check('disabled', 'a disabled connection refuses tools and links with a 400', 'choice:States', async (context) => {
-    const { registry, own } = await context.ownEnvironment()
+    const { environment, own } = await context.ownEnvironment()
     const account = await own.active()
     const tool = await own.offer.tool(account.connector, () => true, 'at all')
-    await registry.connection(account.connector, 'disable')
+    await environment.connectionEvent(account.connector, 'disable')
     const body = { connected_account_id: account.id, tool_name: tool.name, tool_input: {} }
     ;(await own.api.post('/execute_tool', body)).is(400).has('code', 9)
     ;(await own.link({ id: account.id })).is(400)
   }),
-]
+])
 
 async function connections({ api }: CheckContext) {
   return (await api.get('/connections')).is(200).objects('connections')
 }
 
-function check(name: string, title: string, basis: CheckBasis, run: Check['run']): Check {
+function check(name: string, title: string, basis: CheckBasis, run: CheckEntry['run']): CheckEntry {
   return { id: `connections/${name}`, title, basis, run }
 }

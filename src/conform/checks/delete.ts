@@ -1,11 +1,11 @@
 import { same } from '../answer.ts'
-import type { Check } from '../check.ts'
+import { checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 
 const PATH = '/connected_accounts:delete'
 
 /** POST /connected_accounts:delete (4.8, 3.1). */
-export const DELETE_CHECKS: readonly Check[] = [
+export const DELETE_CHECKS = checksOf('delete_connected_account', [
   {
     id: 'delete/empty-answer',
     title: 'delete answers 200 without body content',
@@ -151,12 +151,12 @@ export const DELETE_CHECKS: readonly Check[] = [
     basis: 'document:4.8',
     run: async (context) => {
       const { id, connector, identifier } = await context.account()
-      const organization_id = context.ledger.name('org')
+      const organization_id = context.resources.name('org')
       ;(await context.api.post(PATH, { organization_id, connector, identifier })).is(404)
       await context.details(id)
     },
   },
-]
+])
 
 /** The id of an account that is no longer there. */
 async function deleted(context: CheckContext): Promise<string> {

@@ -1,12 +1,12 @@
 import { type Answer, must, same } from '../answer.ts'
-import type { Check, CheckBasis } from '../check.ts'
+import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 
 const DETAILS = '/connected_accounts/details'
 const VERIFY = '/connected_accounts/user/verify'
 
 /** Error bodies, malformed requests, unknown paths (part 7, G5 to G8, G16, G18). */
-export const ERROR_CHECKS: readonly Check[] = [
+export const ERROR_CHECKS = checksOf(null, [
   {
     id: 'errors/json',
     title: 'an error response is application/json',
@@ -114,7 +114,7 @@ export const ERROR_CHECKS: readonly Check[] = [
     title: 'X-Request-Id of the request comes back',
     basis: 'choice:G18',
     run: async (context) => {
-      const id = context.ledger.name('request')
+      const id = context.resources.name('request')
       const answer = await context.api.send('GET', '/connected_accounts', undefined, { 'X-Request-Id': id })
       same(answer.is(200).headers['x-request-id'], id, 'X-Request-Id')
     },
@@ -147,7 +147,7 @@ export const ERROR_CHECKS: readonly Check[] = [
       answer.is(400).has(FIRST_FIELD, 'page_size')
     },
   },
-]
+])
 
 const FIRST_FIELD = 'details.0.validation_error_info.field_violations.0.field'
 
@@ -155,7 +155,7 @@ function unknownAccount({ api }: CheckContext): Promise<Answer> {
   return api.get(DETAILS, { id: 'ca_nobody_has_this' }).then((answer) => answer.is(404))
 }
 
-function coded(status: string, code: number, ask: (context: CheckContext) => Promise<Answer>): Check {
+function coded(status: string, code: number, ask: (context: CheckContext) => Promise<Answer>): CheckEntry {
   return {
     id: `errors/code-${status}`,
     title: `a ${status} has code ${code}`,
@@ -164,7 +164,7 @@ function coded(status: string, code: number, ask: (context: CheckContext) => Pro
   }
 }
 
-function malformed(name: string, title: string, body: string, basis: CheckBasis): Check {
+function malformed(name: string, title: string, body: string, basis: CheckBasis): CheckEntry {
   return {
     id: `errors/${name}`,
     title,
@@ -176,7 +176,7 @@ function malformed(name: string, title: string, body: string, basis: CheckBasis)
   }
 }
 
-function unknownPath(name: string, path: string): Check {
+function unknownPath(name: string, path: string): CheckEntry {
   return {
     id: `errors/${name}`,
     title: `${path} is a 404`,

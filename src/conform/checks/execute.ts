@@ -1,12 +1,12 @@
 import { must, same } from '../answer.ts'
-import type { Check, CheckBasis } from '../check.ts'
-import type { CheckContext, MadeAccount } from '../context.ts'
+import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
+import type { CheckContext, CreatedAccount } from '../context.ts'
 import type { OfferedTool } from '../offer.ts'
 
 const PATH = '/execute_tool'
 
 /** POST /execute_tool (4.14). What reaches a third party needs credentials that it takes: those of a toolmock. */
-export const EXECUTE_CHECKS: readonly Check[] = [
+export const EXECUTE_CHECKS = checksOf('execute_tool', [
   check('result', 'a tool answers data and an execution id', 'convention:G43', async (context) => {
     const answer = (await succeed(context)).is(200)
     answer.object('data')
@@ -134,9 +134,9 @@ export const EXECUTE_CHECKS: readonly Check[] = [
   }),
   failing('rate-limited', 429, 8, 'a rate limit of the third party is a 429 with Retry-After'),
   failing('third-party-fails', 500, 13, 'a failure of the third party is a 500 with tool_error_info'),
-]
+])
 
-function shared(context: CheckContext): Promise<MadeAccount> {
+function shared(context: CheckContext): Promise<CreatedAccount> {
   return context.shared('account', (fresh) => fresh.active())
 }
 
@@ -149,7 +149,7 @@ function run({ api }: CheckContext, { id }: { id: string }, tool_name: string) {
 }
 
 /** An account whose credentials the third party takes, and a tool that needs no input. @throws Skipped */
-async function runnable(context: CheckContext): Promise<{ account: MadeAccount; tool: OfferedTool }> {
+async function runnable(context: CheckContext): Promise<{ account: CreatedAccount; tool: OfferedTool }> {
   context.control()
   const account = await shared(context)
   const tool = await context.offer.tool(
@@ -166,17 +166,17 @@ async function succeed(context: CheckContext) {
 }
 
 /** One of toolmock's bundled scenarios, in an environment of its own. */
-function failing(scenario: string, status: number, code: number, title: string): Check {
+function failing(scenario: string, status: number, code: number, title: string): CheckEntry {
   return check(scenario, title, 'convention:G44', async (context) => {
-    const { registry, own } = await context.ownEnvironment()
+    const { environment, own } = await context.ownEnvironment()
     const { account, tool } = await runnable(own)
-    await registry.start(scenario)
+    await environment.startScenario(scenario)
     const answer = (await run(own, account, tool.name)).is(status).has('code', code)
     if (status === 429) answer.header('Retry-After', /^\d+$/)
     same(answer.string('details.0.tool_error_info.execution_id').startsWith('exec_'), true, 'an execution id')
   })
 }
 
-function check(name: string, title: string, basis: CheckBasis, run: Check['run']): Check {
+function check(name: string, title: string, basis: CheckBasis, run: CheckEntry['run']): CheckEntry {
   return { id: `execute/${name}`, title, basis, run }
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../domain/json.ts'
 import { must, same, textOf } from '../answer.ts'
-import type { Check, CheckBasis } from '../check.ts'
+import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import { type CheckContext, VERIFY_URL } from '../context.ts'
 
 /** POST /connected_accounts/magic_link (4.6), and what the links lead to. */
-export const MAGIC_LINK_CHECKS: readonly Check[] = [
+export const MAGIC_LINK_CHECKS = checksOf('create_magic_link', [
   {
     id: 'link/shape',
     title: 'a link is a URL with an expiry',
@@ -191,13 +191,13 @@ export const MAGIC_LINK_CHECKS: readonly Check[] = [
       const { id } = await context.account()
       const link = (await context.link({ id, user_verify_url: VERIFY_URL })).is(200).string('link')
       await context.control().decide(link, 'approve')
-      const again = await context.wire.send({ method: 'GET', path: link })
+      const again = await context.target.send({ method: 'GET', path: link })
       again.is(410)
     },
   },
-]
+])
 
-function refused(name: string, title: string, body: JsonObject, basis: CheckBasis): Check {
+function refused(name: string, title: string, body: JsonObject, basis: CheckBasis): CheckEntry {
   return {
     id: `link/${name}`,
     title,
@@ -206,7 +206,7 @@ function refused(name: string, title: string, body: JsonObject, basis: CheckBasi
   }
 }
 
-function badUrl(name: string, user_verify_url: string): Check {
+function badUrl(name: string, user_verify_url: string): CheckEntry {
   return {
     id: `link/${name}`,
     title: `${user_verify_url} as user_verify_url is a 400`,
@@ -223,7 +223,7 @@ function status(
   title: string,
   expected: string,
   make: (context: CheckContext) => Promise<{ id: string }>,
-): Check {
+): CheckEntry {
   return {
     id: `consent/${name}`,
     title,

@@ -1,122 +1,128 @@
 import { type Answer, must, same } from '../answer.ts'
-import type { Query } from '../api.ts'
-import type { Check, CheckBasis } from '../check.ts'
-import type { CheckContext, MadeAccount } from '../context.ts'
+import { type Check, type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
+import type { CheckContext, CreatedAccount } from '../context.ts'
 import { credentialsOf } from '../offer.ts'
+import type { Query } from '../target.ts'
 
 const DETAILS = 'connected_account.authorization_details'
 
 /** GET /connected_accounts/auth and /details (4.4, 4.5), and the locators of both. */
 export const READ_CHECKS: readonly Check[] = [
-  {
-    id: 'details/found',
-    title: 'get-details answers the account by id',
-    basis: 'document:4.5',
-    run: async (context) => {
-      const account = await shared(context)
-      const answer = await context.details(account.id)
-      answer.has('connected_account.id', account.id).has('connected_account.identifier', account.identifier)
+  ...checksOf('get_connected_account_details', [
+    {
+      id: 'details/found',
+      title: 'get-details answers the account by id',
+      basis: 'document:4.5',
+      run: async (context) => {
+        const account = await shared(context)
+        const answer = await context.details(account.id)
+        answer.has('connected_account.id', account.id).has('connected_account.identifier', account.identifier)
+      },
     },
-  },
-  {
-    id: 'details/no-credentials',
-    title: 'get-details shows no stored credential',
-    basis: 'document:4.5',
-    run: async (context) => {
-      const account = await shared(context)
-      await showsNoSecret(context, account, await context.details(account.id))
+    {
+      id: 'details/no-credentials',
+      title: 'get-details shows no stored credential',
+      basis: 'document:4.5',
+      run: async (context) => {
+        const account = await shared(context)
+        await showsNoSecret(context, account, await context.details(account.id))
+      },
     },
-  },
-  {
-    id: 'details/no-static-credentials',
-    title: 'get-details shows no API key',
-    basis: 'document:4.5',
-    run: async (context) => {
-      const { name } = await context.offer.ofType('API_KEY')
-      const account = await staticAccount(context, name)
-      const answer = await context.details(account.id)
-      must(!answer.text.includes(SECRET), 'get-details without the stored key', answer.text)
+    {
+      id: 'details/no-static-credentials',
+      title: 'get-details shows no API key',
+      basis: 'document:4.5',
+      run: async (context) => {
+        const { name } = await context.offer.ofType('API_KEY')
+        const account = await staticAccount(context, name)
+        const answer = await context.details(account.id)
+        must(!answer.text.includes(SECRET), 'get-details without the stored key', answer.text)
+      },
     },
-  },
-  {
-    id: 'details/what-is-no-credential',
-    title: 'get-details shows scopes and domain',
-    basis: 'choice:G22',
-    run: async (context) => {
-      const { kind } = await context.offer.main()
-      const answer = await context.details((await shared(context)).id)
-      if (kind === 'oauth_token')
-        answer.has(`${DETAILS}.oauth_token`, { scopes: ['conform.read'], domain: 'conform.example' })
-      else answer.object(DETAILS)
+    {
+      id: 'details/what-is-no-credential',
+      title: 'get-details shows scopes and domain',
+      basis: 'choice:G22',
+      run: async (context) => {
+        const { kind } = await context.offer.main()
+        const answer = await context.details((await shared(context)).id)
+        if (kind === 'oauth_token')
+          answer.has(`${DETAILS}.oauth_token`, { scopes: ['conform.read'], domain: 'conform.example' })
+        else answer.object(DETAILS)
+      },
     },
-  },
-  {
-    id: 'details/api-config',
-    title: 'get-details shows api_config',
-    basis: 'document:2.1',
-    run: async (context) => {
-      const account = await context.account({ connected_account: { api_config: { region: 'eu' } } })
-      const answer = await context.details(account.id)
-      answer.has('connected_account.api_config', { region: 'eu' })
+    {
+      id: 'details/api-config',
+      title: 'get-details shows api_config',
+      basis: 'document:2.1',
+      run: async (context) => {
+        const account = await context.account({ connected_account: { api_config: { region: 'eu' } } })
+        const answer = await context.details(account.id)
+        answer.has('connected_account.api_config', { region: 'eu' })
+      },
     },
-  },
-  {
-    id: 'auth/credentials',
-    title: 'get-auth answers the full credentials',
-    basis: 'document:4.4',
-    run: async (context) => {
-      const account = await shared(context)
-      const answer = await context.auth(account.id)
-      answer.has(DETAILS, account.created.at(DETAILS))
+  ]),
+  ...checksOf('get_connected_account_auth', [
+    {
+      id: 'auth/credentials',
+      title: 'get-auth answers the full credentials',
+      basis: 'document:4.4',
+      run: async (context) => {
+        const account = await shared(context)
+        const answer = await context.auth(account.id)
+        answer.has(DETAILS, account.created.at(DETAILS))
+      },
     },
-  },
-  {
-    id: 'auth/static-credentials',
-    title: 'get-auth answers an API key',
-    basis: 'document:2.2',
-    run: async (context) => {
-      const { name } = await context.offer.ofType('API_KEY')
-      const account = await staticAccount(context, name)
-      const answer = await context.auth(account.id)
-      answer.has(`${DETAILS}.static_auth.details.api_key`, SECRET)
+    {
+      id: 'auth/static-credentials',
+      title: 'get-auth answers an API key',
+      basis: 'document:2.2',
+      run: async (context) => {
+        const { name } = await context.offer.ofType('API_KEY')
+        const account = await staticAccount(context, name)
+        const answer = await context.auth(account.id)
+        answer.has(`${DETAILS}.static_auth.details.api_key`, SECRET)
+      },
     },
-  },
-  {
-    id: 'auth/trusted-idp',
-    title: 'the secrets of a TRUSTED_IDP account are never returned',
-    basis: 'document:2.2',
-    run: async (context) => {
-      const { name } = await context.offer.ofType('TRUSTED_IDP')
-      const details = credentialsOf('trusted_idp')
-      const account = await context.account({ connector: name, connected_account: { authorization_details: details } })
-      const answer = await context.auth(account.id)
-      answer.object(`${DETAILS}.trusted_idp`)
-      answer.lacks(`${DETAILS}.trusted_idp.secret_access_key`).lacks(`${DETAILS}.trusted_idp.session_token`)
+    {
+      id: 'auth/trusted-idp',
+      title: 'the secrets of a TRUSTED_IDP account are never returned',
+      basis: 'document:2.2',
+      run: async (context) => {
+        const { name } = await context.offer.ofType('TRUSTED_IDP')
+        const details = credentialsOf('trusted_idp')
+        const account = await context.account({
+          connector: name,
+          connected_account: { authorization_details: details },
+        })
+        const answer = await context.auth(account.id)
+        answer.object(`${DETAILS}.trusted_idp`)
+        answer.lacks(`${DETAILS}.trusted_idp.secret_access_key`).lacks(`${DETAILS}.trusted_idp.session_token`)
+      },
     },
-  },
-  {
-    id: 'auth/delegated-subject',
-    title: 'a WORKSPACE_DWD account has the identifier as its subject when none is sent',
-    basis: 'choice:G23',
-    run: async (context) => {
-      const { name } = await context.offer.ofType('WORKSPACE_DWD')
-      const account = await context.account({ connector: name })
-      const answer = await context.auth(account.id)
-      answer.has(`${DETAILS}.workspace_dwd.subject`, account.identifier)
+    {
+      id: 'auth/delegated-subject',
+      title: 'a WORKSPACE_DWD account has the identifier as its subject when none is sent',
+      basis: 'choice:G23',
+      run: async (context) => {
+        const { name } = await context.offer.ofType('WORKSPACE_DWD')
+        const account = await context.account({ connector: name })
+        const answer = await context.auth(account.id)
+        answer.has(`${DETAILS}.workspace_dwd.subject`, account.identifier)
+      },
     },
-  },
-  ...(['auth', 'details'] as const).flatMap((read) =>
-    locating(read, read === 'auth' ? 'document:4.4' : 'document:4.5'),
-  ),
+    ...locating('auth', 'document:4.4'),
+  ]),
+  ...checksOf('get_connected_account_details', locating('details', 'document:4.5')),
 ]
 
 const SECRET = 'conform-secret-key'
 
-function shared(context: CheckContext): Promise<MadeAccount> {
+function shared(context: CheckContext): Promise<CreatedAccount> {
   return context.shared('account', (fresh) => fresh.active())
 }
 
-function staticAccount(context: CheckContext, connector: string): Promise<MadeAccount> {
+function staticAccount(context: CheckContext, connector: string): Promise<CreatedAccount> {
   return context.shared('static account', (fresh) =>
     fresh.account({
       connector,
@@ -125,7 +131,7 @@ function staticAccount(context: CheckContext, connector: string): Promise<MadeAc
   )
 }
 
-async function showsNoSecret(context: CheckContext, { id }: MadeAccount, answer: Answer): Promise<void> {
+async function showsNoSecret(context: CheckContext, { id }: CreatedAccount, answer: Answer): Promise<void> {
   const secrets = secretsIn((await context.auth(id)).object(DETAILS))
   for (const secret of secrets) must(!answer.text.includes(secret), 'no stored credential', answer.text)
   same(secrets.length > 0, true, 'credentials in get-auth to compare with')
@@ -142,7 +148,7 @@ function secretsIn(details: Record<string, unknown>): string[] {
 }
 
 /** The ways of naming an account (part 4, "Locating an account"), which both operations share. */
-function locating(read: 'auth' | 'details', basis: CheckBasis): Check[] {
+function locating(read: 'auth' | 'details', basis: CheckBasis): CheckEntry[] {
   const { ask, check } = reading(read)
   return [
     check('by-name', 'finds an account by organization, connector and identifier', basis, async (context) => {
@@ -151,7 +157,7 @@ function locating(read: 'auth' | 'details', basis: CheckBasis): Check[] {
       answer.is(200).has('connected_account.id', id)
     }),
     check('by-user', 'finds an account by user, connector and identifier', basis, async (context) => {
-      const user_id = context.ledger.name('user')
+      const user_id = context.resources.name('user')
       const { id, connector, identifier } = await context.account({ user_id })
       const answer = await ask(context, { user_id, connector, identifier })
       answer.is(200).has('connected_account.id', id)
@@ -161,7 +167,7 @@ function locating(read: 'auth' | 'details', basis: CheckBasis): Check[] {
 }
 
 /** What names no account, or not exactly one. */
-function unlocated(read: 'auth' | 'details', basis: CheckBasis): Check[] {
+function unlocated(read: 'auth' | 'details', basis: CheckBasis): CheckEntry[] {
   const { ask, check } = reading(read)
   return [
     check('unknown', 'answers 404 for an id that nobody has', basis, async (context) => {
@@ -170,7 +176,7 @@ function unlocated(read: 'auth' | 'details', basis: CheckBasis): Check[] {
     }),
     check('other-scope', 'answers 404 for another organization', basis, async (context) => {
       const { connector, identifier } = await shared(context)
-      const answer = await ask(context, { organization_id: context.ledger.name('org'), connector, identifier })
+      const answer = await ask(context, { organization_id: context.resources.name('org'), connector, identifier })
       answer.is(404)
     }),
     check('no-locator', 'answers 400 without a locator', basis, async (context) => {
@@ -197,7 +203,7 @@ function unlocated(read: 'auth' | 'details', basis: CheckBasis): Check[] {
 function reading(read: 'auth' | 'details') {
   return {
     ask: (context: CheckContext, query: Query) => context.api.get(`/connected_accounts/${read}`, query),
-    check: (name: string, title: string, basis: CheckBasis, run: Check['run']): Check => ({
+    check: (name: string, title: string, basis: CheckBasis, run: CheckEntry['run']): CheckEntry => ({
       id: `${read}/${name}`,
       title: `get-${read} ${title}`,
       basis,

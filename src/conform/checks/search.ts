@@ -1,13 +1,13 @@
 import { type Answer, must, same } from '../answer.ts'
-import type { Query } from '../api.ts'
-import type { Check, CheckBasis } from '../check.ts'
+import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
+import type { Query } from '../target.ts'
 import { idsOf, shelf } from './list.ts'
 
 const PATH = '/connected_accounts:search'
 
 /** GET /connected_accounts:search (4.9). */
-export const SEARCH_CHECKS: readonly Check[] = [
+export const SEARCH_CHECKS = checksOf('search_connected_accounts', [
   {
     id: 'search/by-identifier',
     title: 'search finds an account by a part of its identifier',
@@ -43,7 +43,7 @@ export const SEARCH_CHECKS: readonly Check[] = [
     title: 'a text that nothing matches finds nothing',
     basis: 'document:4.9',
     run: async (context) => {
-      const answer = await found(context, { query: `${context.ledger.prefix}-nobody-has-this` })
+      const answer = await found(context, { query: `${context.resources.prefix}-nobody-has-this` })
       same(idsOf(answer), [], 'the ids found')
       answer.has('total_size', 0).has('next_page_token', '').has('prev_page_token', '')
     },
@@ -65,7 +65,7 @@ export const SEARCH_CHECKS: readonly Check[] = [
     basis: 'document:4.9',
     run: async (context) => {
       const { ids, identifiers } = await shelf(context)
-      const organization = (identifiers[0] ?? '').slice(0, context.ledger.prefix.length)
+      const organization = (identifiers[0] ?? '').slice(0, context.resources.prefix.length)
       const seen: string[] = []
       let token: string | undefined
       do {
@@ -87,7 +87,7 @@ export const SEARCH_CHECKS: readonly Check[] = [
     title: 'three characters are enough',
     basis: 'document:8',
     run: async (context) => {
-      await found(context, { query: context.ledger.prefix.slice(0, 3) })
+      await found(context, { query: context.resources.prefix.slice(0, 3) })
     },
   },
   refused('two-characters', 'two characters are a 400', { query: 'co' }, 'document:8'),
@@ -105,7 +105,7 @@ export const SEARCH_CHECKS: readonly Check[] = [
       const { organization_id } = await shelf(context)
       const list = await context.api.get('/connected_accounts', { organization_id, page_size: 2 })
       const page_token = list.is(200).string('next_page_token')
-      const answer = await context.api.get(PATH, { query: context.ledger.prefix, page_token })
+      const answer = await context.api.get(PATH, { query: context.resources.prefix, page_token })
       answer.is(400)
     },
   },
@@ -115,18 +115,18 @@ export const SEARCH_CHECKS: readonly Check[] = [
     basis: 'document:4.9',
     run: async (context) => {
       await shelf(context)
-      for (const query of [`${context.ledger.prefix}.*`, `${context.ledger.prefix}%`]) {
+      for (const query of [`${context.resources.prefix}.*`, `${context.resources.prefix}%`]) {
         same(idsOf(await found(context, { query })), [], `the ids found for ${query}`)
       }
     },
   },
-]
+])
 
 async function found({ api }: CheckContext, query: Query): Promise<Answer> {
   return (await api.get(PATH, query)).is(200)
 }
 
-function refused(name: string, title: string, query: Query, basis: CheckBasis): Check {
+function refused(name: string, title: string, query: Query, basis: CheckBasis): CheckEntry {
   return {
     id: `search/${name}`,
     title,

@@ -1,42 +1,29 @@
-import type { Check } from '../check.ts'
-import { Broken, Skipped } from '../verdict.ts'
+import { ROUTES } from '../../contract/route.ts'
+import type { Operation } from '../../contract/shapes.ts'
+import { Broken, Skipped } from '../answer.ts'
+import { type Check, checksOf } from '../check.ts'
+import type { CheckContext } from '../context.ts'
 
-const OPERATIONS = [
-  'create_token',
-  'list_connected_accounts',
-  'update_connected_account',
-  'create_connected_account',
-  'get_connected_account_auth',
-  'get_connected_account_details',
-  'create_magic_link',
-  'verify_user',
-  'delete_connected_account',
-  'search_connected_accounts',
-  'list_connections',
-  'create_custom_provider',
-  'update_custom_provider',
-  'delete_custom_provider',
-  'execute_tool',
-  'list_tools',
-  'list_scoped_tools',
-  'list_available_tools',
-  'list_providers',
-]
+/** All answers to the earlier checks, validated against everything that `spec/openapi.yaml` declares (G53). */
+export const SHAPE_CHECKS: readonly Check[] = ROUTES.flatMap(({ operation }) =>
+  checksOf(operation, [
+    {
+      id: `shape/${operation}`,
+      title: `every answer of ${operation} has a declared status and the declared fields`,
+      basis: 'choice:G53',
+      run: (context) => validateAnswers(context, operation),
+    },
+  ]),
+)
 
-/** All answers to the checks before these, held against the whole of what `spec/openapi.yaml` declares (G53). */
-export const SHAPE_CHECKS: readonly Check[] = OPERATIONS.map((operation) => ({
-  id: `shape/${operation}`,
-  title: `every answer of ${operation} has a declared status and the declared fields`,
-  basis: 'choice:G53',
-  run: ({ observed }) => {
-    if (!observed) return Promise.reject(new Skipped('nobody judges shapes in this run'))
-    const answers = observed.of(operation)
-    if (answers.length === 0) return Promise.reject(new Skipped(`no other check of this run asked ${operation}`))
-    for (const answer of answers) {
-      const [first] = observed.judge.problems(operation, answer)
-      if (first !== undefined)
-        return Promise.reject(new Broken(`${answer.asked} to keep the declared shape`, `${answer.status}: ${first}`))
+function validateAnswers({ recorded }: CheckContext, operation: Operation): void {
+  if (!recorded) throw new Skipped('this run does not validate shapes')
+  const answers = recorded.of(operation)
+  if (answers.length === 0) throw new Skipped(`no other check of this run called ${operation}`)
+  for (const answer of answers) {
+    const [problem] = recorded.validator.problems(operation, answer)
+    if (problem !== undefined) {
+      throw new Broken(`${answer.asked} to keep the declared shape`, `${answer.status}: ${problem}`)
     }
-    return Promise.resolve()
-  },
-}))
+  }
+}

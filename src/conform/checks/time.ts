@@ -1,115 +1,146 @@
+import type { Operation } from '../../contract/shapes.ts'
 import { must } from '../answer.ts'
 import type { Check, CheckBasis } from '../check.ts'
 import { type CheckContext, VERIFY_URL } from '../context.ts'
+import type { TestEnvironment } from '../control-api.ts'
 import { credentialsOf } from '../offer.ts'
-import type { OwnEnvironment } from '../own-world.ts'
 
 const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
 
 /** What happens when time passes, in an environment of a toolmock whose clock the check moves. */
 export const TIME_CHECKS: readonly Check[] = [
-  check('bearer', 'an access token ends after expires_in', 'convention:G13', async ({ registry, own }) => {
-    const issued = (await own.api.requestToken()).is(200)
-    const headers = { Authorization: `Bearer ${issued.string('access_token')}` }
-    await registry.advance(`${Number(issued.at('expires_in')) - 60}s`)
-    ;(await own.api.send('GET', '/connections', undefined, headers)).is(200)
-    await registry.advance('61s')
-    ;(await own.api.send('GET', '/connections', undefined, headers)).is(401)
-  }),
-  check('link', 'an expired link answers 410', 'document:2.3', async ({ registry, own }) => {
+  check(
+    'bearer',
+    'create_token',
+    'an access token ends after expires_in',
+    'convention:G13',
+    async ({ environment, own }) => {
+      const issued = (await own.api.requestToken()).is(200)
+      const headers = { Authorization: `Bearer ${issued.string('access_token')}` }
+      await environment.advance(`${Number(issued.at('expires_in')) - 60}s`)
+      ;(await own.api.send('GET', '/connections', undefined, headers)).is(200)
+      await environment.advance('61s')
+      ;(await own.api.send('GET', '/connections', undefined, headers)).is(401)
+    },
+  ),
+  check('link', 'create_magic_link', 'an expired link answers 410', 'document:2.3', async ({ environment, own }) => {
     const { id } = await own.account()
     const answer = (await own.link({ id, user_verify_url: VERIFY_URL })).is(200)
-    await registry.advance('16m')
-    ;(await own.wire.send({ method: 'GET', path: answer.string('link') })).is(410)
-  }),
-  check('link-before', 'a link works until its expiry', 'document:2.3', async ({ registry, own }) => {
-    const { id } = await own.account()
-    const answer = (await own.link({ id, user_verify_url: VERIFY_URL })).is(200)
-    await registry.advance('14m')
-    await own.control().decide(answer.string('link'), 'approve')
-  }),
-  check('auth-request', 'an expired auth request is a 404 at verify', 'choice:G32', async ({ registry, own }) => {
-    const account = await own.account()
-    const request = await own.pendingRequest(account)
-    await registry.advance('11m')
-    ;(await own.verify(request, account.identifier)).is(404)
-    ;(await own.details(account.id)).has('connected_account.status', 'PENDING_AUTH')
+    await environment.advance('16m')
+    ;(await own.target.send({ method: 'GET', path: answer.string('link') })).is(410)
   }),
   check(
+    'link-before',
+    'create_magic_link',
+    'a link works until its expiry',
+    'document:2.3',
+    async ({ environment, own }) => {
+      const { id } = await own.account()
+      const answer = (await own.link({ id, user_verify_url: VERIFY_URL })).is(200)
+      await environment.advance('14m')
+      await own.control().decide(answer.string('link'), 'approve')
+    },
+  ),
+  check(
+    'auth-request',
+    'verify_user',
+    'an expired auth request is a 404 at verify',
+    'choice:G32',
+    async ({ environment, own }) => {
+      const account = await own.account()
+      const request = await own.pendingRequest(account)
+      await environment.advance('11m')
+      ;(await own.verify(request, account.identifier)).is(404)
+      ;(await own.details(account.id)).has('connected_account.status', 'PENDING_AUTH')
+    },
+  ),
+  check(
     'token-expires',
+    'get_connected_account_details',
     'without a refresh token an account expires',
     'convention:States',
-    async ({ registry, own }) => {
+    async ({ environment, own }) => {
       const id = await stored(own, { access_token: 'at-short' })
-      await registry.advance('25h')
+      await environment.advance('25h')
       own.api.signOut()
       ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
     },
   ),
   check(
     'expired-executes-nothing',
+    'execute_tool',
     'an EXPIRED account is a 400 with code 9',
     'convention:G44',
-    async ({ registry, own }) => {
+    async ({ environment, own }) => {
       const id = await stored(own, { access_token: 'at-short' })
-      await registry.happen(id, 'expire')
+      await environment.accountEvent(id, 'expire')
       const tool = await own.offer.tool((await own.offer.ofType('OAUTH')).name, () => true, 'at all')
       const body = { connected_account_id: id, tool_name: tool.name, tool_input: {} }
       ;(await own.api.post('/execute_tool', body)).is(400).has('code', 9)
     },
   ),
-  check('token-refreshed', 'get-auth refreshes an expired token first', 'document:2.2', async ({ registry, own }) => {
-    const id = await consented(own)
-    const before = (await own.auth(id)).string(TOKEN)
-    await registry.advance('2h')
-    const after = (await own.auth(id)).has('connected_account.status', 'ACTIVE')
-    must(after.string(TOKEN) !== before, 'another access token than before', before)
-    const [expires, updated] = ['token_expires_at', 'updated_at'].map((field) =>
-      after.string(`connected_account.${field}`),
-    )
-    must((expires ?? '') > (updated ?? ''), 'an expiry in the future', expires)
-  }),
+  check(
+    'token-refreshed',
+    'get_connected_account_auth',
+    'get-auth refreshes an expired token first',
+    'document:2.2',
+    async ({ environment, own }) => {
+      const id = await consented(own)
+      const before = (await own.auth(id)).string(TOKEN)
+      await environment.advance('2h')
+      const after = (await own.auth(id)).has('connected_account.status', 'ACTIVE')
+      must(after.string(TOKEN) !== before, 'another access token than before', before)
+      const [expires, updated] = ['token_expires_at', 'updated_at'].map((field) =>
+        after.string(`connected_account.${field}`),
+      )
+      must((expires ?? '') > (updated ?? ''), 'an expiry in the future', expires)
+    },
+  ),
   check(
     'token-refreshed-for-tool',
+    'execute_tool',
     'a tool call refreshes an expired token first',
     'convention:G46',
-    async ({ registry, own }) => {
+    async ({ environment, own }) => {
       const id = await consented(own)
       const { name } = await own.offer.ofType('OAUTH')
       const tool = await own.offer.tool(name, ({ required }) => required.length === 0, 'without required input')
-      await registry.advance('2h')
+      await environment.advance('2h')
       ;(await own.api.post('/execute_tool', { connected_account_id: id, tool_name: tool.name, tool_input: {} })).is(200)
     },
   ),
   check(
     'refresh-refused',
+    'get_connected_account_auth',
     'a refused refresh makes the account EXPIRED',
     'convention:States',
-    async ({ registry, own }) => {
+    async ({ environment, own }) => {
       const id = await consented(own)
-      await registry.happen(id, 'revoke_refresh_token')
-      await registry.advance('2h')
+      await environment.accountEvent(id, 'revoke_refresh_token')
+      await environment.advance('2h')
       ;(await own.auth(id)).has('connected_account.status', 'EXPIRED')
     },
   ),
   check(
     'expired-link',
+    'create_magic_link',
     'a link for an EXPIRED account makes it PENDING_AUTH',
     'convention:States',
-    async ({ registry, own }) => {
+    async ({ environment, own }) => {
       const id = await stored(own, { access_token: 'at-short' })
-      await registry.happen(id, 'expire')
+      await environment.accountEvent(id, 'expire')
       ;(await own.link({ id })).is(200)
       ;(await own.details(id)).has('connected_account.status', 'PENDING_AUTH')
     },
   ),
   check(
     'disconnected-executes-nothing',
+    'execute_tool',
     'a DISCONNECTED account is a 400',
     'convention:G44',
-    async ({ registry, own }) => {
+    async ({ environment, own }) => {
       const account = await own.active()
-      await registry.happen(account.id, 'disconnect')
+      await environment.accountEvent(account.id, 'disconnect')
       ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
       const tool = await own.offer.tool(account.connector, () => true, 'at all')
       const body = { connected_account_id: account.id, tool_name: tool.name, tool_input: {} }
@@ -118,11 +149,12 @@ export const TIME_CHECKS: readonly Check[] = [
   ),
   check(
     'update-reactivates',
+    'update_connected_account',
     'live credentials make an EXPIRED account ACTIVE',
     'choice:States',
-    async ({ registry, own }) => {
+    async ({ environment, own }) => {
       const id = await stored(own, { access_token: 'at-short' })
-      await registry.happen(id, 'expire')
+      await environment.accountEvent(id, 'expire')
       const details = credentialsOf('oauth_token', 'new')
       const answer = await own.api.put('/connected_accounts', {
         id,
@@ -133,6 +165,7 @@ export const TIME_CHECKS: readonly Check[] = [
   ),
   check(
     'environments',
+    null,
     'what one client makes another client does not see',
     'choice:environments',
     async ({ own }, context) => {
@@ -142,8 +175,8 @@ export const TIME_CHECKS: readonly Check[] = [
   ),
 ]
 
-interface Surroundings {
-  readonly registry: OwnEnvironment
+interface OwnEnvironment {
+  readonly environment: TestEnvironment
   readonly own: CheckContext
 }
 
@@ -164,9 +197,16 @@ async function consented(own: CheckContext): Promise<string> {
 
 function check(
   name: string,
+  operation: Operation | null,
   title: string,
   basis: CheckBasis,
-  run: (surroundings: Surroundings, context: CheckContext) => Promise<void>,
+  run: (environment: OwnEnvironment, context: CheckContext) => Promise<void>,
 ): Check {
-  return { id: `time/${name}`, title, basis, run: async (context) => run(await context.ownEnvironment(), context) }
+  return {
+    id: `time/${name}`,
+    operation,
+    title,
+    basis,
+    run: async (context) => run(await context.ownEnvironment(), context),
+  }
 }

@@ -1,10 +1,10 @@
 import { must } from '../answer.ts'
-import { type Client, FORM } from '../api.ts'
-import type { Check } from '../check.ts'
+import { type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
+import { type Client, FORM } from '../target.ts'
 
 /** The token endpoint (part 5). */
-export const TOKEN_CHECKS: readonly Check[] = [
+export const TOKEN_CHECKS = checksOf('create_token', [
   {
     id: 'token/issued',
     title: 'client credentials get an access token',
@@ -82,10 +82,10 @@ export const TOKEN_CHECKS: readonly Check[] = [
     id: 'token/repeated-field',
     title: 'a repeated field is invalid_request',
     basis: 'convention:G14',
-    run: async ({ wire, api }) => {
+    run: async ({ target, api }) => {
       const { id, secret } = api.client
       const body = `${new URLSearchParams({ client_id: id, client_secret: secret }).toString()}&grant_type=client_credentials&grant_type=client_credentials`
-      const answer = await wire.send({ method: 'POST', path: '/oauth/token', headers: FORM, body })
+      const answer = await target.send({ method: 'POST', path: '/oauth/token', headers: FORM, body })
       answer.is(400).has('error', 'invalid_request')
     },
   },
@@ -93,11 +93,11 @@ export const TOKEN_CHECKS: readonly Check[] = [
     id: 'token/json-body',
     title: 'a token request in JSON is invalid_request',
     basis: 'document:5.1',
-    run: async ({ wire, api }) => {
+    run: async ({ target, api }) => {
       const { id, secret } = api.client
       const body = JSON.stringify({ client_id: id, client_secret: secret, grant_type: 'client_credentials' })
       const headers = { 'Content-Type': 'application/json' }
-      const answer = await wire.send({ method: 'POST', path: '/oauth/token', headers, body })
+      const answer = await target.send({ method: 'POST', path: '/oauth/token', headers, body })
       answer.is(400)
     },
   },
@@ -141,7 +141,7 @@ export const TOKEN_CHECKS: readonly Check[] = [
       answer.is(400).string('error_description')
     },
   },
-]
+])
 
 async function issued({ api }: CheckContext) {
   return (await api.requestToken()).is(200)
@@ -158,7 +158,7 @@ function basic({ id, secret }: Client): string {
 }
 
 /** A token request that is refused in the words of RFC 6749 5.2. */
-function refused(name: string, title: string, changes: Record<string, string | undefined>, error: string): Check {
+function refused(name: string, title: string, changes: Record<string, string | undefined>, error: string): CheckEntry {
   return {
     id: `token/${name}`,
     title,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/json.ts'
 import { must, same } from '../answer.ts'
-import type { Check, CheckBasis } from '../check.ts'
-import type { CheckContext, MadeAccount } from '../context.ts'
+import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
+import type { CheckContext, CreatedAccount } from '../context.ts'
 import { credentialsOf } from '../offer.ts'
 
 const PATH = '/connected_accounts'
@@ -9,7 +9,7 @@ const DETAILS = 'connected_account.authorization_details'
 const CONFIG = 'connected_account.api_config'
 
 /** PUT /connected_accounts (4.2). */
-export const UPDATE_CHECKS: readonly Check[] = [
+export const UPDATE_CHECKS = checksOf('update_connected_account', [
   {
     id: 'update/by-id',
     title: 'update answers 200 with the account',
@@ -198,21 +198,21 @@ export const UPDATE_CHECKS: readonly Check[] = [
       must(!answer.text.includes('set-by-the-caller'), 'an access token of the service', answer.text)
     },
   },
-]
+])
 
-async function update({ api }: CheckContext, { id }: MadeAccount, connected_account: JsonObject) {
+async function update({ api }: CheckContext, { id }: CreatedAccount, connected_account: JsonObject) {
   return (await api.put(PATH, { id, connected_account })).is(200)
 }
 
-function configured(context: CheckContext): Promise<MadeAccount> {
+function configured(context: CheckContext): Promise<CreatedAccount> {
   return context.account({ connected_account: { api_config: { a: 1, b: 2, nested: { x: 1 } } } })
 }
 
-async function oauthAccount(context: CheckContext): Promise<MadeAccount> {
+async function oauthAccount(context: CheckContext): Promise<CreatedAccount> {
   const { name } = await context.offer.ofType('OAUTH')
   return context.account({
     connector: name,
-    connected_account: { authorization_details: credentialsOf('oauth_token', context.ledger.name()) },
+    connected_account: { authorization_details: credentialsOf('oauth_token', context.resources.name()) },
   })
 }
 
@@ -223,7 +223,10 @@ interface Refusal {
   readonly basis: CheckBasis
 }
 
-function refused({ name, title, status, basis }: Refusal, locator: (account: MadeAccount) => JsonObject): Check {
+function refused(
+  { name, title, status, basis }: Refusal,
+  locator: (account: CreatedAccount) => JsonObject,
+): CheckEntry {
   return {
     id: `update/${name}`,
     title,

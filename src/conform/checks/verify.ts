@@ -1,10 +1,10 @@
 import { must, same } from '../answer.ts'
-import type { Check } from '../check.ts'
+import { checksOf } from '../check.ts'
 
 const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
 
 /** POST /connected_accounts/user/verify (4.7, 3.1). */
-export const VERIFY_CHECKS: readonly Check[] = [
+export const VERIFY_CHECKS = checksOf('verify_user', [
   {
     id: 'verify/redirect-url',
     title: 'verify answers a redirect URL',
@@ -166,4 +166,4 @@ export const VERIFY_CHECKS: readonly Check[] = [
       same(answer.status, 400, 'the status for an unknown request with an empty identifier')
     },
   },
-]
+])

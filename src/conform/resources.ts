@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import type { Answer } from './answer.ts'
-import type { Api } from './api.ts'
+import type { Api } from './target.ts'
 
 /**
- * What this run has made at the target and has to take away again. Names carry the run's own prefix; nothing without it is
- * ever deleted, whatever the target answers.
+ * The accounts and providers that a run has created at the target, and removes at its end. Their names start with the prefix of
+ * the run; nothing without it is ever deleted, whatever the target answers.
  */
-export class Ledger {
+export class TestResources {
   readonly #api: Api
   readonly prefix: string
   readonly #accounts = new Set<string>()
@@ -18,25 +18,25 @@ export class Ledger {
     this.prefix = prefix
   }
 
-  /** A name that nobody else has. */
+  /** A name that nothing else has. */
   name(label = ''): string {
     this.#names += 1
     return `${this.prefix}-${this.#names}${label === '' ? '' : `-${label}`}`
   }
 
-  /** An identifier of an account that nobody else has. */
+  /** An identifier that no other account has. */
   identifier(label = ''): string {
     return `${this.name(label)}@conform.example`
   }
 
-  /** Notes an account that an answer shows to be of this run. */
-  noteAccount(answer: Answer): void {
+  /** Adds the account of an answer, if its name is one of this run. */
+  addAccount(answer: Answer): void {
     if (answer.status > 201) return
     const account = objectAt(answer, 'connected_account')
-    if (account) this.#note(account)
+    if (account) this.#add(account)
   }
 
-  noteProvider(answer: Answer): void {
+  addProvider(answer: Answer): void {
     if (answer.status > 201) return
     const provider = objectAt(answer, 'provider')
     const identifier = provider && own(provider, 'identifier')
@@ -45,39 +45,39 @@ export class Ledger {
       this.#providers.add(identifier)
   }
 
-  /** Removes everything that is noted, and what carries the prefix beside it; answers how much is left. */
-  async clear(): Promise<number> {
-    await this.#sweep()
+  /** Removes them, and every other account with the prefix; answers how many are left. */
+  async removeAll(): Promise<number> {
+    await this.#findAccounts()
     let left = 0
-    for (const id of this.#accounts) left += await this.#gone(this.#api.post('/connected_accounts:delete', { id }))
+    for (const id of this.#accounts) left += await this.#remaining(this.#api.post('/connected_accounts:delete', { id }))
     for (const identifier of this.#providers) {
-      left += await this.#gone(this.#api.delete(`/custom-providers/${encodeURIComponent(identifier)}`))
+      left += await this.#remaining(this.#api.delete(`/custom-providers/${encodeURIComponent(identifier)}`))
     }
     this.#accounts.clear()
     this.#providers.clear()
     return left
   }
 
-  async #gone(answer: Promise<Answer>): Promise<number> {
+  async #remaining(answer: Promise<Answer>): Promise<number> {
     const { status } = await answer
     return status === 200 || status === 404 ? 0 : 1
   }
 
-  /** Accounts that a magic link made have never been in an answer. */
-  async #sweep(): Promise<void> {
+  /** Accounts that a magic link created were never in an answer. */
+  async #findAccounts(): Promise<void> {
     let token = ''
     for (let page = 0; page < 100; page += 1) {
       const query = { query: this.prefix, page_size: 30, page_token: token === '' ? undefined : token }
       const answer = await this.#api.get('/connected_accounts:search', query)
       if (answer.status !== 200) return
-      for (const account of listAt(answer, 'connected_accounts')) this.#note(account)
+      for (const account of listAt(answer, 'connected_accounts')) this.#add(account)
       const next = answer.at('next_page_token')
       if (typeof next !== 'string' || next === '' || next === token) return
       token = next
     }
   }
 
-  #note(account: JsonObject): void {
+  #add(account: JsonObject): void {
     const [id, identifier] = [own(account, 'id'), own(account, 'identifier')]
     if (typeof id === 'string' && typeof identifier === 'string' && identifier.startsWith(this.prefix))
       this.#accounts.add(id)

@@ -1,6 +1,33 @@
 import type { JsonValue } from '../domain/json.ts'
-import type { Answer } from './answer.ts'
-import type { Wire } from './wire.ts'
+import { HttpClient, type HttpRequest } from '../http-client.ts'
+import { Answer } from './answer.ts'
+import type { RecordedAnswers } from './response-validator.ts'
+
+const TIMEOUT_MS = 30_000
+
+/** The implementation that is checked: plain HTTP requests, and a record of the answers. */
+export class Target {
+  readonly #client: HttpClient
+  readonly #recorded: RecordedAnswers | undefined
+
+  constructor(baseUrl: string, recorded?: RecordedAnswers) {
+    this.#client = new HttpClient(baseUrl, { timeoutMs: TIMEOUT_MS, keepAlive: true })
+    this.#recorded = recorded
+  }
+
+  /** @throws Error when there is no answer */
+  async send(request: HttpRequest): Promise<Answer> {
+    const { status, headers, text } = await this.#client.send(request)
+    const { method, path } = request
+    const answer = new Answer(`${method} ${path.replace(/\?.*/, '')}`, status, headers, text)
+    this.#recorded?.record(method, path.replace(/\?.*/, ''), answer)
+    return answer
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+}
 
 export interface Client {
   readonly id: string
@@ -11,12 +38,12 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 
 /** The service as a client uses it: JSON under `/api/v1`, with a bearer token that is fetched once. */
 export class Api {
-  readonly wire: Wire
+  readonly target: Target
   readonly client: Client
   #token: Promise<string> | undefined
 
-  constructor(wire: Wire, client: Client) {
-    this.wire = wire
+  constructor(target: Target, client: Client) {
+    this.target = target
     this.client = client
   }
 
@@ -25,7 +52,7 @@ export class Api {
     return (this.#token ??= this.requestToken().then((answer) => answer.is(200).string('access_token')))
   }
 
-  /** Gives up the token, which may have expired. */
+  /** Forgets the token, which may have expired. */
   signOut(): void {
     this.#token = undefined
   }
@@ -38,7 +65,7 @@ export class Api {
     const given = Object.entries(form).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, value]],
     )
-    return this.wire.send({
+    return this.target.send({
       method: 'POST',
       path: '/oauth/token',
       headers,
@@ -70,8 +97,7 @@ export class Api {
       ...headers,
     }
     const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
-    const ask = { method, path: `/api/v1${path}`, headers: sent }
-    return this.wire.send(body === undefined ? ask : { ...ask, body })
+    return this.target.send({ method, path: `/api/v1${path}`, headers: sent, body })
   }
 }
 

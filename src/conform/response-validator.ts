@@ -1,0 +1,68 @@
+import { isOperation, ROUTES } from '../contract/route.ts'
+import type { Answer } from './answer.ts'
+
+/** Checks answers against the shapes that the contract declares. */
+export interface ResponseValidator {
+  /** The operation of a method and a path; undefined when there is none. */
+  operationOf(method: string, path: string): string | undefined
+  /** What is wrong with an answer of an operation, one sentence for each problem. */
+  problems(operation: string, answer: Answer): readonly string[]
+}
+
+/** Prism as the validator: it reads the document that the mock reads, and shares no code with the mock. */
+export async function prismValidator(): Promise<ResponseValidator> {
+  const { createPrismValidator } = await import('../contract/prism-validator.ts')
+  const prism = await createPrismValidator()
+  const routes = ROUTES.map(({ operation, method, path }) => ({ operation, method, pattern: patternOf(path) }))
+  return {
+    operationOf: (method, path) =>
+      routes.find((route) => route.method === method && route.pattern.test(path))?.operation,
+    problems: (operation, answer) => {
+      if (!isOperation(operation)) return []
+      const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
+      const found = prism.response(operation, answer.status, headers, bodyOf(answer))
+      return found.map(({ field, message }) => (field === '' ? message : `${field} ${message}`))
+    },
+  }
+}
+
+/** A part of the path in braces stands for one segment. */
+function patternOf(path: string): RegExp {
+  const parts = path.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('[^/]+')}$`)
+}
+
+/** A body that is not JSON is validated as a text. */
+function bodyOf({ text }: Answer): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** How many answers of an operation are recorded. */
+const MAX_ANSWERS = 500
+
+/** The answers of a run by operation, which are validated at its end. */
+export class RecordedAnswers {
+  readonly validator: ResponseValidator
+  readonly #answers = new Map<string, Answer[]>()
+
+  constructor(validator: ResponseValidator) {
+    this.validator = validator
+  }
+
+  record(method: string, path: string, answer: Answer): void {
+    const operation = this.validator.operationOf(method, path)
+    if (operation === undefined) return
+    const answers = this.#answers.get(operation)
+    if (!answers) this.#answers.set(operation, [answer])
+    else if (answers.length < MAX_ANSWERS) answers.push(answer)
+  }
+
+  of(operation: string): readonly Answer[] {
+    return this.#answers.get(operation) ?? []
+  }
+}
