@@ -79,7 +79,7 @@ function nodeOf(spec: SpecDocument, schema: Schema): FieldNode {
   const parts = (schema.allOf ?? []).map((part) => nodeOf(spec, part))
   if (schema.$ref !== undefined) parts.push(nodeOf(spec, follow<Schema>(spec, schema)))
   const node: FieldNode = {}
-  if (schema.readOnly === true) node.outputOnly = true
+  if (schema['x-output-only'] === true) node.outputOnly = true
   if (typeof schema['x-alias-of'] === 'string') node.aliasOf = schema['x-alias-of']
   if (schema.items) node.items = nodeOf(spec, schema.items)
   if (schema.properties) {

@@ -11,8 +11,6 @@ const ANNOTATIONS = new Set([
   'externalDocs',
   'xml',
   'discriminator',
-  'readOnly',
-  'writeOnly',
   '$comment',
 ])
 
@@ -45,7 +43,7 @@ interface View {
 export function requestSchema(spec: SpecDocument, schema: Schema): Schema {
   const view: View = {
     spec,
-    unchecked: (property) => property.readOnly === true || follow<Schema>(spec, property).readOnly === true,
+    unchecked: (property) => property['x-output-only'] === true,
     reference: (ref, inside) => {
       if (inside.includes(ref)) throw new Error(`${SPEC}: ${ref} contains itself, which nothing here expects`)
       return viewed(view, follow<Schema>(spec, { $ref: ref }), [...inside, ref])

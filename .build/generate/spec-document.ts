@@ -14,8 +14,8 @@ export interface Schema {
   allOf?: Schema[]
   anyOf?: Schema[]
   oneOf?: Schema[]
-  readOnly?: boolean
-  writeOnly?: boolean
+  /** Only ever answered; ignored in requests (G9). */
+  'x-output-only'?: boolean
   format?: string
   [keyword: string]: unknown
 }
@@ -69,6 +69,9 @@ export interface SpecOperation {
   statusBasis: ReadonlyMap<string, string>
 }
 
+/** The basis of what HTTP servers answer in general: declared for generated clients, no part of the operation's own contract. */
+const TRANSPORT = 'transport'
+
 const METHODS = ['get', 'put', 'post', 'delete', 'patch']
 
 export async function readSpec(root: string): Promise<SpecDocument> {
@@ -92,9 +95,10 @@ function readOperation(
 ): SpecOperation {
   const operation = (item as Record<string, unknown>)[at.method] as OperationObject
   const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])]
-  const responses = Object.entries(operation.responses).map(
-    ([status, response]) => [declaredStatus(operation.operationId, status), follow<Content>(spec, response)] as const,
-  )
+  const responses = Object.entries(operation.responses)
+    .map(([status, response]) => [status, follow<Content>(spec, response)] as const)
+    .filter(([, response]) => response['x-basis'] !== TRANSPORT)
+    .map(([status, response]) => [declaredStatus(operation.operationId, status), response] as const)
   return {
     id: operation.operationId,
     ...at,

@@ -52,7 +52,7 @@ export const wordTables: Step = {
         for (const { name } of query) tables.name(name)
         return `  ${id}: { ${parts.join(', ')} },\n`
       })
-    const error = tables.node({ $ref: '#/components/schemas/Error' })
+    const error = tables.node({ $ref: '#/components/schemas/ErrorBody' })
     const known = JSON.stringify([...tables.words].sort(), null, 2)
     const text = [
       HEADER,

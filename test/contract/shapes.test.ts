@@ -17,7 +17,7 @@ describe('the types of the contract', () => {
   })
 
   it('are those of the spec for an answer', () => {
-    expectTypeOf<Status<'verify_user'>>().toEqualTypeOf<200 | 400 | 401 | 403 | 404 | 413>()
+    expectTypeOf<Status<'verify_user'>>().toEqualTypeOf<200 | 400 | 401 | 403 | 404 | 405 | 413 | 503>()
     expectTypeOf<ResponseBody<'list_connected_accounts', 200>['total_size']>().toEqualTypeOf<number>()
     expectTypeOf<ResponseBody<'delete_connected_account', 200>>().toEqualTypeOf<undefined>()
   })

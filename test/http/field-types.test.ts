@@ -28,7 +28,7 @@ function fieldsOf(schema: JsonObject, path: readonly string[] = []): Field[] {
     if (!isJsonObject(property)) return []
     const target = follow(property)
     const type = own(target, 'type')
-    if (typeof type !== 'string' || own(target, 'readOnly') === true) return []
+    if (typeof type !== 'string' || own(target, 'x-output-only') === true) return []
     return [{ path: [...path, name], type }, ...fieldsOf(target, [...path, name])]
   })
 }

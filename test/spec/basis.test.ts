@@ -3,7 +3,7 @@ import { own } from '../../src/domain/json.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { components, document, fidelity, operations, walk } from './document.ts'
 
-const LEGAL = /^(document:\d(\.\d+)?|(convention|choice)(:G\d+)?)$/
+const LEGAL = /^(document:\d(\.\d+)?|(convention|choice)(:G\d+)?|transport)$/
 
 function basisOf(value: JsonObject): string {
   const basis = own(value, 'x-basis')

@@ -66,6 +66,12 @@ describe('the operations of the contract', () => {
     expect(without.map(([status]) => status)).toEqual([])
   })
 
+  it.each(operations)('declare what HTTP servers answer in general: $id', ({ responses, transport }) => {
+    const declared = [...responses, ...transport].map(([status]) => status)
+    expect(declared).toEqual(expect.arrayContaining(['404', '405', '503', 'default']))
+    expect(transport.flatMap(([, response]) => [...reachable(response)])).toContain('ErrorBody')
+  })
+
   it.each(operations)('name the scheme on a 401: $id', ({ responses }) => {
     const refused = responses.find(([status]) => status === '401')?.[1]
     expect(refused && Object.keys(member(refused, 'headers'))).toContain('WWW-Authenticate')
@@ -93,7 +99,7 @@ describe('the enumerations of the contract', () => {
 
   it('list every numeric code that the error catalogue uses', () => {
     const codes = [...new Set(Object.values(ERROR_CATALOGUE).map(({ code }) => code))].sort((a, b) => a - b)
-    expect(own(property('Error', 'code'), 'enum')).toEqual(codes)
+    expect(own(property('ErrorBody', 'code'), 'enum')).toEqual(codes)
   })
 })
 

@@ -20,6 +20,8 @@ export interface DocumentOperation {
   /** Those of the path included; references are followed. */
   parameters: JsonObject[]
   responses: [status: string, response: JsonObject][]
+  /** What HTTP servers answer in general (`x-basis: transport`). */
+  transport: [status: string, response: JsonObject][]
 }
 
 const METHODS = ['get', 'put', 'post', 'delete']
@@ -34,9 +36,14 @@ export const operations: DocumentOperation[] = entries(member(document, 'paths')
       pointer: pointer('paths', path, method),
       object,
       parameters: [...list(item, 'parameters'), ...list(object, 'parameters')].map(follow),
-      responses: entries(member(object, 'responses')),
+      responses: answers(object).filter(([, response]) => own(response, 'x-basis') !== 'transport'),
+      transport: answers(object).filter(([, response]) => own(response, 'x-basis') === 'transport'),
     })),
 )
+
+function answers(operation: JsonObject): [string, JsonObject][] {
+  return entries(member(operation, 'responses')).map(([status, response]) => [status, follow(response)])
+}
 
 export const components = (kind: string): [name: string, component: JsonObject][] =>
   entries(member(member(document, 'components'), kind))
@@ -122,5 +129,12 @@ function parseDocument(): JsonObject {
 
 /** Strict, so that a misspelt keyword in a schema is an error and not a rule that never applies. */
 const ajv = addFormats.default(new Ajv2020({ strict: true, allErrors: true }))
-ajv.addVocabulary(['x-basis', 'x-alias-of', 'x-values-of', 'x-extensible-enum', ...Object.keys(document)])
+ajv.addVocabulary([
+  'x-basis',
+  'x-alias-of',
+  'x-values-of',
+  'x-extensible-enum',
+  'x-output-only',
+  ...Object.keys(document),
+])
 ajv.addSchema(document, 'spec', undefined, false)
