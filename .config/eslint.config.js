@@ -92,7 +92,7 @@ const timeAndChance = {
 }
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', '.toolmock/', 'src/contract/generated/'] },
+  { ignores: ['dist/', 'coverage/', '.toolmock/', 'src/contract/generated/', 'test/fixtures/generated-clients/'] },
   {
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: root } },
