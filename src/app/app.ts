@@ -245,6 +245,7 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
       await journalFile?.close()
       await tls?.release()
       await services.thirdParties.close()
+      services.scenarios.saveCounts(services.registry.environments())
       await services.registry.close()
     },
   }

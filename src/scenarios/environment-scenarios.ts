@@ -84,7 +84,13 @@ export class ScenarioRegistry {
   /** The scenarios of the start as they were read anew (`--watch`): those that run start anew. */
   redefine(scenarios: readonly Scenario[], environments: Iterable<Environment>): void {
     this.startWith(scenarios)
-    for (const environment of environments) for (const scenario of scenarios) this.of(environment).define(scenario)
+    for (const environment of environments)
+      for (const scenario of scenarios) this.of(environment).define(scenario, false)
+  }
+
+  /** Commits what has been counted since the last commit, before the server stops. */
+  saveCounts(environments: Iterable<Environment>): void {
+    for (const environment of environments) this.#of.get(environment)?.saveCounts()
   }
 
   /** Those of an environment; the scenarios of the start begin when it is first asked for. */
@@ -116,15 +122,15 @@ export class EnvironmentScenarios {
   readonly #environment: Environment
   readonly #services: ScenarioServices
   readonly #initial: () => readonly Scenario[]
-  /** By name, in the order of their starts; stopped ones stay to be read. */
-  readonly #runs = new Map<string, ScenarioRun>()
   /** The run of each row: undoing a commit brings an earlier row back, and with it the run as it is. */
   readonly #runOf = new WeakMap<StoredScenarioRun, ScenarioRun>()
+  /** Runs that act, in the order of their starts. */
   #active: readonly ScenarioRun[] = []
   /** Whether rows change because of a call of this object; otherwise a commit is being undone. */
   #changing = false
-  /** Runs that are over: what a reset begins anew has still happened. */
+  /** Runs that are over: what a reset begins anew has still happened. Only the latest can still come back by an undo. */
   readonly #past = new Set<ScenarioRun>()
+  readonly #longPast = new Histories()
   #random: (() => number) | undefined
 
   constructor(environment: Environment, services: ScenarioServices, initial: () => readonly Scenario[]) {
@@ -132,7 +138,6 @@ export class EnvironmentScenarios {
     this.#services = services
     this.#initial = initial
     const { model } = environment
-    for (const row of model.tables.scenario_runs.values()) this.#follow(undefined, row)
     model.scenarioRunChanged = (before, after) => {
       this.#follow(before, after)
     }
@@ -149,6 +154,7 @@ export class EnvironmentScenarios {
       }
       this.#startInitial()
     })
+    this.#follow()
   }
 
   /** Whether any scenario runs: the one check of a request where none does. */
@@ -157,12 +163,12 @@ export class EnvironmentScenarios {
   }
 
   /** Makes a scenario known; one of the same name is replaced and, if it runs, starts anew. */
-  define(scenario: Scenario): void {
+  define(scenario: Scenario, byHand = true): void {
     const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
     this.#change(() => {
       definitions.put({ id: scenario.name, scenario })
       const former = runs.get(scenario.name)
-      if (former?.running) this.#begin(scenario, former.by_hand)
+      if (former?.running) this.#begin(scenario, byHand || former.by_hand)
       else if (former) runs.remove(scenario.name)
     })
   }
@@ -188,7 +194,7 @@ export class EnvironmentScenarios {
         [...definitions.values()].map(({ id }) => id),
       )
     this.#change(() => {
-      const run = this.#runs.get(name)
+      const run = this.#currentRun(name)
       if (run) this.#save(run, false)
     })
   }
@@ -216,7 +222,7 @@ export class EnvironmentScenarios {
   list(): ScenarioView[] {
     const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
     return [...definitions.values()].map(({ id, scenario }) =>
-      viewOf(scenario, this.#runs.get(id), runs.get(id)?.running ?? false),
+      viewOf(scenario, this.#currentRun(id), runs.get(id)?.running ?? false),
     )
   }
 
@@ -230,7 +236,10 @@ export class EnvironmentScenarios {
   /** What the rules of every run have seen since the server started. */
   history(): ScenarioHistory[] {
     const all = new Histories()
-    for (const run of [...this.#past, ...this.#runs.values()]) all.addRun(run)
+    for (const history of this.#longPast.list()) all.add(history)
+    const { scenario_runs: runs } = this.#environment.model.tables
+    const current = [...runs.values()].flatMap(({ id }) => this.#currentRun(id) ?? [])
+    for (const run of [...this.#past, ...current]) all.addRun(run)
     return all.list()
   }
 
@@ -268,6 +277,13 @@ export class EnvironmentScenarios {
       }
     }
     return rules.length > 0 ? { rules, faults, applied } : undefined
+  }
+
+  /** Commits what has been counted since the last commit. */
+  saveCounts(): void {
+    this.#environment.model.transact(() => {
+      this.#saveCounts()
+    })
   }
 
   /** From 0 to below 1; repeats with the environment's ids. */
@@ -356,33 +372,37 @@ export class EnvironmentScenarios {
   }
 
   /** Rows decide which run is the current one of its scenario, and whether it acts. */
-  #follow(before: StoredScenarioRun | undefined, after: StoredScenarioRun | undefined): void {
+  #follow(before?: StoredScenarioRun, after?: StoredScenarioRun): void {
     const former = before && this.#runOf.get(before)
-    const current = (after && this.#runOf.get(after)) ?? (after && this.#restored(after))
-    if (former && former !== current) {
-      this.#runs.delete(former.scenario.name)
-      // A run whose start is undone has not happened.
-      if (this.#changing) this.#past.add(former)
+    const current = after && this.#currentRun(after.id)
+    // A run whose start is undone has not happened.
+    if (former && former !== current && this.#changing) this.#past.add(former)
+    if (current) this.#past.delete(current)
+    const [oldest] = this.#past
+    if (oldest && this.#past.size > MOST_PAST_RUNS) {
+      this.#past.delete(oldest)
+      this.#longPast.addRun(oldest)
     }
-    if (current) {
-      this.#past.delete(current)
-      if (former !== current) this.#runs.set(current.scenario.name, current)
-    }
-    const { scenario_runs: rows } = this.#environment.model.tables
-    this.#active = [...this.#runs.values()].filter(({ scenario: { name } }) =>
-      name === after?.id ? after.running : rows.get(name)?.running,
-    )
+    const rows = [...this.#environment.model.tables.scenario_runs.values()]
+    this.#active = rows.flatMap(({ id, running }) => (running ? (this.#currentRun(id) ?? []) : []))
   }
 
-  /** The run of a row that the state file holds; undefined when its definition is missing. */
-  #restored(row: StoredScenarioRun): ScenarioRun | undefined {
-    const definition = this.#environment.model.tables.scenario_definitions.get(row.id)
-    if (!definition) return undefined
-    const run = new ScenarioRun(definition.scenario, row)
-    this.#runOf.set(row, run)
+  /** The last run of a scenario, made from its row where the state file holds it; undefined when it never ran. */
+  #currentRun(name: string): ScenarioRun | undefined {
+    const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
+    const row = runs.get(name)
+    if (!row) return undefined
+    let run = this.#runOf.get(row)
+    const scenario = definitions.get(name)?.scenario
+    if (!run && scenario) {
+      run = new ScenarioRun(scenario, row)
+      this.#runOf.set(row, run)
+    }
     return run
   }
 }
+
+const MOST_PAST_RUNS = 1000
 
 /** Whether the request is over after this fault: with another answer, or without one. */
 function endsRequest({ fault: { phase } }: MatchedFault): boolean {

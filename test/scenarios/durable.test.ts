@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { afterAll, describe, expect, it } from 'vitest'
+import { MemoryDisk } from '../support/memory-disk.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+
+// The disk is in memory; the lock of the state file needs a folder.
+const folder = await mkdtemp(join(tmpdir(), 'toolmock-scenarios-'))
+afterAll(() => rm(folder, { recursive: true }))
+
+/** Its first rule leads to the second; each fires on the request that its number says. */
+const STEPS = {
+  name: 'steps',
+  initial: 'first',
+  rules: [
+    rule('a', { nth: 2, state: 'first' }, { then: 'second' }),
+    rule('b', { nth: 2, state: 'second' }, { do: [{ respond: { status: 503 } }] }),
+  ],
+}
+
+function rule(name: string, when: object, what: object): object {
+  return { name, at: 'service', on: { operation: 'list_connections' }, when, ...what }
+}
+
+describe('scenarios that came by the control API', () => {
+  it('survive a restart with their state and with what they counted', async () => {
+    const disk = new MemoryDisk()
+    await withMock(disk, async (mock) => {
+      await start(mock)
+      await list(mock, 2)
+      expect(await view(mock)).toMatchObject({ running: true, state: 'second', rules: [{ hits: 1 }, { matched: 1 }] })
+    })
+    await withMock(disk, async (mock) => {
+      expect(await view(mock)).toMatchObject({ running: true, state: 'second', rules: [{ hits: 1 }, { matched: 1 }] })
+      expect((await mock.api.get('/connections')).status).toBe(503)
+    })
+  })
+
+  it('survive a crash as of the last commit', async () => {
+    const disk = new MemoryDisk()
+    let crashed = disk
+    await withMock(disk, async (mock) => {
+      await start(mock)
+      await list(mock, 1)
+      await mock.api.post('/connected_accounts', { connector: 'mail', identifier: 'ada@example.com' })
+      crashed = disk.after('power-lost')
+    })
+    await withMock(crashed, async (mock) => {
+      expect(await view(mock)).toMatchObject({ running: true, state: 'first', rules: [{ matched: 1 }, {}] })
+    })
+  })
+
+  it('are no part of the state that the control API shows', async () => {
+    await withMock(new MemoryDisk(), async (mock) => {
+      await start(mock)
+      expect(JSON.stringify((await control(mock, 'get', '/state')).body)).not.toContain('steps')
+    })
+  })
+
+  it('stay known after a reset, and run no more', async () => {
+    await withMock(new MemoryDisk(), async (mock) => {
+      await start(mock)
+      await list(mock, 1)
+      await control(mock, 'post', '/reset')
+      expect(await view(mock)).toMatchObject({
+        running: false,
+        started: false,
+        state: null,
+        rules: [{ matched: 0 }, {}],
+      })
+    })
+  })
+})
+
+describe('a change of scenarios that the disk refuses', () => {
+  it.each<[string, 'post' | 'put' | 'delete', string, object | undefined]>([
+    ['a stop', 'post', '/scenarios/steps/stop', undefined],
+    ['a new start', 'post', '/scenarios/steps/start', undefined],
+    ['another definition', 'put', '/scenarios/steps', { ...STEPS, description: 'another' }],
+    ['a start of another one', 'post', '/scenarios/rate-limited/start', undefined],
+    ['the end of all', 'delete', '/scenarios', undefined],
+    ['a reset', 'post', '/reset', undefined],
+  ])('%s is answered with 503 and leaves them as they were', async (_change, method, path, body) => {
+    const disk = new MemoryDisk()
+    await withMock(disk, async (mock) => {
+      await start(mock)
+      await list(mock, 1)
+      const before = await all(mock)
+      disk.fails = () => new Error('ENOSPC: no space left')
+      expect((await control(mock, method, path, body)).status).toBe(503)
+      disk.fails = () => undefined
+      expect(await all(mock)).toEqual(before)
+      // The second request fires the first rule, as if nothing had been asked.
+      await list(mock, 1)
+      expect(await view(mock)).toMatchObject({ state: 'second', rules: [{ matched: 2, hits: 1 }, {}] })
+    })
+  })
+})
+
+function withMock(fileSystem: MemoryDisk, work: (mock: TestToolmock) => Promise<void>): Promise<void> {
+  return withToolmock({ state: join(folder, 'state.json'), fileSystem }, work)
+}
+
+function control(mock: TestToolmock, method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) {
+  const request = mock.http(method, `/_mock${path}`)
+  return body ? request.send(body) : request
+}
+
+async function start(mock: TestToolmock): Promise<void> {
+  expect((await control(mock, 'put', '/scenarios/steps', STEPS)).status).toBe(200)
+  expect((await control(mock, 'post', '/scenarios/steps/start')).status).toBe(200)
+}
+
+async function list(mock: TestToolmock, times: number): Promise<void> {
+  for (let time = 0; time < times; time++) expect((await mock.api.get('/connections')).status).toBe(200)
+}
+
+async function all(mock: TestToolmock): Promise<object[]> {
+  const { body } = (await control(mock, 'get', '/scenarios')) as { body: { scenarios: { name: string }[] } }
+  return body.scenarios
+}
+
+async function view(mock: TestToolmock): Promise<object | undefined> {
+  return (await all(mock)).find((scenario) => 'name' in scenario && scenario.name === 'steps')
+}
