@@ -14,8 +14,8 @@ import type { Pauses } from './scenarios/pauses.ts'
 import type { Environment } from './state/environment.ts'
 import type { EnvironmentRegistry } from './state/environment-registry.ts'
 import type { ThirdParties } from './third-party/client.ts'
-import type { ContractRecords } from './verdict/records.ts'
-import type { Reports } from './verdict/report-service.ts'
+import type { ContractRecords } from './verdict/contract-record.ts'
+import type { Reports } from './verdict/reports.ts'
 
 /**
  * What handlers of every kind of request share: operations, pages, third parties and the control API of one server. It is

@@ -28,9 +28,8 @@ import { RandomIds, serverIds } from '../state/model/ids.ts'
 import type { Model } from '../state/model/model.ts'
 import { finishIndexes } from '../state/registry-loading.ts'
 import { startThirdParties, type ThirdParties } from '../third-party/client.ts'
-import { ContractRecords } from '../verdict/records.ts'
-import { createReports } from '../verdict/report-service.ts'
-import { noteEntry } from '../verdict/served.ts'
+import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
+import { createReports } from '../verdict/reports.ts'
 import { VERSION } from '../version.ts'
 import { documentChecks } from './document-checks.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT, notApplied } from './options.ts'
@@ -139,7 +138,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     defaultEnvironment,
   })
   const records = new ContractRecords()
-  journals.observe((entry) => noteEntry(records, entry))
+  journals.observe((entry) => recordEntry(records, entry))
   return {
     ...made,
     version: VERSION,

@@ -1,3 +1,4 @@
+import { CONTRACT_FORMATS } from '../verdict/formats/formats.ts'
 import type { Instant } from '../domain/instant.ts'
 import { LOG_LEVELS } from './log.ts'
 
@@ -367,7 +368,7 @@ const FLAGS = [
   {
     name: 'format',
     commands: ['report'],
-    kind: { type: 'choice', allowed: ['json', 'junit', 'sarif', 'html'] },
+    kind: { type: 'choice', allowed: CONTRACT_FORMATS },
     placeholder: 'F',
     default: 'json',
     variable: false,

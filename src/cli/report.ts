@@ -2,6 +2,7 @@ import { replaceFile } from '../disk/replace-file.ts'
 import { isJsonObject } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { HttpClient } from '../http-client.ts'
+import { COVERAGE_FORMATS, FORMATS, type ReportFormat } from '../verdict/formats/formats.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
@@ -41,9 +42,10 @@ function reportName([name = 'contract', ...more]: readonly string[], { format, j
   if (judge !== undefined && (known !== 'contract' || format !== 'json')) {
     throw new UsageError(`--judge ${judge} goes with the json of contract; found ${format} of ${known}.`)
   }
-  // The other two formats are lists of what went wrong.
-  if (known === 'contract' || format === 'json' || format === 'html') return known
-  throw new UsageError(`coverage has the formats json and html; the ${format} of contract contains it too.`)
+  if (known === 'contract' || COVERAGE_FORMATS.some((each) => each === format)) return known
+  throw new UsageError(
+    `coverage has the formats ${COVERAGE_FORMATS.join(' and ')}; the ${format} of contract contains it too.`,
+  )
 }
 
 const NO_REPORT = 'the server does not answer with a report; is it a toolmock?'
@@ -55,12 +57,9 @@ function readJson(text: string): Readonly<Record<string, unknown>> {
   throw new StartError(NO_REPORT)
 }
 
-/** What no other server answers. */
-const MARKS = { junit: '<testsuites name="toolmock"', sarif: '"name": "toolmock"', html: ' · toolmock</title>' }
-
 /** @throws StartError when another server answers at the address */
-function checked(text: string, format: keyof typeof MARKS): string {
-  if (text.includes(MARKS[format])) return text
+function checked(text: string, format: ReportFormat): string {
+  if (text.includes(FORMATS[format].mark)) return text
   throw new StartError(NO_REPORT)
 }
 

@@ -2,25 +2,30 @@ import { appendFile, writeFile } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
+import { FORMATS, type ReportFormat } from '../verdict/formats/formats.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { Variables } from './arguments.ts'
 import { fileFailure, UsageError } from './failure.ts'
 
-const FORMATS = { '.json': 'json', '.xml': 'junit', '.sarif': 'sarif', '.html': 'html' } as const
+/** The formats by the ending of the file. */
+const BY_EXTENSION = new Map<string, ReportFormat | 'json'>([
+  ['.json', 'json'],
+  ...Object.entries(FORMATS).map(([name, { extension }]) => [extension, name as ReportFormat] as const),
+])
 
 export interface ReportFile {
   readonly file: string
-  readonly format: (typeof FORMATS)[keyof typeof FORMATS]
+  readonly format: ReportFormat | 'json'
 }
 
 /** The reports to write, with their folders created. @throws UsageError for an unknown ending; StartError */
 export async function reportFiles(files: readonly string[] = []): Promise<ReportFile[]> {
   const read = files.map((file) => {
-    const format = Object.entries(FORMATS).find(([ending]) => ending === extname(file).toLowerCase())?.[1]
+    const format = BY_EXTENSION.get(extname(file).toLowerCase())
     if (format) return { file, format }
-    throw new UsageError(`--report ${file}: expected a name that ends in ${Object.keys(FORMATS).join(', ')}.`)
+    throw new UsageError(`--report ${file}: expected a name that ends in ${[...BY_EXTENSION.keys()].join(', ')}.`)
   })
   for (const { file } of read) {
     await makeDirectory(dirname(file)).catch((error: unknown) => {
@@ -52,10 +57,9 @@ export async function writeReports(files: readonly ReportFile[], judged: Judged)
 /** JSON has everything and the verdict on it; the other formats list apart what was allowed. */
 async function reportText(format: ReportFile['format'], { reports, options, verdict }: Judged): Promise<string> {
   if (format === 'json') return `${JSON.stringify({ ...reports, verdict }, null, 2)}\n`
-  const [{ render }, { shortfallsOf }, { withoutAllowed }] = await Promise.all([
-    import('../verdict/formats/format.ts'),
+  const [{ render }, { shortfallsOf, withoutAllowed }] = await Promise.all([
+    import('../verdict/formats/formats.ts'),
     import('../verdict/verdict.ts'),
-    import('../verdict/allowed.ts'),
   ])
   const { allow } = options
   const shortfalls = shortfallsOf(verdict.summary, options)

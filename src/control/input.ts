@@ -9,6 +9,7 @@ import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
 import { readBody as readBytes } from '../http/body.ts'
 import { DECISIONS } from '../magic-links/consent-flow.ts'
+import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../verdict/formats/formats.ts'
 import { ControlError, type ControlErrorCode, type InputProblem, invalidInput } from './errors.ts'
 
 /** A line of the table that is generated from `spec/control.openapi.yaml`. */
@@ -116,7 +117,7 @@ export const QUERIES = {
   get_contract: z
     .object({
       environment: z.string().optional(),
-      format: oneOf(['json', 'junit', 'sarif', 'html']).default('json'),
+      format: oneOf(CONTRACT_FORMATS).default('json'),
       judge: oneOf(['prism']).optional(),
     })
     .refine(({ format, judge }) => judge === undefined || format === 'json', {
@@ -126,7 +127,7 @@ export const QUERIES = {
   clear_contract: z.object({ environment: z.string().optional() }),
   get_coverage: z.object({
     environment: z.string().optional(),
-    format: oneOf(['json', 'html']).default('json'),
+    format: oneOf(COVERAGE_FORMATS).default('json'),
   }),
 } as const satisfies Schemas
 

@@ -249,7 +249,7 @@ function checkAnswer(context: RequestContext, { log, responseCache }: AppService
 function recordContractUse(context: RequestContext, services: AppServices): void {
   const { route, request, checked, error, fault, reply } = context
   const environment = context.environment ?? services.defaultEnvironment()
-  services.records.of(environment?.name ?? '').walked({
+  services.records.of(environment?.name ?? '').addUse({
     operation: route.operation,
     request: context.requestId,
     authorization: request.headers.authorization,

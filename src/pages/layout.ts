@@ -1,5 +1,5 @@
 import { html, type Html } from './html.ts'
-import { STYLE } from './style.ts'
+import { PAGE_STYLE } from './style.ts'
 
 /** The colour of a page's edge; what it says is always in the words, too. */
 export type Tone = 'info' | 'success' | 'warning' | 'error'
@@ -14,7 +14,7 @@ export interface Layout {
 
 // A space inside the element would be part of what the policy's hash is taken of (page-headers.ts).
 // prettier-ignore
-const STYLE_ELEMENT = html`<style>${STYLE}</style>`
+const STYLE_ELEMENT = html`<style>${PAGE_STYLE}</style>`
 
 /** A whole page: one document without scripts, images or anything else from elsewhere. */
 export function layout({ title, overline, tone = 'info', body }: Layout): Html {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Html } from './html.ts'
-import { STYLE } from './style.ts'
+import { PAGE_STYLE } from './style.ts'
 
-const styleHash = createHash('sha256').update(STYLE.toString()).digest('base64')
+const styleHash = createHash('sha256').update(PAGE_STYLE.toString()).digest('base64')
 
 /**
  * What a page may do: show itself, and send its form. `form-action` is open to any http or https address, because browsers

@@ -1,7 +1,7 @@
 import { css, html, type Html } from './html.ts'
 
-/** The colours of everything that the mock shows to people. */
-export const PALETTE = css`
+/** Colours, fonts and focus of the pages and of the HTML report. */
+export const BASE_STYLE = css`
   :root {
     color-scheme: light dark;
     --page: #f3f4f7;
@@ -33,21 +33,11 @@ export const PALETTE = css`
       --error: #ff9b92;
     }
   }
-`
-
-const CARDS = css`
   * {
     box-sizing: border-box;
   }
   body {
     margin: 0;
-    min-height: 100vh;
-    display: flex;
-    flex-direction: column;
-    align-items: center;
-    justify-content: center;
-    gap: 1rem;
-    padding: 1.5rem 1rem;
     background: var(--page);
     color: var(--text);
     font:
@@ -58,15 +48,10 @@ const CARDS = css`
       sans-serif;
     overflow-wrap: anywhere;
   }
-  main {
-    width: 100%;
-    max-width: 30rem;
-    padding: 2rem;
-    background: var(--card);
-    border: 1px solid var(--line);
-    border-top: 4px solid var(--tone, var(--accent));
-    border-radius: 12px;
-    box-shadow: 0 8px 28px rgb(10 15 35 / 10%);
+  h1,
+  h2,
+  h3 {
+    line-height: 1.25;
   }
   .success {
     --tone: var(--success);
@@ -84,10 +69,44 @@ const CARDS = css`
     font-weight: 600;
     letter-spacing: 0.04em;
   }
+  .quiet,
+  footer {
+    color: var(--quiet);
+    font-size: 0.875rem;
+  }
+  a {
+    color: var(--accent);
+  }
+  :focus-visible {
+    outline: 3px solid var(--focus);
+    outline-offset: 2px;
+  }
+`
+
+/** Consent page, credentials form and notices: a card in the middle of the window. */
+const CARDS = css`
+  body {
+    min-height: 100vh;
+    display: flex;
+    flex-direction: column;
+    align-items: center;
+    justify-content: center;
+    gap: 1rem;
+    padding: 1.5rem 1rem;
+  }
+  main {
+    width: 100%;
+    max-width: 30rem;
+    padding: 2rem;
+    background: var(--card);
+    border: 1px solid var(--line);
+    border-top: 4px solid var(--tone, var(--accent));
+    border-radius: 12px;
+    box-shadow: 0 8px 28px rgb(10 15 35 / 10%);
+  }
   h1 {
     margin: 0 0 0.75rem;
     font-size: 1.5rem;
-    line-height: 1.25;
   }
   h2,
   legend {
@@ -98,11 +117,6 @@ const CARDS = css`
   }
   p {
     margin: 0 0 1rem;
-  }
-  .quiet,
-  footer {
-    color: var(--quiet);
-    font-size: 0.875rem;
   }
   footer {
     max-width: 30rem;
@@ -233,12 +247,6 @@ const CARDS = css`
     filter: brightness(1.08);
     text-decoration: underline;
   }
-  a:focus-visible,
-  button:focus-visible,
-  .field input:focus-visible {
-    outline: 3px solid var(--focus);
-    outline-offset: 2px;
-  }
   @media (forced-colors: active) {
     .choice:has(:checked) {
       outline: 2px solid Highlight;
@@ -246,5 +254,5 @@ const CARDS = css`
   }
 `
 
-/** The one style sheet of all pages. It stands in the page, so that a page needs nothing from anywhere. */
-export const STYLE: Html = html`${PALETTE}${CARDS}`
+/** The style sheet of all pages. It is part of the page, so that a page needs no other request. */
+export const PAGE_STYLE: Html = html`${BASE_STYLE}${CARDS}`

@@ -1,7 +1,7 @@
 import { routeOf } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
-import type { Noted } from './findings.ts'
+import type { NewFinding } from './findings.ts'
 
 /** Rules that belong to no field of the contract, by constraint and by error code, as docs/fidelity.md has them. */
 const OF_CONSTRAINT: Readonly<Record<string, string>> = {
@@ -51,7 +51,7 @@ export class Basis {
     this.#document = document as JsonObject
   }
 
-  of({ operation, path, constraint, error_code }: Noted): string {
+  of({ operation, path, constraint, error_code }: NewFinding): string {
     const rules = [`${operation} ${path}`, `* ${path}`, `${operation} *`, '* *']
     const [ofRule] = rules.flatMap((rule) => OF_RULE[`${rule} ${constraint}`] ?? [])
     const known = ofRule ?? OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']

@@ -1,5 +1,11 @@
-/** One rule that was broken, or one thing that was sent in vain, and by which requests. */
-export interface Noted {
+import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
+import type { Operation } from '../contract/shapes.ts'
+import { foundValue, valueOfField } from '../contract/violation.ts'
+import { type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
+import type { IgnoredField } from '../domain/request-trace.ts'
+
+/** One rule that a request broke, or one field that had no effect, before it is counted. */
+export interface NewFinding {
   readonly operation: string
   readonly path: string
   readonly constraint: string
@@ -8,65 +14,193 @@ export interface Noted {
   readonly allowed: string
 }
 
-export interface Counted<Note> {
-  readonly note: Note
+export interface NewWarning extends NewFinding {
+  readonly kind: 'unread' | 'output_only' | 'alias' | 'ignored'
+}
+
+/** The parts of a request that findings are made of. */
+interface FailedUse {
+  readonly operation: Operation
+  readonly authorization: string | undefined
+  readonly checked: CheckedRequest<Operation> | undefined
+  readonly body: unknown
+  readonly error: unknown
+  readonly trace: { readonly warnings: readonly IgnoredField[] }
+}
+
+/**
+ * The errors of requests that break the contract. The others are answers to requests that keep it: an account that does not
+ * exist or is not active, a duplicate, an expired token.
+ */
+const BREACHES: ReadonlySet<string> = new Set([
+  'MALFORMED_BODY',
+  'UNSUPPORTED_CONTENT_TYPE',
+  'VALIDATION_FAILED',
+  'MISSING_LOCATOR',
+  'AMBIGUOUS_LOCATOR',
+  'CONTRADICTING_LOCATOR',
+  'INVALID_CONNECTOR',
+  'INVALID_AUTHORIZATION_DETAILS',
+  'INVALID_PAGE_TOKEN',
+  'INVALID_TOOL_INPUT',
+  'BODY_TOO_LARGE',
+  'invalid_request',
+  'unsupported_grant_type',
+])
+
+/** Constraints of a 400 that say no more than a 404 elsewhere: the account does not exist (G34). */
+const ABOUT_STATE: ReadonlySet<string> = new Set(['existing_account'])
+
+/** Whether an error says that the client broke the contract. */
+export function isBreach(error: unknown, authorization: string | undefined): boolean {
+  const code = codeOf(error)
+  if (code === 'UNAUTHENTICATED') return !isBearer(authorization)
+  if (code === undefined || !BREACHES.has(code)) return false
+  const violations = violationsIn(error)
+  return violations.length === 0 || violations.some(({ constraint }) => !ABOUT_STATE.has(constraint))
+}
+
+/** The violations of a request; empty when it keeps the contract. */
+export function violationsOf(use: FailedUse): NewFinding[] {
+  const { error, operation, authorization } = use
+  const error_code = codeOf(error) ?? null
+  if (!isBreach(error, authorization)) return []
+  if (error_code === 'UNAUTHENTICATED') return [{ operation, error_code, ...missingBearer(authorization) }]
+  const violations = violationsIn(error)
+  if (violations.length > 0)
+    return violations.map((violation) => ({
+      operation,
+      error_code,
+      ...ruleAndValue(violation, { query: use.checked?.query, body: use.body }),
+    }))
+  const allowed = error instanceof Error ? error.message : ''
+  return [{ operation, error_code, path: 'body', constraint: 'request', found: 'another request', allowed }]
+}
+
+/** The violations of an answer of the mock. */
+export function answerViolationsOf(operation: Operation, violations: readonly FieldViolation[]): NewFinding[] {
+  return violations.map((violation) => ({ operation, error_code: null, ...ruleAndValue(violation, {}) }))
+}
+
+/** The fields of a request that had no effect. */
+export function warningsOf({ operation, checked, trace }: FailedUse): NewWarning[] {
+  const ignored = trace.warnings.map((field) => ({ ...field, kind: 'ignored' as const }))
+  return [...(checked?.warnings ?? []), ...ignored].map(({ field, description, kind }) => ({
+    operation,
+    error_code: null,
+    kind: kind === 'unknown' ? ('unread' as const) : kind,
+    path: field,
+    constraint: kind,
+    found: FOUND[kind],
+    allowed: description,
+  }))
+}
+
+const FOUND: Readonly<Record<ContractWarning['kind'], string>> = {
+  unknown: 'an unknown name',
+  output_only: 'a field that the service only answers',
+  alias: 'another name than the document’s',
+  ignored: 'a value without effect',
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof ServiceError) return error.errorCode
+  return error instanceof TokenError ? error.error : undefined
+}
+
+/** The violations that an error lists. */
+function violationsIn(error: unknown): readonly FieldViolation[] {
+  if (error instanceof ServiceError) return error.context.violations ?? []
+  return error instanceof TokenError ? error.violations : []
+}
+
+function isBearer(authorization: string | undefined): boolean {
+  return authorization !== undefined && /^bearer \S+$/i.test(authorization)
+}
+
+function missingBearer(authorization: string | undefined): Omit<NewFinding, 'operation' | 'error_code'> {
+  return {
+    path: 'Authorization',
+    constraint: authorization === undefined ? 'required' : 'scheme',
+    found: authorization === undefined ? 'nothing' : 'another scheme, or no token',
+    allowed: authorization === undefined ? 'is required' : 'must be Bearer and an access token of create_token',
+  }
+}
+
+/** Rule and value of a violation; where the description does not show the value, it is looked up in the request. */
+function ruleAndValue(
+  { field, description, constraint }: FieldViolation,
+  { query, body }: { readonly query?: unknown; readonly body?: unknown },
+): Omit<NewFinding, 'operation' | 'error_code'> {
+  const { rule, found } = partsOf(description)
+  if (found !== undefined) return { path: field, constraint, found, allowed: rule }
+  const sent = valueOfField(body, field) ?? valueOfField(query, field)
+  return { path: field, constraint, found: foundValue(sent, field.split(/[.[\]]+/)), allowed: rule }
+}
+
+export interface Counted<Item> {
+  readonly item: Item
   count: number
-  /** The first that had it. */
+  /** Ids of the first requests that had it. */
   readonly requests: string[]
 }
 
-/** How many different ones an environment keeps, and how many requests each of them names. */
-const MOST_FINDINGS = 1000
-const MOST_REQUESTS = 20
+/** How many different findings an environment keeps, and how many requests each of them names. */
+const MAX_FINDINGS = 1000
+const MAX_REQUESTS = 20
 
-/** Findings of one kind, each once, however often it occurs: what a loop of a client does wrong is one thing. */
-export class Findings<Note extends object> {
-  readonly #keyOf: (note: Note) => string
-  readonly #byKey = new Map<string, Counted<Note>>()
-  /** Those beyond the most that are kept. */
+/** Findings of one kind with their counts: a mistake in a loop of a client is one finding. */
+export class Findings<Item extends object> {
+  readonly #keyOf: (item: Item) => string
+  readonly #byKey = new Map<string, Counted<Item>>()
+  /** How many were not kept. */
   leftOut = 0
 
-  constructor(keyOf: (note: Note) => string) {
+  constructor(keyOf: (item: Item) => string) {
     this.#keyOf = keyOf
   }
 
-  note(note: Note, request: string): void {
-    const known = this.#place(note)
-    if (!known) return
-    known.count += 1
-    if (known.requests.length < MOST_REQUESTS) known.requests.push(request)
+  addAll(items: readonly Item[], request: string): void {
+    for (const item of items) this.add(item, request)
   }
 
-  add(others: Findings<Note>): void {
+  add(item: Item, request: string): void {
+    const counted = this.#counted(item)
+    if (!counted) return
+    counted.count += 1
+    if (counted.requests.length < MAX_REQUESTS) counted.requests.push(request)
+  }
+
+  merge(others: Findings<Item>): void {
     this.leftOut += others.leftOut
-    for (const { note, count, requests } of others.list()) {
-      const known = this.#place(note)
-      if (!known) continue
-      known.count += count
-      known.requests.push(...requests.slice(0, MOST_REQUESTS - known.requests.length))
+    for (const { item, count, requests } of others.list()) {
+      const counted = this.#counted(item)
+      if (!counted) continue
+      counted.count += count
+      counted.requests.push(...requests.slice(0, MAX_REQUESTS - counted.requests.length))
     }
   }
 
   /** In the order in which they were first found. */
-  list(): Iterable<Counted<Note>> {
+  list(): Iterable<Counted<Item>> {
     return this.#byKey.values()
   }
 
-  #place(note: Note): Counted<Note> | undefined {
-    const key = this.#keyOf(note)
+  #counted(item: Item): Counted<Item> | undefined {
+    const key = this.#keyOf(item)
     const known = this.#byKey.get(key)
     if (known) return known
-    if (this.#byKey.size === MOST_FINDINGS) {
+    if (this.#byKey.size === MAX_FINDINGS) {
       this.leftOut += 1
       return undefined
     }
-    const made = { note, count: 0, requests: [] }
+    const made = { item, count: 0, requests: [] }
     this.#byKey.set(key, made)
     return made
   }
 }
 
-/** The same rule at the same place is one finding, whatever was sent and wherever in a list it stood. */
-export function keyOf({ operation, path, constraint, error_code }: Noted): string {
+/** Equal for the same rule at the same field, whatever was sent, and for all items of a list. */
+export function findingKey({ operation, path, constraint, error_code }: NewFinding): string {
   return [operation, path.replace(/\[\d+\]/g, '[]'), constraint, error_code].join('\n')
 }

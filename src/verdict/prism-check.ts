@@ -1,53 +1,58 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import type { ObservedExchange } from '../contract/observed-exchange.ts'
+import { type Disagreement, disagreementsOf, readJson } from '../contract/prism-check.ts'
 import type { PrismValidator } from '../contract/prism-validator.ts'
-import { type Disagreement, disagreementsOf } from '../contract/prism-check.ts'
+import type { Operation } from '../contract/shapes.ts'
+import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
 import type { PrismCheck } from '../documents/report-schemas.ts'
-import type { RecordedEntry } from '../request-journal/entry.ts'
-import { keptExchange, type Unjudged } from './kept-exchange.ts'
+import type { FieldViolation } from '../domain/errors.ts'
+import type { JsonValue } from '../domain/json.ts'
+import { KEPT, type RecordedEntry } from '../request-journal/entry.ts'
+import { pathOf, queryOf, requestText } from '../request-journal/view.ts'
 
 /** The journal of an environment. */
-export interface KeptEntries {
+export interface JournalOf {
   readonly environment: string
   readonly entries: readonly RecordedEntry[]
 }
 
-/** How many exchanges are judged before other requests have their turn. */
-const AT_A_TIME = 10
-const MOST_DISAGREEMENTS = 200
+/** How many exchanges are checked before other requests get a turn. */
+const BATCH = 10
+const MAX_DISAGREEMENTS = 200
 
-/** Every exchange that the journals keep, held against the contract by Prism, which shares no code with our own check. */
-export async function prismCheck(prism: PrismValidator, journals: readonly KeptEntries[]): Promise<PrismCheck> {
-  const opinion = {
+/** Checks every exchange in the journals by Prism, which shares no code with the mock's own check. */
+export async function prismCheck(prism: PrismValidator, journals: readonly JournalOf[]): Promise<PrismCheck> {
+  const check = {
     judged: { requests: 0, answers: 0 },
-    not_judged: { refused: 0, injected: 0, shortened: 0 } satisfies Record<Unjudged, number>,
+    not_judged: { refused: 0, injected: 0, shortened: 0 } satisfies Record<Unchecked, number>,
     disagreements: [] as PrismCheck['disagreements'][number][],
     left_out: 0,
   }
   let seen = 0
-  for (const { environment, entry, kept } of keptOf(journals)) {
-    if (++seen % AT_A_TIME === 0) await turn()
-    const { request, answer } = kept.unjudged
-    for (const reason of [request, answer]) if (reason) opinion.not_judged[reason] += 1
-    if (!request) opinion.judged.requests += 1
-    if (!answer) opinion.judged.answers += 1
-    for (const disagreement of disagreementsOf(prism, kept.exchange)) {
-      if (opinion.disagreements.length === MOST_DISAGREEMENTS) opinion.left_out += 1
-      else opinion.disagreements.push(told(environment, entry, disagreement))
+  for (const { environment, entry, exchange, unchecked } of exchangesOf(journals)) {
+    if (++seen % BATCH === 0) await turn()
+    const { request, answer } = unchecked
+    for (const reason of [request, answer]) if (reason) check.not_judged[reason] += 1
+    if (!request) check.judged.requests += 1
+    if (!answer) check.judged.answers += 1
+    for (const disagreement of disagreementsOf(prism, exchange)) {
+      if (check.disagreements.length === MAX_DISAGREEMENTS) check.left_out += 1
+      else check.disagreements.push(described(environment, entry, disagreement))
     }
   }
-  return { judge: 'prism', ...opinion }
+  return { judge: 'prism', ...check }
 }
 
-function* keptOf(journals: readonly KeptEntries[]) {
+function* exchangesOf(journals: readonly JournalOf[]) {
   for (const { environment, entries } of journals) {
     for (const entry of entries) {
-      const kept = keptExchange(entry)
-      if (kept) yield { environment, entry, kept }
+      const recorded = exchangeOf(entry)
+      if (recorded) yield { environment, entry, ...recorded }
     }
   }
 }
 
-function told(environment: string, { id, operation }: RecordedEntry, { part, ours, theirs }: Disagreement) {
+function described(environment: string, { id, operation }: RecordedEntry, { part, ours, theirs }: Disagreement) {
   return {
     environment,
     request: id,
@@ -56,4 +61,102 @@ function told(environment: string, { id, operation }: RecordedEntry, { part, our
     contract: ours.map(({ field, description }) => `${field}: ${description}`),
     prism: theirs.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)),
   }
+}
+
+/** Why a part of an exchange cannot be checked. */
+export type Unchecked = 'refused' | 'injected' | 'shortened'
+
+/** An entry of the journal as an exchange in the document's words. */
+interface RecordedExchange {
+  readonly exchange: ObservedExchange
+  readonly unchecked: { readonly request?: Unchecked; readonly answer?: Unchecked }
+}
+
+/** Errors of requests that were refused before the contract check. */
+const BEFORE_THE_CHECK: ReadonlySet<string> = new Set([
+  'UNAUTHENTICATED',
+  'MALFORMED_BODY',
+  'UNSUPPORTED_CONTENT_TYPE',
+  'BODY_TOO_LARGE',
+  'INTERNAL',
+  'invalid_request',
+  'unsupported_grant_type',
+  'invalid_client',
+])
+
+/** An error of the mock's disk, which no operation declares. */
+const BESIDE_THE_OPERATIONS = 'STORAGE_UNAVAILABLE'
+
+/** Undefined for entries without an operation. */
+export function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
+  const { operation, kind, vocabulary } = entry
+  if (kind !== 'request' || operation === null) return undefined
+  const request = uncheckedRequest(entry)
+  const answer = uncheckedAnswer(entry)
+  const query = queryOf(entry)
+  return {
+    unchecked: { ...(request && { request }), ...(answer && { answer }) },
+    exchange: {
+      operation,
+      request: {
+        method: entry.method,
+        path: pathOf(entry),
+        query: vocabulary ? queryInDocumentWords(operation, query, vocabulary) : query,
+        headers: headersOf(entry),
+        body: request ? '' : sentBody(entry, operation),
+      },
+      requestViolations: request ? undefined : inDocumentWords(entry),
+      response: {
+        status: entry.status,
+        headers: lowerCase(Object.entries(entry.responseHeaders)),
+        body: answer ? undefined : answeredBody(entry, operation),
+      },
+      responseViolations: answer ? undefined : entry.responseViolations,
+    },
+  }
+}
+
+function uncheckedRequest({ errorCode, violations, requestBody }: RecordedEntry): Unchecked | undefined {
+  if (errorCode !== null && BEFORE_THE_CHECK.has(errorCode) && violations.length === 0) return 'refused'
+  // A body that was cut is kept as text, a whole one as bytes.
+  return typeof requestBody === 'string' && requestBody !== '' ? 'shortened' : undefined
+}
+
+function uncheckedAnswer({ status, errorCode, trace, responseBody }: RecordedEntry): Unchecked | undefined {
+  if (status === 0 || trace.injected) return 'injected'
+  if (errorCode === BESIDE_THE_OPERATIONS) return 'refused'
+  return responseBody.length >= KEPT ? 'shortened' : undefined
+}
+
+function sentBody(entry: RecordedEntry, operation: Operation): string {
+  const text = requestText(entry)
+  const { vocabulary } = entry
+  if (text === '' || !vocabulary) return text
+  return JSON.stringify(bodyInDocumentWords(operation, readJson(text), vocabulary))
+}
+
+function answeredBody({ responseBody, status, vocabulary }: RecordedEntry, operation: Operation): unknown {
+  if (responseBody === '') return undefined
+  const body = JSON.parse(responseBody) as JsonValue
+  return vocabulary ? answerInDocumentWords(operation, { status, body }, vocabulary) : body
+}
+
+/** The journal has them in the words of the wire. */
+function inDocumentWords({ violations, vocabulary }: RecordedEntry): readonly FieldViolation[] {
+  if (!vocabulary) return violations
+  return violations.map((violation) => {
+    return { ...violation, field: violation.field.replaceAll(/\w+/g, (word) => vocabulary.document(word)) }
+  })
+}
+
+/** Of a header that was sent twice the first counts. */
+function headersOf({ requestHeaders }: RecordedEntry): Record<string, string> {
+  const pairs = requestHeaders.flatMap((name, at): [string, string][] =>
+    at % 2 === 0 ? [[name, requestHeaders[at + 1] ?? '']] : [],
+  )
+  return lowerCase(pairs.reverse())
+}
+
+function lowerCase(pairs: readonly (readonly [string, string])[]): Record<string, string> {
+  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -1,23 +1,76 @@
-import type { ContractReport, CoverageReport, Finding, UnknownPath } from '../documents/report-schemas.ts'
+import type {
+  ContractRecord,
+  ContractReport,
+  Coverage,
+  CoverageReport,
+  Finding,
+  Reach,
+  Tally,
+  UnknownPath,
+  Warning,
+} from '../documents/report-schemas.ts'
 
-/** What would be wrong, and was allowed. */
+/** Findings that `--allow-violation` allowed. */
 export interface Allowed {
   readonly violations: readonly Finding[]
   readonly unknown_paths: readonly UnknownPath[]
 }
 
-/** Less was driven than somebody asked for. */
+/** A minimum of coverage that was not reached. */
 export interface Shortfall {
   readonly of: 'operations' | 'statuses'
   readonly sentence: string
 }
 
-/** Both reports of one moment. */
+/** Both reports of the same moment. */
 export interface ReportPair {
   readonly contract: ContractReport
   readonly coverage: CoverageReport
-  /** What was taken out of the first, where somebody allowed something. */
+  /** The findings that were taken out of `contract`; absent when nothing could be allowed. */
   readonly allowed?: Allowed
-  /** Where somebody asked for a minimum. */
+  /** Absent when no minimum was given. */
   readonly shortfalls?: readonly Shortfall[]
+}
+
+/** Whether a record has no finding that fails a verdict. */
+export function isKept(record: ContractRecord): ContractReport['ok'] {
+  const { violations, answer_violations, unknown_paths, unfired_rules } = record
+  return [violations, answer_violations, unknown_paths, unfired_rules].every((list) => list.length === 0)
+}
+
+/** How many of a list were reached how far. */
+export function tallyOf(reached: readonly { readonly reach: Reach }[]): Tally {
+  const tally = { total: reached.length, driven: 0, injected_only: 0, never: 0 }
+  for (const { reach } of reached) tally[reach] += 1
+  return tally
+}
+
+/** The parts of both reports about one operation. */
+export interface OperationReport {
+  readonly operation: string
+  readonly coverage: Coverage['operations'][number]
+  /** Whether a client called it, successfully or not. */
+  readonly called: boolean
+  readonly violations: readonly Finding[]
+  readonly answerViolations: readonly Finding[]
+  readonly warnings: readonly Warning[]
+}
+
+/** Every operation of the service, in the order of its contract. */
+export function byOperation({ contract: { total }, coverage }: ReportPair): OperationReport[] {
+  return coverage.total.operations.map((each) => {
+    const { operation, statuses } = each
+    const isAbout = (finding: Finding): boolean => finding.operation === operation
+    const violations = total.violations.filter(isAbout)
+    const warnings = total.warnings.filter(isAbout)
+    return {
+      operation,
+      coverage: each,
+      called:
+        violations.length + warnings.length > 0 || statuses.some(({ answers, injected }) => answers + injected > 0),
+      violations,
+      answerViolations: total.answer_violations.filter(isAbout),
+      warnings,
+    }
+  })
 }

@@ -1,48 +1,125 @@
-import type { ContractReport, CoverageReport } from '../documents/report-schemas.ts'
-import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
-import { isKept } from './allowed.ts'
+import type { AppServices } from '../app-services.ts'
+import { DECLARED_CODES } from '../contract/generated/field-tables.ts'
+import type { PrismValidator } from '../contract/prism-validator.ts'
+import { ROUTES } from '../contract/route.ts'
+import type { Operation } from '../contract/shapes.ts'
+import { bundledScenarioNames } from '../documents/load-scenarios.ts'
+import type {
+  ContractRecord,
+  ContractReport,
+  Coverage,
+  CoverageReport,
+  Finding,
+  PrismCheck,
+  Reach,
+  UnfiredRule,
+} from '../documents/report-schemas.ts'
+import { instant } from '../domain/instant.ts'
+import { MOVES } from '../domain/lifecycle.ts'
+import { Histories, type ScenarioHistory, unfired } from '../scenarios/scenario-run.ts'
 import type { Basis } from './basis.ts'
-import { contractRecordOf } from './contract-report.ts'
-import { coverageOf } from './coverage-report.ts'
-import type { ContractRecords } from './records.ts'
-import type { Subject } from './subject.ts'
+import { type ContractRecords, EnvironmentRecord, type Times } from './contract-record.ts'
+import { type ContractFields, DRIVEN, INJECTED, type Level, NEVER, REQUEST_PARTS } from './field-coverage.ts'
+import type { Counted, NewFinding } from './findings.ts'
+import type { ReportFormat } from './formats/formats.ts'
+import type { JournalOf } from './prism-check.ts'
+import { isKept, tallyOf } from './report-pair.ts'
 
-/** What the reports are made of. */
-export interface ReportSources {
+/** The reports of a running server, of one environment or of all of them; each is made when it is asked for. */
+export interface Reports {
+  contract(environment?: string): Promise<ContractReport>
+  coverage(environment?: string): Promise<CoverageReport>
+  /** Checks the exchanges in the request journals by Prism, which is loaded the first time. */
+  prismCheck(environment?: string): Promise<PrismCheck>
+  /** Both reports in another format. */
+  rendered(format: ReportFormat, environment?: string): Promise<{ readonly text: string; readonly type: string }>
+  /** The environments that a report can be about, removed ones included. */
+  names(): ReadonlySet<string>
+}
+
+export function createReports(
+  services: Pick<AppServices, 'version' | 'registry' | 'journals' | 'records' | 'scenarios' | 'realTime'>,
+): Reports {
+  const { version, registry, journals, records, scenarios, realTime } = services
+  let prism: Promise<PrismValidator> | undefined
+  const sources = async (): Promise<ReportSources> => {
+    const [{ Basis }, { readDocument }] = await Promise.all([
+      import('./basis.ts'),
+      import('../contract/generated/document.js'),
+    ])
+    return {
+      records,
+      basis: new Basis(readDocument()),
+      version,
+      at: instant(realTime()),
+      present: new Map(registry.environments().map((each) => [each.name, scenarios.of(each).history()])),
+      bundledScenarios: await bundledScenarioNames(),
+    }
+  }
+  const journalsOf = (environment?: string): JournalOf[] =>
+    registry
+      .environments()
+      .filter(({ name }) => environment === undefined || name === environment)
+      .map((each) => ({ environment: each.name, entries: journals.of(each).recorded() }))
+  return {
+    contract: async (environment) => contractReport(await sources(), environment),
+    coverage: async (environment) => coverageReport(await sources(), environment),
+    prismCheck: async (environment) => {
+      prism ??= import('../contract/prism-validator.ts').then(({ createPrismValidator }) => createPrismValidator())
+      const [{ prismCheck }, validator] = await Promise.all([import('./prism-check.ts'), prism])
+      return prismCheck(validator, journalsOf(environment))
+    },
+    rendered: async (format, environment) => {
+      const [{ render }, made] = await Promise.all([import('./formats/formats.ts'), sources()])
+      return render(format, {
+        contract: contractReport(made, environment),
+        coverage: coverageReport(made, environment),
+      })
+    },
+    names: () => new Set([...registry.environments().map(({ name }) => name), ...records.names()]),
+  }
+}
+
+/** The data of the reports. */
+interface ReportSources {
   readonly records: ContractRecords
   readonly basis: Basis
   readonly version: string
   /** Real time, as an instant. */
   readonly at: string
-  /** The environments that there are now, with what the rules of their scenarios have seen. */
+  /** The environments that exist, with the counts of their scenarios' rules. */
   readonly present: ReadonlyMap<string, readonly ScenarioHistory[]>
   readonly bundledScenarios: readonly string[]
 }
 
+/** An environment with its record and the histories of its scenarios. */
+interface Subject {
+  readonly name: string
+  readonly record: EnvironmentRecord
+  readonly scenarios: readonly ScenarioHistory[]
+}
+
 const SCHEMA_VERSION = 1
 
-/** Whether client and mock keep the contract: of one environment, or of all and each of them. */
-export function contractReport(sources: ReportSources, environment?: string): ContractReport {
+/** Whether client and mock keep the contract: of one environment, or of all together and each of them. */
+function contractReport(sources: ReportSources, environment?: string): ContractReport {
   const subjects = subjectsOf(sources, environment)
-  const rules = { basis: sources.basis, declared: sources.records.declared }
-  const total = contractRecordOf([...subjects, ...olderOf(sources, environment)], rules)
+  const total = contractRecordOf([...subjects, ...olderOf(sources, environment)], sources)
   return {
     ...headOf(sources),
     ok: isKept(total),
     total,
-    environments: subjects.map((subject) => ({ name: subject.name, ...contractRecordOf([subject], rules) })),
+    environments: subjects.map((subject) => ({ name: subject.name, ...contractRecordOf([subject], sources) })),
   }
 }
 
-/** What of the contract has been exercised: of one environment, or of all and each of them. */
-export function coverageReport(sources: ReportSources, environment?: string): CoverageReport {
+/** Which parts of the contract were exercised: of one environment, or of all together and each of them. */
+function coverageReport(sources: ReportSources, environment?: string): CoverageReport {
   const subjects = subjectsOf(sources, environment)
-  const { bundledScenarios, records } = sources
-  const of = (some: readonly Subject[]) => coverageOf(some, { bundledScenarios, declared: records.declared })
   return {
     ...headOf(sources),
-    total: of([...subjects, ...olderOf(sources, environment)]),
-    environments: subjects.map((subject) => ({ name: subject.name, ...of([subject]) })),
+    total: coverageOf([...subjects, ...olderOf(sources, environment)], sources),
+    environments: subjects.map((subject) => ({ name: subject.name, ...coverageOf([subject], sources) })),
   }
 }
 
@@ -50,12 +127,12 @@ function headOf({ version, at }: ReportSources) {
   return { schema_version: SCHEMA_VERSION, tool: { name: 'toolmock', version }, at } as const
 }
 
-/** What is too long ago to be told by itself counts in the total of all. */
+/** Environments whose own records were dropped count only in the total of all. */
 function olderOf({ records: { older } }: ReportSources, environment: string | undefined): Subject[] {
   return environment === undefined ? [{ name: '', record: older, scenarios: older.scenarios.list() }] : []
 }
 
-/** Every environment that is there, or was. */
+/** Every environment, removed ones included. */
 function subjectsOf({ records, present }: ReportSources, environment: string | undefined): Subject[] {
   const names = new Set([...present.keys(), ...records.names()])
   return [...names]
@@ -67,4 +144,156 @@ function subjectsOf({ records, present }: ReportSources, environment: string | u
       for (const history of [...record.scenarios.list(), ...(present.get(name) ?? [])]) scenarios.add(history)
       return { name, record, scenarios: scenarios.list() }
     })
+}
+
+/** The findings of these environments, taken together. */
+function contractRecordOf(
+  subjects: readonly Subject[],
+  { basis, records: { declared } }: ReportSources,
+): ContractRecord {
+  const record = EnvironmentRecord.sum(
+    subjects.map((subject) => subject.record),
+    declared,
+  )
+  const { violations, answerViolations, warnings, unknownPaths } = record
+  const finding = (counted: Counted<NewFinding>): Finding => findingOf(counted, basis)
+  return {
+    requests: record.requests,
+    injected: record.injected,
+    violations: [...violations.list()].map(finding),
+    answer_violations: [...answerViolations.list()].map(finding),
+    unknown_paths: [...unknownPaths.list()].map(({ item, count, requests }) => ({ ...item, count, requests })),
+    warnings: [...warnings.list()].map((counted) => ({ ...finding(counted), kind: counted.item.kind })),
+    unfired_rules: unfiredRules(subjects),
+    left_out: [violations, answerViolations, warnings, unknownPaths].reduce((sum, { leftOut }) => sum + leftOut, 0),
+  }
+}
+
+function findingOf({ item, count, requests }: Counted<NewFinding>, basis: Basis): Finding {
+  const { operation, path, constraint, error_code, found, allowed } = item
+  return { operation, path, constraint, error_code, found, allowed, basis: basis.of(item), count, requests }
+}
+
+/**
+ * The rules with `must_fire` that never fired. A scenario that was started in one environment must fire there; a scenario of
+ * `--scenario` runs in every environment and must fire in one of them.
+ */
+function unfiredRules(subjects: readonly Subject[]): UnfiredRule[] {
+  const byHand = subjects.flatMap(({ name, scenarios }) =>
+    unfired(scenarios.filter((scenario) => scenario.byHand)).map((rule) => ({ environment: name, ...rule })),
+  )
+  const ofServerStart = subjects.flatMap(({ scenarios }) => scenarios.filter((scenario) => !scenario.byHand))
+  const fired = new Set(
+    subjects
+      .flatMap(({ scenarios }) => scenarios)
+      .flatMap(({ name, rules }) => rules.filter(({ hits }) => hits > 0).map(({ rule }) => `${name}\n${rule}`)),
+  )
+  const nowhere = new Map<string, UnfiredRule>()
+  for (const rule of unfired(ofServerStart)) {
+    const key = `${rule.scenario}\n${rule.rule}`
+    if (fired.has(key)) continue
+    nowhere.set(key, { environment: null, ...rule, matched: rule.matched + (nowhere.get(key)?.matched ?? 0) })
+  }
+  return [...byHand, ...nowhere.values()]
+}
+
+type OperationCoverage = Coverage['operations'][number]
+
+/** The parts of the contract that these environments exercised, taken together. */
+function coverageOf(
+  subjects: readonly Subject[],
+  { bundledScenarios, records: { declared } }: ReportSources,
+): Coverage {
+  const record = EnvironmentRecord.sum(
+    subjects.map((subject) => subject.record),
+    declared,
+  )
+  const operations = ROUTES.map(({ operation }) => operationCoverage(operation, record, declared))
+  const lifecycle_moves = MOVES.map(({ from, event, to }) => {
+    return { from, event, to, reach: reachOf(levelOf(record.moves.get(`${from} ${event} ${to}`))) }
+  })
+  const histories = new Histories()
+  for (const history of subjects.flatMap(({ scenarios }) => scenarios)) histories.add(history)
+  const known = new Map(histories.list().map((history) => [history.name, history]))
+  const scenarios = bundledScenarios.map((name) => scenarioCoverage(name, known.get(name)))
+  const statuses = operations.flatMap((operation) => operation.statuses)
+  return {
+    summary: {
+      operations: tallyOf(operations),
+      statuses: tallyOf(statuses),
+      error_codes: tallyOf(statuses.flatMap((status) => status.error_codes)),
+      request_fields: tallyOf(operations.flatMap((operation) => operation.request_fields)),
+      response_fields: tallyOf(operations.flatMap((operation) => operation.response_fields)),
+      lifecycle_moves: tallyOf(lifecycle_moves),
+      scenarios: tallyOf(scenarios),
+    },
+    operations,
+    lifecycle_moves,
+    scenarios,
+  }
+}
+
+function operationCoverage(
+  operation: Operation,
+  record: EnvironmentRecord,
+  declared: ContractFields,
+): OperationCoverage {
+  const statuses = Object.entries(DECLARED_CODES[operation] ?? {}).map(([status, codes]) =>
+    statusCoverage(record, operation, { status: Number(status), codes }),
+  )
+  const fields = declared.of(operation)
+  const reached = record.fields.get(operation) ?? {}
+  const levels = (part: keyof typeof fields, at: number) => reachOf((reached[part]?.[at] ?? NEVER) as Level)
+  const successes = statuses.filter(({ status }) => status >= 200 && status < 300)
+  return {
+    operation,
+    reach: reachOf(levelOf(sumOf(successes.map(({ answers, injected }) => ({ own: answers, injected }))))),
+    statuses,
+    request_fields: REQUEST_PARTS.flatMap((part) =>
+      fields[part].fields.map(({ path, required }, at) => ({ path, in: part, required, reach: levels(part, at) })),
+    ),
+    response_fields: fields.answer.fields.map(({ path }, at) => ({ path, reach: levels('answer', at) })),
+  }
+}
+
+function statusCoverage(
+  { outcomes }: EnvironmentRecord,
+  operation: Operation,
+  { status, codes }: { status: number; codes: readonly string[] },
+): OperationCoverage['statuses'][number] {
+  const prefix = `${operation} ${status} `
+  const all = [...outcomes].flatMap(([key, times]) => (key.startsWith(prefix) ? [times] : []))
+  return {
+    status,
+    ...answersOf(sumOf(all)),
+    error_codes: codes.map((error_code) => ({ error_code, ...answersOf(outcomes.get(`${prefix}${error_code}`)) })),
+  }
+}
+
+function answersOf(times: Times | undefined) {
+  return { reach: reachOf(levelOf(times)), answers: times?.own ?? 0, injected: times?.injected ?? 0 }
+}
+
+function sumOf(all: readonly Times[]): Times {
+  return all.reduce((a, b) => ({ own: a.own + b.own, injected: a.injected + b.injected }), { own: 0, injected: 0 })
+}
+
+function scenarioCoverage(name: string, history: ScenarioHistory | undefined): Coverage['scenarios'][number] {
+  const { rules = [], started = 0 } = history ?? {}
+  const open = rules.filter(({ must_fire, hits }) => must_fire && hits === 0)
+  const fired = rules.filter(({ hits }) => hits > 0)
+  const reach = fired.length > 0 && open.length === 0 ? 'driven' : 'never'
+  return { name, reach, started, rules: rules.length, rules_fired: fired.length }
+}
+
+const REACHES: Readonly<Record<Level, Reach>> = { [NEVER]: 'never', [INJECTED]: 'injected_only', [DRIVEN]: 'driven' }
+
+function reachOf(level: Level | undefined): Reach {
+  return REACHES[level ?? NEVER]
+}
+
+function levelOf(times: Times | undefined): Level {
+  if (!times) return NEVER
+  if (times.own > 0) return DRIVEN
+  return times.injected > 0 ? INJECTED : NEVER
 }

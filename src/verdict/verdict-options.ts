@@ -1,6 +1,57 @@
-import { type Allowance, readAllowance } from './allowance.ts'
+import { ROUTES } from '../contract/route.ts'
+import { nearest } from '../domain/suggestion.ts'
 
-/** So many at least, or such a part of all. */
+/** The name under which unknown paths are allowed. */
+export const UNKNOWN_PATH = 'unknown_path'
+
+/** A violation that a test suite provokes on purpose: `--allow-violation OPERATION[:FIELD]` or `unknown_path[:/PATH]`. */
+export interface Allowance {
+  readonly operation: string
+  /** A field with everything inside it, or a path with everything below it; null for all. */
+  readonly field: string | null
+}
+
+/** Reads `OPERATION[:FIELD]`, or says what it must be. */
+export function readAllowance(text: string): Allowance | { readonly expected: string } {
+  if (text.includes(',') && !text.startsWith(`${UNKNOWN_PATH}:`)) {
+    return { expected: 'one operation without a comma; repeat the option for several' }
+  }
+  const at = text.indexOf(':')
+  const operation = at === -1 ? text : text.slice(0, at)
+  const field = at === -1 ? null : text.slice(at + 1)
+  const names = [...ROUTES.map((route) => route.operation), UNKNOWN_PATH]
+  if (!names.some((name) => name === operation)) {
+    const meant = nearest(operation, names)
+    const hint = meant === undefined ? '.' : `; did you mean ${meant}?`
+    return { expected: `an operation, alone or with :FIELD${hint} Allowed are ${names.join(', ')}` }
+  }
+  if (field === '') return { expected: `${operation} alone, or with the name of a field after the colon` }
+  if (operation === UNKNOWN_PATH && field !== null && !field.startsWith('/')) {
+    return { expected: `${UNKNOWN_PATH} alone, or with a path that begins with / after the colon` }
+  }
+  return { operation, field }
+}
+
+/** Whether an allowance covers a violation at a field, or an unserved path. */
+export function allows({ operation, field }: Allowance, about: { operation: string; path: string }): boolean {
+  if (operation !== about.operation) return false
+  if (field === null) return true
+  return operation === UNKNOWN_PATH ? isBelow(about.path, field) : isInside(anyItem(about.path), anyItem(field))
+}
+
+function isBelow(path: string, allowed: string): boolean {
+  return path === allowed || path.startsWith(allowed.endsWith('/') ? allowed : `${allowed}/`)
+}
+
+function isInside(path: string, allowed: string): boolean {
+  return path === allowed || path.startsWith(`${allowed}.`) || path.startsWith(`${allowed}[`)
+}
+
+function anyItem(path: string): string {
+  return path.replace(/\[\d+\]/g, '[]')
+}
+
+/** A minimum: a number, or a percentage of all. */
 export type Threshold = { readonly count: number } | { readonly percent: number }
 
 export interface VerdictOptions {
@@ -9,28 +60,28 @@ export interface VerdictOptions {
   readonly minStatuses?: Threshold | undefined
 }
 
-/** The same as it is asked for: `execute_tool:tool_input`, `12`, `80%`. */
-export interface AskedOptions {
+/** The options as text: `execute_tool:tool_input`, `12`, `80%`. */
+export interface VerdictOptionTexts {
   readonly allow?: readonly string[] | undefined
   readonly minOperations?: string | number | undefined
   readonly minStatuses?: string | number | undefined
 }
 
-/** One of the options cannot be read; whoever asked for it knows its name. */
+/** An option cannot be read. */
 export class VerdictOptionError extends Error {
   override readonly name = 'VerdictOptionError'
 
   constructor(
-    readonly option: keyof AskedOptions,
+    readonly option: keyof VerdictOptionTexts,
     readonly found: string | number,
     readonly expected: string,
   ) {
-    super(`${option}: found ${JSON.stringify(found)}, expected ${expected}`)
+    super(`${option} must be ${expected}; found ${JSON.stringify(found)}`)
   }
 }
 
 /** @throws VerdictOptionError */
-export function readVerdictOptions({ allow = [], minOperations, minStatuses }: AskedOptions): VerdictOptions {
+export function readVerdictOptions({ allow = [], minOperations, minStatuses }: VerdictOptionTexts): VerdictOptions {
   return {
     allow: allow.map((text) => {
       const read = readAllowance(text)
@@ -42,11 +93,11 @@ export function readVerdictOptions({ allow = [], minOperations, minStatuses }: A
   }
 }
 
-function thresholdOf(option: keyof AskedOptions, asked: string | number | undefined): Threshold | undefined {
-  if (asked === undefined) return undefined
-  const [, digits, percent] = /^(\d{1,6})(%?)$/.exec(String(asked)) ?? []
+function thresholdOf(option: keyof VerdictOptionTexts, text: string | number | undefined): Threshold | undefined {
+  if (text === undefined) return undefined
+  const [, digits, percent] = /^(\d{1,6})(%?)$/.exec(String(text)) ?? []
   const number = Number(digits)
   const isRead = digits !== undefined && (percent === '' || number <= 100)
-  if (!isRead) throw new VerdictOptionError(option, asked, 'a whole number, or a percentage from 0% to 100%')
+  if (!isRead) throw new VerdictOptionError(option, text, 'a whole number, or a percentage from 0% to 100%')
   return percent === '' ? { count: number } : { percent: number }
 }

@@ -1,13 +1,12 @@
-import type { Coverage, Tally, Warning } from '../documents/report-schemas.ts'
-import { type Allowance, allows, UNKNOWN_PATH } from './allowance.ts'
-import type { ReportPair, Shortfall } from './report-pair.ts'
+import type { Coverage, Finding, Tally, UnknownPath, Warning } from '../documents/report-schemas.ts'
+import { type Allowed, isKept, type ReportPair, type Shortfall } from './report-pair.ts'
 import { answerSentence, pathSentence, ruleSentence, violationSentence, warningSentence } from './sentences.ts'
-import type { Threshold, VerdictOptions } from './verdict-options.ts'
+import { type Allowance, allows, type Threshold, UNKNOWN_PATH, type VerdictOptions } from './verdict-options.ts'
 
 export type ReasonKind = 'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage'
 
-/** One sentence about what went wrong, or what was allowed to. */
-export interface Told<Kind> {
+/** A reason, something that was allowed, or a warning. */
+export interface VerdictItem<Kind> {
   readonly kind: Kind
   readonly sentence: string
   /** Ids of the requests, for `GET /_mock/requests/{id}/explain`. */
@@ -16,47 +15,51 @@ export interface Told<Kind> {
 
 export interface Verdict {
   readonly ok: boolean
-  readonly reasons: readonly Told<ReasonKind>[]
-  /** What would be reasons, and was allowed. */
-  readonly allowed: readonly Told<ReasonKind>[]
-  /** What was sent without effect, and allowances that nothing needed; they never fail. */
-  readonly warnings: readonly Told<Warning['kind'] | 'unused_allowance'>[]
+  readonly reasons: readonly VerdictItem<ReasonKind>[]
+  /** Findings that `allow` covers. */
+  readonly allowed: readonly VerdictItem<ReasonKind>[]
+  /** Fields without effect, and allowances that no request needed; they never fail a verdict. */
+  readonly warnings: readonly VerdictItem<Warning['kind'] | 'unused_allowance'>[]
   readonly requests: number
   readonly injected: number
   readonly summary: Coverage['summary']
 }
 
-/** Whether a client has kept the contract and exercised enough of it. */
+/** Whether the clients kept the contract and exercised enough of it. */
 export function verdictOf({ contract: { total }, coverage }: ReportPair, options: VerdictOptions = {}): Verdict {
   const { allow = [] } = options
   const used = new Set<Allowance>()
   const found = [
-    ...total.violations.map((finding) => judged('violation', violationSentence(finding), finding, finding)),
-    ...total.unknown_paths.map((path) =>
-      judged('unknown_path', pathSentence(path), path, { operation: UNKNOWN_PATH, path: path.path }),
-    ),
+    ...total.violations.map((finding) => ({
+      item: item('violation', violationSentence(finding), finding.requests),
+      about: finding,
+    })),
+    ...total.unknown_paths.map((path) => ({
+      item: item('unknown_path', pathSentence(path), path.requests),
+      about: { operation: UNKNOWN_PATH, path: path.path },
+    })),
   ]
-  const split = found.map(({ told, about }) => {
+  const split = found.map(({ item, about }) => {
     const fitting = allow.filter((allowance) => allows(allowance, about))
     for (const allowance of fitting) used.add(allowance)
-    return { told, isAllowed: fitting.length > 0 }
+    return { item, isAllowed: fitting.length > 0 }
   })
   const { summary } = coverage.total
   const reasons = [
-    ...total.answer_violations.map((finding) => told('answer_violation', answerSentence(finding), finding.requests)),
-    ...split.filter(({ isAllowed }) => !isAllowed).map((each) => each.told),
-    ...total.unfired_rules.map((rule) => told('unfired_rule', ruleSentence(rule), [])),
-    ...shortfallsOf(summary, options).map(({ sentence }) => told('coverage', sentence, [])),
+    ...total.answer_violations.map((finding) => item('answer_violation', answerSentence(finding), finding.requests)),
+    ...split.filter(({ isAllowed }) => !isAllowed).map((each) => each.item),
+    ...total.unfired_rules.map((rule) => item('unfired_rule', ruleSentence(rule), [])),
+    ...shortfallsOf(summary, options).map(({ sentence }) => item('coverage', sentence, [])),
   ]
   return {
     ok: reasons.length === 0,
     reasons,
-    allowed: split.filter(({ isAllowed }) => isAllowed).map((each) => each.told),
+    allowed: split.filter(({ isAllowed }) => isAllowed).map((each) => each.item),
     warnings: [
-      ...total.warnings.map((warning) => told(warning.kind, warningSentence(warning), warning.requests)),
+      ...total.warnings.map((warning) => item(warning.kind, warningSentence(warning), warning.requests)),
       ...allow
         .filter((allowance) => !used.has(allowance))
-        .map((allowance) => told('unused_allowance', unusedSentence(allowance), [])),
+        .map((allowance) => item('unused_allowance', unusedSentence(allowance), [])),
     ],
     requests: total.requests,
     injected: total.injected,
@@ -64,29 +67,40 @@ export function verdictOf({ contract: { total }, coverage }: ReportPair, options
   }
 }
 
-function told<Kind extends string>(kind: Kind, sentence: string, requests: readonly string[]): Told<Kind> {
+function item<Kind extends string>(kind: Kind, sentence: string, requests: readonly string[]): VerdictItem<Kind> {
   return { kind, sentence, requests }
 }
 
-interface About {
-  readonly operation: string
-  readonly path: string
-}
-
-function judged<Kind extends string>(
-  kind: Kind,
-  sentence: string,
-  { requests }: { requests: readonly string[] },
-  about: About,
-) {
-  return { told: told(kind, sentence, requests), about }
-}
-
 function unusedSentence({ operation, field }: Allowance): string {
-  return `${operation}${field === null ? '' : `:${field}`} was allowed, and no request needed it`
+  return `${operation}${field === null ? '' : `:${field}`} is allowed, but no request needed it`
 }
 
-/** What was asked for and not reached. */
+/** Moves the allowed findings of the reports to `allowed`. */
+export function withoutAllowed({ contract, coverage }: ReportPair, allow: readonly Allowance[]): ReportPair {
+  const isAllowed = (about: { operation: string; path: string }): boolean => allow.some((each) => allows(each, about))
+  const isViolation = (finding: Finding): boolean => !isAllowed(finding)
+  const isUnknown = ({ path }: UnknownPath): boolean => !isAllowed({ operation: UNKNOWN_PATH, path })
+  const wrongIn = ({ violations, unknown_paths }: Allowed): Allowed => {
+    return { violations: violations.filter(isViolation), unknown_paths: unknown_paths.filter(isUnknown) }
+  }
+  const { violations, unknown_paths } = contract.total
+  const total = { ...contract.total, ...wrongIn(contract.total) }
+  return {
+    coverage,
+    contract: {
+      ...contract,
+      ok: isKept(total),
+      total,
+      environments: contract.environments.map((each) => ({ ...each, ...wrongIn(each) })),
+    },
+    allowed: {
+      violations: violations.filter((each) => !isViolation(each)),
+      unknown_paths: unknown_paths.filter((each) => !isUnknown(each)),
+    },
+  }
+}
+
+/** The minima that were not reached. */
 export function shortfallsOf(summary: Coverage['summary'], options: VerdictOptions): Shortfall[] {
   return [
     ...tooFew('operations', summary.operations, options.minOperations),
@@ -98,6 +112,6 @@ function tooFew(of: Shortfall['of'], { total, driven }: Tally, threshold: Thresh
   if (!threshold) return []
   const wanted = 'count' in threshold ? threshold.count : Math.ceil((threshold.percent / 100) * total)
   if (driven >= wanted) return []
-  const asked = 'count' in threshold ? String(wanted) : `${threshold.percent}% (${wanted})`
-  return [{ of, sentence: `${driven} of ${total} ${of} were driven; at least ${asked} were asked for` }]
+  const minimum = 'count' in threshold ? String(wanted) : `${threshold.percent}% (${wanted})`
+  return [{ of, sentence: `${driven} of ${total} ${of} were driven; the minimum is ${minimum}` }]
 }

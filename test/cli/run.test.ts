@@ -31,13 +31,25 @@ const run = (args: readonly string[], variables = {}) => toolmock.run(['run', ..
 describe('the verdict of toolmock run', () => {
   it.each([
     ['a client that keeps the contract', [], CLEAN, 0, /^\ntoolmock: the contract was kept\n2 requests\n/],
-    ['warnings only', [], WARNING, 0, /the contract was kept\nwarnings, which fail nothing:\n {2}unread {2}.*colour/],
-    ['a violation', [], VIOLATION, 3, /failed for 1 reason\n {2}violation {2}list_connected_accounts page_size: found/],
+    [
+      'warnings only',
+      [],
+      WARNING,
+      0,
+      /the contract was kept\nwarnings, which do not fail the verdict:\n {2}unread {2}.*colour/,
+    ],
+    [
+      'a violation',
+      [],
+      VIOLATION,
+      3,
+      /failed for 1 reason\n {2}violation {2}list_connected_accounts: page_size must be/,
+    ],
     ['an unknown path', [], UNKNOWN_PATH, 3, /unknown path {2}GET \/api\/v1\/conections is not served; did you mean/],
     ['a rule that never fired', ['--scenario', 'token-dies-mid-run'], CLEAN, 3, /unfired rule {2}rule "token expires"/],
-    ['too few operations', ['--min-operations', '3'], CLEAN, 3, /2 of 19 operations were driven; at least 3 were/],
-    ['too few of a hundred', ['--min-operations', '11%'], CLEAN, 3, /2 of 19 operations .* at least 11% \(3\) were/],
-    ['too few statuses', ['--min-statuses', '3'], CLEAN, 3, /2 of \d+ statuses were driven; at least 3 were asked for/],
+    ['too few operations', ['--min-operations', '3'], CLEAN, 3, /2 of 19 operations were driven; the minimum is 3/],
+    ['too few of a hundred', ['--min-operations', '11%'], CLEAN, 3, /2 of 19 operations .* the minimum is 11% \(3\)/],
+    ['too few statuses', ['--min-statuses', '3'], CLEAN, 3, /2 of \d+ statuses were driven; the minimum is 3/],
     ['enough of both', ['--min-operations', '10%', '--min-statuses', '2'], CLEAN, 0, /the contract was kept/],
     [
       'an allowed violation',
@@ -71,7 +83,7 @@ describe('the verdict of toolmock run', () => {
       ['--', 'true'],
       '',
       0,
-      /^\ntoolmock: there is nothing to judge\nno operation was called: did the command use TOOLMOCK_URL/,
+      /^\ntoolmock: there is nothing to check\nno operation was called; the command may not use TOOLMOCK_URL/,
     ],
   ])('%s', async (_title, flags, work, code, said) => {
     const ended = await run(flags.includes('--') ? flags : [...flags, ...program(work)])
@@ -115,7 +127,7 @@ describe('the verdict of toolmock run', () => {
     [['--allow-violation', 'exectue_tool', '--', 'true'], 'did you mean execute_tool? Allowed are create_token, '],
     [
       ['--allow-violation', 'verify_user:identifier,execute_tool', '--', 'true'],
-      '--allow-violation verify_user:identifier,execute_tool: expected one of them, without a comma; several are given one by one.',
+      '--allow-violation verify_user:identifier,execute_tool: expected one operation without a comma; repeat the option for several.',
     ],
     [['--allow-violation', 'unknown_path:x', '--', 'true'], 'with a path that begins with / after the colon'],
     [
@@ -148,7 +160,7 @@ describe('the command of toolmock run', () => {
     expect(code).toBe(0)
     expect(stdout.equals(every)).toBe(true)
     expect(stderr.subarray(0, every.length).equals(every)).toBe(true)
-    expect(stderr.subarray(every.length).toString()).toMatch(/^\ntoolmock: there is nothing to judge\n/)
+    expect(stderr.subarray(every.length).toString()).toMatch(/^\ntoolmock: there is nothing to check\n/)
   })
 
   it('is not talked over: warnings of the mock come after it', async () => {
@@ -222,7 +234,7 @@ describe('what toolmock run writes', () => {
     expect(await run(program(work), { GITHUB_STEP_SUMMARY: summary })).toMatchObject({ code: 3 })
     const written = readFileSync(summary, 'utf8')
     expect(written).toMatch(/^<b>before<\/b>\n\n### toolmock: the verdict failed for 1 reason\n/)
-    expect(written).toMatch(/^- violation: `` list_connected_accounts page_size: found .*<b>`\|x`<\/b>.* ``$/m)
+    expect(written).toMatch(/^- violation: `` list_connected_accounts: page_size must be .*<b>`\|x`<\/b>.* ``$/m)
     expect(written).toContain('| operations | 1 | 0 | 18 | 19 |')
   })
 
@@ -256,12 +268,12 @@ describe('what toolmock run writes', () => {
     const [json = '', xml, sarif = '', page] = files.map((file) => readFileSync(file, 'utf8').replaceAll('<wbr />', ''))
     const { contract, verdict } = JSON.parse(json) as { contract: unknown; verdict: unknown }
     expect(contractReportSchema.parse(contract).total.violations).toHaveLength(1)
-    const sentences = [/^list_connected_accounts page_size: found/, /^GET \/api\/v1\/conections is not served/]
+    const sentences = [/^list_connected_accounts: page_size must be/, /^GET \/api\/v1\/conections is not served/]
     const allowed = sentences.map((sentence) => ({ sentence: expect.stringMatching(sentence) }))
     expect(verdict).toMatchObject({ ok: true, reasons: [], allowed })
     expect(xml).toMatch(/^<testsuites name="toolmock" tests="\d+" failures="0" errors="0" /m)
     expect(xml).toMatch(
-      /^allowed: list_connected_accounts page_size: found .*\nallowed: GET .api.v1.conections is not/m,
+      /^allowed: list_connected_accounts: page_size must be .*\nallowed: GET .api.v1.conections is not/m,
     )
     const { runs } = JSON.parse(sarif) as { runs: unknown }
     expect(runs).toMatchObject([
@@ -271,7 +283,9 @@ describe('what toolmock run writes', () => {
       },
     ])
     expect(page).toContain('<h1>The contract was kept</h1>')
-    expect(page).toMatch(/<h2 id="allowed-title">Allowed<\/h2>\s*<ul>\s*<li>list_connected_accounts page_size: found /)
+    expect(page).toMatch(
+      /<h2 id="allowed-title">Allowed<\/h2>\s*<ul>\s*<li>list_connected_accounts: page_size must be /,
+    )
   })
 
   it('tells in reports where less was driven than was asked for', async () => {
@@ -280,7 +294,7 @@ describe('what toolmock run writes', () => {
     const { code } = await run([...flags, ...program(CLEAN)])
     expect(code).toBe(3)
     const [xml, sarif = '', page] = files.map((file) => readFileSync(file, 'utf8'))
-    const sentence = '2 of 19 operations were driven; at least 12 were asked for'
+    const sentence = '2 of 19 operations were driven; the minimum is 12'
     expect(xml).toContain('failures="1"')
     expect(xml).toContain(
       `<testcase classname="coverage.minima" name="operations" time="0"><failure type="contract" message="${sentence}">`,

@@ -35,7 +35,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
           { kind: 'violation', sentence: expect.stringMatching(/^execute_tool tool_input\.subject/) },
           { kind: 'violation', sentence: expect.stringMatching(/^execute_tool tool_input\.to/) },
           { kind: 'unknown_path', sentence: expect.stringContaining('GET /api/v1/connections?') },
-          { kind: 'coverage', sentence: '2 of 19 operations were driven; at least 50% (10) were asked for' },
+          { kind: 'coverage', sentence: '2 of 19 operations were driven; the minimum is 50% (10)' },
         ],
       })
       expect(await mock.contract.verdict()).toMatchObject({ ok: false, reasons: { length: 3 } })
@@ -52,7 +52,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
       expect(await contract.verify({ allow })).toMatchObject({
         ok: true,
         allowed: { length: 3 },
-        warnings: [{ kind: 'unused_allowance', sentence: 'verify_user was allowed, and no request needed it' }],
+        warnings: [{ kind: 'unused_allowance', sentence: 'verify_user is allowed, but no request needed it' }],
       })
       expect(
         (await contract.verdict({ allow: ['execute_tool:tool_input.to', 'unknown_path:/v'] })).reasons,

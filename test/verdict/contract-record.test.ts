@@ -142,7 +142,7 @@ describe('GET /_mock/contract', () => {
     })
   })
 
-  it('lists rules that had to fire until they do', async () => {
+  it('lists rules that must fire until they do', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await control(mock, 'put', '/scenarios/limited', RULE_429)

@@ -397,8 +397,8 @@ describe('response fields', () => {
 describe('findings', () => {
   it('are kept up to a thousand different ones of a kind, and twenty requests of each; the others are counted', () => {
     const findings = new Findings<{ path: string }>(({ path }) => path)
-    for (let nth = 0; nth < 1003; nth += 1) findings.note({ path: `/${nth}` }, `req_${nth}`)
-    for (let nth = 0; nth < 50; nth += 1) findings.note({ path: '/0' }, `again_${nth}`)
+    for (let nth = 0; nth < 1003; nth += 1) findings.add({ path: `/${nth}` }, `req_${nth}`)
+    for (let nth = 0; nth < 50; nth += 1) findings.add({ path: '/0' }, `again_${nth}`)
     const [first, ...others] = findings.list()
     expect([first?.count, first?.requests.length, others.length + 1, findings.leftOut]).toEqual([51, 20, 1000, 3])
   })

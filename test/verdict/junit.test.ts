@@ -67,7 +67,7 @@ describe('a report as JUnit XML', () => {
         `GET /api/v1/${encodeURIComponent(HOSTILE)}`,
         "GET /api/v1/%3Cscript%3E]]%3E&amp;%22'",
       ])
-      const [rule] = cases(contract, 'contract.rules that had to fire')
+      const [rule] = cases(contract, 'contract.rules that must fire')
       expect(rule?.attributes.name).toBe(`unmet: ${shown} (default)`)
       expect(elements(rule!, 'failure')[0]?.attributes.message).toContain('no request fitted it')
     })

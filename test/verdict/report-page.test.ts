@@ -42,7 +42,7 @@ describe('the page of a report', () => {
       expect(page).toContain('<h1>The contract was broken</h1>')
       expect(page).toContain(`<a href="#violations">${violations.length} violations by clients</a>`)
       expect(page).toContain(`<a href="#paths">${unknown_paths.length} unknown paths</a>`)
-      expect(page).toContain('<a href="#rules">1 rule that had to fire and never did</a>')
+      expect(page).toContain('<a href="#rules">1 rule that must fire and never fired</a>')
       expect(page).toContain(`<a href="#warnings">${warnings.length} warnings, which break nothing</a>`)
       const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
       expect(new Set(ids).size).toBe(ids.length)

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { verdictMarkdown } from '../../src/verdict/formats/markdown.ts'
 import { verdictText } from '../../src/verdict/formats/text.ts'
-import type { Told, Verdict } from '../../src/verdict/verdict.ts'
+import type { VerdictItem, Verdict } from '../../src/verdict/verdict.ts'
 
 const TALLY = { total: 9, driven: 4, injected_only: 2, never: 3 }
 const KINDS = ['operations', 'statuses', 'error_codes', 'request_fields', 'response_fields', 'lifecycle_moves']
 const summary = Object.fromEntries([...KINDS, 'scenarios'].map((kind) => [kind, TALLY])) as Verdict['summary']
 const GOOD: Verdict = { ok: true, reasons: [], allowed: [], warnings: [], requests: 7, injected: 2, summary }
 
-const reason = (sentence: string): Told<'violation'> => ({ kind: 'violation', sentence, requests: ['req_1'] })
+const reason = (sentence: string): VerdictItem<'violation'> => ({ kind: 'violation', sentence, requests: ['req_1'] })
 const broken = (...sentences: string[]): Verdict => ({ ...GOOD, ok: false, reasons: sentences.map(reason) })
 
 describe('a verdict as text', () => {
@@ -73,11 +73,11 @@ describe('a verdict as text', () => {
     },
   )
 
-  it('does not call kept what was never put to the test', () => {
+  it('does not call the contract kept without a request', () => {
     expect(verdictText({ ...GOOD, requests: 0 })).toBe(
-      'toolmock: there is nothing to judge\nno operation was called: did the command use TOOLMOCK_URL and the credentials beside it? (--min-operations 1 asks for it)',
+      'toolmock: there is nothing to check\nno operation was called; the command may not use TOOLMOCK_URL and its credentials (--min-operations 1 makes this fail)',
     )
-    expect(verdictMarkdown({ ...GOOD, requests: 0 })).toMatch(/^### toolmock: there is nothing to judge\n/)
+    expect(verdictMarkdown({ ...GOOD, requests: 0 })).toMatch(/^### toolmock: there is nothing to check\n/)
   })
 })
 
@@ -95,7 +95,7 @@ describe('a verdict as Markdown', () => {
         '',
         '- violation: `provoked`',
         '',
-        'Warnings, which fail nothing:',
+        'Warnings, which do not fail the verdict:',
         '',
         '- unread: `colour`',
         '',

@@ -9,19 +9,18 @@ import {
   violationSentence,
   warningSentence,
 } from '../sentences.ts'
-import { byOperation, type OperationReport } from './by-operation.ts'
-import type { ReportPair } from '../report-pair.ts'
+import { byOperation, type OperationReport, type ReportPair } from '../report-pair.ts'
 
 type Outcome = 'failure' | 'error' | 'skipped'
 
 interface Case {
   readonly group: string
   readonly name: string
-  /** Absent where the case has passed. */
+  /** Absent for a passed case. */
   readonly outcome?: Outcome
-  /** What there is to say of the outcome: a sentence each, with the lines that belong to it. */
-  readonly told?: readonly string[]
-  /** What is worth knowing beside it. */
+  /** The sentences of the outcome, each with its lines. */
+  readonly texts?: readonly string[]
+  /** Warnings and counts. */
   readonly out?: readonly string[]
 }
 
@@ -31,10 +30,7 @@ interface Suite {
   readonly out: readonly string[]
 }
 
-/**
- * Both reports as JUnit XML. A case has one failure that lists all that is wrong with it: most readers of this format show no
- * more than the first.
- */
+/** Both reports as JUnit XML. A case has one failure that lists all violations: most readers show only the first failure. */
 export function junit(reports: ReportPair): string {
   const { contract } = reports
   const suites = [contractSuite(reports), coverageSuite(reports)]
@@ -58,11 +54,11 @@ function contractSuite(reports: ReportPair): Suite {
       ...operations.filter(({ answerViolations }) => answerViolations.length > 0).map(answerCase),
       ...total.unknown_paths.map((path): Case => {
         const name = `${path.method} ${path.path}`
-        return { group: 'unknown paths', name, outcome: 'failure', told: [withRequests(pathSentence(path), path)] }
+        return { group: 'unknown paths', name, outcome: 'failure', texts: [withRequests(pathSentence(path), path)] }
       }),
       ...total.unfired_rules.map((rule): Case => {
         const name = `${rule.scenario}: ${rule.rule}${rule.environment === null ? '' : ` (${rule.environment})`}`
-        return { group: 'rules that had to fire', name, outcome: 'failure', told: [ruleSentence(rule)] }
+        return { group: 'rules that must fire', name, outcome: 'failure', texts: [ruleSentence(rule)] }
       }),
     ],
     out: [...countsLines(total), ...allowedLines(reports)],
@@ -70,23 +66,23 @@ function contractSuite(reports: ReportPair): Suite {
 }
 
 function operationCase({ operation, violations, warnings }: OperationReport): Case {
-  const told = violations.map((finding) => withRequests(violationSentence(finding), finding))
+  const texts = violations.map((finding) => withRequests(violationSentence(finding), finding))
   return {
     group: 'operations',
     name: operation,
-    ...(told.length === 0 ? {} : { outcome: 'failure', told }),
+    ...(texts.length === 0 ? {} : { outcome: 'failure', texts }),
     out: warnings.map((warning) => withRequests(`warning: ${warningSentence(warning)}`, warning)),
   }
 }
 
 function answerCase({ operation, answerViolations }: OperationReport): Case {
-  const told = answerViolations.map((finding) => withRequests(answerSentence(finding), finding))
-  return { group: 'answers of the mock', name: operation, outcome: 'error', told }
+  const texts = answerViolations.map((finding) => withRequests(answerSentence(finding), finding))
+  return { group: 'answers of the mock', name: operation, outcome: 'error', texts }
 }
 
 const NOT_DRIVEN = {
-  never: 'never driven: no call of it has succeeded',
-  injected_only: 'driven by answers that a scenario injected, and by no other',
+  never: 'never driven: no call of it succeeded',
+  injected_only: 'driven only by answers that a scenario injected',
 }
 
 function coverageSuite(reports: ReportPair): Suite {
@@ -95,10 +91,10 @@ function coverageSuite(reports: ReportPair): Suite {
     cases: [
       ...reports.coverage.total.operations.map(({ operation, reach }): Case => {
         const about = { group: 'operations', name: operation }
-        return reach === 'driven' ? about : { ...about, outcome: 'skipped', told: [NOT_DRIVEN[reach]] }
+        return reach === 'driven' ? about : { ...about, outcome: 'skipped', texts: [NOT_DRIVEN[reach]] }
       }),
       ...(reports.shortfalls ?? []).map(({ of, sentence }): Case => {
-        return { group: 'minima', name: of, outcome: 'failure', told: [sentence] }
+        return { group: 'minima', name: of, outcome: 'failure', texts: [sentence] }
       }),
     ],
     out: Object.entries(reports.coverage.total.summary).map(([kind, tally]) => {
@@ -135,17 +131,17 @@ function counts(cases: readonly Case[]): string {
   return `tests="${cases.length}" failures="${of('failure')}" errors="${of('error')}" skipped="${of('skipped')}"`
 }
 
-function caseLine(suite: string, { group, name, outcome, told = [], out = [] }: Case): string {
+function caseLine(suite: string, { group, name, outcome, texts = [], out = [] }: Case): string {
   const head = `    <testcase classname="${suite}.${group}" name="${xmlAttribute(name)}" time="0"`
-  const inside = [...(outcome ? [outcomeElement(outcome, told)] : []), ...outLine(out)]
+  const inside = [...(outcome ? [outcomeElement(outcome, texts)] : []), ...outLine(out)]
   return inside.length === 0 ? `${head}/>` : `${head}>${inside.join('')}</testcase>`
 }
 
-function outcomeElement(outcome: Outcome, told: readonly string[]): string {
-  const [first = ''] = told.map((text) => text.split('\n  requests: ', 1).join())
-  const message = told.length > 1 ? `${told.length} violations, the first: ${first}` : first
+function outcomeElement(outcome: Outcome, texts: readonly string[]): string {
+  const [first = ''] = texts.map((text) => text.split('\n  requests: ', 1).join())
+  const message = texts.length > 1 ? `${texts.length} violations, the first: ${first}` : first
   if (outcome === 'skipped') return `<skipped message="${xmlAttribute(message)}"/>`
-  return `<${outcome} type="contract" message="${xmlAttribute(message)}">${xmlText(told.join('\n'))}</${outcome}>`
+  return `<${outcome} type="contract" message="${xmlAttribute(message)}">${xmlText(texts.join('\n'))}</${outcome}>`
 }
 
 function outLine(lines: readonly string[]): string[] {

@@ -1,18 +1,18 @@
-import type { Told, Verdict } from '../verdict.ts'
+import type { Verdict, VerdictItem } from '../verdict.ts'
 import { oneLine } from '../../domain/text.ts'
-import { coverageRows, requestsLine, titleOf } from './summary-lines.ts'
+import { coverageRows, requestsLine, titleOf } from './text.ts'
 
-/** A page takes more than a screen, and yet not everything: GitHub refuses a summary of more than a megabyte. */
+/** GitHub refuses a summary of more than a megabyte. */
 const SHOWN = 100
 
-/** The same as Markdown. Sentences quote clients, so they stand as code, where no sign has a meaning. */
+/** A verdict as Markdown. Sentences quote clients, so they are code spans, in which nothing is markup. */
 export function verdictMarkdown(verdict: Verdict): string {
   const { reasons, allowed, warnings } = verdict
   return [
     `### toolmock: ${titleOf(verdict)}`,
-    ...told('', reasons),
-    ...told('Allowed:', allowed),
-    ...told('Warnings, which fail nothing:', warnings),
+    ...itemLines('', reasons),
+    ...itemLines('Allowed:', allowed),
+    ...itemLines('Warnings, which do not fail the verdict:', warnings),
     `${requestsLine(verdict)}\n`,
     '| | driven | only by a scenario | never | of |',
     '| --- | ---: | ---: | ---: | ---: |',
@@ -24,14 +24,14 @@ export function verdictMarkdown(verdict: Verdict): string {
   ].join('\n')
 }
 
-function told(title: string, list: readonly Told<string>[]): string[] {
+function itemLines(title: string, list: readonly VerdictItem<string>[]): string[] {
   if (list.length === 0) return []
   const items = list.slice(0, SHOWN).map(({ kind, sentence }) => `- ${kind.replaceAll('_', ' ')}: ${code(sentence)}`)
   const more = list.length > SHOWN ? [`- and ${list.length - SHOWN} more`] : []
   return [`\n${title}\n`.trimStart(), ...items, ...more, '']
 }
 
-/** A code span; its fence is longer than any that the text has. */
+/** A code span with a fence that is longer than any run of backticks in the text. */
 function code(text: string): string {
   const line = oneLine(text).trim()
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length))

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Location, Log, Result, Run } from 'sarif'
+import type { Location, Log, ReportingDescriptor, Result, Run } from 'sarif'
 import { OPERATION_LINES } from '../../contract/generated/operation-lines.ts'
 import type { Finding } from '../../documents/report-schemas.ts'
 import {
@@ -11,13 +11,12 @@ import {
   warningSentence,
 } from '../sentences.ts'
 import type { ReportPair, Shortfall } from '../report-pair.ts'
-import { RULE_IDS, type RuleId, ruleDescriptors, RULES } from './sarif-rules.ts'
 
-/** What the addresses of files are relative to: where the package is, nobody knows who reads a log. */
+/** Addresses of files are relative to the folder of the package, which the reader of a log does not know. */
 const PACKAGE = 'TOOLMOCK_PACKAGE'
 const SPEC = 'spec/openapi.yaml'
 
-/** What clients did wrong as a SARIF 2.1.0 log, for code scanning. */
+/** The findings as a SARIF 2.1.0 log, for code scanning. */
 export function sarif({ contract, coverage, allowed, shortfalls }: ReportPair): string {
   const { total, tool, at } = contract
   const run: Run = {
@@ -31,12 +30,12 @@ export function sarif({ contract, coverage, allowed, shortfalls }: ReportPair): 
       injected: total.injected,
       left_out: total.left_out,
       coverage: coverage.total.summary,
-      // Not among the results: most readers make an alert of each, suppressed or not.
+      // Not as results: most readers turn every result into an alert, even a suppressed one.
       ...(allowed ? { allowed: allowedSentences(allowed) } : {}),
     },
   }
   const log: Log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] }
-  // Not every reader of JSON takes half of a surrogate pair, which a client may send.
+  // Clients may send lone surrogates, which some JSON readers refuse.
   const text = JSON.stringify(
     log,
     (_key, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value),
@@ -90,7 +89,7 @@ function ofFinding(ruleId: RuleId, sentence: string, finding: Finding): Result {
 interface Found {
   readonly sentence: string
   readonly location: Location
-  /** How many requests had it; absent where it is about none. */
+  /** How many requests had it; absent for a finding without requests. */
   readonly count?: number
   readonly properties: NonNullable<Result['properties']>
 }
@@ -104,7 +103,7 @@ function result(ruleId: RuleId, { sentence, location, count, properties }: Found
     message: { text: plainMessage(sentence) },
     locations: [location],
     ...(count === undefined ? {} : { occurrenceCount: count }),
-    // By the second one, GitHub knows an alert again; it cannot make it from a file that is not in the repository.
+    // GitHub identifies an alert by the second one and cannot compute it for a file outside the repository.
     partialFingerprints: { 'toolmockFinding/v1': fingerprint, primaryLocationLineHash: `${fingerprint}:1` },
     properties,
   }
@@ -115,7 +114,7 @@ function placed(uri: string, startLine: number, logical: NonNullable<Location['l
   return { physicalLocation: { artifactLocation, region: { startLine } }, logicalLocations: [logical] }
 }
 
-/** The same for the same finding in every run, whatever was sent and how often. */
+/** Equal for the same finding in every run, whatever was sent and how often. */
 function fingerprintOf(ruleId: RuleId, { logicalLocations = [] }: Location, properties: Found['properties']): string {
   const names = logicalLocations.map(({ fullyQualifiedName = '' }) => fullyQualifiedName.replace(/\[\d+\]/g, '[]'))
   const { constraint = null, error_code = null, status = null, environment = null } = properties
@@ -123,7 +122,89 @@ function fingerprintOf(ruleId: RuleId, { logicalLocations = [] }: Location, prop
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
 }
 
-/** In a message, `[text](target)` would be a link: what clients sent makes none. */
+/** In a message `[text](target)` would be a link; text from clients must not make one. */
 function plainMessage(sentence: string): string {
   return sentence.replaceAll('](', '] (')
 }
+
+type Level = 'error' | 'warning' | 'note'
+
+interface Rule {
+  readonly level: Level
+  readonly short: string
+  readonly help: string
+}
+
+const EXPLAIN = 'GET /_mock/requests/{id}/explain explains each of the requests.'
+
+/** The rules of the results. Their ids must not change, because alerts are identified by them. */
+const RULES = {
+  'contract-violation': {
+    level: 'error',
+    short: 'A request breaks the contract of the service',
+    help: `Correct the field as the message says. ${EXPLAIN}`,
+  },
+  'unknown-path': {
+    level: 'error',
+    short: 'A request went to a path or method that the service does not have',
+    help: `Compare method and path with spec/openapi.yaml. ${EXPLAIN}`,
+  },
+  'unfired-rule': {
+    level: 'error',
+    short: 'A rule of a scenario that must fire never fired',
+    help: 'The client never met the failure of the scenario: send a request that the rule matches, or set must_fire: false.',
+  },
+  'too-little-driven': {
+    level: 'error',
+    short: 'A minimum of coverage was not reached',
+    help: 'The coverage report lists what was never driven: exercise it, or lower the minimum.',
+  },
+  'answer-violation': {
+    level: 'error',
+    short: 'An answer of the mock breaks the contract',
+    help: 'This is a defect of toolmock and not of the client: please report it.',
+  },
+  unread: {
+    level: 'warning',
+    short: 'A field was sent under an unknown name',
+    help: `Check the name for a typo, or remove the field. ${EXPLAIN}`,
+  },
+  output_only: {
+    level: 'warning',
+    short: 'A field was sent that the service only answers',
+    help: `Remove it: the service ignores it. ${EXPLAIN}`,
+  },
+  ignored: {
+    level: 'warning',
+    short: 'A value was sent that has no effect',
+    help: `Remove it, or send a value that the service knows. ${EXPLAIN}`,
+  },
+  alias: {
+    level: 'note',
+    short: 'A field was sent under another name than the document’s',
+    help: `Use the name of the document. ${EXPLAIN}`,
+  },
+} as const satisfies Readonly<Record<string, Rule>>
+
+type RuleId = keyof typeof RULES
+
+const RULE_IDS = Object.keys(RULES) as RuleId[]
+
+/** All rules, whatever was found: a log lists what was checked. */
+function ruleDescriptors(): ReportingDescriptor[] {
+  return RULE_IDS.map((id) => {
+    const { level, short, help } = RULES[id]
+    return {
+      id,
+      name: id.replace(/(?:^|[-_])(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      shortDescription: { text: short },
+      fullDescription: { text: `${short}. ${help}` },
+      help: { text: help },
+      defaultConfiguration: { level },
+      properties: { tags: ['contract'], precision: 'very-high', 'problem.severity': SEVERITIES[level] },
+    }
+  })
+}
+
+/** The severities of code scanning. */
+const SEVERITIES: Readonly<Record<Level, string>> = { error: 'error', warning: 'warning', note: 'recommendation' }

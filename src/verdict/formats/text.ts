@@ -1,12 +1,12 @@
-import type { Told, Verdict } from '../verdict.ts'
-import { oneLine } from '../../domain/text.ts'
-import { coverageRows, requestsLine, titleOf } from './summary-lines.ts'
+import type { Tally } from '../../documents/report-schemas.ts'
+import { oneLine, plural } from '../../domain/text.ts'
+import type { Verdict, VerdictItem } from '../verdict.ts'
 
-/** A screen, and what of it goes to the first line and to those that `toolmock run` puts around these. */
+/** The rows of a screen, and those of the first line and of the lines that `toolmock run` prints around the verdict. */
 const ROWS = { screen: 24, around: 5 }
 const COLUMNS = { least: 80, usual: 120 }
 
-/** A verdict of one screen. There are terminals that say they have no columns at all. */
+/** A verdict that fits on one screen. Some terminals report zero columns. */
 export function verdictText(verdict: Verdict, wide = COLUMNS.usual): string {
   const columns = Math.max(wide, COLUMNS.least)
   const { reasons, allowed, warnings, requests } = verdict
@@ -15,9 +15,9 @@ export function verdictText(verdict: Verdict, wide = COLUMNS.usual): string {
   const [few, some] = reasons.length === 0 ? [rows / 2, rows / 2] : [3, 4]
   const others = [
     ...titled('allowed:', allowed, { rows: few, columns }),
-    ...titled('warnings, which fail nothing:', warnings, { rows: some, columns }),
+    ...titled('warnings, which do not fail the verdict:', warnings, { rows: some, columns }),
   ]
-  const first = told(reasons, { rows: rows - rowsOf(others, columns), columns }, oneOfEachKind(reasons))
+  const first = itemLines(reasons, { rows: rows - rowsOf(others, columns), columns }, oneOfEachKind(reasons))
   return [`toolmock: ${titleOf(verdict)}`, ...first, ...others, ...last].join('\n')
 }
 
@@ -28,23 +28,28 @@ function drivenLine(verdict: Verdict): string {
   return `driven: ${parts.join(', ')}`
 }
 
-interface Room {
+interface Space {
   readonly rows: number
   readonly columns: number
 }
 
-function titled(title: string, list: readonly Told<string>[], { rows, columns }: Room): string[] {
-  return list.length === 0 ? [] : [title, ...told(list, { rows: rows - 1, columns }, list.slice(0, 1))]
+function titled(title: string, list: readonly VerdictItem<string>[], { rows, columns }: Space): string[] {
+  return list.length === 0 ? [] : [title, ...itemLines(list, { rows: rows - 1, columns }, list.slice(0, 1))]
 }
 
-/** As many as there is room for, and some in any case. */
-function told(list: readonly Told<string>[], { rows, columns }: Room, sure: readonly Told<string>[]): string[] {
+/** As many items as there is space for; those of `always` in any case. */
+function itemLines(
+  list: readonly VerdictItem<string>[],
+  { rows, columns }: Space,
+  always: readonly VerdictItem<string>[],
+): string[] {
   const width = Math.max(...list.map(({ kind }) => kind.length))
-  const lineOf = ({ kind, sentence }: Told<string>): string => `  ${inWords(kind).padEnd(width)}  ${oneLine(sentence)}`
-  const shown = new Set(sure)
+  const lineOf = ({ kind, sentence }: VerdictItem<string>): string =>
+    `  ${inWords(kind).padEnd(width)}  ${oneLine(sentence)}`
+  const shown = new Set(always)
   const all = list.slice(0, rows).map(lineOf)
   if (list.length <= rows && rowsOf(all, columns) <= rows) return all
-  let left = rows - 1 - rowsOf(sure.map(lineOf), columns)
+  let left = rows - 1 - rowsOf(always.map(lineOf), columns)
   for (const each of list) {
     if (shown.has(each)) continue
     left -= rowsOf([lineOf(each)], columns)
@@ -55,13 +60,13 @@ function told(list: readonly Told<string>[], { rows, columns }: Room, sure: read
   return [...lines.map(lineOf), ...(hidden.length === 0 ? [] : [`  and ${hidden.length} more${kindsOf(hidden)}`])]
 }
 
-/** Many reasons of one kind hide no other. */
-function oneOfEachKind(list: readonly Told<string>[]): Told<string>[] {
+/** The first of each kind, so that many reasons of one kind hide no other. */
+function oneOfEachKind(list: readonly VerdictItem<string>[]): VerdictItem<string>[] {
   return list.filter(({ kind }, at) => list.findIndex((other) => other.kind === kind) === at)
 }
 
-/** What is not shown, unless it is of one kind: that one stands above it. */
-function kindsOf(hidden: readonly Told<string>[]): string {
+/** How many of each kind are not shown; nothing for a single kind, which is shown above. */
+function kindsOf(hidden: readonly VerdictItem<string>[]): string {
   const counts = new Map<string, number>()
   for (const { kind } of hidden) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   return counts.size < 2 ? '' : ` (${[...counts].map(([kind, count]) => `${inWords(kind)} ${count}`).join(', ')})`
@@ -71,7 +76,27 @@ function inWords(kind: string): string {
   return kind.replaceAll('_', ' ')
 }
 
-/** How many rows of a screen lines take. */
+/** How many rows of a screen the lines take. */
 function rowsOf(lines: readonly string[], columns: number): number {
   return lines.reduce((rows, line) => rows + Math.ceil(line.length / columns), 0)
+}
+
+/** The result in a few words. */
+export function titleOf({ ok, reasons, requests }: Verdict): string {
+  if (!ok) return `the verdict failed for ${plural(reasons.length, 'reason')}`
+  return requests === 0 ? 'there is nothing to check' : 'the contract was kept'
+}
+
+/** How many requests there were. */
+export function requestsLine({ requests, injected }: Verdict): string {
+  if (requests === 0) {
+    return 'no operation was called; the command may not use TOOLMOCK_URL and its credentials (--min-operations 1 makes this fail)'
+  }
+  const marked = injected === 0 ? '' : `, ${injected} of them answered or changed by a scenario`
+  return `${plural(requests, 'request')}${marked}`
+}
+
+/** Each kind of coverage with its counts; kinds are never added up. */
+export function coverageRows({ summary }: Verdict): readonly (readonly [kind: string, tally: Tally])[] {
+  return Object.entries(summary).map(([kind, tally]) => [kind.replaceAll('_', ' '), tally])
 }

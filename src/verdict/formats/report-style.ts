@@ -1,23 +1,12 @@
-import { css } from '../../../pages/html.ts'
+import { css } from '../../pages/html.ts'
 
-/** How the report looks on a screen, by the colours of all pages. */
+/** The HTML report on a screen, on top of the base style of all pages. */
 export const REPORT_STYLE = css`
-  * {
-    box-sizing: border-box;
-  }
   body {
     margin: 0 auto;
+    font-size: 15px;
     max-width: 76rem;
     padding: 2rem 1.25rem 4rem;
-    background: var(--page);
-    color: var(--text);
-    font:
-      15px/1.5 system-ui,
-      'Segoe UI',
-      'Liberation Sans',
-      Arial,
-      sans-serif;
-    overflow-wrap: anywhere;
   }
   header,
   section {
@@ -30,27 +19,10 @@ export const REPORT_STYLE = css`
   header {
     border-top: 4px solid var(--tone);
   }
-  .held {
-    --tone: var(--success);
-  }
-  .broken {
-    --tone: var(--error);
-  }
-  .unasked {
-    --tone: var(--warning);
-  }
-  .overline {
-    margin: 0 0 0.25rem;
-    color: var(--tone);
-    font-size: 0.8125rem;
-    font-weight: 600;
-    letter-spacing: 0.04em;
-  }
   h1,
   h2,
   h3 {
     margin: 0 0 0.5rem;
-    line-height: 1.25;
   }
   h1 {
     font-size: 1.6rem;
@@ -77,14 +49,6 @@ export const REPORT_STYLE = css`
   small {
     color: var(--quiet);
     font-size: 0.8125rem;
-  }
-  a {
-    color: var(--accent);
-  }
-  a:focus-visible,
-  .scroll:focus-visible {
-    outline: 3px solid var(--focus);
-    outline-offset: 2px;
   }
   code {
     font:
@@ -243,8 +207,80 @@ export const REPORT_STYLE = css`
       font-size: 0.8125rem;
     }
   }
-  footer {
-    color: var(--quiet);
-    font-size: 0.8125rem;
+`
+
+/** On paper: black on white, without page breaks inside a row or behind a heading. */
+export const PRINT_STYLE = css`
+  @media print {
+    @page {
+      margin: 14mm 12mm;
+    }
+    :root {
+      color-scheme: light;
+      --page: #fff;
+      --card: #fff;
+      --text: #000;
+      --quiet: #333;
+      --line: #999;
+      --accent: #000;
+      --success: #000;
+      --warning: #000;
+      --error: #000;
+    }
+    body {
+      max-width: none;
+      padding: 0;
+      font-size: 9.5pt;
+    }
+    code {
+      font-size: 8pt;
+    }
+    header,
+    section {
+      padding: 0 0 0.5rem;
+      border: 0;
+      border-radius: 0;
+    }
+    section {
+      border-top: 1px solid #000;
+      padding-top: 0.75rem;
+    }
+    .scroll {
+      overflow: visible;
+    }
+    th,
+    td {
+      min-width: 0;
+      padding: 0.2rem 0.5rem 0.2rem 0;
+    }
+    thead th {
+      font-size: 8pt;
+    }
+    tbody th {
+      min-width: 7rem;
+    }
+    .wide {
+      min-width: 6rem;
+    }
+    h1,
+    h2,
+    h3,
+    caption {
+      break-after: avoid;
+    }
+    tr,
+    #coverage {
+      break-inside: avoid;
+    }
+    thead,
+    thead tr {
+      break-after: avoid;
+    }
+    tbody tr:first-child {
+      break-before: avoid;
+    }
+    a {
+      text-decoration: none;
+    }
   }
 `

@@ -1,0 +1,227 @@
+import type { CheckedRequest } from '../contract/contract.ts'
+import type { Operation } from '../contract/shapes.ts'
+import type { FieldViolation } from '../domain/errors.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
+import { didYouMean, pathOf } from '../request-journal/view.ts'
+import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
+import { ContractFields, DRIVEN, INJECTED, type Level, markFields, type Part, REQUEST_PARTS } from './field-coverage.ts'
+import {
+  answerViolationsOf,
+  Findings,
+  isBreach,
+  type NewFinding,
+  type NewWarning,
+  findingKey,
+  violationsOf,
+  warningsOf,
+} from './findings.ts'
+
+/** How many removed environments keep a record of their own; the records of older ones are added up. */
+const MAX_REMOVED = 200
+
+/** How clients used the contract in each environment, by its name. Records of removed environments stay for the reports. */
+export class ContractRecords {
+  readonly declared = new ContractFields()
+  readonly #byName = new Map<string, EnvironmentRecord>()
+  readonly #removed = new Set<string>()
+  #older = new EnvironmentRecord(this.declared)
+
+  /** The record of an environment; a new environment of an old name continues the record. */
+  of(name: string): EnvironmentRecord {
+    if (this.#removed.size > 0) this.#removed.delete(name)
+    let record = this.#byName.get(name)
+    if (!record) this.#byName.set(name, (record = new EnvironmentRecord(this.declared)))
+    return record
+  }
+
+  /** The environment was removed; `scenarios` are those that it had. */
+  removed(name: string, scenarios: readonly ScenarioHistory[]): void {
+    const record = this.of(name)
+    for (const history of scenarios) record.scenarios.add(history)
+    this.#removed.add(name)
+    const [oldest] = this.#removed
+    if (this.#removed.size <= MAX_REMOVED || oldest === undefined) return
+    this.#removed.delete(oldest)
+    const dropped = this.#byName.get(oldest)
+    if (dropped) this.#older.add(dropped)
+    this.#byName.delete(oldest)
+  }
+
+  /** For reading: the record of an environment that may be removed. */
+  known(name: string): EnvironmentRecord {
+    return this.#byName.get(name) ?? new EnvironmentRecord(this.declared)
+  }
+
+  names(): Iterable<string> {
+    return this.#byName.keys()
+  }
+
+  /** The environments whose own records were dropped, taken together. */
+  get older(): EnvironmentRecord {
+    return this.#older
+  }
+
+  /** Clears the record of one environment, or of all. */
+  clear(name?: string): void {
+    if (name !== undefined) {
+      this.#byName.delete(name)
+      this.#removed.delete(name)
+      return
+    }
+    this.#byName.clear()
+    this.#removed.clear()
+    this.#older = new EnvironmentRecord(this.declared)
+  }
+}
+
+/** A request to an operation with its answer, in the document's words (G48). */
+export interface OperationUse {
+  readonly operation: Operation
+  /** Its id. */
+  readonly request: string
+  readonly authorization: string | undefined
+  /** Undefined when the request was refused before the contract check. */
+  readonly checked: CheckedRequest<Operation> | undefined
+  readonly body: unknown
+  readonly error: unknown
+  /** 0 when the connection ended without an answer. */
+  readonly status: number
+  readonly errorCode: string | null
+  readonly answer: unknown
+  readonly answerViolations: readonly FieldViolation[]
+  /** A scenario gave, cut or changed the answer. */
+  readonly injected: boolean
+  readonly trace: RequestTrace
+}
+
+/** How often something happened: by the mock itself, and because a scenario or the control API forced it. */
+export interface Times {
+  own: number
+  injected: number
+}
+
+export interface UnservedPath {
+  readonly method: string
+  readonly path: string
+  readonly status: 404 | 405
+  readonly did_you_mean: string | null
+}
+
+/** How clients used the contract in one environment, since its first request; a reset does not clear it. */
+export class EnvironmentRecord {
+  requests = 0
+  injected = 0
+  readonly violations = new Findings<NewFinding>(findingKey)
+  readonly answerViolations = new Findings<NewFinding>(findingKey)
+  readonly warnings = new Findings<NewWarning>(findingKey)
+  readonly unknownPaths = new Findings<UnservedPath>(({ method, path, status }) => `${method} ${path} ${status}`)
+  /** By operation, status and error code: `verify_user 404 AUTH_REQUEST_NOT_FOUND`. */
+  readonly outcomes = new Map<string, Times>()
+  /** By operation and part: how far each field was reached. */
+  readonly fields = new Map<Operation, Partial<Record<Part, Uint8Array>>>()
+  /** By `from event to`. */
+  readonly moves = new Map<string, Times>()
+  /** Of removed environments of this name. */
+  readonly scenarios = new Histories()
+  readonly #declared: ContractFields
+
+  constructor(declared: ContractFields) {
+    this.#declared = declared
+  }
+
+  static sum(records: readonly EnvironmentRecord[], declared: ContractFields): EnvironmentRecord {
+    const all = new EnvironmentRecord(declared)
+    for (const record of records) all.add(record)
+    return all
+  }
+
+  addUse(use: OperationUse): void {
+    const { operation, request, injected, status, error, authorization, answerViolations, checked, trace } = use
+    this.requests += 1
+    if (injected) this.injected += 1
+    if (status !== 0) count(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
+    const level = injected ? INJECTED : DRIVEN
+    if (error !== undefined) this.violations.addAll(violationsOf(use), request)
+    if (error === undefined || !isBreach(error, authorization)) this.#reachRequest(use, level)
+    if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.answer, level)
+    if (answerViolations.length > 0) {
+      this.answerViolations.addAll(answerViolationsOf(operation, answerViolations), request)
+    }
+    if (trace.warnings.length > 0 || (checked && checked.warnings.length > 0)) {
+      this.warnings.addAll(warningsOf(use), request)
+    }
+  }
+
+  /** Counts the transitions of accounts in a request, a page, or a control call. */
+  addMoves({ due, transitions }: RequestTrace): void {
+    for (const { from, event, to, forced } of [...due, ...transitions]) {
+      count(this.moves, `${from} ${event} ${to}`, forced === true)
+    }
+  }
+
+  add(other: EnvironmentRecord): void {
+    this.requests += other.requests
+    this.injected += other.injected
+    this.violations.merge(other.violations)
+    this.answerViolations.merge(other.answerViolations)
+    this.warnings.merge(other.warnings)
+    this.unknownPaths.merge(other.unknownPaths)
+    addTimes(this.outcomes, other.outcomes)
+    addTimes(this.moves, other.moves)
+    for (const history of other.scenarios.list()) this.scenarios.add(history)
+    for (const [operation, parts] of other.fields) {
+      for (const [part, reached] of Object.entries(parts) as [Part, Uint8Array][]) {
+        const own = this.#reached(operation, part)
+        for (const [at, level] of reached.entries()) own[at] = Math.max(own[at] ?? 0, level)
+      }
+    }
+  }
+
+  #reachRequest({ operation, checked, body }: OperationUse, level: Level): void {
+    if (!checked) return
+    const sent = { path: checked.path, query: checked.query, body }
+    for (const part of REQUEST_PARTS) this.#reach(operation, part, sent[part], level)
+  }
+
+  #reach(operation: Operation, part: Part, value: unknown, level: Level): void {
+    const tree = this.#declared.of(operation)[part]
+    if (tree.fields.length > 0) markFields(tree.root, value, this.#reached(operation, part), level)
+  }
+
+  #reached(operation: Operation, part: Part): Uint8Array {
+    let parts = this.fields.get(operation)
+    if (!parts) this.fields.set(operation, (parts = {}))
+    return (parts[part] ??= new Uint8Array(this.#declared.of(operation)[part].fields.length))
+  }
+}
+
+function count(counts: Map<string, Times>, key: string, injected: boolean): void {
+  let times = counts.get(key)
+  if (!times) counts.set(key, (times = { own: 0, injected: 0 }))
+  times[injected ? 'injected' : 'own'] += 1
+}
+
+function addTimes(to: Map<string, Times>, from: ReadonlyMap<string, Times>): void {
+  for (const [key, { own, injected }] of from) {
+    const times = to.get(key) ?? { own: 0, injected: 0 }
+    to.set(key, { own: times.own + own, injected: times.injected + injected })
+  }
+}
+
+/** Browsers request these from every server by themselves, and health checks request `/`: no client meant the service. */
+const REQUESTED_OF_EVERY_SERVER =
+  /^\/(|favicon\.ico|robots\.txt|apple-touch-icon[\w.-]*\.png|\.well-known\/appspecific\/.*)$/
+
+const LONGEST_PATH = 200
+
+/** Adds what an entry of the journal tells beside the operations: unserved paths, and transitions of accounts. */
+export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {
+  const { kind, operation, status, method, id, environment, trace } = entry
+  if (trace.due.length > 0 || trace.transitions.length > 0) records.of(environment).addMoves(trace)
+  if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return
+  const path = pathOf(entry)
+  if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return
+  const unserved = { method, path: path.slice(0, LONGEST_PATH), status, did_you_mean: didYouMean(entry) } as const
+  records.of(environment).unknownPaths.add(unserved, id)
+}

@@ -1,0 +1,58 @@
+import type { ReportPair } from '../report-pair.ts'
+
+interface Format {
+  readonly type: string
+  /** Of the files of `run --report`. */
+  readonly extension: string
+  /** Text that every report of this format contains, and no answer of another server. */
+  readonly mark: string
+  /** Whether `GET /_mock/coverage` has this format too. The others list only what went wrong. */
+  readonly ofCoverage: boolean
+  /** Imports the code when the format is first used. */
+  readonly load: () => Promise<(reports: ReportPair) => string>
+}
+
+/** The formats of a report beside JSON, which is the report itself. */
+export const FORMATS = {
+  junit: {
+    type: 'application/xml; charset=utf-8',
+    extension: '.xml',
+    mark: '<testsuites name="toolmock"',
+    ofCoverage: false,
+    load: async () => (await import('./junit.ts')).junit,
+  },
+  sarif: {
+    type: 'application/sarif+json',
+    extension: '.sarif',
+    mark: '"name": "toolmock"',
+    ofCoverage: false,
+    load: async () => (await import('./sarif.ts')).sarif,
+  },
+  html: {
+    type: 'text/html; charset=utf-8',
+    extension: '.html',
+    mark: ' · toolmock</title>',
+    ofCoverage: true,
+    load: async () => (await import('./html.ts')).reportPage,
+  },
+} as const satisfies Record<string, Format>
+
+export type ReportFormat = keyof typeof FORMATS
+
+const NAMES = Object.keys(FORMATS) as ReportFormat[]
+type CoverageFormat = {
+  [Name in ReportFormat]: (typeof FORMATS)[Name]['ofCoverage'] extends true ? Name : never
+}[ReportFormat]
+
+export const CONTRACT_FORMATS: readonly ['json', ...ReportFormat[]] = ['json', ...NAMES]
+export const COVERAGE_FORMATS: readonly ['json', ...CoverageFormat[]] = [
+  'json',
+  ...NAMES.filter((name): name is CoverageFormat => FORMATS[name].ofCoverage),
+]
+
+/** Both reports as text, with its media type. */
+export async function render(format: ReportFormat, reports: ReportPair): Promise<{ text: string; type: string }> {
+  const { type, load } = FORMATS[format]
+  const write = await load()
+  return { text: write(reports), type }
+}
