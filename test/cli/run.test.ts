@@ -61,7 +61,7 @@ describe('the verdict of toolmock run', () => {
       ],
       `${VIOLATION}; ${UNKNOWN_PATH}`,
       0,
-      /the contract was kept\nallowed:\n {2}violation .* page_size: .*\n {2}unknown path /,
+      /the contract was kept\nallowed:\n {2}violation .* page_size must be .*\n {2}unknown path /,
     ],
     ['a command that fails', [], 'process.exit(7)', 7, /^\ntoolmock: the command failed with exit code 7, which/],
     [
@@ -301,7 +301,7 @@ describe('what toolmock run writes', () => {
     )
     const { runs } = JSON.parse(sarif) as { runs: unknown }
     expect(runs).toMatchObject([{ results: [{ ruleId: 'too-little-driven', message: { text: sentence } }] }])
-    expect(page).toContain('<h1>Too little of the contract was driven</h1>')
+    expect(page).toContain('<h1>A minimum of coverage was not reached</h1>')
     expect(page).toContain(`<strong>${sentence}.</strong>`)
   })
 

@@ -32,8 +32,8 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
           /^the contract was not kept in environment default, for 4 reasons\n- violation: /,
         ),
         details: [
-          { kind: 'violation', sentence: expect.stringMatching(/^execute_tool tool_input\.subject/) },
-          { kind: 'violation', sentence: expect.stringMatching(/^execute_tool tool_input\.to/) },
+          { kind: 'violation', sentence: expect.stringMatching(/^execute_tool: tool_input\.subject/) },
+          { kind: 'violation', sentence: expect.stringMatching(/^execute_tool: tool_input\.to/) },
           { kind: 'unknown_path', sentence: expect.stringContaining('GET /api/v1/connections?') },
           { kind: 'coverage', sentence: '2 of 19 operations were driven; the minimum is 50% (10)' },
         ],
@@ -59,8 +59,8 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
       ).toHaveLength(2)
       const unread: [ContractExpectation, string][] = [
         [{ allow: ['exectue_tool' as 'execute_tool'] }, 'did you mean execute_tool?'],
-        [{ minOperations: '200%' }, 'minOperations: found "200%"'],
-        [{ minStatuses: -1 }, 'minStatuses: found -1'],
+        [{ minOperations: '200%' }, 'minOperations must be a whole number'],
+        [{ minStatuses: -1 }, 'found -1'],
       ]
       for (const [expectation, message] of unread) {
         const expected = { code: 'INVALID_ARGUMENT', message: expect.stringContaining(message) }
