@@ -105,6 +105,25 @@ describe('a disk that refuses while a refresh token is replaced', () => {
   })
 })
 
+describe('a tool call with a refresh', () => {
+  it('calls the third party without waiting for the disk, and answers once the disk has everything', async () => {
+    const disk = new MemoryDisk()
+    await withToolmock({ seed, state: STATE, fileSystem: disk, now: CREATED }, async (mock) => {
+      mock.time.advance('61m')
+      let release = (): void => undefined
+      disk.gate = new Promise((resolve) => (release = resolve))
+      let isAnswered = false
+      const answer = run(mock, 'do').finally(() => (isAnswered = true))
+      const usedAt = () => mock.environment.model.accountIndex.named('app', 'ada')[0]?.last_used_at
+      await expect.poll(usedAt).toBe(EXPIRED)
+      expect(isAnswered).toBe(false)
+
+      release()
+      expect((await answer).status).toBe(200)
+    })
+  })
+})
+
 /** The tokens of the account and the grants of the third party. */
 function tokensOf(mock: TestToolmock) {
   const grants = [...mock.environment.model.tables.grants.values()].filter(({ connector }) => connector === 'app')
