@@ -69,7 +69,7 @@ describe('every call of the control API', () => {
     ['get', '/state/diff', undefined, '`snapshot` is required: a text'],
   ] as const)('%s %s %j is refused with what is wrong and what is allowed', async (method, path, body, message) => {
     await withControl({}, async ({ call }) => {
-      const refused = await call(method, path, body as object | undefined)
+      const refused = await call(method, path, body)
       const { error } = refused.body as { error: { message: string; details: object[] } }
       expect([refused.status, error.message]).toEqual([400, message])
       expect(error.details).toEqual([

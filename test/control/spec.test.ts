@@ -95,7 +95,7 @@ interface JsonSchema {
 
 /** What a schema demands, without words; an object that another module reads is an object, whatever is in it. */
 function comparable(given: object | undefined): unknown {
-  const { type, properties, required, anyOf, additionalProperties, ...rest } = resolved(given ?? {}) as JsonSchema
+  const { type, properties, required, anyOf, additionalProperties, ...rest } = resolved<JsonSchema>((given ?? {}) as JsonSchema)
   const alternatives = anyOf?.map(comparable) as JsonSchema[] | undefined
   if (alternatives?.every((each) => Object.keys(each).join() === 'type')) {
     return { type: alternatives.map((each) => each.type) }
@@ -106,7 +106,7 @@ function comparable(given: object | undefined): unknown {
   )
   const fields = Object.entries(properties ?? {}).map(([name, schema]) => {
     const readElsewhere = name === 'seed' || name === 'match'
-    return [name, readElsewhere ? { type: (resolved(schema) as JsonSchema).type } : comparable(schema)]
+    return [name, readElsewhere ? { type: resolved<JsonSchema>(schema).type } : comparable(schema)]
   })
   return {
     ...(type !== undefined && { type }),
