@@ -1,9 +1,9 @@
-import { milliseconds } from '../domain/instant.ts'
+import { CLOCK_YEARS, instant, isClockTime, milliseconds } from '../domain/instant.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import { now } from '../state/environment.ts'
 import type { StoredEnvironment } from '../state/stored-environment.ts'
 import { changed, type EnvironmentCall, type Reply } from './call.ts'
-import { ControlError } from './errors.ts'
+import { invalidInput } from './errors.ts'
 
 export function getClock({ environment }: EnvironmentCall<'get_clock'>): Reply {
   return { body: viewOf(environment) }
@@ -16,14 +16,16 @@ export function putClock(call: EnvironmentCall<'put_clock'>): Reply {
   const before = now(environment)
   const from = clock.now()
   const to = change.now === undefined ? from + (change.advance ?? 0) : milliseconds(change.now)
+  // By advance, or because a running clock has passed the end of its range.
+  if (!isClockTime(to)) {
+    const found = instant(to)
+    const message = `the clock would show ${found}; allowed: ${CLOCK_YEARS}`
+    throw invalidInput('INVALID_BODY', [{ path: 'advance', found, allowed: CLOCK_YEARS, message }])
+  }
   services.registry.change(environment, () => {
-    try {
-      if (change.frozen === true) clock.freeze(to)
-      else if (change.frozen === false) clock.run()
-      if (to !== from) clock.set(to)
-    } catch (error) {
-      throw error instanceof RangeError ? new ControlError('INVALID_BODY', error.message) : error
-    }
+    if (change.frozen === true) clock.freeze(to)
+    else if (change.frozen === false) clock.run()
+    if (to !== from) clock.set(to)
     applyDueEvents(environment, trace)
   })
   const body = viewOf(environment)

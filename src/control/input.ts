@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import { shown } from '../schema/findings.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
-import { type Instant, instant } from '../domain/instant.ts'
+import { CLOCK_YEARS, type Instant, instant, isClockTime } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
@@ -29,13 +29,17 @@ const text = z.string({ error: 'a text' }).min(1, { error: 'a text that is not e
 const truth = z.boolean({ error: 'true or false' })
 const object = z.custom<JsonObject>(isJsonObject, { error: 'an object' }).meta({ type: 'object' })
 
-const INSTANT = 'an ISO 8601 instant with its time zone, such as 2026-01-31T12:00:00Z'
-const instantText = z
-  .string({ error: INSTANT })
+/** A clock shows a smaller range than instants have, so that an instant plus a lifetime can be stored. */
+const CLOCK_TIME = `an ISO 8601 instant with its time zone in ${CLOCK_YEARS}, such as 2026-01-31T12:00:00Z`
+const clockTime = z
+  .string({ error: CLOCK_TIME })
   .transform((value, context): Instant => {
     const at = instantOf(value)
-    if (at === undefined) context.addIssue({ code: 'custom', message: INSTANT, input: value })
-    return at ?? ''
+    if (at === undefined || !isClockTime(at)) {
+      context.addIssue({ code: 'custom', message: CLOCK_TIME, input: value })
+      return value
+    }
+    return instant(at)
   })
   .meta({ format: 'date-time' })
 
@@ -73,7 +77,7 @@ function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<
   })
 }
 
-const startClock = fields({ now: instantText.optional(), frozen: truth.optional() })
+const startClock = fields({ now: clockTime.optional(), frozen: truth.optional() })
 
 /** Bodies by operation; the documents that are missing here are read by their own modules. */
 export const BODIES = {
@@ -81,14 +85,14 @@ export const BODIES = {
     name: text.optional(),
     seed: object.optional(),
     clock: z
-      .union([instantText, startClock], { error: `${INSTANT}, or an object with now and frozen` })
+      .union([clockTime, startClock], { error: `${CLOCK_TIME}, or an object with now and frozen` })
       .transform((clock) => (typeof clock === 'string' ? { now: clock } : clock))
       .optional(),
     id_seed: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
   }),
   /** Checked by `state/state-replacement.ts`, by the schema of the state file. */
   put_state: z.unknown(),
-  put_clock: fields({ now: instantText.optional(), frozen: truth.optional(), advance: duration.optional() })
+  put_clock: fields({ now: clockTime.optional(), frozen: truth.optional(), advance: duration.optional() })
     .refine((change) => Object.keys(change).length > 0, {
       error: 'at least one of now, advance and frozen',
       when: ({ issues }) => issues.length === 0,
@@ -268,10 +272,10 @@ function invalidBody(found: string, allowed: string): ControlError {
 }
 
 /** The zone is required, because a time without one would be read in the zone of the machine. */
-function instantOf(value: string): Instant | undefined {
+function instantOf(value: string): number | undefined {
   const day = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(value)?.[1]
   const at = Date.parse(value)
   if (day === undefined || Number.isNaN(at)) return undefined
   // Date.parse reads the 30th of February as the 2nd of March.
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? instant(at) : undefined
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? at : undefined
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
+import { isStorableInstant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import type { Finding, Path } from './findings.ts'
@@ -129,9 +130,9 @@ export const nonEmpty = z.string().min(1)
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
 
-/** Whether a value is a date and time with its zone. */
+/** Whether a value is a date and time with its zone, which can be stored. */
 export function isInstantText(value: unknown): value is string {
-  return typeof value === 'string' && RFC_3339.test(value) && !Number.isNaN(Date.parse(value))
+  return typeof value === 'string' && RFC_3339.test(value) && isStorableInstant(Date.parse(value))
 }
 
 export const instantText = accepted<string>(isInstantText, 'an RFC 3339 date and time such as 2026-01-31T12:00:00Z')

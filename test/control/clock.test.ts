@@ -36,7 +36,9 @@ describe('PUT /_mock/clock', () => {
     [{ now: '2026-01-01T00:00:00' }],
     [{ now: '2026-02-30T00:00:00Z' }],
     [{ now: 1_767_225_600 }],
-    [{ now: '1969-12-31T00:00:00Z' }],
+    [{ now: '1969-12-31T23:59:59.999Z' }],
+    [{ now: '8000-01-01T00:00:00Z' }],
+    [{ now: '9999-12-31T23:59:59Z' }],
     [{ advance: '2 hours' }],
     [{ advance: '-5m' }],
     [{ advance: 'P1Y' }],
@@ -50,6 +52,17 @@ describe('PUT /_mock/clock', () => {
       const refused = await call('put', '/clock', change)
       expect([refused.status, codeOf(refused)]).toEqual([400, 'INVALID_BODY'])
       expect((await call('get', '/clock')).body).toEqual({ now: START, frozen: true })
+    })
+  })
+
+  it('goes up to the end of the year 7999, and no further', async () => {
+    await withControl({}, async ({ call }) => {
+      const end = '7999-12-31T23:59:59.999Z'
+      expect((await call('put', '/clock', { now: end })).body).toEqual({ now: end, frozen: true })
+      const refused = await call('put', '/clock', { advance: '1ms' })
+      expect([refused.status, codeOf(refused)]).toEqual([400, 'INVALID_BODY'])
+      expect((refused.body as { error: { message: string } }).error.message).toContain('the years 1970 to 7999')
+      expect((await call('get', '/clock')).body).toEqual({ now: end, frozen: true })
     })
   })
 

@@ -95,7 +95,9 @@ interface JsonSchema {
 
 /** What a schema demands, without words; an object that another module reads is an object, whatever is in it. */
 function comparable(given: object | undefined): unknown {
-  const { type, properties, required, anyOf, additionalProperties, ...rest } = resolved<JsonSchema>((given ?? {}) as JsonSchema)
+  const { type, properties, required, anyOf, additionalProperties, ...rest } = resolved<JsonSchema>(
+    (given ?? {}) as JsonSchema,
+  )
   const alternatives = anyOf?.map(comparable) as JsonSchema[] | undefined
   if (alternatives?.every((each) => Object.keys(each).join() === 'type')) {
     return { type: alternatives.map((each) => each.type) }
