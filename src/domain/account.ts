@@ -6,7 +6,7 @@ import type { JsonObject } from './json.ts'
 export const ACCOUNT_STATUSES = ['ACTIVE', 'EXPIRED', 'PENDING_AUTH', 'PENDING_VERIFICATION', 'DISCONNECTED'] as const
 export type AccountStatus = (typeof ACCOUNT_STATUSES)[number]
 
-/** Whom an account belongs to; both empty for an unscoped account (2.1, G20). */
+/** The owner of an account; both are empty for an unscoped account (2.1, G20). */
 export interface Scope {
   organization_id: string
   user_id: string
@@ -17,7 +17,7 @@ export function scopeOf(named: { [Field in keyof Scope]?: Scope[Field] | undefin
   return { organization_id: named.organization_id ?? '', user_id: named.user_id ?? '' }
 }
 
-/** A connected account as it is stored. Records are never changed in place: a change puts a new record. */
+/** A connected account as it is stored. A stored row is never changed in place: a change puts a new one. */
 export interface Account extends Scope {
   /** `ca_…` (2.1). */
   id: string
@@ -35,11 +35,11 @@ export interface Account extends Scope {
   api_config: JsonObject
   /** Live credentials: those that tools run with. */
   credentials: Credentials
-  /** Credentials that wait for verification, with the lifetime they will have had from when they were issued. */
+  /** Credentials that wait for verification; their lifetime counts from when they were issued. */
   pending?: { credentials: Credentials; token_expires_at?: Instant }
 }
 
-/** Credentials with the end of their life, as the service stores them. */
+/** Credentials with the time at which their token expires. */
 export interface Issued {
   credentials: Credentials
   token_expires_at?: Instant
@@ -56,7 +56,7 @@ export function issued(
   return { credentials, token_expires_at: instant(now + lifetime) }
 }
 
-/** The account with these credentials live; what waits for verification goes on waiting. */
+/** The account with these live credentials; pending ones stay pending. */
 export function withLive(account: Account, live: Issued): Account {
   const { token_expires_at: _former, ...rest } = account
   return { ...rest, ...live }
@@ -67,7 +67,7 @@ export function withPending(account: Account, pending: Issued): Account {
   return { ...account, pending }
 }
 
-/** The account without what waited for verification. */
+/** The account without pending credentials. */
 export function withoutPending(account: Account): Account {
   const { pending: _pending, ...rest } = account
   return rest

@@ -6,10 +6,10 @@ import { authorizationTypeOf, type Provider } from './provider.ts'
 
 export const DEFAULT_ACCESS_TOKEN_LIFETIME = 3_600_000
 
-/** Who can sign in where nobody said who. */
+/** Who can sign in where the connector names no people. */
 const DEFAULT_PEOPLE = ['ada@example.com', 'grace@example.com']
 
-/** A connector of that type that says nothing else: no tools, no responders. */
+/** A connector of a type with defaults for everything else: no tools, no responders. */
 export function bareConnector(name: string, type: AuthorizationType): Connector {
   return {
     connector: name,
@@ -35,7 +35,7 @@ export function bareConnector(name: string, type: AuthorizationType): Connector 
   }
 }
 
-/** Consent gives a refresh token that each use replaces; tokens that never expire, or that no user gave, have none. */
+/** By default a refresh token is replaced by each use. Tokens that never expire, or that need no user, have none. */
 function defaultRefresh(type: AuthorizationType): Connector['oauth']['refresh_token'] {
   return TRAITS[type].source === 'consent' && TRAITS[type].expires ? 'rotate' : 'none'
 }
@@ -105,7 +105,7 @@ const DEFAULT_FIELDS: Readonly<Record<FormType, readonly string[]>> = {
   CUSTOM: ['api_key'],
 }
 
-/** Names that can stand in a template as they are; a field with another name is asked for and stored, but not sent. */
+/** Names that a template can use; a field with another name is asked for and stored, but not sent. */
 const PLAIN_NAME = /^[A-Za-z_][\w-]*$/
 
 function defaultHeaders(type: FormType, fields: readonly CredentialField[]): Record<string, string> {

@@ -6,7 +6,7 @@ import type { JsonObject } from './json.ts'
 
 /**
  * `authorization_details` as it is stored (2.2): at most one sub-object, the one that fits the authorization type (G23).
- * `NO_AUTH` and accounts without credentials hold `{}`.
+ * It is empty for `NO_AUTH` and for accounts without credentials.
  */
 export interface Credentials {
   oauth_token?: OauthToken
@@ -145,13 +145,13 @@ export function areLive(credentials: Credentials): boolean {
   )
 }
 
-/** Whether a patch brings credentials to use, and not only what describes them (G27). */
+/** Whether a patch contains credentials that a call could use (G27). */
 export function bringsCredentials(patch: CredentialsPatch): boolean {
   const { oauth_token, static_auth } = patch
   return Boolean(oauth_token?.access_token || (static_auth?.details && Object.keys(static_auth.details).length > 0))
 }
 
-/** Whether a patch stores something that the third party has to know from then on: a refresh token alone, too. */
+/** Whether a patch contains anything that the third party has to accept; also a refresh token alone. */
 export function bringsSecrets(patch: CredentialsPatch): boolean {
   return bringsCredentials(patch) || Boolean(patch.oauth_token?.refresh_token)
 }
@@ -175,7 +175,7 @@ export function fullDetails(credentials: Credentials, type: AuthorizationType): 
   }
 }
 
-/** What get-details shows: only what is no credential (4.5, G22). */
+/** What get-details shows: everything but the credentials (4.5, G22). */
 export function publicDetails(credentials: Credentials, type: AuthorizationType): JsonObject {
   const { oauth_token, workspace_dwd, trusted_idp } = credentials
   switch (TRAITS[type].kind) {

@@ -1,17 +1,17 @@
 import type { Instant } from './instant.ts'
 
-/** What a fake third party knows of one set of credentials: issued by itself, or accepted from a caller. */
+/** One set of credentials at a fake third party, which has issued them or accepted them from a caller. */
 export interface Grant {
   id: string
   connector: string
-  /** The account whose credentials these are; empty until the code that led here was redeemed. */
+  /** The account whose credentials these are; empty when the token request named none. */
   account_id: string
   /** Who signed in. */
   person: string
   scopes: string[]
-  /** What finds this grant when a call presents it: an access token, a key id, or the static headers as one string. */
+  /** The look-up key of a call: an access token, a key id, or the static headers as one string. */
   access: string
-  /** What signatures are made with, for the types that sign; empty for the rest. */
+  /** The secret that signs requests; empty for types that do not sign. */
   secret: string
   /** Empty when there is none. */
   refresh_token: string

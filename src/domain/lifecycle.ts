@@ -1,7 +1,7 @@
 import type { Account, AccountStatus } from './account.ts'
 import type { Instant } from './instant.ts'
 
-/** What can happen to a connected account. Each event is a column of the table in `gaps` "States" (docs/fidelity.md). */
+/** The events of a connected account. Each is a column of the table in `gaps` "States" (docs/fidelity.md). */
 export const LIFECYCLE_EVENTS = {
   created_with_credentials: 'created with credentials, or none needed',
   created_without_credentials: 'created without credentials',

@@ -11,7 +11,7 @@ export interface Locator {
   identifier?: string | undefined
 }
 
-/** The look-ups that locating needs; the store answers them from its indexes. */
+/** The look-ups that locating needs; `state` answers them from its indexes. */
 export interface AccountFinder {
   byId(id: string): Account | undefined
   inScope(connector: string, identifier: string, scope: Scope): Account | undefined
@@ -36,7 +36,7 @@ export function locate(accounts: AccountFinder, locator: Locator, strict: boolea
   throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)} in that scope`)
 }
 
-/** The fields of a locator that say something else than the account they are meant to name. */
+/** The fields of a locator that differ from the account that its id names. */
 function contradictions(account: Account, locator: Locator): string[] {
   const fields = ['organization_id', 'user_id', 'connector', 'identifier'] as const
   return fields.filter((field) => locator[field] && locator[field] !== account[field])

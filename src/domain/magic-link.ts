@@ -16,7 +16,7 @@ export interface MagicLink {
   completed_at?: Instant
 }
 
-/** What waits for `POST /connected_accounts/user/verify` (3.1, G57). */
+/** A consent that waits for `POST /connected_accounts/user/verify` (3.1, G57). */
 export interface AuthRequest {
   /** base64url, at least 128 bits (G30). */
   id: string
@@ -24,6 +24,6 @@ export interface AuthRequest {
   /** The identifier of the link's account, whoever signed in at the third party (G57). */
   identifier: string
   expires_at: Instant
-  /** Why it is over: a second use, an expired or a superseded one answers 404. */
+  /** Any other outcome than `pending` answers 404. */
   outcome: 'pending' | 'consumed' | 'expired' | 'superseded'
 }

@@ -12,11 +12,11 @@ export interface Clock {
   instant(): Instant
 }
 
-/** The one source of identifiers and chance of an environment; seeded, so that runs can repeat. */
+/** The one source of identifiers and randomness of an environment; with a seed, runs repeat. */
 export interface Ids {
   /** `prefix_` and 20 characters of `a-z0-9`, unique in the environment. */
   id(prefix: string): string
-  /** 32 bytes of chance as base64url without padding (G30 asks for at least 128 bits). */
+  /** 32 random bytes as base64url without padding (G30 asks for at least 128 bits). */
   opaque(): string
   /** An unsigned 32-bit number, for instance to seed generated data. */
   number(): number

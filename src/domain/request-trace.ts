@@ -11,7 +11,7 @@ export interface Transition {
   readonly to: LifecycleState
   /** In the environment's own time. */
   readonly at: Instant
-  /** A scenario or the control API made it happen, and nothing that the service does by itself. */
+  /** A scenario or the control API caused it. */
   readonly forced?: true
 }
 
@@ -34,38 +34,38 @@ export interface UpstreamCall {
   readonly answer: string
 }
 
-/** Credentials that were renewed, or were to be (G45, G46). */
+/** A renewal of credentials (G45, G46). */
 export interface Refresh {
   readonly account_id: string
   readonly outcome: 'renewed' | 'refused' | 'unavailable'
   readonly reason: string
-  /** Whether another request had begun it, so that the call to the third party is in that one's entry. */
+  /** Another request started it, and the call to the third party is in the entry of that one. */
   readonly shared: boolean
 }
 
 /** A rule of a scenario that fired on a request, or on what it caused. */
 export interface NotedRule extends FiredRule {
-  /** Whether it answered, or changed the answer on the wire, at its place. */
+  /** It answered, or changed the answer on the wire. */
   readonly injected: boolean
 }
 
-/** Something that was sent and had no effect (G10). */
+/** A field that was sent and had no effect (G10). */
 export interface IgnoredField {
   readonly field: string
   readonly description: string
 }
 
 /**
- * What one request was about and what it caused, noted where it happens and handed along explicitly; the journal reads it.
- * One object per request: arrays are shared and empty until something is noted.
+ * What one request is about and what it causes. It is passed along explicitly, and the request journal reads it. Arrays are
+ * shared and empty until something is noted.
  */
 export class RequestTrace {
-  /** The account as the request found it, or as it made it. Records are immutable, so that this is what was true then. */
+  /** The account as the request found or created it. Rows are immutable, so later changes do not show here. */
   account: Account | undefined
   execution_id: string | undefined
   agent_run_id: string | undefined
   warnings: readonly IgnoredField[] = NOTHING
-  /** What fell due by the clock before the request was looked at. */
+  /** Due events that were applied before the request was handled. */
   due: readonly Transition[] = NOTHING
   transitions: readonly Transition[] = NOTHING
   upstream: readonly UpstreamCall[] = NOTHING
@@ -73,14 +73,14 @@ export class RequestTrace {
   rules: readonly NotedRule[] = NOTHING
   #forcing = false
 
-  /** The account after `event` by the table (`domain/lifecycle.ts`), with the event noted. */
+  /** The account after `event` (`domain/lifecycle.ts`); notes the transition. */
   moved(account: Account, event: LifecycleEvent, at: Instant): Account {
     const next = moved(account, event, at)
     this.transition(account.id, event, { from: account.status, to: next.status, at })
     return next
   }
 
-  /** The account that came to be by `event`. */
+  /** Notes an account that `event` created. */
   created(account: Account, event: LifecycleEvent, at: Instant): void {
     this.account = account
     this.transition(account.id, event, { from: 'none', to: account.status, at })
@@ -99,7 +99,7 @@ export class RequestTrace {
     this.transitions = [...this.transitions, { account_id, event, from, to, at, ...forced }]
   }
 
-  /** What moves within `work` is forced: the service would not have done it by itself. */
+  /** Transitions within `work` are noted as forced. */
   forcing(work: () => void): void {
     this.#forcing = true
     try {
@@ -109,7 +109,7 @@ export class RequestTrace {
     }
   }
 
-  /** An event that the clock brought about. */
+  /** Notes an event that the clock caused. */
   fellDue(
     account_id: string,
     event: LifecycleEvent,
@@ -135,13 +135,13 @@ export class RequestTrace {
     this.warnings = [...this.warnings, { field, description }]
   }
 
-  /** The state could not be written and nothing was changed: no transition took place. */
+  /** The commit was rolled back: no transition took place. */
   markRolledBack(): void {
     this.due = NOTHING
     this.transitions = NOTHING
   }
 
-  /** Whether a rule of a scenario at the service answered, and no operation. */
+  /** Whether a rule of a scenario at `service` answered instead of the operation. */
   get injected(): boolean {
     return this.rules.some((rule) => rule.injected && rule.at === 'service')
   }

@@ -8,7 +8,7 @@ import { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { accountDue, type DueItem } from '../state/model/due-index.ts'
 
-/** What a scenario, or somebody at the control API, can make happen to a connected account (1.3, 1.4). */
+/** The events that a scenario or a control call can cause on a connected account (1.3, 1.4). */
 export const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
 export type AccountEvent = (typeof ACCOUNT_EVENTS)[number]
 
@@ -16,7 +16,7 @@ export function isAccountEvent(name: string): name is AccountEvent {
   return (ACCOUNT_EVENTS as readonly string[]).includes(name)
 }
 
-/** An event that cannot happen to this account: names from, event and what is allowed. */
+/** An event that the account's status does not allow; names the status, the event and what is allowed. */
 export class IllegalMoveError extends Error {
   override readonly name = 'IllegalMoveError'
 
@@ -39,25 +39,25 @@ export class IllegalMoveError extends Error {
 interface Context {
   readonly environment: Environment
   readonly thirdParty: Pick<ThirdParty, 'revoke'>
-  /** Where the events are noted; of whoever makes them happen. */
+  /** Of the request that causes the event. */
   readonly trace?: RequestTrace | undefined
 }
 
-/** The account after an event, and what fell due with it: a token without a refresh token expires its account. */
+/** The account after an event, with the due events that followed: an expired token without a refresh token, for one. */
 export interface AccountEventResult {
   readonly account: Account
   readonly before: AccountStatus
   readonly moves: readonly DueMove[]
 }
 
-/** What can happen to an account as it is now. */
+/** The events that an account's present state allows. */
 function allowedEvents(account: Account): AccountEvent[] {
   return ACCOUNT_EVENTS.filter((event) => obstacle(account, event) === undefined)
 }
 
 /**
- * Makes an event happen: all of it at once, the third party's side included.
- * @throws IllegalMoveError when the lifecycle has no such move, or there is no token that it could happen to
+ * Applies an event to the account and at the third party, in one transaction.
+ * @throws IllegalMoveError when the lifecycle has no such move, or the account has no token that the event could change
  */
 export function applyAccountEvent(context: Context, account: Account, event: AccountEvent): AccountEventResult {
   const reason = obstacle(account, event)
@@ -75,39 +75,39 @@ export function applyAccountEvent(context: Context, account: Account, event: Acc
 type Effect = (context: Context & { readonly trace: RequestTrace }, account: Account) => void
 
 const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
-  /** As if the end of its token had come without a way to renew it; an `EXPIRED` account is never refreshed (G46). */
+  /** As when a token expires that cannot be renewed; an `EXPIRED` account is never refreshed (G46). */
   expire: ({ environment, trace }, account) => {
     environment.model.tables.accounts.put(trace.moved(account, STATUS_EVENTS.expire, now(environment)))
   },
-  /** By hand, or because access was removed at the third party, which refuses everything from then on. */
+  /** The third party revokes the account's tokens too. */
   disconnect: ({ environment, thirdParty, trace }, account) => {
     thirdParty.revoke(account)
     environment.model.tables.accounts.put(trace.moved(account, STATUS_EVENTS.disconnect, now(environment)))
   },
-  /** The third party forgets the refresh token; the access token stays good for as long as it lasts. */
+  /** Only at the third party; the access token stays valid until it expires. */
   revoke_refresh_token: ({ environment }, account) => {
     const { grants } = environment.model.tables
     for (const grant of environment.model.grantIndex.ofAccount(account.id)) {
       if (grant.refresh_token !== '') grants.put({ ...grant, refresh_token: '' })
     }
   },
-  /** Both sides see that the access token's time is over; the next use refreshes it where there is a way to (G46). */
+  /** On both sides; the next use renews the token where it can be renewed (G46). */
   expire_access_token: ({ environment }, account) => {
     const { accounts, grants } = environment.model.tables
     const at = now(environment)
-    accounts.put({ ...account, credentials: ended(account.credentials, at), token_expires_at: at })
+    accounts.put({ ...account, credentials: withEnd(account.credentials, at), token_expires_at: at })
     for (const grant of environment.model.grantIndex.ofAccount(account.id)) {
       if (grant.expires_at !== undefined && grant.expires_at > at) grants.put({ ...grant, expires_at: at })
     }
   },
 }
 
-/** The events that move the status, by their name in the lifecycle's table. */
+/** The events that change the status, and their names in the lifecycle table. */
 const STATUS_EVENTS = { expire: 'token_expired', disconnect: 'disconnected' } as const satisfies Partial<
   Record<AccountEvent, LifecycleEvent>
 >
 
-/** Why an event cannot happen to this account; undefined when it can. */
+/** Why an event is not allowed; undefined when it is. */
 function obstacle(account: Account, event: AccountEvent): string | undefined {
   switch (event) {
     case 'expire':
@@ -124,8 +124,8 @@ function obstacle(account: Account, event: AccountEvent): string | undefined {
   }
 }
 
-/** The times inside of the credentials, which two types have (2.2). */
-function ended(credentials: Credentials, at: Instant): Credentials {
+/** Credentials whose token ends at this time, for the two types that store it there (2.2). */
+function withEnd(credentials: Credentials, at: Instant): Credentials {
   const { workspace_dwd, trusted_idp } = credentials
   return {
     ...credentials,
@@ -134,13 +134,13 @@ function ended(credentials: Credentials, at: Instant): Credentials {
   }
 }
 
-/** One thing that fell due when time moved on, for the journal. */
+/** An event that the clock has caused. */
 export interface DueMove extends DueItem {
   account_id: string
   event: 'token_expired' | 'auth_request_expired'
 }
 
-/** Applies, in the order of time, everything that has fallen due by the environment's clock ("States"), and notes it. */
+/** Applies every event that is due by the environment's clock ("States"), in the order of time. */
 export function applyDueEvents(environment: Environment, trace: RequestTrace = new RequestTrace()): DueMove[] {
   const { due } = environment.model
   const present = now(environment)
@@ -153,7 +153,7 @@ export function applyDueEvents(environment: Environment, trace: RequestTrace = n
   return moves
 }
 
-/** `ACTIVE` and nothing to renew the token with: `EXPIRED`. */
+/** An `ACTIVE` account whose token cannot be renewed becomes `EXPIRED`. */
 function expireToken({ model }: Environment, item: DueItem, trace: RequestTrace): DueMove | undefined {
   const account = model.tables.accounts.get(item.id)
   if (!account || accountDue(account) !== item.at) return undefined
@@ -163,7 +163,7 @@ function expireToken({ model }: Environment, item: DueItem, trace: RequestTrace)
   return { ...item, account_id: account.id, event: 'token_expired' }
 }
 
-/** An auth request that nobody verified in time: it answers 404, and its pending tokens are dropped (G32). */
+/** An auth request that was not verified in time answers 404, and its pending tokens are dropped (G32). */
 function expireAuthRequest({ model }: Environment, item: DueItem, trace: RequestTrace): DueMove | undefined {
   const request = model.tables.auth_requests.get(item.id)
   if (request?.outcome !== 'pending' || request.expires_at !== item.at) return undefined

@@ -26,7 +26,7 @@ export function connectorsOf(environment: Environment): Connector[] {
   return [...environment.model.tables.connections.values()].flatMap(({ key_id }) => environment.connector(key_id) ?? [])
 }
 
-/** The connection behind a connector; undefined once it has been deleted. */
+/** The connection of a connector; undefined once it is deleted. */
 export function connectionOf(environment: Environment, connector: string): Connection | undefined {
   for (const connection of environment.model.tables.connections.values()) {
     if (connection.key_id === connector) return connection
@@ -41,13 +41,13 @@ export function refuseDisabled(environment: Environment, connector: string): voi
   throw new ServiceError('CONNECTION_DISABLED', message)
 }
 
-/** What can happen to a connection, by the control API only ("States"). */
+/** The events of a connection; only the control API causes them ("States"). */
 export const CONNECTION_EVENTS = ['start', 'complete', 'enable', 'disable'] as const
 export type ConnectionEvent = (typeof CONNECTION_EVENTS)[number]
 
 type State = Pick<Connection, 'status' | 'enabled'>
 
-/** The legal moves: from what, to what. */
+/** The legal moves. */
 const MOVES: { readonly [Event in ConnectionEvent]: { readonly from: Partial<State>; readonly to: Partial<State> } } = {
   start: { from: { status: 'DRAFT' }, to: { status: 'IN_PROGRESS' } },
   complete: { from: { status: 'IN_PROGRESS' }, to: { status: 'COMPLETED' } },
@@ -55,10 +55,10 @@ const MOVES: { readonly [Event in ConnectionEvent]: { readonly from: Partial<Sta
   disable: { from: { enabled: true }, to: { enabled: false } },
 }
 
-/** An event that cannot happen to this connection: names from, event and what is allowed. */
+/** An event that the connection's state does not allow; names the state, the event and what is allowed. */
 export class IllegalConnectionMoveError extends Error {
   override readonly name = 'IllegalConnectionMoveError'
-  /** The status and whether it is enabled, in words. */
+  /** The status, and whether it is enabled. */
   readonly from: `${ConnectionStatus}, ${'enabled' | 'disabled'}`
   readonly allowed: readonly ConnectionEvent[]
 
@@ -80,7 +80,7 @@ export function findConnection({ model }: Environment, idOrKey: string): Connect
   return connections.get(idOrKey) ?? [...connections.values()].find(({ key_id }) => key_id === idOrKey)
 }
 
-/** Makes an event happen. @throws IllegalConnectionMoveError */
+/** @throws IllegalConnectionMoveError */
 export function applyConnectionEvent(
   { model }: Environment,
   connection: Connection,

@@ -7,11 +7,11 @@ import type { Environment } from '../state/environment.ts'
 import { connectorsOf } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
-/** GET /tools: the tools of every connector, or of those that a filter on accounts leaves. */
+/** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
   const filter = new Map(Object.entries(query))
   const matches = matching(query)
-  const offered = placedTools(environment, connectorsFor(environment, query)).filter(({ item }) => matches(item))
+  const offered = positionedTools(environment, connectorsFor(environment, query)).filter(({ item }) => matches(item))
   filter.delete('page_size')
   filter.delete('page_token')
   const binding: Binding = [
@@ -43,7 +43,7 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
   return { status: 200, body: { tools } }
 }
 
-/** GET /tools/available: every tool the identifier could use, with the account that already stands for it, if any. */
+/** GET /tools/available: every tool that the identifier could use, with its account at the tool's connector, if any. */
 export function listAvailableTools({ environment, query }: Call<'list_available_tools'>): Reply {
   const accounts = accountsWhere(environment, { identifier: query.identifier })
   const tools = connectorsOf(environment).flatMap((connector) => {
@@ -53,9 +53,9 @@ export function listAvailableTools({ environment, query }: Call<'list_available_
   return { status: 200, body: { tools } }
 }
 
-/** GET /providers: custom ones and those of the connectors, in the order in which they came to be. */
+/** GET /providers: custom ones and those of the connectors, in creation order. */
 export function listProviders({ environment, query }: Call<'list_providers'>): Reply {
-  const providers = [...environment.model.tables.providers.placed()].map(([place, item]) => ({ place, item }))
+  const providers = [...environment.model.tables.providers.placed()].map(([position, item]) => ({ position, item }))
   const { items, ...rest } = slice(providers, [['listing', 'providers']], {
     size: query.page_size,
     token: query.page_token,
@@ -136,38 +136,40 @@ function accountsWhere(environment: Environment, filter: AccountFilter): readonl
   return environment.model.accountIndex.page(filter, { after: 0 }, Number.MAX_SAFE_INTEGER).rows
 }
 
-/** An item of a list with what its page tokens name: it grows from item to item and stays when others come and go. */
-interface Placed<T> {
-  readonly place: number
+/** An item of a list with its position, which page tokens name: it grows from item to item and never changes. */
+interface Positioned<T> {
+  readonly position: number
   readonly item: T
 }
 
-/** Tools come in the order of their connectors' connections; no connector has so many that they reach into the next one's. */
-const TOOLS_OF_ONE = 100_000
+/** The distance between the positions of two connectors: more than any connector has tools. */
+const POSITIONS_PER_CONNECTOR = 100_000
 
-function placedTools(environment: Environment, connectors: readonly Connector[]): Placed<Offer>[] {
+function positionedTools(environment: Environment, connectors: readonly Connector[]): Positioned<Offer>[] {
   const chosen = new Map(connectors.map((connector) => [connector.connector, connector]))
-  return [...environment.model.tables.connections.placed()].flatMap(([place, { key_id }]) => {
+  return [...environment.model.tables.connections.placed()].flatMap(([position, { key_id }]) => {
     const connector = chosen.get(key_id)
-    return connector ? toolsOf(connector).map((item, at) => ({ place: place * TOOLS_OF_ONE + at, item })) : []
+    return connector
+      ? toolsOf(connector).map((item, at) => ({ position: position * POSITIONS_PER_CONNECTOR + at, item }))
+      : []
   })
 }
 
-/** One page of a list that is short enough to be counted through. Positions in tokens are places, from 1 (G4). */
+/** One page of a list that is short enough to scan. Positions in tokens begin with 1 (G4). */
 function slice<T>(
-  list: readonly Placed<T>[],
+  list: readonly Positioned<T>[],
   binding: Binding,
   { size, token }: { size: number | undefined; token: string | undefined },
 ) {
-  const position: Position = token ? decodePageToken(token, binding) : { after: 0 }
+  const from: Position = token ? decodePageToken(token, binding) : { after: 0 }
   const length = size || 10
-  const isForth = 'after' in position
-  const border = isForth ? position.after : position.before - 1
-  const passed = list.filter(({ place }) => place < border).length
-  const start = isForth ? passed : Math.max(0, passed - length)
-  const end = isForth ? Math.min(list.length, passed + length) : passed
-  // Deletes may have left nothing on this side of the position: then its page is empty, and both ways lead on from there.
-  const [first = border, last = border - 1] = [list[start]?.place, list[end - 1]?.place]
+  const isForward = 'after' in from
+  const border = isForward ? from.after : from.before - 1
+  const passed = list.filter(({ position }) => position < border).length
+  const start = isForward ? passed : Math.max(0, passed - length)
+  const end = isForward ? Math.min(list.length, passed + length) : passed
+  // Deletes may have left no item on this side of the position. Then the page is empty and both tokens start from there.
+  const [first = border, last = border - 1] = [list[start]?.position, list[end - 1]?.position]
   return {
     items: list.slice(start, end).map(({ item }) => item),
     next_page_token: end < list.length ? encodePageToken({ after: last + 1 }, binding) : '',

@@ -9,14 +9,14 @@ import { newAccount } from './accounts.ts'
 import { knownConnector, refuseDisabled } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
-/** POST /connected_accounts/magic_link (4.6): a link for an account, which it makes when there is none (G28, "States"). */
+/** POST /connected_accounts/magic_link (4.6): a link for an account, which is created when it does not exist (G28, "States"). */
 export function createMagicLink(call: Call<'create_magic_link'>): Reply {
   const { environment, body, trace } = call
   const user_verify_url = body.user_verify_url ?? ''
   checkVerifyUrl(user_verify_url)
   const account = linkedAccount(call, body)
   if (account.sequence > 0) trace.account = account
-  // Found by id, its custom provider may have been deleted (G40).
+  // The custom provider of an account that was found by id may have been deleted (G40).
   knownConnector(environment, account.connector)
   refuseDisabled(environment, account.connector)
   const link: MagicLink = {
@@ -35,7 +35,7 @@ export function createMagicLink(call: Call<'create_magic_link'>): Reply {
   return { status: 200, body: { link: `${call.baseUrl}/magic/${link.id}`, expiry: link.expires_at } }
 }
 
-/** The account as the request for a link leaves it: placed when it is new, moved by the table when it is not. */
+/** The account after `link_requested`; a new one gets its place in creation order. */
 function requested({ environment, trace }: Call<'create_magic_link'>, account: Account): Account {
   const { model } = environment
   if (account.sequence === 0) {
@@ -57,7 +57,7 @@ function linkedAccount(call: Call<'create_magic_link'>, locator: Locator): Accou
   }
 }
 
-/** By id there must be an account, and its absence is a 400, since 4.6 lists no 404 (G34). */
+/** An id that names no account is a 400, since 4.6 lists no 404 (G34). */
 function absentAccount({ environment }: Call<'create_magic_link'>, locator: Locator): Account {
   const { id, connector = '', identifier = '' } = locator
   if (id)
@@ -72,7 +72,7 @@ function absentAccount({ environment }: Call<'create_magic_link'>, locator: Loca
 /** G35: any absolute http or https URL; callers run on localhost. */
 function checkVerifyUrl(url: string): void {
   if (url === '') return
-  // eslint-disable-next-line no-control-regex -- URL parsers drop line breaks in silence, so they are refused before
+  // eslint-disable-next-line no-control-regex -- URL parsers drop line breaks silently
   const clean = !/[\u0000-\u0020\u007f]/.test(url)
   if (clean && /^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) return
   throw invalidField(

@@ -6,7 +6,7 @@ import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 
-/** What an operation is given: its environment and a request that has passed the contract. */
+/** The input of an operation: its environment and a request that has passed the contract check. */
 export interface Call<Id extends Operation> {
   readonly environment: Environment
   readonly thirdParty: ThirdParty
@@ -19,9 +19,9 @@ export interface Call<Id extends Operation> {
   readonly query: Query<Id>
   readonly path: Readonly<Record<string, string>>
   readonly body: RequestBody<Id>
-  /** What is wrong with a tool's input by the tool's own JSON Schema. */
+  /** Validates a tool's input by the tool's own JSON Schema. */
   readonly checkToolInput: (tool: Tool, input: JsonObject) => Promise<FieldViolation[]>
-  /** What this call is about and what it causes, for the journal. */
+  /** What this call is about and what it causes, for the request journal. */
   readonly trace: RequestTrace
 }
 
@@ -30,7 +30,7 @@ export interface Reply {
   readonly status: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** The very same body is answered more than once and never changes, so that its check and its text last. */
+  /** The same body object is answered again and never changes, so its check and its text can be cached. */
   readonly cacheable?: boolean
 }
 

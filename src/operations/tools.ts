@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { fieldName } from '../contract/violation.ts'
 import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
-import { type ErrorCode, invalidField, ServiceError, violationText } from '../domain/errors.ts'
+import { invalidField, ServiceError, violationText } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import type { ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
+import { quote } from '../domain/text.ts'
 import { now } from '../state/environment.ts'
 import { connectorOf, locateAccount } from './accounts.ts'
 import { refuseDisabled } from './connections.ts'
@@ -14,7 +15,7 @@ import { isExpired, isRenewable, renew } from './renewal.ts'
 
 type ExecuteTool = Call<'execute_tool'>
 
-/** POST /execute_tool (4.14): the checks in the order of G17, the call to the third party, its result (G43 to G46). */
+/** POST /execute_tool (4.14): checks in the order of G17, then calls the third party and answers its result (G43 to G46). */
 export async function executeTool(call: ExecuteTool): Promise<Reply> {
   const { environment, body, trace } = call
   const input = inputOf(body.tool_input, body.params)
@@ -49,7 +50,7 @@ function toolOf(connector: Connector, name: string): Tool {
   const known = connector.tools.map((each) => each.name).join(', ') || 'none'
   throw new ServiceError(
     'TOOL_NOT_FOUND',
-    `connector ${connector.connector} has no tool ${JSON.stringify(name.slice(0, 100))}; it has ${known}`,
+    `connector ${connector.connector} has no tool ${quote(name)}; it has ${known}`,
   )
 }
 
@@ -78,7 +79,7 @@ function refuseInactive(account: Account): void {
   )
 }
 
-/** The account with a token that has not expired (G46). */
+/** The account, renewed first when its token has expired (G46). */
 async function usableAccount(call: ExecuteTool, account: Account): Promise<Account> {
   if (!isExpired(call.environment, account)) return account
   const renewal = await renew(call, account)
@@ -99,7 +100,7 @@ interface Task {
   input: JsonObject
 }
 
-/** The call; after a 401 one renewal and one more try, and a second 401 expires the account (G45). */
+/** Calls the tool. After a 401 it renews the token and tries once more; a second 401 makes the account `EXPIRED` (G45). */
 async function callTool(call: ExecuteTool, account: Account, task: Task): Promise<ToolAnswer> {
   const first = await send(call, account, task)
   if (first.kind !== 'unauthorized') return first
@@ -110,7 +111,7 @@ async function callTool(call: ExecuteTool, account: Account, task: Task): Promis
   return second.kind === 'unauthorized' ? refused(call, renewal.account, second) : second
 }
 
-/** Sends once; an answer of any kind means that the third party was reached, which sets `last_used_at` (G26). */
+/** Calls once. Any answer of the third party sets `last_used_at` (G26). */
 async function send({ environment, thirdParty }: ExecuteTool, account: Account, { connector, tool, input }: Task) {
   const answer = await thirdParty.call(connector, tool, account, input)
   const sent = answer.kind !== 'timed_out' && answer.kind !== 'unsendable'
@@ -127,64 +128,59 @@ async function send({ environment, thirdParty }: ExecuteTool, account: Account, 
 function refused({ environment, trace }: ExecuteTool, account: Account, answer: ToolAnswer): ToolAnswer {
   environment.model.transact(() => {
     const current = environment.model.tables.accounts.get(account.id)
-    // Given other credentials, or deleted, while the third party was asked: that stands.
+    // The account was deleted or given other credentials before the answer came: that stands.
     if (current?.credentials !== account.credentials) return
     environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
   })
   return answer
 }
 
-/** Keywords that leave what a schema knows to its `properties`; with any other, nobody can say by these alone. */
-const PLAIN: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'title', 'description', '$schema'])
+/** Keywords of schemas whose inputs are named by `properties` alone. */
+const PLAIN_KEYWORDS: ReadonlySet<string> = new Set([
+  'type',
+  'properties',
+  'required',
+  'title',
+  'description',
+  '$schema',
+])
 
-/** Members of a tool's input that its schema does not name and its call does not read. */
-export function noteUnreadInput({ input_schema: schema, ...tool }: Tool, input: JsonObject, trace: RequestTrace): void {
+/** Warns of members of a tool's input that its schema does not name and its call does not read. */
+function noteUnreadInput({ input_schema: schema, ...tool }: Tool, input: JsonObject, trace: RequestTrace): void {
   const { properties } = schema
   if (!isJsonObject(properties)) return
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name))
-  if (unknown.length === 0 || !Object.keys(schema).every((keyword) => PLAIN.has(keyword))) return
+  if (unknown.length === 0 || !Object.keys(schema).every((keyword) => PLAIN_KEYWORDS.has(keyword))) return
   const templates = JSON.stringify([tool.call, tool.result])
-  // The input as a whole, or a member by some other notation.
+  // The call reads the input as a whole, or a member in another notation.
   if (/\binput\b(?!\.\w)/.test(templates)) return
-  for (const name of unknown.filter((each) => !templates.includes(`input.${each}`)).slice(0, MOST_TOLD)) {
+  for (const name of unknown.filter((each) => !templates.includes(`input.${each}`)).slice(0, MAX_WARNINGS)) {
     trace.ignored(fieldName(['tool_input', name]), `is ignored: the tool ${tool.name} has no input of that name`)
   }
 }
 
-const MOST_TOLD = 20
+const MAX_WARNINGS = 20
 
-type Failure = Exclude<ToolAnswer, { kind: 'result' | 'unsendable' }>
-
-type Unsendable = Extract<ToolAnswer, { kind: 'unsendable' }>
-
-/** What the caller is told of a call that brought no result (G44); each that was sent carries `tool_error_info`. */
-export function toolFailure(answer: Failure | Unsendable, execution_id: string): ServiceError {
-  if (answer.kind === 'unsendable') return unsendable(answer)
-  const { errorCode, tool_error_code } = described(answer)
-  const retryAfter = answer.kind === 'rate_limited' ? answer.retry_after : null
-  return new ServiceError(errorCode, answer.message, {
-    tool: { execution_id, tool_error_code, tool_error_message: answer.message },
-    ...(retryAfter === null ? {} : { headers: { 'Retry-After': retryAfter } }),
-  })
-}
-
-/** Bad input, and no failure of anybody else's: a 400 like any other. */
-function unsendable({ message }: Unsendable): ServiceError {
-  const description = `must have other values: ${message}`
-  return new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, {
-    violations: [{ field: 'tool_input', description, constraint: 'path' }],
-  })
-}
-
-function described(answer: Failure): { errorCode: ErrorCode; tool_error_code: string } {
+/** The error for a call without a result (G44). Where the call was sent, it has `tool_error_info`. */
+function toolFailure(answer: Exclude<ToolAnswer, { kind: 'result' }>, execution_id: string): ServiceError {
+  const { message } = answer
+  const tool = (tool_error_code: string) => ({ execution_id, tool_error_code, tool_error_message: message })
   switch (answer.kind) {
-    case 'rate_limited':
-      return { errorCode: 'THIRD_PARTY_RATE_LIMITED', tool_error_code: '429' }
+    case 'unsendable': {
+      const description = `must have other values: ${message}`
+      return new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, {
+        violations: [{ field: 'tool_input', description, constraint: 'path' }],
+      })
+    }
+    case 'rate_limited': {
+      const headers = answer.retry_after === null ? {} : { headers: { 'Retry-After': answer.retry_after } }
+      return new ServiceError('THIRD_PARTY_RATE_LIMITED', message, { tool: tool('429'), ...headers })
+    }
     case 'timed_out':
-      return { errorCode: 'TOOL_EXECUTION_TIMED_OUT', tool_error_code: 'TIMEOUT' }
+      return new ServiceError('TOOL_EXECUTION_TIMED_OUT', message, { tool: tool('TIMEOUT') })
     case 'unauthorized':
-      return { errorCode: 'TOOL_EXECUTION_FAILED', tool_error_code: '401' }
+      return new ServiceError('TOOL_EXECUTION_FAILED', message, { tool: tool('401') })
     case 'failed':
-      return { errorCode: 'TOOL_EXECUTION_FAILED', tool_error_code: answer.code }
+      return new ServiceError('TOOL_EXECUTION_FAILED', message, { tool: tool(answer.code) })
   }
 }

@@ -24,7 +24,7 @@ export function verifyUser(call: Call<'verify_user'>): Reply {
   return { status: 200, body: { post_user_verify_redirect_url: redirect } }
 }
 
-/** What each end of an auth request is called in the 404 that follows it. */
+/** How the 404 describes each outcome of an auth request. */
 const ENDED = {
   consumed: 'was verified before; each id works once',
   expired: 'has expired; send the user through a new magic link',
@@ -40,7 +40,7 @@ function pendingRequest({ environment }: Call<'verify_user'>, id: string): { req
   if (request.outcome !== 'pending') {
     throw new ServiceError('AUTH_REQUEST_NOT_FOUND', `this auth_request_id ${ENDED[request.outcome]}`)
   }
-  // Deleting a custom provider disconnects its accounts (G40): what was pending there is pending no more.
+  // Deleting a custom provider disconnects its accounts (G40), which ends their auth requests.
   if (!environment.connector(account.connector)) {
     const gone = `connector ${JSON.stringify(account.connector)}, which this auth_request_id was for, no longer exists`
     throw new ServiceError('AUTH_REQUEST_NOT_FOUND', gone)
@@ -48,7 +48,7 @@ function pendingRequest({ environment }: Call<'verify_user'>, id: string): { req
   return { request, account }
 }
 
-/** The stored identifier stays unsaid: whoever asks has not shown to be its owner. */
+/** The message does not name the stored identifier: the caller may not be its owner. */
 function mismatch(): ServiceError {
   return new ServiceError(
     'IDENTIFIER_MISMATCH',

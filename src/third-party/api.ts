@@ -17,38 +17,38 @@ import {
   type WireAnswer,
 } from './wire.ts'
 
-/** A third party's API: who is calling, then the first responder that matches. A promise only where templates are new. */
+/** A third party's API: authenticates the call, then the first matching responder answers. A promise while templates load. */
 export function answerApi(context: SchemeContext, request: ReceivedRequest): WireAnswer | Promise<WireAnswer> {
   const { environment, connector } = context
-  const verdict = SCHEMES[connector.authorization_type].verify(request, context)
-  if (!verdict.allowed) {
-    const { reason, message, challenge } = verdict.refusal
+  const authentication = SCHEMES[connector.authorization_type].verify(request, context)
+  if (!authentication.allowed) {
+    const { reason, message, challenge } = authentication.refusal
     return jsonAnswer(401, { error: 'unauthorized', reason, message }, { 'WWW-Authenticate': challenge })
   }
   const path = pathParts(request.apiPath)
   if (!path) return jsonAnswer(400, { error: 'malformed_path', message: 'the path is not well-formed' })
   const view = requestView(request, path)
   if (!view) return jsonAnswer(400, { error: 'malformed_body', message: 'the body is not JSON' })
-  const account = callingAccount(environment.model, request, verdict.grant)
+  const account = callingAccount(environment.model, request, authentication.grant)
   const accountSeen = account ? accountView(account) : null
   for (const [index, responder] of connector.responders.entries()) {
     const params = matchResponder(responder.on, view, path, accountSeen)
     const counter = `responder ${connector.connector} ${String(index)}`
     const answer = params && environment.model.transact(() => nextAnswer(environment.model, responder, counter))
     if (!answer) continue
-    const values = { request: { ...view, params }, account: accountSeen, person: verdict.grant?.person ?? null }
+    const values = { request: { ...view, params }, account: accountSeen, person: authentication.grant?.person ?? null }
     return respond(context, answer, values)
   }
   return noResponder(view)
 }
 
-/** The account whose credentials these are; where nothing is presented, the one the service says it calls for. */
+/** The account of the credential; for a call without one, the account that the service names. */
 function callingAccount(model: Model, request: ReceivedRequest, grant: Grant | undefined): Account | undefined {
   const id = grant ? grant.account_id : headerOf(request, ACCOUNT_HEADER)
   return id === '' ? undefined : model.tables.accounts.get(id)
 }
 
-/** The answer whose turn it is; undefined when a sequence is over and leaves the request to the next responder. */
+/** The next answer of a sequence; undefined when the sequence is over and the next responder answers. */
 function nextAnswer(model: Model, { answers, after_last }: Responder, counter: string): ResponderAnswer | undefined {
   if (answers.length <= 1 && after_last !== 'next') return answers[0]
   const before = model.tables.counters.get(counter)?.value ?? 0
@@ -100,7 +100,7 @@ export function pathParts(path: string): PathParts | undefined {
   return parts.every((part) => part !== undefined) ? parts : undefined
 }
 
-/** The request as responders see it; undefined when its body says that it is JSON and is not. */
+/** The request as responders see it; undefined when its body claims to be JSON and is not. */
 export function requestView(request: ReceivedRequest, path: PathParts): RequestView | undefined {
   const body = bodyOf(request)
   if (body === undefined) return undefined
@@ -152,7 +152,7 @@ export interface RequestView extends JsonObject {
 /** The decoded parts of a request's path, so that an encoded slash stays inside its part. */
 export type PathParts = readonly string[]
 
-/** What a responder matched: the captures of its path; undefined when it does not match. */
+/** The captures of a responder's path; undefined when the responder does not match. */
 export function matchResponder(
   on: ResponderMatch,
   request: RequestView,
@@ -194,8 +194,8 @@ function isCapture(part: string): boolean {
   return part.length > 2 && part.startsWith('{') && part.endsWith('}')
 }
 
-function every<T>(wanted: Record<string, T> | undefined, holds: (key: string, value: T) => boolean): boolean {
-  return wanted === undefined || Object.entries(wanted).every(([key, value]) => holds(key, value))
+function every<T>(wanted: Record<string, T> | undefined, test: (key: string, value: T) => boolean): boolean {
+  return wanted === undefined || Object.entries(wanted).every(([key, value]) => test(key, value))
 }
 
 /** The values of a query parameter or header as texts. */

@@ -10,7 +10,7 @@ export interface Application {
 
 const PREFIX = 'toolmock-'
 
-/** Derived instead of stored: nobody but this process ever has to know the secret. */
+/** Derived instead of stored: only this process needs the secret. */
 export function applicationOf(environment: Environment, connector: string): Application {
   const secret = createHash('sha256').update(`${environment.name}\n${connector}`).digest('base64url')
   return { client_id: `${PREFIX}${environment.name}`, client_secret: secret }

@@ -11,7 +11,7 @@ const CODE_LIFETIME = 10 * 60_000
 
 /** What the service asks a third party to authorize. */
 export interface AuthorizationRequest {
-  /** Comes back with the redirect, whatever was decided. */
+  /** The redirect returns it unchanged. */
   state: string
   redirectUri: string
   scopes: readonly string[]
@@ -19,7 +19,7 @@ export interface AuthorizationRequest {
   loginHint?: string | undefined
 }
 
-/** What was decided on a request, and who signed in; nobody has to, to deny. */
+/** The decision on a request, and who signed in; `person` is empty when it was denied without signing in. */
 export interface AuthorizationAnswer extends AuthorizationRequest {
   decision: 'approve' | 'deny'
   person: string
@@ -44,8 +44,8 @@ export function authorizeUrl(
 }
 
 /**
- * What a decision at the consent page leads to: the redirect URL with a code, or with `access_denied`. Also without a
- * browser (G31), where the person may be anybody.
+ * The redirect URL after a decision at the consent page: with a code, or with `access_denied`. Without a browser (G31) any
+ * person can sign in.
  */
 export function decide(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string {
   const { state, redirectUri } = answer
@@ -81,7 +81,7 @@ export function withQuery(url: string, parameters: Record<string, string>): stri
 function issueCode(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string {
   const codes = environment.model.tables.authorization_codes
   const present = now(environment)
-  // All live equally long, so that the first ones expire first.
+  // All have the same lifetime, so the oldest ones expire first.
   for (const code of codes.values()) {
     if (code.expires_at > present) break
     codes.remove(code.id)

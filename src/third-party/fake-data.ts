@@ -36,7 +36,7 @@ const FAKE_MODULES = [
 ] as const
 type FakeModule = (typeof FAKE_MODULES)[number]
 
-/** What is wrong with a method's name, as far as the name alone tells. */
+/** What is wrong with a method's name, without loading the library. */
 export function fakeNameProblem(name: string): string | undefined {
   const [module = '', method, ...rest] = name.split('.')
   if (method === undefined || method === '' || rest.length > 0)
@@ -49,23 +49,23 @@ export function fakeNameProblem(name: string): string | undefined {
 /** Generated data: the same seed, clock and name give the same value. */
 export class FakeData {
   readonly #faker: Faker
-  /** Those that were asked for: there are no more names than the library has. */
+  /** Methods by name; bounded, since there are no more names than the library has. */
   readonly #methods = new Map<string, FakeMethod>()
 
   private constructor(faker: Faker) {
     this.#faker = faker
   }
 
-  /** One locale, loaded when a template first asks: importing it is what costs. */
+  /** Loads one locale when a template first needs it, because importing it is slow. */
   static async load(): Promise<FakeData> {
     const { faker } = await import('@faker-js/faker/locale/en')
-    // The class comes by no other way without every locale there is.
+    // Importing the class itself would load every locale.
     const ownFaker = faker.constructor as typeof Faker
     return new FakeData(new ownFaker({ locale: faker.rawDefinitions, randomizer: new MersenneTwister() }))
   }
 
   /**
-   * Calls `module.method`. The library is seeded before each use, so that it carries nothing from one call to the next.
+   * Calls `module.method`. The library is seeded before each use, so values do not depend on earlier calls.
    */
   generate(name: string, args: readonly JsonValue[], ports: { clock: Clock; ids: Ids }): JsonValue {
     const method = this.#methods.get(name) ?? this.#method(name)
@@ -97,7 +97,7 @@ function isFakeModule(name: string): name is FakeModule {
   return (FAKE_MODULES as readonly string[]).includes(name)
 }
 
-/** The methods of a module live on its class, or, bound, on the instance. */
+/** The methods of a module are on its class, or bound on the instance. */
 function methodNames(module: object): string[] {
   const names = new Set<string>()
   for (let at: object = module; at !== Object.prototype; at = Object.getPrototypeOf(at) as object) {
@@ -118,8 +118,8 @@ const SIZE = 624
 const MIDDLE = 397
 
 /**
- * The numbers of the library's own generator (MT19937, 53 bits each), word by word as they are asked for. The library makes all
- * 624 words of a seed anew for the few that one value takes: 30 µs for each value, which was a tenth of a tool execution.
+ * The same numbers as the library's own generator (MT19937, 53 bits each), but words are computed on demand. The library
+ * computes all 624 words for each seed, of which one value needs a few: that took 30 µs, a tenth of a tool call.
  */
 export class MersenneTwister implements Randomizer {
   readonly #words = new Uint32Array(SIZE)

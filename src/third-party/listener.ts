@@ -98,7 +98,7 @@ export interface Listener {
  * `/{environment}/{connector}/api/…`.
  */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  // No time limit on idle connections: the only client keeps its own, and would otherwise reuse one as it is closed.
+  // Idle connections have no time limit: the service's client keeps them, and could otherwise reuse one as it is closed.
   const limits = { keepAliveTimeout: 0, headersTimeout: LONGEST_REQUEST_MS, requestTimeout: LONGEST_REQUEST_MS }
   const server = createServer(limits, (request, response) => {
     void answer(options, request, response)

@@ -12,13 +12,13 @@ export interface TemplateScope {
   readonly ids: Ids
 }
 
-/** What templates and matches see of an account: whom it belongs to, and none of its credentials. */
+/** What templates and matches see of an account: everything but its credentials. */
 export function accountView(account: Account): JsonObject {
   const { id, identifier, connector, organization_id, user_id, api_config } = account
   return { id, identifier, connector, organization_id, user_id, api_config }
 }
 
-/** The value that paths start from, and what the blocks around it have bound. */
+/** The value that paths start from, and the names that enclosing blocks have bound. */
 interface Frame {
   readonly context: JsonValue | undefined
   readonly parent: Frame | undefined
@@ -35,14 +35,14 @@ const NOTHING: JsonObject = Object.freeze(Object.create(null) as JsonObject)
 /**
  * Handlebars templates in JSON values, evaluated without ever running code: own properties and a fixed table of helpers.
  * A string that is one whole expression keeps the value's type, with null for a missing one; in a longer text a missing
- * value is nothing. Values are never read as templates. One instance per server: it keeps what it has parsed.
+ * value is empty. Values are never read as templates. One instance per server: it caches parsed templates.
  */
 export class Templates {
   readonly #parsed = new Map<string, Template>()
   readonly #prepared = new WeakSet()
   #fakeData: FakeData | undefined
 
-  /** Loads what the templates inside `source` need; a no-op the second time. @throws TemplateError */
+  /** Loads what the templates inside `source` need, once for each source. @throws TemplateError */
   async prepare(source: object): Promise<void> {
     if (this.#prepared.has(source)) return
     if (!this.#fakeData && this.#someText(source, (text) => usesFakeData(this.#parse(text)))) {
@@ -55,19 +55,19 @@ export class Templates {
     return this.#prepared.has(source)
   }
 
-  /** `value` with every template in it evaluated. Keys are taken as they are. */
+  /** `value` with every template in it evaluated. Keys are not templates. */
   render(value: JsonValue, scope: TemplateScope): JsonValue {
     const root = this.#root(scope)
     return this.#render(value, root)
   }
 
-  /** A text in which `encode` is applied to every value, and not to the text around it. */
+  /** A text in which every value is encoded, and the text around it is not. */
   renderText(text: string, scope: TemplateScope, encode: (value: string) => string): string {
     if (!text.includes('{{')) return text
     return textOf(this.#parse(text), this.#root(scope), encode)
   }
 
-  /** The same for a text without use when one of its values is missing (`Bearer ` and nothing after it): that is empty. */
+  /** A text that is empty when one of its values is: `Bearer ` alone is no credential. */
   renderComplete(text: string, scope: TemplateScope): string {
     const values: string[] = []
     const rendered = this.renderText(text, scope, (value) => {
@@ -94,7 +94,7 @@ export class Templates {
   #parse(text: string): Template {
     const known = this.#parsed.get(text)
     if (known) return known
-    // Connectors can be replaced while the server runs; what is still in use is soon parsed again.
+    // Connectors can be replaced while the server runs; templates still in use are parsed again.
     if (this.#parsed.size >= CACHE_LIMIT) this.#parsed.clear()
     const template = parseTemplate(text)
     this.#parsed.set(text, template)
@@ -204,12 +204,12 @@ function follow(parts: readonly string[], from: JsonValue | undefined): JsonValu
   return value
 }
 
-/** As Handlebars has it: nothing, false, 0, an empty text and an empty list are not. */
+/** As in Handlebars: a missing value, false, 0, an empty text and an empty list are false. */
 function isTrue(value: JsonValue | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
-/** A template as our interpreter walks it: Handlebars' syntax, cut down to what never runs code. */
+/** A parsed template: the part of Handlebars' syntax that never runs code. */
 export type Template = readonly Piece[]
 export type Piece =
   | { kind: 'text'; text: string }
@@ -235,22 +235,22 @@ export type BlockName = 'each' | 'if' | 'unless' | 'with'
 const BLOCKS: readonly string[] = ['each', 'if', 'unless', 'with'] satisfies BlockName[]
 const DATA: readonly string[] = ['index', 'key', 'first', 'last', 'root']
 
-/** A template that cannot be read: its syntax, a helper that does not exist, or something that is not allowed. */
+/** An invalid template: its syntax, an unknown helper, or a construct that is not allowed. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 }
 
-/** What the names at the start of a path may be, and which of them blocks have bound; null when anything goes. */
+/** The names that a path may start with; null allows any. */
 type Roots = readonly string[] | null
 
-/** Reads a template. @throws TemplateError */
+/** @throws TemplateError */
 export function parseTemplate(text: string, roots: Roots = null): Template {
   return pieces(parseSyntax(text).body, roots)
 }
 
 /**
  * What is wrong with a template, in one sentence; undefined when nothing is. `roots` are the names that paths may start
- * with where the template stands (`input`, `account`, …); without them any name is taken.
+ * with in this template (`input`, `account`, …); without them any name is allowed.
  */
 export function checkTemplate(text: string, roots?: readonly string[]): string | undefined {
   if (!text.includes('{{')) return undefined
@@ -263,7 +263,7 @@ export function checkTemplate(text: string, roots?: readonly string[]): string |
   }
 }
 
-/** The part of the parser's nodes that is looked at; its own types leave expressions open. */
+/** The part of the parser's nodes that is used; its own types leave expressions open. */
 interface Node {
   readonly type: string
   readonly value?: unknown
@@ -397,7 +397,7 @@ function checkFakeName(name: Expression | undefined): void {
 export interface HelperPorts {
   readonly clock: Clock
   readonly ids: Ids
-  /** Absent until a template that asks for it was prepared. */
+  /** Absent until a template that needs it was prepared. */
   readonly fakeData: FakeData | undefined
 }
 
@@ -435,7 +435,7 @@ export function runHelper(name: HelperName, args: HelperArguments, ports: Helper
   return helper.run(args, ports)
 }
 
-/** A value inside a longer text: nothing for a missing one, JSON for arrays and objects. */
+/** A value inside a longer text: empty for a missing one, JSON for arrays and objects. */
 export function asText(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)

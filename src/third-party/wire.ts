@@ -31,12 +31,12 @@ export interface WireAnswer {
 }
 
 /**
- * Tells the in-process third party whose account a call is made for. A real one would not know: this settles whose
- * call it is where several accounts store the same key, or where there is no credential at all. It grants nothing.
+ * Names the account of a call to the in-process third party. A real third party does not get it. It identifies the account
+ * where several store the same key, or where calls carry no credential, and grants no access.
  */
 export const ACCOUNT_HEADER = 'x-toolmock-account'
 
-/** Tells it which tool the call is made for, so that scenarios can name it. */
+/** Names the tool of a call, so that scenarios can match it. */
 export const TOOL_HEADER = 'x-toolmock-tool'
 
 const BODY_LIMIT = 2 * 1024 * 1024
@@ -46,16 +46,16 @@ export function headerOf(request: ReceivedRequest, name: string): string {
   return Array.isArray(value) ? value.join(', ') : (value ?? '')
 }
 
-/** What can travel as the value of a header: one line, and the octets of UTF-8 for what is beyond Latin-1. */
+/** A text as a header can contain it: one line, with characters beyond Latin-1 as the octets of UTF-8. */
 export function headerValue(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what must not stand in a header
+  // eslint-disable-next-line no-control-regex -- a header must not contain control characters
   const line = text.replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').trim()
   return octets(line)
 }
 
-/** Percent-encoding of one part of a path or of a query; nothing in the value can leave its part. */
+/** Percent-encodes one part of a path or query, so that the value stays inside its part. */
 export function encodePart(value: string): string {
-  // Nearly every name is plain, and found to be so in a twentieth of the time.
+  // Nearly every value is plain, and this test takes a twentieth of the time.
   if (PLAIN_PART.test(value)) return value
   return encodeURIComponent(value.toWellFormed()).replaceAll(
     /[!'()*]/g,
@@ -89,8 +89,8 @@ export function sendAnswer(response: ServerResponse, answer: WireAnswer): void {
 }
 
 /**
- * A body as a text of octets, to be written as Latin-1 together with the headers, in one piece. (As UTF-8, node would
- * write the headers in UTF-8 with it; as a buffer, both would go out one after the other, which takes longer.)
+ * A body as a text of octets, to be written as Latin-1 together with the headers. With UTF-8 node would write the headers
+ * in UTF-8 too, and with a buffer it would write headers and body separately, which takes longer.
  */
 export function octets(body: string): string {
   return isAscii(body) ? body : Buffer.from(body, 'utf8').toString('latin1')
@@ -101,7 +101,7 @@ function isAscii(text: string): boolean {
   return /^[\u0000-\u007f]*$/.test(text)
 }
 
-/** The whole body; undefined when it is larger than any tool would send. @throws Error when the connection breaks */
+/** The whole body; undefined when it is too large. @throws Error when the connection breaks */
 export function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
