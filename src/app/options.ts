@@ -6,7 +6,7 @@ import type { OperationTable } from '../operations/table.ts'
 import type { TimeSource } from '../state/model/clock.ts'
 import type { Durability } from '../state/wal/write-ahead-log.ts'
 import type { FileSystem } from '../state/wal/file-system.ts'
-import type { TlsOptions } from '../tls/options.ts'
+import type { TlsOptions } from '../tls/tls-options.ts'
 
 /** The environment of calls that name none (1.2). */
 export const DEFAULT_ENVIRONMENT = 'default'

@@ -1,3 +1,4 @@
+import { shellQuote } from '../domain/text.ts'
 import { addressOf } from '../http/node-request.ts'
 import type { EnvironmentCall, Reply, ServerCall } from './call.ts'
 
@@ -33,11 +34,6 @@ export function getEnv({ services, environment, request, query }: EnvironmentCal
     TOOLMOCK_CLIENT_SECRET: client?.client_secret ?? '',
   }
   if (query.format === 'json') return { body: variables }
-  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuoted(value)}\n`)
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}\n`)
   return { text: lines.join(''), type: 'text/plain; charset=utf-8' }
-}
-
-/** Credentials come from a seed and can have any character. */
-function shellQuoted(value: string): string {
-  return /^[\w.:/@%+,-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -35,9 +35,9 @@ import {
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2'
 const COMMON_NAME = '2.5.4.3'
 
-/** What a certificate says, and who signs it. Node can read certificates, yet makes none. */
+/** The content of a certificate, and its issuer. Node.js can read certificates, but not make them. */
 export interface CertificateRequest {
-  /** Both common names; they are the same for an authority that signs itself. */
+  /** Both are common names; an authority that signs itself has the same for both. */
   readonly subject: string
   readonly issuer: string
   readonly publicKey: KeyObject
@@ -46,7 +46,7 @@ export interface CertificateRequest {
   /** Milliseconds since the Unix epoch. */
   readonly validFrom: number
   readonly validTo: number
-  /** The names and addresses that a server's certificate is for; none for an authority. */
+  /** The names and addresses of a server; absent for an authority. */
   readonly hosts?: readonly string[]
 }
 
@@ -80,7 +80,7 @@ function spkiOf(key: KeyObject): Buffer {
   return key.export({ type: 'spki', format: 'der' })
 }
 
-/** Its key is new each time, so that the key's hash is a number nobody else has; positive, and not longer than 20 bytes. */
+/** The hash of the key is unique, because the key is new each time. A serial number is positive, and at most 20 bytes long. */
 function serialOf(spki: Buffer): ArrayBuffer {
   const serial = digest(spki)
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
@@ -112,7 +112,7 @@ function serverExtensions(hosts: readonly string[]): Extension[] {
   ]
 }
 
-/** Optional in the standard's profile for leaves, asked for by strict verifiers such as Python's. */
+/** Optional in the standard's profile for leaves, required by strict verifiers such as Python's. */
 function keyIdentifiers(own: Buffer, issuer: Buffer): Extension[] {
   const keyIdentifier = new KeyIdentifier(bytes(digest(issuer)))
   return [

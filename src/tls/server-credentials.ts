@@ -1,28 +1,35 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
-import type { CertificateFiles, TemporaryCertificate, TlsCredentials, TlsOptions } from './options.ts'
+import type { CertificateFiles, TemporaryCertificate, TlsOptions } from './tls-options.ts'
+
+/** What the HTTPS server of Node.js takes, both PEM. */
+interface TlsCredentials {
+  readonly cert: string
+  readonly key: string
+}
 
 export interface ServerCredentials extends TlsCredentials {
-  /** The certificate that clients have to trust; absent when the server has one of its own. */
+  /** The file of the certificate authority that clients have to trust; absent for certificates of the user. */
   readonly authorityFile?: string
-  /** Removes what was written for this run only. */
+  /** Removes the files that were written for this run only. */
   release(): Promise<void>
 }
 
 /** The certificate and key to serve with. @throws StartError naming the file and what is wrong with it */
 export async function serverCredentials(options: TlsOptions, now: number): Promise<ServerCredentials> {
-  return 'cert' in options ? ownCertificate(options) : temporary(options, now)
+  return 'cert' in options ? userCredentials(options) : temporaryCredentials(options, now)
 }
 
-async function ownCertificate(files: CertificateFiles): Promise<ServerCredentials> {
+async function userCredentials(files: CertificateFiles): Promise<ServerCredentials> {
   const [cert, key] = await Promise.all([readPem(files.cert, 'certificate'), readPem(files.key, 'key')])
-  checked(files.cert, 'no certificate in PEM form', { cert })
-  checked(files.key, 'no private key in PEM form, or one with a passphrase', { key })
-  checked(files.key, `not the key of the certificate in ${files.cert}`, { cert, key })
+  checkCredentials(files.cert, 'no certificate in PEM form', { cert })
+  checkCredentials(files.key, 'no private key in PEM form, or one with a passphrase', { key })
+  checkCredentials(files.key, `not the key of the certificate in ${files.cert}`, { cert, key })
   return { cert, key, release: () => Promise.resolve() }
 }
 
@@ -34,8 +41,8 @@ async function readPem(file: string, what: string): Promise<string> {
   }
 }
 
-/** OpenSSL itself is asked: it is what will use them. */
-function checked(file: string, problem: string, credentials: Partial<TlsCredentials>): void {
+/** OpenSSL does the check, because it is what will use them. */
+function checkCredentials(file: string, problem: string, credentials: Partial<TlsCredentials>): void {
   try {
     createSecureContext(credentials)
   } catch (error) {
@@ -43,20 +50,45 @@ function checked(file: string, problem: string, credentials: Partial<TlsCredenti
   }
 }
 
-async function temporary({ hosts, authorityFile }: TemporaryCertificate, now: number): Promise<ServerCredentials> {
-  const { temporaryCertificate } = await import('./temporary-authority.ts')
-  const { authority, cert, key } = temporaryCertificate(hosts, now)
+async function temporaryCredentials(
+  { hosts, authorityFile }: TemporaryCertificate,
+  now: number,
+): Promise<ServerCredentials> {
+  const { authority, cert, key } = await makeTemporaryCertificate(hosts, now)
   if (authorityFile !== undefined) {
-    return {
-      cert,
-      key,
-      authorityFile: await write(resolve(authorityFile), authority),
-      release: () => Promise.resolve(),
-    }
+    const file = await write(resolve(authorityFile), authority)
+    return { cert, key, authorityFile: file, release: () => Promise.resolve() }
   }
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-'))
   const file = await write(join(folder, 'authority.pem'), authority)
   return { cert, key, authorityFile: file, release: () => rm(folder, { recursive: true, force: true }) }
+}
+
+const DAY = 86_400_000
+const LOOPBACK = ['localhost', '127.0.0.1', '::1']
+/** Addresses to listen at that no client can call. */
+const ALL_ADDRESSES = ['0.0.0.0', '::']
+const AUTHORITY = 'toolmock temporary authority'
+
+/**
+ * Makes a certificate authority, and a certificate by it for loopback and the given hosts. Keys are on an elliptic curve: an RSA
+ * key alone takes longer than the whole start. The authority's key is dropped, so that it cannot sign anything else.
+ */
+export async function makeTemporaryCertificate(
+  hosts: readonly string[],
+  now: number,
+): Promise<TlsCredentials & { readonly authority: string }> {
+  const { certificate } = await import('./certificate.ts')
+  const makeKeys = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const [authority, server] = [makeKeys(), makeKeys()]
+  // Valid from a day ago, because the clock of a container may be slow, for a month, which is more than a test run needs.
+  const common = { issuer: AUTHORITY, issuerKey: authority.privateKey, validFrom: now - DAY, validTo: now + 30 * DAY }
+  const names = [...new Set([...LOOPBACK, ...hosts])].filter((host) => !ALL_ADDRESSES.includes(host))
+  return {
+    authority: certificate({ ...common, subject: AUTHORITY, publicKey: authority.publicKey }),
+    cert: certificate({ ...common, subject: 'toolmock', publicKey: server.publicKey, hosts: names }),
+    key: server.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  }
 }
 
 async function write(file: string, text: string): Promise<string> {
@@ -65,7 +97,7 @@ async function write(file: string, text: string): Promise<string> {
     await writeFile(file, text)
     return file
   } catch (error) {
-    throw new StartError(`the authority's certificate cannot be written to ${file}: ${reason(error)}.`)
+    throw new StartError(`the certificate of the authority cannot be written to ${file}: ${reason(error)}.`)
   }
 }
 

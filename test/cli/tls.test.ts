@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { get, request } from 'node:https'
 import { describe, expect, it } from 'vitest'
-import { temporaryCertificate } from '../../src/tls/temporary-authority.ts'
+import { makeTemporaryCertificate } from '../../src/tls/server-credentials.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -78,9 +78,10 @@ describe('toolmock start --tls', () => {
   })
 })
 
+const { authority, cert, key } = await makeTemporaryCertificate(['mock.internal'], NOW)
+const other = await makeTemporaryCertificate([], NOW)
+
 describe('toolmock start --tls-cert --tls-key', () => {
-  const { authority, cert, key } = temporaryCertificate(['mock.internal'], NOW)
-  const other = temporaryCertificate([], NOW)
   const file = (name: string, text: string): string => {
     writeFileSync(toolmock.path(name), text)
     return toolmock.path(name)
