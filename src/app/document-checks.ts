@@ -1,6 +1,6 @@
 import type { DocumentChecks } from '../documents/connector-checks.ts'
 
-/** Lets the documents room check templates, operations and words without knowing their rooms, which are loaded when one is met. */
+/** Gives `documents` the checks of modules that it must not import. Each is loaded when a document needs it. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
   templates: async () => (await import('../third-party/template.ts')).checkTemplate,
   words: async () => (await import('../contract/generated/word-tables.ts')).WORDS,

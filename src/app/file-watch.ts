@@ -1,12 +1,12 @@
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
-/** Editors write in several steps; what they do within this time is one change. */
+/** Editors write in several steps; steps within this time are one change. */
 const PAUSE_MS = 60
 
 /**
- * Tells when files, or anything in folders, may have changed. Folders are watched, never files: editors put another file in
- * place of the one that is watched. Whoever is told has to look what changed, if anything.
+ * Calls `changed` when files, or anything in folders, may have changed; it does not say what. It watches folders and never
+ * files, because editors replace a file by another one.
  */
 export class FileWatch {
   readonly #paths: readonly string[]
@@ -28,11 +28,11 @@ export class FileWatch {
     this.#watchers.clear()
   }
 
-  /** Watches every folder there is by now: those in a watched folder, and what came in the place of one that went. */
+  /** Watches every folder that exists now: new ones inside watched folders, and those that replaced a removed one. */
   #follow(): void {
     const wanted = new Map<string, Set<string> | undefined>()
     for (const path of this.#paths) {
-      // Where a path stands is watched as well, for it may go and come again.
+      // The folder around a path is watched too, because the path may be removed and created again.
       const beside = wanted.get(dirname(path))
       if (beside || !wanted.has(dirname(path))) wanted.set(dirname(path), (beside ?? new Set()).add(basename(path)))
       for (const folder of foldersIn(path)) wanted.set(folder, undefined)
@@ -45,7 +45,7 @@ export class FileWatch {
     for (const [folder, names] of wanted) if (!this.#watchers.has(folder)) this.#watch(folder, names)
   }
 
-  /** `names`: what in the folder matters; everything when absent. */
+  /** `names`: the files of the folder that matter; all when absent. */
   #watch(folder: string, names: ReadonlySet<string> | undefined): void {
     const inode = inodeOf(folder)
     if (inode === undefined) return
@@ -62,7 +62,7 @@ export class FileWatch {
     }
   }
 
-  /** Not put off by further events: a folder in which something is written all the time would never be looked at. */
+  /** Further events do not restart the timer: constant writing in a folder would delay the reload for ever. */
   #touch(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined

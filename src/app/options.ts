@@ -17,7 +17,7 @@ export interface AppOptions {
   state?: string | null | undefined
   /** Ignore and replace what the state file holds. */
   fresh?: boolean | undefined
-  /** `strict` when absent: an answer leaves once what it rests on is on disk; `relaxed`: at once, and the disk follows. */
+  /** `strict` when absent: an answer is sent once its data is on disk; `relaxed`: at once. */
   durability?: Durability | undefined
   /** Files, folders or `bundled`; the bundled seed when absent. */
   seeds?: readonly string[] | undefined
@@ -31,9 +31,9 @@ export interface AppOptions {
   idSeed?: number | undefined
   /** Refuse what is otherwise ignored with a warning, and serve no Discovery operations. */
   strict?: boolean | undefined
-  /** What the control API asks for. */
+  /** The token that calls of the control API must carry; none when absent. */
   adminToken?: string | undefined
-  /** Hosts, beside those that are safe by themselves, at which the control API may be called. */
+  /** Host names at which the control API may be called, beside loopback and other safe ones. */
   allowHosts?: readonly string[] | undefined
   /** Connectors may name a server that is not on loopback. */
   allowOutbound?: boolean | undefined
@@ -41,11 +41,11 @@ export interface AppOptions {
   watch?: boolean | undefined
   /** HTTPS; plain HTTP when absent (G50). */
   tls?: TlsOptions | undefined
-  /** What links and redirects are built on; from each request when absent. */
+  /** The URL that links and redirects begin with; from each request when absent. */
   baseUrl?: string | undefined
-  /** Largest body that is taken, in bytes; 1 MiB when absent (G7). */
+  /** Largest body of a request in bytes; 1 MiB when absent (G7). */
   bodyLimit?: number | undefined
-  /** How long the server waits for its clients; each has a default that suits tests and people alike. */
+  /** How long the server waits for its clients. */
   limits?: Partial<ServerLimits> | undefined
   /** How many requests the journal of an environment keeps; 10,000 when absent. */
   journalCapacity?: number | undefined

@@ -68,7 +68,7 @@ export async function completeMagicLink(call: EnvironmentCall<'complete_link'>):
   const thirdParty = services.thirdParties.client(environment, trace)
   const flow = { services, environment, thirdParty, baseUrl: baseUrlOf(request, services.baseUrl), trace }
   const redirect = await completeLink(flow, link.id, body)
-  readGuard.hold()
+  readGuard.assertValid()
   const who = body.as === undefined ? '' : ` as ${body.as}`
   return changed({ services, environment, trace }, `a magic link was completed: ${body.decision}${who}`, {
     body: redirect,

@@ -16,7 +16,7 @@ import { applyFaults, scenarioRequest } from './scenario-step.ts'
 import { asTokenError, authenticateClient, readForm } from './token-request.ts'
 import { requestFromWire, wireWords } from './vocabulary-step.ts'
 
-/** A step notes what it finds out in the context, or throws what the caller is told. A promise only where it has to wait. */
+/** A step writes its result into the context, or throws an error. It returns a promise only when it has to wait. */
 type Step = (context: RequestContext, services: AppServices) => Promise<void> | void
 
 /** From the request to the reply, in the order of G17. What a step throws becomes the reply. */
@@ -63,7 +63,7 @@ function runSteps(
   return undefined
 }
 
-/** An error rests on what was read (an account that exists, or does not), so it waits for durability as an answer does. */
+/** An error says something about the state (an account exists, or does not), so it waits for durability like every answer. */
 async function replyWithError(thrown: unknown, context: RequestContext, services: AppServices): Promise<void> {
   let error = thrown
   if (isStorageError(thrown)) context.trace.markRolledBack()
@@ -134,7 +134,7 @@ function checkClient(context: RequestContext, services: AppServices): Promise<vo
   return context.route.bearer ? undefined : authenticateClient(context, services)
 }
 
-/** Before anything is looked up, everything takes place that has fallen due by the environment's clock. */
+/** Applies everything that has fallen due by the environment's clock, before the operation reads anything. */
 function applyDue(context: RequestContext): void {
   const environment = environmentOf(context)
   context.readGuard = new ReadGuard(environment)
@@ -171,8 +171,8 @@ function applyScenarios(context: RequestContext, services: AppServices): Promise
 function operate(context: RequestContext, services: AppServices): Promise<void> | undefined {
   const { fault, route, checked, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
-  // A fault may have waited since the request was looked at.
-  context.readGuard?.hold()
+  // Time may have passed in a fault since the read guard was made.
+  context.readGuard?.assertValid()
   if (!checked) throw new Error('the operation comes after the contract check')
   const environment = environmentOf(context)
   const call: Call<Operation> = {
@@ -199,23 +199,24 @@ function operate(context: RequestContext, services: AppServices): Promise<void> 
   return undefined
 }
 
-/** Waits until everything the answer rests on is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */
+/** Waits until everything that the answer says is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */
 function commit(context: RequestContext, { registry }: AppServices): Promise<void> | undefined {
-  const { readGuard, trace } = context
-  const refuse = (error: unknown): never => {
-    trace.markRolledBack()
-    if (isStorageError(error)) throw error
-    const cause = error instanceof Error ? error.message : String(error)
-    throw new ServiceError('STORAGE_UNAVAILABLE', `the state could not be written and nothing was changed: ${cause}`)
-  }
   const pending = registry.durable()
-  if (pending) return pending.then(() => readGuard?.hold()).catch(refuse)
+  if (pending)
+    return pending.then(() => context.readGuard?.assertValid()).catch((error: unknown) => refuse(error, context))
   try {
-    readGuard?.hold()
+    context.readGuard?.assertValid()
   } catch (error) {
-    refuse(error)
+    refuse(error, context)
   }
   return undefined
+}
+
+function refuse(error: unknown, { trace }: RequestContext): never {
+  trace.markRolledBack()
+  if (isStorageError(error)) throw error
+  const cause = error instanceof Error ? error.message : String(error)
+  throw new ServiceError('STORAGE_UNAVAILABLE', `the state could not be written and nothing was changed: ${cause}`)
 }
 
 function isStorageError(error: unknown): boolean {
@@ -233,7 +234,7 @@ function checkAnswer(context: RequestContext, { log, responseCache }: AppService
   // A tool that fails does so by what the third party answered.
   const isDefect = status === 500 && error !== undefined && errorCodeOf(error) !== 'TOOL_EXECUTION_FAILED'
   if (isDefect) log.error('an operation failed', { operation, error: describe(error) })
-  // A disk that refuses is no answer of the service, so its spec does not declare 503.
+  // There is no validator for 503: a disk that refuses is a matter of the mock, not of the service.
   if (status === 503) return
   const cached = responseCache.of(reply)
   if (cached?.checkedAs?.operation === operation && cached.checkedAs.status === status) return

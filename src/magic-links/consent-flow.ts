@@ -23,7 +23,7 @@ import { generatedDetails } from './credentials-form.ts'
 import { LinkProblem, type OpenLink, refuseUnverifiable, usableLink } from './link-validity.ts'
 import { withParameters } from './redirect-url.ts'
 
-/** What a user, or whoever decides for them, may do with a link. */
+/** The decisions that a user, or a program in their place, can take on a link. */
 export const DECISIONS = ['approve', 'deny'] as const
 export type Decision = (typeof DECISIONS)[number]
 
@@ -206,7 +206,7 @@ function supersedeRequests({ model }: Environment, account: Account): void {
     model.tables.auth_requests.put({ ...request, outcome: 'superseded' })
 }
 
-/** The auth request that verify names; it stores the account's identifier, whoever signed in (G32, G57). */
+/** The auth request that verify names; it stores the account's identifier, also when another person signed in (G32, G57). */
 function newRequest({ model, ids, clock, settings }: Environment, account: Account): string {
   const id = ids.opaque()
   model.tables.auth_requests.put({

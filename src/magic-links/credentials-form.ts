@@ -2,7 +2,7 @@ import type { CredentialField } from '../domain/connector.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Ids } from '../domain/ports.ts'
 
-/** Longest value of one field, in characters: longer than any key or certificate that is pasted into a form. */
+/** Longest value of one field in characters; keys and certificates that people paste into forms are shorter. */
 export const LONGEST_VALUE = 8192
 
 export interface FilledForm {
@@ -12,7 +12,7 @@ export interface FilledForm {
   problems: Map<string, string>
 }
 
-/** Reads the fields that the connector asks for out of a sent form, and nothing else. */
+/** Reads the fields that the connector asks for from a sent form, and no others. */
 export function readCredentials(fields: readonly CredentialField[], form: URLSearchParams): FilledForm {
   const values = new Map<string, string>()
   const problems = new Map<string, string>()
@@ -30,7 +30,7 @@ export function detailsOf(values: ReadonlyMap<string, string>): JsonObject {
   return Object.fromEntries(values)
 }
 
-/** Credentials as somebody might have entered them (G31): secrets from chance, the rest names who signs in. */
+/** Generated credentials (G31): random secrets; the other fields name the person who signs in. */
 export function generatedDetails(fields: readonly CredentialField[], ids: Ids, person: string | undefined): JsonObject {
   return Object.fromEntries(
     fields.map((field) => [field.name, field.secret ? ids.opaque() : (person ?? ids.id('user'))]),

@@ -6,7 +6,7 @@ import { noticePage } from '../pages/notice-page.ts'
 import type { FilledForm } from './credentials-form.ts'
 import { LinkProblem, type OpenLink } from './link-validity.ts'
 
-/** Forms are sent to the address they came from, whatever the browser calls it. */
+/** Forms are sent to the address of their page, also behind a proxy that serves the mock below a path. */
 const SAME_ADDRESS = '?'
 
 /** The form for static credentials; `filled` shows what was entered, with the problems found in it. */

@@ -170,7 +170,7 @@ function linkHandler(
 async function stored({ registry }: LinkServices, trace: RequestTrace, readGuard: ReadGuard): Promise<void> {
   try {
     await registry.durable()
-    readGuard.hold()
+    readGuard.assertValid()
   } catch (error) {
     trace.markRolledBack()
     throw new LinkProblem('not_stored', error instanceof Error ? error.message : String(error))

@@ -2,8 +2,8 @@ import type { Environment } from './environment.ts'
 import { StorageError } from './wal/state-errors.ts'
 
 /**
- * What somebody stands on who reads, waits and then goes on by what was read: that no commit of the environment has been
- * rolled back since. Which commits were read is not asked: a disk that refuses is rare, and whoever is told so asks again.
+ * Detects that a commit which a request may have read was rolled back. Any rolled-back commit of the environment counts: a
+ * disk that refuses is rare, and the client can repeat its request.
  */
 export class ReadGuard {
   readonly #environment: Environment
@@ -14,8 +14,8 @@ export class ReadGuard {
     this.#rollbacks = environment.rollbacks
   }
 
-  /** @throws StorageError (503) when what was read may be gone: nothing must be answered or changed by it */
-  hold(): void {
+  /** @throws StorageError (503) when a commit was rolled back since the guard was made */
+  assertValid(): void {
     if (this.#environment.rollbacks === this.#rollbacks) return
     throw new StorageError('the state could not be written', new Error('what this request had read was rolled back'))
   }

@@ -206,13 +206,13 @@ class ThirdPartyClient implements ThirdParty {
     sending: Sending,
   ): Promise<{ received: Received; apply?: OpenCall['apply'] }> {
     const { http, calls, listenerOrigin } = this.#parts
-    this.#readGuard.hold()
+    this.#readGuard.assertValid()
     const { request, tool, timeout } = sending
     const start = performance.now()
     if (request.origin !== listenerOrigin) {
       const received = await http.send(request, timeout, false)
       this.#note(connector, account, sending, received, performance.now() - start)
-      this.#readGuard.hold()
+      this.#readGuard.assertValid()
       return { received }
     }
     request.headers[ACCOUNT_HEADER] = account.id
@@ -223,7 +223,7 @@ class ThirdPartyClient implements ThirdParty {
     const received = await http.send(request, timeout, true)
     calls.close(ticket)
     this.#note(connector, account, sending, received, performance.now() - start)
-    this.#readGuard.hold()
+    this.#readGuard.assertValid()
     return { received, apply: call.apply }
   }
 
