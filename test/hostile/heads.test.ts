@@ -40,7 +40,7 @@ describe('the head of a request', () => {
       expect(entry).toMatchObject({ kind: 'request', operation: null, error_code: 'MALFORMED_BODY', ...wanted })
       expect(JSON.stringify(entry)).not.toContain('s3cr3t')
       const { text: told } = (await control('GET', `/requests/${id}/explain`)) as { text: string }
-      expect(told).toContain('What was sent is no HTTP request that can be read.')
+      expect(told).toContain('What was sent cannot be read as an HTTP request.')
       expect(told).not.toContain('s3cr3t')
     }),
   )

@@ -138,22 +138,15 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       expect(credentialsOf(mock)).not.toEqual(before)
     }))
 
-  it('is 503 for a renewal that the third party kept and the service could not, and the next one ends it', () =>
+  it('cannot happen between the third party and the service: a tool call that renews its token makes one write', () =>
     withDisk(oauthSeed(), async (mock, disk) => {
       mock.time.advance('61m')
       const before = credentialsOf(mock)
       let syncs = 0
-      disk.fails = (_, name) => (name.startsWith('datasync') && ++syncs > 1 ? new Error('EIO: i/o error') : undefined)
-      expect(await run(mock, 'do')).toMatchObject(REFUSED)
-      expect(syncs).toBe(2)
-      expect(credentialsOf(mock)).toEqual(before)
-      expect(await run(mock, 'do')).toMatchObject(REFUSED)
-      refusing(disk, false)
+      disk.fails = (_, name) => void (syncs += name.startsWith('datasync') ? 1 : 0)
       expect((await run(mock, 'do')).status).toBe(200)
+      expect(syncs).toBe(1)
       expect(credentialsOf(mock)).not.toEqual(before)
-      mock.time.advance('61m')
-      expect((await run(mock, 'do')).status).toBe(200)
-      expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
     }))
 
   it('is 503 for a tool call whose step in a sequence of answers was refused, and the step is taken by the next call', () =>
