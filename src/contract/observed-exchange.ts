@@ -2,7 +2,7 @@ import type { FieldViolation } from '../domain/errors.ts'
 import type { Operation } from './shapes.ts'
 
 /**
- * One request and its answer as they were on the wire, with what the contract check said of each; query and bodies in the
+ * One request and its answer as they were on the wire, with the results of the contract check. Query and bodies are in the
  * document's words where the environment has a vocabulary (G48).
  */
 export interface ObservedExchange {
@@ -19,7 +19,7 @@ export interface ObservedExchange {
     /** As it was sent; empty when there is none. */
     readonly body: string
   }
-  /** Undefined when the request was refused before its contract was checked: no bearer, a body that is no JSON. */
+  /** Undefined when the request was refused before the contract check: no bearer token, a body that is not JSON. */
   readonly requestViolations: readonly FieldViolation[] | undefined
   readonly response: {
     readonly status: number
@@ -30,6 +30,6 @@ export interface ObservedExchange {
   }
   /** Undefined when the answer was not checked. */
   readonly responseViolations: readonly FieldViolation[] | undefined
-  /** Whether the rule of a scenario answered, or changed the answer on its way: no proof of what the service does. */
+  /** Whether a scenario answered or changed the answer, which then proves nothing about the service. */
   readonly injected?: boolean
 }

@@ -5,33 +5,33 @@ import type { PrismInput, PrismViolation, PrismValidator } from './prism-validat
 import { routeOf } from './route.ts'
 import type { Operation } from './shapes.ts'
 
-/** One side of an exchange of which the contract check and Prism say something else: one found something, the other nothing. */
+/** A request or answer in which either the contract check or Prism found violations, and the other found none. */
 export interface Disagreement {
   readonly part: 'request' | 'answer'
   readonly ours: readonly FieldViolation[]
   readonly theirs: readonly PrismViolation[]
 }
 
-/** What Prism says otherwise of an exchange than the contract check; sides that were not checked are not judged. */
+/** The disagreements on an exchange. Parts that the contract check did not check are not compared. */
 export function disagreementsOf(prism: PrismValidator, exchange: ObservedExchange): Disagreement[] {
   const { operation, response, requestViolations, responseViolations } = exchange
   if (operation === null) return []
-  const opinions: Disagreement[] = []
+  const results: Disagreement[] = []
   if (requestViolations) {
-    const theirs = prism.request(operation, judged(exchange, operation))
-    opinions.push({ part: 'request', ours: countable(exchange, operation), theirs })
+    const theirs = prism.request(operation, prismInput(exchange, operation))
+    results.push({ part: 'request', ours: comparable(exchange, operation), theirs })
   }
   if (responseViolations) {
     const ours = responseViolations.filter(({ constraint }) => constraint !== 'content')
     const theirs = prism.response(operation, response.status, response.headers, response.body)
-    opinions.push({ part: 'answer', ours, theirs })
+    results.push({ part: 'answer', ours, theirs })
   }
-  return opinions.filter(({ ours, theirs }) => ours.length > 0 !== theirs.length > 0)
+  return results.filter(({ ours, theirs }) => ours.length > 0 !== theirs.length > 0)
 }
 
 /**
- * Where Prism reads a request otherwise than this contract does. Each turns the request into one on which both can agree, or
- * takes away from our violations what Prism does not look for; anything beyond this list is a disagreement.
+ * The known differences between Prism and the contract check. Each either changes the request into one that both read alike,
+ * or removes the violations that Prism does not look for. Everything else is a disagreement.
  *
  * | the contract | Prism | what is done |
  * |---|---|---|
@@ -43,7 +43,7 @@ export function disagreementsOf(prism: PrismValidator, exchange: ObservedExchang
  * | a body where none belongs is a warning | 415 | Prism does not see that body |
  * | a body where none belongs in an answer is a violation | does not look | that violation does not count |
  */
-function countable(exchange: ObservedExchange, operation: Operation): FieldViolation[] {
+function comparable(exchange: ObservedExchange, operation: Operation): FieldViolation[] {
   const query = new URLSearchParams(exchange.request.query)
   const form = new URLSearchParams(isForm(operation) ? exchange.request.body : '')
   return (exchange.requestViolations ?? []).filter(({ field, constraint }) => {
@@ -59,7 +59,7 @@ function isLoose(operation: Operation, name: string, text: string | null): boole
   return text === '' || (parameter.type === 'integer' && Number.isSafeInteger(Number(text)))
 }
 
-function judged(exchange: ObservedExchange, operation: Operation): PrismInput {
+function prismInput(exchange: ObservedExchange, operation: Operation): PrismInput {
   const { method, path, query, headers, body } = exchange.request
   const route = routeOf(operation)
   const known = [...new URLSearchParams(query)].filter(([name]) =>
@@ -74,7 +74,7 @@ function judged(exchange: ObservedExchange, operation: Operation): PrismInput {
   }
 }
 
-/** What is JSON to the operations; a byte order mark before it is taken as they take it. */
+/** Parses JSON as the operations do: after a byte order mark too. */
 export function readJson(text: string): JsonValue {
   return JSON.parse(text.replace(/^\ufeff/, '')) as JsonValue
 }

@@ -5,11 +5,11 @@ import { readDocument } from './generated/document.js'
 import type { Operation } from './shapes.ts'
 
 /**
- * Prism's verdict on requests and answers, by the same document as ours and by none of our code. Slow to load (about half a
- * second) and to judge: for tests and reports, never on the way of a request.
+ * Checks requests and answers by Prism, which reads the same document and shares no code with the mock's own check. It takes
+ * about half a second to load and is slow to check: it is for tests and reports, never on the way of a request.
  *
- * Its main entry would load its mock and its proxy as well; of the two modules taken here, one reads the document, the other
- * is the validator.
+ * The main entry of Prism would load its mock and its proxy too. Of the two modules imported here one reads the document, the
+ * other is the validator.
  */
 export interface PrismValidator {
   request(operation: Operation, request: PrismInput): PrismViolation[]
@@ -40,9 +40,9 @@ export interface PrismViolation {
 }
 
 type Described = Awaited<ReturnType<typeof getHttpOperationsFromSpec>>[number]
-type Verdict = ReturnType<typeof validateInput> | ReturnType<typeof validateOutput>
+type PrismResult = ReturnType<typeof validateInput> | ReturnType<typeof validateOutput>
 
-/** Loads Prism and has it read the document. */
+/** Loads the document into Prism. */
 export async function createPrismValidator(
   document: Record<string, unknown> = readDocument(),
 ): Promise<PrismValidator> {
@@ -82,9 +82,9 @@ function prismRequest({ method, path, query, headers, body }: PrismInput): Prism
   }
 }
 
-function violations(verdict: Verdict): PrismViolation[] {
-  if (verdict._tag === 'Right') return []
-  return verdict.left
+function violations(result: PrismResult): PrismViolation[] {
+  if (result._tag === 'Right') return []
+  return result.left
     .filter(({ code }) => code !== 'deprecated')
     .map(({ path, message, code }) => ({ field: (path ?? []).join('.'), message, code: String(code ?? '') }))
 }

@@ -10,14 +10,14 @@ export interface QueryParameter {
   readonly required: boolean
 }
 
-/** Where an operation is, what it takes and what it may answer, as `spec/openapi.yaml` has it. */
+/** Method, path, parameters and statuses of an operation in `spec/openapi.yaml`. */
 export interface Route {
   readonly operation: Operation
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
   /** With parameters in braces: `/api/v1/custom-providers/{identifier}`. */
   readonly path: string
   readonly summary: string
-  /** One of those that are not in the service document and that `--strict` switches off. */
+  /** An operation of Discovery, which is not in the service document; strict mode does not serve it. */
   readonly discovery: boolean
   readonly bearer: boolean
   /** The statuses it declares. */
@@ -36,11 +36,11 @@ const BY_OPERATION: ReadonlyMap<string, Route> = new Map(ROUTES.map((route) => [
 /** The route of an operation. */
 export function routeOf(operation: Operation): Route {
   const route = BY_OPERATION.get(operation)
-  if (!route) throw new Error(`${operation} is no operation of spec/openapi.yaml`)
+  if (!route) throw new Error(`${operation} is not an operation of spec/openapi.yaml`)
   return route
 }
 
-/** Whether a name, as a scenario or a report gives it, is an operation's. */
+/** Whether a name in a scenario or a query is an operation. */
 export function isOperation(name: string): name is Operation {
   return BY_OPERATION.has(name)
 }

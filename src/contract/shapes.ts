@@ -9,14 +9,14 @@ type Described<Id extends Operation> = operations[Id]
 type QueryIn<Id extends Operation> =
   Described<Id> extends { parameters: { query?: infer Parameters } } ? Parameters : never
 
-/** The query parameters of an operation, coerced to the types of the spec; `{}` where it has none. */
+/** The query parameters of an operation, converted to the types of the spec; `{}` where it has none. */
 export type Query<Id extends Operation> = [Exclude<QueryIn<Id>, undefined>] extends [never]
   ? Record<string, never>
   : Exclude<QueryIn<Id>, undefined>
 
 type BodyIn<Described> = Described extends { content: infer Content } ? Parsed<Content[keyof Content]> : never
 
-/** What the spec leaves open is still JSON, since it was parsed from it. */
+/** Where the spec leaves the type open, the value is still JSON. */
 type Parsed<T> = unknown extends T
   ? JsonValue
   : T extends readonly (infer Item)[]

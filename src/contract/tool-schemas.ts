@@ -6,14 +6,14 @@ import type { Validator } from './generated/validators.js'
 import { violationsOf } from './violation.ts'
 
 /**
- * Judges tool inputs by the tools' own JSON Schemas (2020-12). These come from connector files, so they are compiled when
- * first used, and Ajv itself is loaded then; compiled ones are kept for as long as their tool is.
+ * Checks tool inputs by the JSON Schemas (2020-12) of the tools. These come from connector files, so Ajv is loaded and compiles
+ * each when it is first used; a compiled schema is kept as long as its tool.
  */
 export class ToolSchemas {
-  /** Promises, so that calls that come together wait for one compilation. */
+  /** Promises, so that simultaneous calls wait for one compilation. */
   readonly #compiled = new WeakMap<JsonObject, Promise<Validator>>()
 
-  /** What is wrong with `input`; the field is the path inside `tool_input`. */
+  /** The violations of `input`; fields are paths from `tool_input`. */
   async check(tool: Tool, input: JsonObject): Promise<FieldViolation[]> {
     const schema = tool.input_schema
     const compiling = this.#compiled.get(schema) ?? compile(schema)
@@ -28,13 +28,13 @@ export class ToolSchemas {
 }
 
 async function compile(schema: JsonObject): Promise<Validator> {
-  // Of a CommonJS package that is loaded late the bundle hands on the default export only.
+  // The bundle provides only the default export of a CommonJS package that is imported dynamically.
   const [{ default: ajv2020 }, { default: addFormats }] = await Promise.all([
     import('ajv/dist/2020.js'),
     import('ajv-formats'),
   ])
-  // One instance each: schemas of different tools may use the same $id. That they are schemas was checked when their file
-  // was read; compiling the meta schema again costs more than all the rest.
+  // One instance for each schema, because schemas of different tools may use the same $id. The schema was checked when its file
+  // was read; compiling the meta schema again would cost more than all the rest.
   const options = { strict: false, allErrors: true, logger: false, validateSchema: false } as const
   const validate: ValidateFunction = addFormats.default(new ajv2020.Ajv2020(options)).compile(schema)
   return validate as Validator

@@ -5,18 +5,18 @@ export interface ConsentPage {
   /** The third-party application's name. */
   connectorName: string
   description: string
-  /** Who asks for access. */
+  /** The application that asks for access. */
   applicationName: string
   /** The account that is being connected; preselected where it is one of `people`. */
   accountIdentifier?: string | undefined
   scopes: readonly string[]
-  /** Who can sign in; somebody else always can. */
+  /** The identities that can sign in; the form also takes any other. */
   people: readonly string[]
   /** Where the form is sent. */
   action: string
-  /** Fields that the form carries along. */
+  /** Hidden fields of the form. */
   hidden: Readonly<Record<string, string>>
-  /** What was wrong with the form when it was sent before. */
+  /** The error of the form when it was sent before. */
   problem?: string | undefined
 }
 
@@ -41,7 +41,7 @@ export function consentPage(page: ConsentPage): Html {
   return layout({ title, overline: page.connectorName, body })
 }
 
-/** What a sent consent form says; undefined for each part that is missing or not one of the choices. */
+/** Reads a sent consent form. A part that is missing or not a choice is left out. */
 export function consentAnswer(form: URLSearchParams): { decision?: 'approve' | 'deny'; person?: string } {
   const decision = form.get('decision')
   const person = form.get('person') || form.get('somebody_else')?.trim()

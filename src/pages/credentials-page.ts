@@ -7,15 +7,15 @@ export interface CredentialsPage {
   connectorName: string
   description: string
   accountIdentifier: string
-  /** What is asked for, in order. */
+  /** The fields of the form, in order. */
   fields: readonly CredentialField[]
   /** Where the form is sent. */
   action: string
-  /** Where it is sent to refuse. */
+  /** Where the cancel button sends it. */
   cancelAction: string
-  /** What was entered before, by field name; secrets are never shown again. */
+  /** The values entered before, by field name; secrets are never shown again. */
   values?: ReadonlyMap<string, string>
-  /** What is wrong with what was entered, by field name. */
+  /** Errors by field name. */
   problems?: ReadonlyMap<string, string>
 }
 
@@ -47,7 +47,7 @@ export function credentialsPage(page: CredentialsPage): Html {
   return layout({ title: firstProblem ? `${title}: please check` : title, overline: page.connectorName, body })
 }
 
-const NOT_SAVED = 'Nothing was saved. Please correct what is marked, and enter secrets again.'
+const NOT_SAVED = 'Nothing was saved. Correct the marked fields, and enter secrets again.'
 
 interface InputState {
   value: string

@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by {@link html} or {@link css} only. */
+/** Safe markup; only {@link html} and {@link css} make it. */
 export class Html {
   readonly #text: string
 
@@ -11,18 +11,18 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, markup is not, and what is absent leaves nothing. */
+/** A value in a template: text is escaped, markup is not, and null, undefined and false become nothing. */
 export type HtmlValue = string | number | Html | readonly Html[] | null | undefined | false
 
 /**
- * Markup from a template literal. Every interpolation is escaped for text and for quoted attributes, unless it is itself
- * markup: so names and identifiers from users can stand anywhere but in scripts, styles and unquoted attributes.
+ * Markup from a template literal. Every interpolation that is not markup is escaped for text and quoted attributes. So values
+ * from users are safe everywhere but in scripts, styles and unquoted attributes.
  */
 export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(strings, values)
 }
 
-/** A style sheet; it takes no interpolation, because escaping means nothing there. */
+/** A style sheet. It takes no interpolation, because escaping does not work there. */
 export function css(strings: TemplateStringsArray): Html {
   return new Html(strings, [])
 }
@@ -35,8 +35,8 @@ const ENTITIES = new Map([
   ["'", '&#39;'],
 ])
 
-/** What no page may hold: browsers drop it or take it for something else. */
-// eslint-disable-next-line no-control-regex -- they are what is meant
+/** Control characters, which browsers drop or replace. */
+// eslint-disable-next-line no-control-regex -- the expression is about control characters
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
 
 function render(value: HtmlValue): string {

@@ -1,7 +1,7 @@
 import { html, type Html } from './html.ts'
 import { PAGE_STYLE } from './style.ts'
 
-/** The colour of a page's edge; what it says is always in the words, too. */
+/** The colour of a page's edge; the text says the same. */
 export type Tone = 'info' | 'success' | 'warning' | 'error'
 
 export interface Layout {
@@ -12,11 +12,11 @@ export interface Layout {
   body: Html
 }
 
-// A space inside the element would be part of what the policy's hash is taken of (page-headers.ts).
+// White space inside the element would change the hash in the policy (page-headers.ts).
 // prettier-ignore
 const STYLE_ELEMENT = html`<style>${PAGE_STYLE}</style>`
 
-/** A whole page: one document without scripts, images or anything else from elsewhere. */
+/** A whole page: one document without scripts, images or anything from elsewhere. */
 export function layout({ title, overline, tone = 'info', body }: Layout): Html {
   return html`<!doctype html>
     <html lang="en">
@@ -35,7 +35,7 @@ export function layout({ title, overline, tone = 'info', body }: Layout): Html {
           <h1>${title}</h1>
           ${body}
         </main>
-        <footer>toolmock, a local stand-in for tests: use made-up credentials.</footer>
+        <footer>toolmock, a local mock for tests: use made-up credentials.</footer>
       </body>
     </html>`
 }

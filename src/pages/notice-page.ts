@@ -8,11 +8,11 @@ export interface NoticePage {
   tone: Tone
   /** A short line above the title. */
   overline?: string | undefined
-  /** What the reader can do: follow a link, or (`post`) send an empty form. */
+  /** The next step: a link, or (`post`) an empty form. */
   next?: { label: string; href: string; method?: 'get' | 'post' } | undefined
 }
 
-/** A page that says one thing: done, expired, used up, unknown, not possible. */
+/** A page with one message: connected, link expired, link unknown. */
 export function noticePage({ title, text, tone, overline, next }: NoticePage): Html {
   const paragraphs = typeof text === 'string' ? [text] : text
   const body = html`${paragraphs.map((paragraph) => html`<p>${paragraph}</p>`)} ${next ? nextStep(next) : null}`
@@ -20,7 +20,7 @@ export function noticePage({ title, text, tone, overline, next }: NoticePage): H
 }
 
 function nextStep({ label, href, method = 'get' }: NonNullable<NoticePage['next']>): Html | null {
-  // Only addresses that navigate: never `javascript:` and the like.
+  // Only http addresses and paths, never `javascript:`.
   if (!/^(https?:\/\/|\/(?!\/)|\?)/i.test(href)) return null
   if (method === 'get') return html`<p class="actions"><a class="button primary" href="${href}">${label}</a></p>`
   return html`<form class="actions" method="post" action="${href}"><button class="primary">${label}</button></form>`

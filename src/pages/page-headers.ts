@@ -6,8 +6,8 @@ import { PAGE_STYLE } from './style.ts'
 const styleHash = createHash('sha256').update(PAGE_STYLE.toString()).digest('base64')
 
 /**
- * What a page may do: show itself, and send its form. `form-action` is open to any http or https address, because browsers
- * apply it to every redirect that follows a form, and the last one goes to the caller's own `user_verify_url` (G30, G35).
+ * Allows a page its own style and its form. `form-action` allows any http or https address, because browsers apply it to every
+ * redirect after a form, and the last one goes to the caller's `user_verify_url` (G30, G35).
  */
 const POLICY = [
   "default-src 'none'",
@@ -32,13 +32,13 @@ export function sendPage(response: ServerResponse, status: number, page: Html): 
   response.end(page.toString())
 }
 
-/** Answers 302 to `url`, which must be an absolute http or https address; its octets stay as they are (G30). */
+/** Answers 302 to `url`, an absolute http or https address, which is sent unchanged (G30). */
 export function sendRedirect(response: ServerResponse, url: string): void {
   response.writeHead(302, { ...PAGE_HEADERS, Location: locationValue(url) })
   response.end()
 }
 
-/** Only what cannot stand in a header is encoded; an encoder for whole URLs would also touch a lone `%`. */
+/** Encodes only characters that a header cannot contain; an encoder for whole URLs would also change a lone `%`. */
 function locationValue(url: string): string {
   return url.replaceAll(/[^\u0021-\u007e]+/g, (text) => encodeURIComponent(text.toWellFormed()))
 }

@@ -3,26 +3,23 @@ import { once } from 'node:events'
 import type { RecordedEntry } from './entry.ts'
 import { viewOf } from './view.ts'
 
-/** Where the entries of every environment are appended as they come, one JSON object a line, masked. */
+/** A file to which the entries of all environments are appended, one masked JSON object a line. */
 export interface JournalFile {
   append(entry: RecordedEntry): void
-  /** Everything that was appended is written; nothing is written afterwards. */
+  /** Writes what was appended and closes the file. */
   close(): Promise<void>
 }
 
-/** Entries are formatted in batches, so that requests do not wait for it. */
+/** Entries are formatted in batches after their requests, so that no request waits for it. */
 const BATCH = 100
 
-/**
- * Appends to a file, which is made when there is none. A file that cannot be written costs one warning and the entries that
- * would have been in it, never a request.
- */
+/** Opens or creates the file. When it cannot be written, there is one warning and its entries are lost; no request fails. */
 export function openJournalFile(path: string, warn: (message: string) => void): JournalFile {
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
   let waiting: RecordedEntry[] = []
   let broken = false
   stream.on('error', (error) => {
-    if (!broken) warn(`the journal file ${path} cannot be written, its entries are lost: ${error.message}`)
+    if (!broken) warn(`the journal file ${path} cannot be written and its entries are lost: ${error.message}`)
     broken = true
     waiting = []
   })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 
-/** A secret as the journal shows it: enough to see whether two are the same, and nothing to use it with. */
+/** A secret as the journal shows it: two can be compared, and none can be used. */
 export function masked(secret: string): string {
   if (secret === '') return ''
   return `***${createHash('sha256').update(secret).digest('hex').slice(0, 4)}`
@@ -20,26 +20,26 @@ const SECRET_PARTS = [
 const SECRET_ENDS = ['token', 'tokens', 'signature']
 const PAGE_TOKENS: ReadonlySet<string> = new Set(['pagetoken', 'nextpagetoken', 'prevpagetoken'])
 
-/** Whether a field of this name holds a secret. Names of what only identifies or describes one are readable. */
+/** Whether a field of this name is a secret. Fields that only identify or describe a secret are not. */
 export function isSecretName(name: string): boolean {
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
   if (PAGE_TOKENS.has(plain)) return false
   return SECRET_PARTS.some((part) => plain.includes(part)) || SECRET_ENDS.some((end) => plain.endsWith(end))
 }
 
-/** In addresses and forms also the authorization code, whose name means other things in JSON. */
+/** In addresses and forms `code` is the authorization code; in JSON it means other things. */
 function isSecretParameter(name: string): boolean {
   return isSecretName(name) || name === 'code'
 }
 
-/** Objects in which everything is a secret, whatever a connector calls its fields: `static_auth.details` (2.2). */
+/** Objects whose every field is a secret, whatever a connector calls it: `static_auth.details` (2.2). */
 const SECRET_OBJECTS: ReadonlySet<string> = new Set(['details', 'static_auth', 'credentials'])
 
-/** What the document calls a field that the wire may have another name for (G48). */
+/** Maps the name of a field on the wire to its name in the document (G48). */
 export type DocumentName = (name: string) => string
 const ITSELF: DocumentName = (name) => name
 
-/** A JSON value with its secrets masked; `inside` when it is a part of one. */
+/** A JSON value with its secrets masked; all of it when `inside` a secret. */
 export function maskJson(value: JsonValue, inside = false, documentName = ITSELF): JsonValue {
   if (Array.isArray(value)) return value.map((item) => maskJson(item, inside, documentName))
   if (isJsonObject(value)) return maskObject(value, inside, documentName)
@@ -68,7 +68,7 @@ function maskObject(
 const PAIRS = /((["'`]?)([\w.-]{1,60})\2\s*[:=]\s*)("(?:[^"\\]|\\.){0,5000}"?|'[^']{0,5000}'?|[^\s"',;&{}[\]]{1,5000})/g
 const SCHEMES = /\b(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
 
-/** Text that could not be read as anything, with what looks like a secret in it masked. */
+/** Text of unknown form, with everything masked that looks like a secret. */
 export function maskText(text: string): string {
   return text
     .replaceAll(PAIRS, (pair: string, ...groups: string[]) => maskPair(pair, groups))
@@ -79,7 +79,7 @@ function maskPair(pair: string, [head = '', _quote, name = '', value = '']: read
   return isSecretParameter(name) ? `${head}${masked(value.replaceAll(/^["']|["']$/g, ''))}` : pair
 }
 
-/** Parameters of a query or a form; repeated ones as a list. `everything` where each value is a credential. */
+/** Parameters of a query or a form; repeated ones as a list. `everything`: each value is a credential. */
 export function maskParameters(
   parameters: URLSearchParams,
   everything = false,
@@ -93,7 +93,7 @@ export function maskParameters(
   return Object.fromEntries(entries)
 }
 
-/** An address with the secrets in its query masked, everything else of it to the octet. */
+/** An address with the secrets in its query masked, and everything else unchanged. */
 export function maskUrl(url: string): string {
   const at = url.indexOf('?')
   if (at < 0) return url
@@ -108,7 +108,7 @@ export function maskUrl(url: string): string {
 const SECRET_HEADERS: ReadonlySet<string> = new Set(['cookie', 'set-cookie'])
 const URL_HEADERS: ReadonlySet<string> = new Set(['location', 'referer'])
 
-/** A header's value; of a credential its scheme stays readable. */
+/** The value of a header; the scheme of a credential stays readable. */
 export function maskHeader(name: string, value: string): string {
   if (name.endsWith('authorization')) {
     const at = value.indexOf(' ')

@@ -3,7 +3,7 @@ import type { Operation } from '../contract/shapes.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { NewFinding } from './findings.ts'
 
-/** Rules that belong to no field of the contract, by constraint and by error code, as docs/fidelity.md has them. */
+/** The basis of rules that belong to no field of the contract, by constraint and by error code (docs/fidelity.md). */
 const OF_CONSTRAINT: Readonly<Record<string, string>> = {
   unknown: 'choice:G6',
   output_only: 'convention:G9',
@@ -23,7 +23,7 @@ const OF_CODE: Readonly<Record<string, string>> = {
   INVALID_PAGE_TOKEN: 'convention:G4',
   INVALID_TOOL_INPUT: 'convention:G44',
 }
-/** Rules about a field whose basis is not that of the field, by operation, path and constraint; `*` stands for any. */
+/** Rules about a field whose basis differs from the field's, by operation, path and constraint; `*` stands for any. */
 const OF_RULE: Readonly<Record<string, string>> = {
   '* organization_id required': 'choice:G21',
   '* connected_account.authorization_details.trusted_idp.db_user required': 'document:2.2',
@@ -43,7 +43,7 @@ const OF_RULE: Readonly<Record<string, string>> = {
   '* * authorization_type': 'choice:G23',
 }
 
-/** Where the rules of the contract come from: the `x-basis` nearest to a field in `spec/openapi.yaml`. */
+/** Finds where a rule comes from: the `x-basis` nearest to its field in `spec/openapi.yaml`. */
 export class Basis {
   readonly #document: JsonObject
 
@@ -101,7 +101,7 @@ export class Basis {
     return Array.isArray(value) ? value.map((item) => this.#object(item)) : []
   }
 
-  /** A reference is followed; what it stands beside keeps its own words. */
+  /** Resolves a reference; keys beside the `$ref` win over those of its target. */
   #object(value: JsonValue | undefined): JsonObject {
     if (!isJsonObject(value)) return {}
     const { $ref: ref, ...own } = value
@@ -114,7 +114,7 @@ export class Basis {
   }
 }
 
-/** The first of several. */
+/** An `x-basis` may be a list; its first entry counts. */
 function textOf(basis: JsonValue | undefined): string | undefined {
   const [first] = [basis].flat()
   return typeof first === 'string' ? first : undefined

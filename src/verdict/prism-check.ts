@@ -88,7 +88,7 @@ const BEFORE_THE_CHECK: ReadonlySet<string> = new Set([
 const BESIDE_THE_OPERATIONS = 'STORAGE_UNAVAILABLE'
 
 /** Undefined for entries without an operation. */
-export function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
+function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
   const { operation, kind, vocabulary } = entry
   if (kind !== 'request' || operation === null) return undefined
   const request = uncheckedRequest(entry)

@@ -18,33 +18,33 @@ function ruleSentenceOf({ path, allowed, found }: Finding): string {
   return `${path} ${found === 'nothing' ? allowed : ruleAndFound(allowed, found)}`
 }
 
-/** What is not served. */
+/** A path or method that is not served. */
 export function pathSentence({ method, path, status, did_you_mean, count }: UnknownPath): string {
   const meant = did_you_mean === null ? '' : `; did you mean ${did_you_mean}?`
   const what = status === 404 ? 'is not served' : 'is served, but not with this method'
   return `${method} ${path} ${what}${meant}${times(count)}`
 }
 
-/** What never fired. */
+/** A rule that must fire and never fired. */
 export function ruleSentence({ environment, scenario, rule, at, matched }: UnfiredRule): string {
   const where = environment === null ? 'in any environment' : `in environment ${environment}`
-  const why = matched === 0 ? 'no request fitted it' : `${plural(matched, 'request')} fitted it, but not its when`
+  const why = matched === 0 ? 'no request matched it' : `${plural(matched, 'request')} matched it, but not its when`
   return `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at} never fired ${where}: ${why}`
 }
 
-/** What was sent in vain. */
+/** A field without effect. */
 export function warningSentence({ operation, path, allowed, count }: Warning): string {
   return `${operation}: ${path} ${allowed}${times(count)}`
 }
 
-/** What would be wrong, and was allowed. */
+/** Findings that were allowed. */
 export function allowedSentences({ violations, unknown_paths }: Allowed): string[] {
   return [...violations.map(violationSentence), ...unknown_paths.map(pathSentence)]
 }
 
-/** What is not in the report. */
+/** How many findings the report leaves out. */
 export function leftOutSentence({ left_out: leftOut }: Pick<ContractRecord, 'left_out'>): string {
-  return `${leftOut} more findings are left out: an environment keeps the first thousand of each kind`
+  return `${leftOut} more findings are left out: a record keeps the first 1,000 of each kind`
 }
 
 function times(count: number): string {

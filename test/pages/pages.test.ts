@@ -47,7 +47,7 @@ describe('consentPage', () => {
     expect(page).toMatch(/name="somebody_else"\s+value="someone@example.com"/)
   })
 
-  it('asks for a name where nobody is known', () => {
+  it('asks for a name when the connector has no people', () => {
     expect(consentPage({ ...consent, people: [] }).toString()).toMatch(/id="somebody-else" checked/)
   })
 

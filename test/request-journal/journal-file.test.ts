@@ -9,7 +9,7 @@ import supertest from 'supertest'
 import { recorded } from './recorded.ts'
 
 describe('a journal file', () => {
-  it('holds one masked entry a line, in order, after what was in it before', () =>
+  it('gets one masked entry a line, in order, after its earlier lines', () =>
     withDirectory(async (directory) => {
       const path = join(directory, 'journal.jsonl')
       for (const run of [1, 2]) {
@@ -40,7 +40,7 @@ describe('a journal file', () => {
       expect(warnings[0]).toContain(`the journal file ${path} cannot be written`)
     }))
 
-  it('has what was asked of a server once it is closed', () =>
+  it('contains the requests of a server once it is closed', () =>
     withDirectory(async (directory) => {
       const journalFile = join(directory, 'journal.jsonl')
       const app = await createApp({ journalFile })

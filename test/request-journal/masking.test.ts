@@ -37,20 +37,20 @@ describe('names of secrets', () => {
 })
 
 describe('masked values', () => {
-  it('are the same for the same secret, differ for others, and do not hold it', () => {
+  it('are equal for equal secrets, differ for others, and do not contain the secret', () => {
     expect(masked('s3cret')).toMatch(/^\*\*\*[0-9a-f]{4}$/)
     expect(masked('s3cret')).toBe(masked('s3cret'))
     expect(masked('s3cret')).not.toBe(masked('other'))
   })
 
-  it('are everything below static_auth.details, whatever the fields are called', () => {
+  it('cover everything below static_auth.details, whatever the names of the fields', () => {
     const body = { authorization_details: { static_auth: { details: { user: 'ada', nested: [{ pin: 1234 }] } } } }
     const shown = JSON.stringify(maskJson(body))
     expect(shown).not.toMatch(/ada|1234/)
     expect(shown).toContain('pin')
   })
 
-  it('are the strings of a secret field, but not what lies beside them', () => {
+  it('cover the strings of a secret field and not its neighbours', () => {
     const shown = maskJson({ oauth_token: { access_token: 'at', scopes: ['read'], domain: 'example.com' } })
     expect(shown).toEqual({ oauth_token: { access_token: masked('at'), scopes: ['read'], domain: 'example.com' } })
   })
@@ -82,7 +82,7 @@ describe('masked values', () => {
 })
 
 describe('bodies that were cut', () => {
-  it('are read as far as they go, and masked', () => {
+  it('are parsed up to the cut, and masked', () => {
     const whole = JSON.stringify({ access_token: 'hidden', list: Array.from({ length: 5000 }, (_, n) => `item ${n}`) })
     const cut = whole.slice(0, KEPT)
     expect(parsedBody(cut)).toMatchObject({ access_token: 'hidden' })
@@ -92,8 +92,8 @@ describe('bodies that were cut', () => {
   })
 })
 
-describe('bodies that nest deeper than anything reads', () => {
-  it.each([10_000, KEPT / 2 - 30])('are shown as text, masked, and stop nobody from reading on: %i levels', (depth) => {
+describe('bodies that nest too deeply', () => {
+  it.each([10_000, KEPT / 2 - 30])('are shown as masked text: %i levels', (depth) => {
     const body = `{"access_token":"hidden","deep":${'['.repeat(depth)}${']'.repeat(depth)}}`.slice(0, KEPT)
     const shown = shownBody(body, 'application/json', false)
     expect(shown).toMatch(/^\{"access_token":[^,]*,"deep":\[{1000}/)

@@ -39,7 +39,7 @@ const CONNECTORS = [
 ] as const
 
 describe('the journal of a full flow', () => {
-  it.each(CONNECTORS)('holds no secret of %s', (connector, kind, tool_name) =>
+  it.each(CONNECTORS)('contains no secret of %s', (connector, kind, tool_name) =>
     withToolmock({}, async (mock) => {
       const journal = mock.app.services.journals.of(mock.environment)
       const secrets = new Set<string>(['sent-access-1', 'sent-refresh-1', mock.app.client.secret])

@@ -35,7 +35,7 @@ describe('GET /_mock/contract', () => {
     })
   })
 
-  it('tells of a violation its path, what was found, what is allowed, its basis, how often and by whom', async () => {
+  it('lists a violation with its path, value, rule, basis, count and requests', async () => {
     await withToolmock({}, async (mock) => {
       const first = await mock.api.get('/connected_accounts', { page_size: 'ten' })
       await mock.api.get('/connected_accounts', { page_size: 'many' })
@@ -57,7 +57,7 @@ describe('GET /_mock/contract', () => {
     })
   })
 
-  it('takes no error for a violation that the service answers to requests that keep the contract', async () => {
+  it('counts no error as a violation when the request keeps the contract', async () => {
     await withToolmock({}, async (mock) => {
       await createAccount(mock)
       expect((await mock.api.post('/connected_accounts', ADA)).status).toBe(409)

@@ -69,7 +69,7 @@ describe('a report as JUnit XML', () => {
       ])
       const [rule] = cases(contract, 'contract.rules that must fire')
       expect(rule?.attributes.name).toBe(`unmet: ${shown} (default)`)
-      expect(elements(rule!, 'failure')[0]?.attributes.message).toContain('no request fitted it')
+      expect(elements(rule!, 'failure')[0]?.attributes.message).toContain('no request matched it')
     })
   })
 

@@ -12,7 +12,7 @@ const reason = (sentence: string): VerdictItem<'violation'> => ({ kind: 'violati
 const broken = (...sentences: string[]): Verdict => ({ ...GOOD, ok: false, reasons: sentences.map(reason) })
 
 describe('a verdict as text', () => {
-  it('tells what came in and what was driven, each kind by itself, with what only scenarios reached', () => {
+  it('counts the requests, and each kind of coverage separately', () => {
     const [first, requests, driven, ...others] = verdictText(GOOD).split('\n')
     expect([first, requests]).toEqual([
       'toolmock: the contract was kept',
@@ -32,7 +32,7 @@ describe('a verdict as text', () => {
     expect(verdictText(broken(sentence)).split('\n')[1]).toBe(`  violation  ${shown}`)
   })
 
-  it('cuts what nobody reads to its end, and counts what one screen does not hold', () => {
+  it('cuts long sentences, and counts the reasons that do not fit on one screen', () => {
     const lines = verdictText(broken('x'.repeat(5000), ...Array.from({ length: 20 }, String))).split('\n')
     expect(lines[0]).toBe('toolmock: the verdict failed for 21 reasons')
     expect(lines[1]).toMatch(/^ {2}violation {2}x{239}…$/)

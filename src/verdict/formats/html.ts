@@ -157,6 +157,10 @@ const FINDING_COLUMNS: readonly Column[] = [
   { label: 'Requests' },
 ]
 
+const WARNING_COLUMNS = FINDING_COLUMNS.map((column) =>
+  column.label === 'Expected' ? { ...column, label: 'Effect' } : column,
+)
+
 function violationsSection(operations: readonly OperationReport[]): Html {
   return section('violations', 'Violations by clients', {
     none: 'No request to an operation broke the contract.',
@@ -276,7 +280,7 @@ function warningsTable(operation: string, warnings: readonly Warning[]): Html {
     count,
     requestIds(requests),
   ])
-  return table({ caption: `${operation}: fields without effect`, columns: FINDING_COLUMNS, rows })
+  return table({ caption: `${operation}: fields without effect`, columns: WARNING_COLUMNS, rows })
 }
 
 function rule(name: string, basis: string): Html {

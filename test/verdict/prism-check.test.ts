@@ -105,7 +105,7 @@ describe('a check by Prism', () => {
   const good = { ...answered, requestBody: Buffer.from('{"auth_request_id":"abc","identifier":"a"}') }
   const done = JSON.stringify({ post_user_verify_redirect_url: 'http://localhost/connect/success' })
 
-  it('tells each disagreement with what either judge found', async () => {
+  it('lists each disagreement with the violations of both checks', async () => {
     const prism = await createPrismValidator()
     const entries = [
       recorded({ ...good, id: 'agreed', responseBody: done }),
