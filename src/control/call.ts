@@ -82,6 +82,6 @@ export function checkedName(what: string, name: string): string {
 /** The name in a document has to be the name in the path. @throws ControlError INVALID_DOCUMENT */
 export function checkDocumentName(field: string, found: string, name: string): void {
   if (found === name) return
-  const message = `\`${field}\` is ${quote(found)}; it has to be ${quote(name)}, the name in the path`
-  throw invalidInput('INVALID_DOCUMENT', [{ path: field, found: quote(found), allowed: quote(name), message }])
+  const allowed = `${quote(name)}, the name in the path`
+  throw invalidInput('INVALID_DOCUMENT', [{ path: [field], found: quote(found), allowed }])
 }

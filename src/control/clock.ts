@@ -18,9 +18,8 @@ export function putClock(call: EnvironmentCall<'put_clock'>): Reply {
   const to = change.now === undefined ? from + (change.advance ?? 0) : milliseconds(change.now)
   // By advance, or because a running clock has passed the end of its range.
   if (!isClockTime(to)) {
-    const found = instant(to)
-    const message = `the clock would show ${found}; allowed: ${CLOCK_YEARS}`
-    throw invalidInput('INVALID_BODY', [{ path: 'advance', found, allowed: CLOCK_YEARS, message }])
+    const found = `a step to ${instant(to)}`
+    throw invalidInput('INVALID_BODY', [{ path: ['advance'], found, allowed: CLOCK_YEARS }])
   }
   services.registry.change(environment, () => {
     if (change.frozen === true) clock.freeze(to)

@@ -4,7 +4,7 @@ import type { JsonObject } from '../domain/json.ts'
 import type { SeedBundle } from '../domain/seed.ts'
 import { addressOf } from '../http/node-request.ts'
 import { checkedName, environmentNamed, type Reply, type ServerCall } from './call.ts'
-import { ControlError } from './errors.ts'
+import { ControlError, invalidInput } from './errors.ts'
 
 export async function createEnvironment(call: ServerCall<'create_environment'>): Promise<Reply> {
   const { services, request, body } = call
@@ -57,9 +57,6 @@ async function seedOf({ services }: ServerCall<'create_environment'>, seed: Json
     if (!(error instanceof DocumentError)) throw error
     // Lines and columns are those of a text that nobody has seen.
     const problems = error.problems.map(({ path, found, allowed }) => ({ path: `seed.${path}`, found, allowed }))
-    const message = problems
-      .map(({ path, found, allowed }) => `${path}: found ${found}; allowed: ${allowed}`)
-      .join('; ')
-    throw new ControlError('INVALID_DOCUMENT', message, problems)
+    throw invalidInput('INVALID_DOCUMENT', problems)
   }
 }

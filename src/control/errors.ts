@@ -6,6 +6,7 @@ import { IllegalMoveError } from '../operations/account-events.ts'
 import { IllegalConnectionMoveError } from '../operations/connections.ts'
 import { JournalQueryError } from '../request-journal/query.ts'
 import { UnknownScenarioError } from '../scenarios/scenario-run.ts'
+import { type Finding, pathText, sentence } from '../schema/findings.ts'
 import { ClientIdTakenError } from '../state/credential-index.ts'
 import { SeedConflictError } from '../state/seeding/accounts.ts'
 
@@ -70,18 +71,17 @@ export class ControlError extends Error {
   }
 }
 
-/** One thing that is wrong with a body or a query. */
-export interface InputProblem {
-  readonly path: string
-  readonly found: string
-  readonly allowed: string
-  /** The same as a sentence. */
-  readonly message: string
-}
+/** What is wrong, at a path or at what stands for one in a message. */
+type InputFinding = Pick<Finding, 'found' | 'allowed'> & { readonly path: Finding['path'] | string }
 
-/** All problems of a body or a query in one error. */
-export function invalidInput(code: ControlErrorCode, problems: readonly InputProblem[]): ControlError {
-  return new ControlError(code, problems.map(({ message }) => message).join('; '), problems)
+/** Everything that is wrong with a body or a query in one error. */
+export function invalidInput(code: ControlErrorCode, findings: readonly InputFinding[]): ControlError {
+  const details = findings.map(({ path: given, found, allowed }) => {
+    const path = typeof given === 'string' ? given : pathText(given)
+    const subject = path === '' ? 'the body' : `\`${path}\``
+    return { path, found, allowed, message: sentence({ path: [], found, allowed, subject }) }
+  })
+  return new ControlError(code, details.map(({ message }) => message).join('; '), details)
 }
 
 /** Translates what other modules throw; undefined for an error that nobody expected. */

@@ -1,33 +1,28 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
-import { shown } from '../schema/findings.ts'
-import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { CLOCK_YEARS, type Instant, instant, isClockTime } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
 import { readBody as readBytes } from '../http/body.ts'
 import { DECISIONS } from '../magic-links/consent-flow.ts'
 import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../verdict/formats/formats.ts'
-import { ControlError, type ControlErrorCode, type InputProblem, invalidInput } from './errors.ts'
+import { type Finding, findingsOf } from '../schema/findings.ts'
+import { duration, jsonObject, nonEmpty, strict } from '../schema/parts.ts'
+import { ControlError, type ControlErrorCode, invalidInput } from './errors.ts'
+
+/*
+ * The bodies and query parameters of the control API. This file is loaded with the first call, because loading zod takes longer
+ * than the rest of a start.
+ */
 
 /** A line of the table that is generated from `spec/control.openapi.yaml`. */
 export type ControlRoute = (typeof CONTROL_ROUTES)[number]
 export type ControlOperation = ControlRoute['operation']
 
-/*
- * Bodies and query parameters of the control API. The error of a schema says what is allowed. This file is imported with the
- * first call, because loading zod takes longer than the rest of a start.
- */
-
 /** The longest wait in real milliseconds: connections break on the way, and a caller that wants to wait longer asks again. */
 const LONGEST_WAIT = 600_000
 const MOST_TIMES = 1_000_000
-
-const text = z.string({ error: 'a text' }).min(1, { error: 'a text that is not empty' })
-const truth = z.boolean({ error: 'true or false' })
-const object = z.custom<JsonObject>(isJsonObject, { error: 'an object' }).meta({ type: 'object' })
 
 /** A clock shows a smaller range than instants have, so that an instant plus a lifetime can be stored. */
 const CLOCK_TIME = `an ISO 8601 instant with its time zone in ${CLOCK_YEARS}, such as 2026-01-31T12:00:00Z`
@@ -43,56 +38,35 @@ const clockTime = z
   })
   .meta({ format: 'date-time' })
 
-const DURATION = `a duration: ${DURATION_FORMS}`
-const duration = z.union([z.string(), z.number()], { error: DURATION }).transform((value, context): number => {
-  const milliseconds = parseDuration(value)
-  if (milliseconds === undefined) context.addIssue({ code: 'custom', message: DURATION, input: value })
-  return milliseconds ?? 0
-})
-
 function wholeNumber(least: number, most: number) {
-  const error = `a whole number from ${least} to ${most}`
-  return z.int({ error }).min(least, { error }).max(most, { error })
+  return z.int().min(least).max(most)
 }
 
 /** The same in a query, where every value is a text. */
 function digits(least: number, most: number) {
-  const error = `a whole number from ${least} to ${most}`
   return z
     .string()
-    .regex(/^\d{1,7}$/, { error })
+    .regex(/^\d{1,7}$/, { error: `a whole number from ${least} to ${most}` })
     .transform(Number)
     .pipe(wholeNumber(least, most))
 }
 
-function oneOf<const Value extends string>(values: readonly Value[]) {
-  return z.enum(values, { error: values.join(', ') })
-}
-
-/** An object that refuses fields it does not know. */
-function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
-  const names = Object.keys(shape).join(', ')
-  return z.strictObject(shape, {
-    error: ({ code }) => (code === 'unrecognized_keys' ? names : `an object with ${names}`),
-  })
-}
-
-const startClock = fields({ now: clockTime.optional(), frozen: truth.optional() })
+const startClock = strict({ now: clockTime.optional(), frozen: z.boolean().optional() })
 
 /** Bodies by operation; the documents that are missing here are read by their own modules. */
 export const BODIES = {
-  create_environment: fields({
-    name: text.optional(),
-    seed: object.optional(),
+  create_environment: strict({
+    name: nonEmpty.optional(),
+    seed: jsonObject.optional(),
     clock: z
-      .union([clockTime, startClock], { error: `${CLOCK_TIME}, or an object with now and frozen` })
+      .union([clockTime, startClock])
       .transform((clock) => (typeof clock === 'string' ? { now: clock } : clock))
       .optional(),
     id_seed: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
   }),
   /** Checked by `state/state-replacement.ts`, by the schema of the state file. */
   put_state: z.unknown(),
-  put_clock: fields({ now: clockTime.optional(), frozen: truth.optional(), advance: duration.optional() })
+  put_clock: strict({ now: clockTime.optional(), frozen: z.boolean().optional(), advance: duration.optional() })
     .refine((change) => Object.keys(change).length > 0, {
       error: 'at least one of now, advance and frozen',
       when: ({ issues }) => issues.length === 0,
@@ -102,27 +76,27 @@ export const BODIES = {
       error: 'now or advance, not both',
     })
     .meta({ minProperties: 1 }),
-  count_requests: fields({ match: object.optional() }),
-  verify_requests: fields({ match: object.optional(), times: wholeNumber(0, MOST_TIMES).optional() }),
-  wait_for_requests: fields({
-    match: object.optional(),
+  count_requests: strict({ match: jsonObject.optional() }),
+  verify_requests: strict({ match: jsonObject.optional(), times: wholeNumber(0, MOST_TIMES).optional() }),
+  wait_for_requests: strict({
+    match: jsonObject.optional(),
     times: wholeNumber(1, MOST_TIMES).default(1),
     timeout_ms: wholeNumber(0, LONGEST_WAIT).default(5000),
   }),
-  complete_link: fields({ decision: oneOf(DECISIONS), as: text.optional() }),
+  complete_link: strict({ decision: z.enum(DECISIONS), as: nonEmpty.optional() }),
 } as const satisfies Schemas
 
 /** Query parameters by operation, beside `environment`. */
 export const QUERIES = {
-  get_env: z.object({ format: oneOf(['shell', 'json']).default('shell') }),
-  get_state_diff: z.object({ snapshot: text }),
+  get_env: z.object({ format: z.enum(['shell', 'json']).default('shell') }),
+  get_state_diff: z.object({ snapshot: nonEmpty }),
   complete_link: z.object({ environment: z.string().optional() }),
   list_links: z.object({ wait_ms: digits(0, LONGEST_WAIT).default(0) }),
   get_contract: z
     .object({
       environment: z.string().optional(),
-      format: oneOf(CONTRACT_FORMATS).default('json'),
-      judge: oneOf(['prism']).optional(),
+      format: z.enum(CONTRACT_FORMATS).default('json'),
+      judge: z.enum(['prism']).optional(),
     })
     .refine(({ format, judge }) => judge === undefined || format === 'json', {
       path: ['judge'],
@@ -131,7 +105,7 @@ export const QUERIES = {
   clear_contract: z.object({ environment: z.string().optional() }),
   get_coverage: z.object({
     environment: z.string().optional(),
-    format: oneOf(COVERAGE_FORMATS).default('json'),
+    format: z.enum(COVERAGE_FORMATS).default('json'),
   }),
 } as const satisfies Schemas
 
@@ -162,12 +136,12 @@ export function readQuery({ operation, environment }: ControlRoute, parameters: 
   const schema = (QUERIES as Schemas<z.ZodObject>)[operation] ?? z.object({})
   const names = [...Object.keys(schema.shape), ...(environment ? ['environment'] : [])]
   const allowed = names.length === 0 ? 'no parameters' : names.join(', ')
-  const problems = [...new Set(parameters.keys())].flatMap((name): InputProblem[] => {
-    if (!names.includes(name)) return [unknownName(name, allowed)]
-    if (parameters.getAll(name).length === 1) return []
-    return [{ path: name, found: 'more than one', allowed: 'one', message: `\`${name}\` is given more than once` }]
+  const findings = [...new Set(parameters.keys())].flatMap((name): Finding[] => {
+    const path = [name]
+    if (!names.includes(name)) return [{ path, found: `an unknown parameter${didYouMean(name, names)}`, allowed }]
+    return parameters.getAll(name).length === 1 ? [] : [{ path, found: 'given more than once', allowed: 'once' }]
   })
-  if (problems.length > 0) throw invalidInput('INVALID_QUERY', problems)
+  if (findings.length > 0) throw invalidInput('INVALID_QUERY', findings)
   return parsed(schema, Object.fromEntries(parameters), 'INVALID_QUERY')
 }
 
@@ -232,43 +206,13 @@ function formatOf({ headers }: IncomingMessage): SentDocument['format'] {
 }
 
 function parsed(schema: z.ZodType, value: unknown, code: ControlErrorCode): unknown {
-  const result = schema.safeParse(value, { reportInput: true })
+  const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw invalidInput(code, problemsOf(result.error.issues))
-}
-
-function problemsOf(issues: readonly z.core.$ZodIssue[], base: readonly PropertyKey[] = []): InputProblem[] {
-  return issues.flatMap((issue): InputProblem[] => {
-    const path = [...base, ...issue.path]
-    const name = path.map(String).join('.')
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => unknownName([...path, key].map(String).join('.'), issue.message))
-    const branch = issue.code === 'invalid_union' ? issue.errors.find(isMeant) : undefined
-    if (branch) return problemsOf(branch, path)
-    const found = shown(issue.input)
-    const allowed = issue.message
-    if (name === '') return [{ path: '', found, allowed, message: `the body is ${found}; allowed: ${allowed}` }]
-    const message =
-      issue.input === undefined ? `\`${name}\` is required: ${allowed}` : `\`${name}\` is ${found}; allowed: ${allowed}`
-    return [{ path: name, found, allowed, message }]
-  })
-}
-
-/** Whether a value was meant for this alternative of a union: its type fits, and what is wrong is inside. */
-function isMeant(issues: readonly z.core.$ZodIssue[]): boolean {
-  return issues.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys')
-}
-
-function unknownName(path: string, allowed: string): InputProblem {
-  const name = path.slice(path.lastIndexOf('.') + 1)
-  const message = `\`${path}\` is not known${didYouMean(name, allowed.split(', '))}; allowed: ${allowed}`
-  return { path, found: 'an unknown name', allowed, message }
+  throw invalidInput(code, findingsOf(result.error.issues, value))
 }
 
 function invalidBody(found: string, allowed: string): ControlError {
-  return invalidInput('INVALID_BODY', [
-    { path: '', found, allowed, message: `the body is ${found}; allowed: ${allowed}` },
-  ])
+  return invalidInput('INVALID_BODY', [{ path: [], found, allowed }])
 }
 
 /** The zone is required, because a time without one would be read in the zone of the machine. */

@@ -4,11 +4,11 @@ import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { inColumnOrder } from '../state/model/columns.ts'
 import { type Snapshot, TABLE_NAMES } from '../state/model/model.ts'
 import { diffStates } from '../state/state-diff.ts'
-import { readState, replaceState } from '../state/state-replacement.ts'
+import { readState, replaceState, type StateProblem } from '../state/state-replacement.ts'
 import type { StoredEnvironment } from '../state/stored-environment.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
 import { changed, checkDocumentName, checkedName, type EnvironmentCall, type Reply } from './call.ts'
-import { ControlError, type InputProblem, invalidInput } from './errors.ts'
+import { ControlError, invalidInput } from './errors.ts'
 
 /** Keys in the order of the state file. */
 export function getState({ environment }: EnvironmentCall<'get_state'>): Reply {
@@ -20,11 +20,8 @@ export function getState({ environment }: EnvironmentCall<'get_state'>): Reply {
 export async function putState(call: EnvironmentCall<'put_state'>): Promise<Reply> {
   const { services, environment, body } = call
   const { registry } = services
-  const problems: InputProblem[] = []
-  const state = await readState(body, { registry, environment }, ({ path, found, allowed }) => {
-    const message = `\`${path}\` is ${found}; allowed: ${allowed}`
-    problems.push({ path, found, allowed, message })
-  })
+  const problems: StateProblem[] = []
+  const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
   if (!state) throw invalidInput('INVALID_STATE', problems)
   replaceState(registry, environment, state)
   return changed(call, 'the state was replaced')
