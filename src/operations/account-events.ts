@@ -12,10 +12,6 @@ import { accountDue, type DueItem } from '../state/model/due-index.ts'
 export const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
 export type AccountEvent = (typeof ACCOUNT_EVENTS)[number]
 
-export function isAccountEvent(name: string): name is AccountEvent {
-  return (ACCOUNT_EVENTS as readonly string[]).includes(name)
-}
-
 /** An event that the account's status does not allow; names the status, the event and what is allowed. */
 export class IllegalMoveError extends Error {
   override readonly name = 'IllegalMoveError'

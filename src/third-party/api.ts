@@ -95,13 +95,13 @@ function noResponder({ method, path }: RequestView): WireAnswer {
 }
 
 /** The decoded parts of a path; undefined when one is not well-formed. */
-export function pathParts(path: string): PathParts | undefined {
+function pathParts(path: string): PathParts | undefined {
   const parts = path.split('/').slice(1).map(decodePart)
   return parts.every((part) => part !== undefined) ? parts : undefined
 }
 
 /** The request as responders see it; undefined when its body claims to be JSON and is not. */
-export function requestView(request: ReceivedRequest, path: PathParts): RequestView | undefined {
+function requestView(request: ReceivedRequest, path: PathParts): RequestView | undefined {
   const body = bodyOf(request)
   if (body === undefined) return undefined
   return {
@@ -137,7 +137,7 @@ function bodyOf(request: ReceivedRequest): JsonValue | undefined {
 }
 
 /** A request at the third party's API as responders match it and as their templates see it. */
-export interface RequestView extends JsonObject {
+interface RequestView extends JsonObject {
   method: string
   /** Decoded. */
   path: string
@@ -150,10 +150,10 @@ export interface RequestView extends JsonObject {
 }
 
 /** The decoded parts of a request's path, so that an encoded slash stays inside its part. */
-export type PathParts = readonly string[]
+type PathParts = readonly string[]
 
 /** The captures of a responder's path; undefined when the responder does not match. */
-export function matchResponder(
+function matchResponder(
   on: ResponderMatch,
   request: RequestView,
   path: PathParts,

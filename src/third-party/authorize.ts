@@ -9,7 +9,7 @@ import { noticePage } from '../pages/notice-page.ts'
 import { PAGE_HEADERS, sendPage } from '../pages/page-headers.ts'
 import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
-import { applicationOf, environmentOfClientId } from './application.ts'
+import { applicationOf, environmentOfClientId } from './schemes.ts'
 import { type AuthorizationRequest, decideWithScenarios, withQuery } from './consent.ts'
 import { readBody } from './wire.ts'
 

@@ -4,7 +4,7 @@ import { instant } from '../domain/instant.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { consentFault } from '../scenarios/third-party.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { applicationOf } from './application.ts'
+import { applicationOf } from './schemes.ts'
 
 /** RFC 6749 4.1.2 recommends at most ten minutes. */
 const CODE_LIFETIME = 10 * 60_000

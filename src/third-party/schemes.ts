@@ -6,9 +6,8 @@ import type { Credentials } from '../domain/credentials.ts'
 import { matchesGlob } from '../domain/glob.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type Instant, instant, milliseconds } from '../domain/instant.ts'
-import type { JsonValue } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { applicationOf } from './application.ts'
 import type { Templates } from './template.ts'
 import {
   ACCOUNT_HEADER,
@@ -423,4 +422,51 @@ function texts(value: JsonValue): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value === 'number') return [String(value)]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : []
+}
+
+/** The service's own registration at a third party: one application per environment and connector. */
+export interface Application {
+  client_id: string
+  client_secret: string
+}
+
+const CLIENT_ID_PREFIX = 'toolmock-'
+
+/** Derived instead of stored: only this process needs the secret. */
+export function applicationOf(environment: Environment, connector: string): Application {
+  const secret = createHash('sha256').update(`${environment.name}\n${connector}`).digest('base64url')
+  return { client_id: `${CLIENT_ID_PREFIX}${environment.name}`, client_secret: secret }
+}
+
+/** The name of the environment whose application a `client_id` names; undefined when it names none. */
+export function environmentOfClientId(clientId: string): string | undefined {
+  return clientId.startsWith(CLIENT_ID_PREFIX) ? clientId.slice(CLIENT_ID_PREFIX.length) : undefined
+}
+
+/** A JSON Web Token signed with HMAC-SHA256 (RFC 7519, `HS256`). */
+export function signJwt(claims: JsonObject, secret: string): string {
+  const content = `${jwtPart({ alg: 'HS256', typ: 'JWT' })}.${jwtPart(claims)}`
+  return `${content}.${jwtSignature(content, secret)}`
+}
+
+/** The claims of a token that was signed with `secret`; undefined for every other text. */
+export function verifyJwt(token: string, secret: string): JsonObject | undefined {
+  const [header, claims, given, ...rest] = token.split('.')
+  if (header === undefined || claims === undefined || rest.length > 0) return undefined
+  if (header !== jwtPart({ alg: 'HS256', typ: 'JWT' }) || given !== jwtSignature(`${header}.${claims}`, secret))
+    return undefined
+  try {
+    const value: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'))
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function jwtPart(value: JsonObject): string {
+  return Buffer.from(JSON.stringify(value), 'utf8').toString('base64url')
+}
+
+function jwtSignature(content: string, secret: string): string {
+  return createHmac('sha256', secret).update(content).digest('base64url')
 }

@@ -4,8 +4,7 @@ import { matchesGlob } from '../domain/glob.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type JsonObject, own } from '../domain/json.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { type Application, applicationOf, verifyJwt } from './application.ts'
-import { expiryOf, revoked, sessionToken } from './schemes.ts'
+import { type Application, applicationOf, expiryOf, revoked, sessionToken, verifyJwt } from './schemes.ts'
 import { ACCOUNT_HEADER, decodePart, headerOf, jsonAnswer, type ReceivedRequest, type WireAnswer } from './wire.ts'
 
 /** A token request whose form was read and whose application was authenticated. */

@@ -5,7 +5,7 @@ import type { Connector, Responder, ResponderAnswer, ResponderMatch, Tool } from
 import type { Credentials } from '../../src/domain/credentials.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
-import { applicationOf } from '../../src/third-party/application.ts'
+import { applicationOf } from '../../src/third-party/schemes.ts'
 import { decide } from '../../src/third-party/consent.ts'
 import { connectorPath } from '../../src/third-party/listener.ts'
 import { type ThirdParties, type ThirdPartiesOptions, startThirdParties } from '../../src/third-party/client.ts'
