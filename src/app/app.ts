@@ -25,7 +25,6 @@ import { type EnvironmentRegistry, openRegistry } from '../state/environment-reg
 import { systemTime } from '../state/model/clock.ts'
 import { ConnectorDirectory } from '../state/model/connector-directory.ts'
 import { RandomIds, serverIds } from '../state/model/ids.ts'
-import type { Model } from '../state/model/model.ts'
 import { finishIndexes } from '../state/registry-loading.ts'
 import { startThirdParties, type ThirdParties } from '../third-party/client.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
@@ -85,21 +84,13 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
 }
 
 function openEnvironments(options: AppOptions): Promise<EnvironmentRegistry> {
-  const connectors = new WeakMap<Model, ConnectorDirectory>()
-  const connectorsOf = (model: Model): ConnectorDirectory => {
-    const known = connectors.get(model)
-    if (known) return known
-    const made = new ConnectorDirectory(model)
-    connectors.set(model, made)
-    return made
-  }
   return openRegistry({
     file: options.state ?? undefined,
     fresh: options.fresh,
     durability: options.durability,
     fileSystem: options.fileSystem,
     time: options.time,
-    resolveConnector: (model, keyId) => connectorsOf(model).find(keyId),
+    resolveConnector: new ConnectorDirectory().find,
   })
 }
 
@@ -138,7 +129,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     defaultEnvironment,
   })
   const records = new ContractRecords()
-  journals.observe((entry) => recordEntry(records, entry))
+  journals.observe(recordEntry.bind(undefined, records))
   return {
     ...made,
     version: VERSION,
