@@ -164,8 +164,6 @@ const shape = strict({
 /** A connector file (`spec/schemas/connector.schema.json`): one fake third-party application. */
 export const connectorSchema = withRule(shape, checkType)
 
-/** A connector as it is written in a file. */
-export type ConnectorDocument = z.input<typeof connectorSchema>
 type ParsedConnector = z.output<typeof shape>
 type ParsedResponder = z.output<typeof responder>
 

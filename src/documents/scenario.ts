@@ -192,8 +192,6 @@ export const scenarioSchema = withRule(
   },
 )
 
-/** A scenario as it is written in a file. */
-export type ScenarioDocument = z.input<typeof scenarioSchema>
 export type ParsedScenario = z.output<typeof scenarioSchema>
 type ParsedRule = z.output<typeof rule>
 

@@ -182,8 +182,6 @@ export const seedSchema = strict({
     .describe('Accounts with invented identifiers.'),
 })
 
-/** A seed as it is written in a file. */
-export type SeedDocument = z.input<typeof seedSchema>
 export type ParsedSeed = z.output<typeof seedSchema>
 
 /** The seed that a valid document describes; `files` are the connectors that its list may name. */

@@ -4,7 +4,7 @@ import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
 
-export const PATH = '/connected_accounts'
+const PATH = '/connected_accounts'
 
 /** Seven accounts of one organization, in the order of their creation. */
 export interface Shelf {
@@ -168,7 +168,7 @@ async function stocked(context: CheckContext, size: number): Promise<Shelf> {
   return { organization_id, ids: accounts.map(({ id }) => id), identifiers: accounts.map((each) => each.identifier) }
 }
 
-export async function page({ api }: CheckContext, query: Query): Promise<Answer> {
+async function page({ api }: CheckContext, query: Query): Promise<Answer> {
   return (await api.get(PATH, query)).is(200)
 }
 

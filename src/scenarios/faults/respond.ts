@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue, own } from '../../domain/json.ts'
 import type { Report } from '../../schema/parts.ts'
 import { type AnsweredRequest, defineFault, type FaultRule } from './fault.ts'
 
-interface RespondParameters {
+export interface RespondParameters {
   /** Null only at `consent`, whose answer is a redirect. */
   readonly status: number | null
   /** The `error_code` of the default body at `service`. */
