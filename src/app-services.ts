@@ -4,7 +4,6 @@ import type { AdmissionRules } from './control/admission.ts'
 import type { DocumentChecks } from './documents/connector-checks.ts'
 import type { Ids } from './domain/ports.ts'
 import type { Vocabularies } from './domain/vocabulary.ts'
-import type { Environments } from './environments/environments.ts'
 import type { Log } from './http/log.ts'
 import type { ResponseCache } from './http/answer.ts'
 import type { OperationTable } from './operations/table.ts'
@@ -13,6 +12,7 @@ import type { ScenarioRegistry } from './scenarios/environment-scenarios.ts'
 import type { Pauses } from './scenarios/pauses.ts'
 import type { Environment } from './state/environment.ts'
 import type { EnvironmentRegistry } from './state/environment-registry.ts'
+import type { EnvironmentProvisioner } from './state/provisioning.ts'
 import type { ThirdParties } from './third-party/client.ts'
 import type { ContractRecords } from './verdict/contract-record.ts'
 import type { Reports } from './verdict/reports.ts'
@@ -26,7 +26,7 @@ export interface AppServices {
   /** The environments, and how their state is stored. */
   readonly registry: EnvironmentRegistry
   /** Makes environments from seeds or for client ids, resets and removes them (1.2). */
-  readonly environments: Environments
+  readonly environments: EnvironmentProvisioner
   /** The environment of calls that name none; undefined until the seed is applied. */
   readonly defaultEnvironment: () => Environment | undefined
   readonly operations: OperationTable

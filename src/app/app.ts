@@ -5,7 +5,7 @@ import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import { StartError } from '../domain/start-error.ts'
 import { Vocabularies } from '../domain/vocabulary.ts'
-import { Environments } from '../environments/environments.ts'
+import { EnvironmentProvisioner } from '../state/provisioning.ts'
 import { ResponseCache } from '../http/answer.ts'
 import { createFastExpress, type ExpressApp } from '../http/fast-express.ts'
 import { SILENT } from '../http/log.ts'
@@ -20,12 +20,9 @@ import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
-import { ClientIdTakenError } from '../state/credential-index.ts'
-import { type EnvironmentRegistry, openRegistry } from '../state/environment-registry.ts'
+import { ClientIdTakenError, type EnvironmentRegistry, openRegistry } from '../state/environment-registry.ts'
 import { systemTime } from '../state/model/clock.ts'
-import { ConnectorDirectory } from '../state/model/connector-directory.ts'
 import { RandomIds, serverIds } from '../state/model/ids.ts'
-import { finishIndexes } from '../state/registry-loading.ts'
 import { startThirdParties, type ThirdParties } from '../third-party/client.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
 import { createReports } from '../verdict/reports.ts'
@@ -90,7 +87,6 @@ function openEnvironments(options: AppOptions): Promise<EnvironmentRegistry> {
     durability: options.durability,
     fileSystem: options.fileSystem,
     time: options.time,
-    resolveConnector: new ConnectorDirectory().find,
   })
 }
 
@@ -133,7 +129,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
   return {
     ...made,
     version: VERSION,
-    environments: new Environments({
+    environments: new EnvironmentProvisioner({
       registry,
       thirdParty: (environment) => thirdParties.client(environment),
       seed: () => loadSeeds(options.seeds ?? [BUNDLED], checks),
@@ -222,7 +218,7 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
     authorityFile: tls?.authorityFile,
     listen: async (address) => {
       const bound = await serving.listen(address)
-      void finishIndexes(services.registry.environments())
+      void services.registry.finishIndexes()
       return bound
     },
     close: async () => {

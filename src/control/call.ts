@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { AppServices } from '../app-services.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import type { StoredEnvironment } from '../state/stored-environment.ts'
+import type { Environment } from '../state/environment.ts'
 import { quote } from '../domain/text.ts'
 import { ControlError, invalidInput } from './errors.ts'
 import type { BodyOf, ControlOperation, ControlRoute, QueryOf } from './input.ts'
@@ -22,7 +22,7 @@ export interface ServerCall<Op extends ControlOperation> {
 
 /** A call about the environment that `?environment=` names. Due events of that environment were applied. */
 export interface EnvironmentCall<Op extends ControlOperation> extends ServerCall<Op> {
-  readonly environment: StoredEnvironment
+  readonly environment: Environment
   /** What the call causes, for the request journal. */
   readonly trace: RequestTrace
 }
@@ -58,7 +58,7 @@ export function changed(
 }
 
 /** @throws ControlError ENVIRONMENT_NOT_FOUND */
-export function environmentNamed({ registry }: AppServices, name: string): StoredEnvironment {
+export function environmentNamed({ registry }: AppServices, name: string): Environment {
   const environment = registry.environment(name)
   if (environment) return environment
   throw environmentNotFound(

@@ -1,7 +1,7 @@
 import { CLOCK_YEARS, instant, isClockTime, milliseconds } from '../domain/instant.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import { now } from '../state/environment.ts'
-import type { StoredEnvironment } from '../state/stored-environment.ts'
+import type { Environment } from '../state/environment.ts'
 import { changed, type EnvironmentCall, type Reply } from './call.ts'
 import { invalidInput } from './errors.ts'
 
@@ -11,7 +11,7 @@ export function getClock({ environment }: EnvironmentCall<'get_clock'>): Reply {
 
 /** Moves the clock and applies everything that falls due by then, in one commit. What was applied stays when time goes back. */
 export function putClock(call: EnvironmentCall<'put_clock'>): Reply {
-  const { services, environment, body: change, trace } = call
+  const { environment, body: change, trace } = call
   const { clock } = environment
   const before = now(environment)
   const from = clock.now()
@@ -21,7 +21,7 @@ export function putClock(call: EnvironmentCall<'put_clock'>): Reply {
     const found = `a step to ${instant(to)}`
     throw invalidInput('INVALID_BODY', [{ path: ['advance'], found, allowed: CLOCK_YEARS }])
   }
-  services.registry.change(environment, () => {
+  environment.change(() => {
     if (change.frozen === true) clock.freeze(to)
     else if (change.frozen === false) clock.run()
     if (to !== from) clock.set(to)
@@ -32,6 +32,6 @@ export function putClock(call: EnvironmentCall<'put_clock'>): Reply {
   return changed(call, sentence, { body, kind: 'clock' })
 }
 
-function viewOf(environment: StoredEnvironment) {
+function viewOf(environment: Environment) {
   return { now: now(environment), frozen: environment.clock.frozen }
 }

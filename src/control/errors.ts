@@ -1,13 +1,13 @@
 import { DocumentError } from '../documents/problem.ts'
 import { ServiceError } from '../domain/errors.ts'
-import { EnvironmentExistsError } from '../environments/environments.ts'
+import { EnvironmentExistsError } from '../state/provisioning.ts'
 import { LinkProblem } from '../magic-links/link-validity.ts'
 import { IllegalMoveError } from '../operations/account-events.ts'
 import { IllegalConnectionMoveError } from '../operations/connections.ts'
 import { JournalQueryError } from '../request-journal/query.ts'
 import { UnknownScenarioError } from '../scenarios/scenario-run.ts'
 import { type Finding, pathText, sentence } from '../schema/findings.ts'
-import { ClientIdTakenError } from '../state/credential-index.ts'
+import { ClientIdTakenError } from '../state/environment-registry.ts'
 import { SeedConflictError } from '../state/seeding/accounts.ts'
 
 /** Every error of the control API, by its `code`. */

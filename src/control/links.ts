@@ -4,7 +4,7 @@ import { baseUrlOf } from '../http/node-request.ts'
 import { completeLink } from '../magic-links/consent-flow.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import { now } from '../state/environment.ts'
-import { ReadGuard } from '../state/read-guard.ts'
+import { ReadGuard } from '../state/environment.ts'
 import { changed, type EnvironmentCall, type Reply } from './call.ts'
 import { ControlError } from './errors.ts'
 

@@ -4,8 +4,8 @@ import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { inColumnOrder } from '../state/model/columns.ts'
 import { type Snapshot, TABLE_NAMES } from '../state/model/model.ts'
 import { diffStates } from '../state/state-diff.ts'
+import type { Environment } from '../state/environment.ts'
 import { readState, replaceState, type StateProblem } from '../state/state-replacement.ts'
-import type { StoredEnvironment } from '../state/stored-environment.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
 import { changed, checkDocumentName, checkedName, type EnvironmentCall, type Reply } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
@@ -23,7 +23,7 @@ export async function putState(call: EnvironmentCall<'put_state'>): Promise<Repl
   const problems: StateProblem[] = []
   const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
   if (!state) throw invalidInput('INVALID_STATE', problems)
-  replaceState(registry, environment, state)
+  replaceState(environment, state)
   return changed(call, 'the state was replaced')
 }
 
@@ -63,9 +63,9 @@ export function takeSnapshot({ environment, path }: EnvironmentCall<'take_snapsh
 }
 
 export function restore(call: EnvironmentCall<'restore_snapshot'>): Reply {
-  const { services, environment, path } = call
+  const { environment, path } = call
   const snapshot = snapshotNamed(environment, path.name)
-  restoreSnapshot(services.registry, environment, snapshot)
+  restoreSnapshot(environment, snapshot)
   return changed(call, `the snapshot ${snapshot.id} was restored`)
 }
 
@@ -81,7 +81,7 @@ export function getStateDiff({ environment, query }: EnvironmentCall<'get_state_
 }
 
 /** @throws ControlError SNAPSHOT_NOT_FOUND */
-function snapshotNamed({ model }: StoredEnvironment, name: string): Snapshot {
+function snapshotNamed({ model }: Environment, name: string): Snapshot {
   const { snapshots } = model.tables
   const snapshot = snapshots.get(name)
   if (snapshot) return snapshot

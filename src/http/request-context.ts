@@ -8,7 +8,7 @@ import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { Environment } from '../state/environment.ts'
-import type { ReadGuard } from '../state/read-guard.ts'
+import type { ReadGuard } from '../state/environment.ts'
 import type { WireAnswer } from './answer.ts'
 
 /** A request as it was sent. HTTP/1.1 requests implement it in `node-request.ts`; another protocol adds its own class. */

@@ -10,7 +10,7 @@ import { applyDueEvents } from '../operations/account-events.ts'
 import type { Html } from '../pages/html.ts'
 import { sendPage, sendRedirect } from '../pages/page-headers.ts'
 import type { Environment } from '../state/environment.ts'
-import { ReadGuard } from '../state/read-guard.ts'
+import { ReadGuard } from '../state/environment.ts'
 import { authorizeUrl } from '../third-party/consent.ts'
 import {
   approve,

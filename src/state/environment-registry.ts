@@ -1,25 +1,43 @@
-import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BearerToken, Client } from '../domain/client.ts'
+import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
-import { DEFAULT_SETTINGS } from '../domain/settings.ts'
-import { type ClockState, type TimeSource, systemTime } from './model/clock.ts'
-import { CredentialIndex } from './credential-index.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
-import { nodeFileSystem } from './wal/file-system.ts'
-import type { EnvironmentChange } from './wal/wal-file.ts'
-import type { WriteAheadLog } from './wal/write-ahead-log.ts'
-import { Model } from './model/model.ts'
+import { Environment } from './environment.ts'
+import { type ClockState, systemTime, type TimeSource } from './model/clock.ts'
+import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import { byName, type EnvironmentRecord, STATE_VERSION, type StateImage } from './model/state-image.ts'
-import { type ResolveConnector, StoredEnvironment } from './stored-environment.ts'
-import { removed } from './wal/state-errors.ts'
-import type { Change } from './model/table.ts'
-import { load, placed, replay } from './registry-loading.ts'
-import type { NewEnvironment, RegistryOptions } from './registry-options.ts'
+import type { Index, Row, Table } from './model/table.ts'
+import { refusedAt } from './state-file/read-state.ts'
+import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
+import type { WalLine } from './wal/wal-file.ts'
+import type { Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
 
-export type { NewEnvironment, RegistryOptions } from './registry-options.ts'
+export interface RegistryOptions {
+  /** The state file; absent to keep everything in memory only. */
+  file?: string | undefined
+  /** Ignore and replace what the file holds. */
+  fresh?: boolean | undefined
+  /** `strict` when absent: a commit is acknowledged once it is on disk. */
+  durability?: Durability | undefined
+  /** Bytes of log from which on a checkpoint writes the state file: 64 MiB, and the size of the state file, at least. */
+  checkpointAt?: number | undefined
+  time?: TimeSource | undefined
+  fileSystem?: FileSystem | undefined
+}
+
+export interface NewEnvironment {
+  settings?: Partial<Settings> | undefined
+  clients?: readonly Client[] | undefined
+  clock?: ClockState | undefined
+  /** Ids repeat between runs; random when absent. */
+  idSeed?: number | undefined
+  /** Fills the model, in the commit that makes the environment: both are there, or neither is. */
+  fill?: ((environment: Environment) => void) | undefined
+}
 
 const CHECKPOINT_AT = 64 * 1024 * 1024
-const RESOLVED: Promise<void> = Promise.resolve()
 const RUNNING: ClockState = { offset_ms: 0, frozen_at: null }
 
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
@@ -38,46 +56,48 @@ export async function openRegistry(options: RegistryOptions): Promise<Environmen
     return new EnvironmentRegistry(options, { store, stored })
   } catch (error) {
     await store.abandon()
-    throw await placed(error, file, fileSystem)
+    throw await withPosition(error, file, fileSystem)
   }
 }
 
-/** All environments of one server, and how they last. */
+/** A row of one of the tables that choose an environment, and the environment. */
+interface Found<T> {
+  environment: Environment
+  row: T
+}
+
+/** All environments of one server, and how they are stored. */
 export class EnvironmentRegistry {
-  /** What the start has to say: a torn write that was dropped. */
+  /** What the start has to say: a write cut short that was dropped, a migration. */
   readonly notices: readonly string[]
-  readonly #directory = new CredentialIndex()
-  readonly #resolveConnector: ResolveConnector
   readonly #time: TimeSource
   readonly #disk: DiskStore | undefined
   /** Absent when everything is in memory only. */
   readonly #log: WriteAheadLog | undefined
-  #environments = new Map<string, StoredEnvironment>()
-  /** Environments whose changes are gathered into one commit: they are being made, or changed as a whole. */
-  readonly #gathering = new Map<StoredEnvironment, Change[]>()
+  #environments = new Map<string, Environment>()
+  // The rows that tell which environment a request belongs to, without asking each (1.2).
+  readonly #clients = new Map<string, Found<Client>>()
+  readonly #bearerTokens = new Map<string, Found<BearerToken>>()
+  readonly #magicLinks = new Map<string, Found<MagicLink>>()
+  readonly #oauthStates = new Map<string, Found<MagicLink>>()
 
   /** @throws Contradiction */
-  constructor(options: RegistryOptions, disk: { store?: DiskStore; stored: Stored } | undefined) {
-    this.#resolveConnector = options.resolveConnector
+  constructor(options: Pick<RegistryOptions, 'time'>, disk: { store?: DiskStore; stored: Stored } | undefined) {
     this.#time = options.time ?? systemTime
     this.#disk = disk?.store
     this.#log = disk?.store?.log
     this.notices = disk?.stored.notices ?? []
     if (!disk) return
-    const make = (name: string, record: EnvironmentRecord): StoredEnvironment => this.#make(name, record)
-    this.#environments = load(disk.stored.image, make)
-    replay(disk.stored.commits, this.#environments, {
-      make,
-      leave: (environment) => this.#directory.leave(environment),
-    })
+    this.#load(disk.stored.image)
+    this.#replay(disk.stored.commits)
     if (disk.store) disk.store.capture = () => this.image()
   }
 
-  environment(name: string): StoredEnvironment | undefined {
+  environment(name: string): Environment | undefined {
     return this.#environments.get(name)
   }
 
-  environments(): StoredEnvironment[] {
+  environments(): Environment[] {
     return [...this.#environments.values()]
   }
 
@@ -85,7 +105,7 @@ export class EnvironmentRegistry {
    * Makes an environment.
    * @throws RangeError for a name that is taken or of another form, ClientIdTakenError for a client of another environment
    */
-  create(name: string, given: NewEnvironment = {}): StoredEnvironment {
+  create(name: string, given: NewEnvironment = {}): Environment {
     if (!ENVIRONMENT_NAME.test(name)) throw new RangeError(`an environment has ${ENVIRONMENT_NAME_RULE}`)
     if (this.#environments.has(name)) throw new RangeError(`there is an environment ${name} already`)
     const environment = this.#make(name, {
@@ -94,46 +114,17 @@ export class EnvironmentRegistry {
       ids: given.idSeed === undefined ? null : { seed: given.idSeed, position: 0 },
     })
     this.#environments.set(name, environment)
-    this.#gathering.set(environment, [])
-    try {
-      environment.model.transact(() => {
+    environment.change(
+      () => {
         for (const client of given.clients ?? []) environment.model.tables.clients.put(client)
         given.fill?.(environment)
-      })
-      this.#bear(environment)
-    } catch (error) {
-      this.#environments.delete(name)
-      this.#directory.leave(environment)
-      throw error
-    } finally {
-      this.#gathering.delete(environment)
-    }
+      },
+      () => {
+        this.#environments.delete(name)
+        environment.isRemoved = true
+      },
+    )
     return environment
-  }
-
-  /**
-   * Runs `work`, which may change rows, settings and the clock, as one commit: all of it happens, on disk as well, or
-   * nothing does.
-   */
-  change<R>(environment: StoredEnvironment, work: () => R): R {
-    if (this.#gathering.has(environment)) return work()
-    const before = environment.record
-    const changes: Change[] = []
-    this.#gathering.set(environment, changes)
-    const undo = (): void => {
-      environment.model.undo(changes)
-      environment.replay(before, undefined)
-    }
-    try {
-      const result = environment.model.transact(work)
-      this.#append(environment, { record: environment.record, changes }, undo)
-      return result
-    } catch (error) {
-      undo()
-      throw error
-    } finally {
-      this.#gathering.delete(environment)
-    }
   }
 
   /** Removes an environment with everything in it; false when there is none of that name. */
@@ -141,33 +132,35 @@ export class EnvironmentRegistry {
     const environment = this.#environments.get(name)
     if (!environment) return false
     const before = this.#environments
-    this.#append(environment, { record: null }, () => {
+    environment.commit({ record: null }, () => {
+      environment.isRemoved = false
       this.#environments = before
-      this.#directory.rejoin(environment)
+      this.#index(environment, true)
     })
+    environment.isRemoved = true
     this.#environments = new Map([...before].filter(([other]) => other !== name))
-    this.#directory.leave(environment)
+    this.#index(environment, false)
     return true
   }
 
-  byClient(clientId: string): { environment: StoredEnvironment; client: Client } | undefined {
-    const found = this.#directory.clients.get(clientId)
+  byClient(clientId: string): { environment: Environment; client: Client } | undefined {
+    const found = this.#clients.get(clientId)
     return found && { environment: found.environment, client: found.row }
   }
 
-  byBearer(token: string): { environment: StoredEnvironment; token: BearerToken } | undefined {
-    const found = this.#directory.bearerTokens.get(token)
+  byBearer(token: string): { environment: Environment; token: BearerToken } | undefined {
+    const found = this.#bearerTokens.get(token)
     return found && { environment: found.environment, token: found.row }
   }
 
-  byMagicLink(linkId: string): { environment: StoredEnvironment; link: MagicLink } | undefined {
-    const found = this.#directory.magicLinks.get(linkId)
+  byMagicLink(linkId: string): { environment: Environment; link: MagicLink } | undefined {
+    const found = this.#magicLinks.get(linkId)
     return found && { environment: found.environment, link: found.row }
   }
 
   /** By the OAuth `state` that ties a third party's redirect back to its link. */
-  byOauthState(state: string): { environment: StoredEnvironment; link: MagicLink } | undefined {
-    const found = this.#directory.oauthStates.get(state)
+  byOauthState(state: string): { environment: Environment; link: MagicLink } | undefined {
+    const found = this.#oauthStates.get(state)
     return found && { environment: found.environment, link: found.row }
   }
 
@@ -184,14 +177,15 @@ export class EnvironmentRegistry {
     return this.#log?.flushed()
   }
 
-  /** Writes the whole model into the state file while service goes on. @throws StorageError when the log had to stay */
-  checkpoint(): Promise<void> {
-    return this.#disk?.checkpoint() ?? RESOLVED
+  /** Writes the whole model into the state file while requests go on. @throws StorageError when the log had to stay */
+  async checkpoint(): Promise<void> {
+    await this.#disk?.checkpoint()
   }
 
-  /** Writes everything into the state file and lets go of it. @throws StorageError when the log had to stay */
-  close(): Promise<void> {
-    return this.#disk?.close() ?? RESOLVED
+  /** Writes everything into the state file and gives it back. @throws StorageError when the log had to stay */
+  async close(): Promise<void> {
+    for (const { model } of this.environments()) model.commitPending()
+    await this.#disk?.close()
   }
 
   /** Everything there is to store at this moment. */
@@ -200,52 +194,142 @@ export class EnvironmentRegistry {
     return { version: STATE_VERSION, environments: byName(environments) }
   }
 
-  #make(name: string, record: EnvironmentRecord): StoredEnvironment {
-    const known: { environment?: StoredEnvironment } = {}
-    const self = (): StoredEnvironment => {
-      if (!known.environment) throw new Error(`the environment ${name} is not there yet`)
-      return known.environment
-    }
-    known.environment = new StoredEnvironment({
+  /** Finishes the indexes of what was loaded, in turns of the event loop, so that no request waits long for it. */
+  async finishIndexes(): Promise<void> {
+    for (const { model } of this.environments()) while (model.enterSome()) await nextTurn()
+  }
+
+  #make(name: string, record: EnvironmentRecord): Environment {
+    return new Environment({
       name,
-      model: new Model((changes) => this.#commit(self(), changes), this.#directory.indexesOf(self)),
       record,
       time: this.#time,
-      resolveConnector: this.#resolveConnector,
-      changed: (environment, undo) => {
-        if (this.#environments.get(name) !== environment || this.#gathering.has(environment)) return
-        this.#append(environment, { record: environment.record }, undo)
-      },
-    })
-    return known.environment
-  }
-
-  #commit(environment: StoredEnvironment, changes: readonly Change[]): void {
-    const gathered = this.#gathering.get(environment)
-    if (gathered) for (const change of changes) gathered.push(change)
-    else this.#append(environment, { changes }, () => environment.model.undo(changes))
-  }
-
-  /** One commit: the environment and everything in it. */
-  #bear(environment: StoredEnvironment): void {
-    const changes = this.#gathering.get(environment) ?? []
-    this.#append(environment, { record: environment.record, changes }, () => {
-      environment.model.undo(changes)
-      this.#environments.delete(environment.name)
+      log: this.#log,
+      indexes: (environment) => this.#indexesOf(environment),
     })
   }
 
-  /** `undo` takes the commit back should the disk refuse it; whoever has read it meanwhile finds out by the count. */
-  #append(
-    environment: StoredEnvironment,
-    commit: Pick<EnvironmentChange, 'record' | 'changes'>,
-    undo: () => void,
-  ): void {
-    const { name, idsPosition: ids } = environment
-    if (this.#environments.get(name) !== environment) throw removed(name)
-    this.#log?.append({ environment: name, ...commit, ...(ids !== undefined && { ids }) }, () => {
-      undo()
-      environment.rollbacks++
-    })
+  #load(state: StateImage | undefined): void {
+    for (const [name, image] of Object.entries(state?.environments ?? {})) {
+      const { settings, clock, ids, tables } = image
+      const environment = this.#make(name, { settings, clock, ids })
+      const { model } = environment
+      this.#environments.set(name, environment)
+      const path = ['environments', name]
+      for (const table of TABLE_NAMES) loadTable<Row>(model.tables[table], tables[table], [...path, 'tables', table])
+      for (const section of SECTION_NAMES) loadTable<Row>(model.tables[section], image[section], [...path, section])
+      checkSequence(model, [...path, 'tables', 'counters'])
+    }
   }
+
+  /** Applies the commits of the write-ahead log. */
+  #replay(commits: readonly WalLine[]): void {
+    for (const { environment: name = '', record, ids, changes = [] } of commits) {
+      let environment = this.#environments.get(name)
+      if (record === null) {
+        if (environment) this.#index(environment, false)
+        this.#environments.delete(name)
+        continue
+      }
+      if (environment) environment.replay(record, ids)
+      else if (record) this.#environments.set(name, (environment = this.#make(name, record)))
+      for (const change of environment ? changes : []) environment?.redo(change)
+    }
+  }
+
+  #indexesOf(environment: Environment) {
+    return {
+      clients: [indexBy(this.#clients, environment, (client) => client.id, refuseSecondClient)],
+      bearer_tokens: [indexBy(this.#bearerTokens, environment, (token) => token.id)],
+      magic_links: [
+        indexBy(this.#magicLinks, environment, (link) => link.id),
+        indexBy(this.#oauthStates, environment, (link) => link.oauth_state),
+      ],
+    } satisfies ExtraIndexes
+  }
+
+  /** Puts the rows of a whole environment into the indexes over all environments, or takes them out. */
+  #index(environment: Environment, isThere: boolean): void {
+    const { clients, bearer_tokens, magic_links } = this.#indexesOf(environment)
+    const { tables } = environment.model
+    const update = <T extends Row>(index: Index<T>, row: T): void =>
+      isThere ? index.update(undefined, row) : index.update(row, undefined)
+    for (const row of tables.clients.values()) for (const index of clients) update(index, row)
+    for (const row of tables.bearer_tokens.values()) for (const index of bearer_tokens) update(index, row)
+    for (const row of tables.magic_links.values()) for (const index of magic_links) update(index, row)
+  }
+}
+
+function indexBy<T extends Row>(
+  map: Map<string, Found<T>>,
+  environment: Environment,
+  key: (row: T) => string,
+  refuseSecond: (first: Found<T>) => void = () => undefined,
+): Index<T> {
+  return {
+    update(before, after) {
+      const owner = after && map.get(key(after))
+      if (owner && owner.environment !== environment) refuseSecond(owner)
+      if (before && map.get(key(before))?.environment === environment) map.delete(key(before))
+      if (after) map.set(key(after), { environment, row: after })
+    },
+  }
+}
+
+/** The client credentials choose the environment, so that no two environments can share a client id. */
+function refuseSecondClient({ environment, row }: Found<Client>): void {
+  throw new ClientIdTakenError(row.id, environment.name)
+}
+
+export class ClientIdTakenError extends Error {
+  override readonly name = 'ClientIdTakenError'
+
+  constructor(
+    readonly clientId: string,
+    readonly environment: string,
+  ) {
+    super(`the client id ${JSON.stringify(clientId)} belongs to the environment ${environment}; client ids are unique`)
+  }
+}
+
+/** Rows of a state file that contradict one another. */
+class Contradiction extends Error {
+  override readonly name = 'Contradiction'
+
+  constructor(
+    /** Inside the JSON of the state file. */
+    readonly path: readonly (string | number)[],
+    what: string,
+  ) {
+    super(what)
+  }
+}
+
+function loadTable<T extends Row>(table: Table<T>, rows: readonly T[], path: readonly (string | number)[]): void {
+  for (const [at, row] of rows.entries()) {
+    let isNew = false
+    try {
+      isNew = table.load(row)
+    } catch (error) {
+      throw new Contradiction([...path, at], error instanceof Error ? error.message : String(error))
+    }
+    if (!isNew) throw new Contradiction([...path, at, 'id'], `the id ${JSON.stringify(row.id)} is there twice`)
+  }
+}
+
+/** A new account must not get the place of one that exists. */
+function checkSequence(model: Model, path: readonly string[]): void {
+  const given = model.tables.counters.get('account_sequence')?.value ?? 0
+  const last = model.accountIndex.lastSequence
+  if (last <= given) return
+  const what = `account_sequence is ${given}, yet there is an account with the sequence ${last}`
+  throw new Contradiction(path, what)
+}
+
+/** A contradiction as a StateError with its line and column in the state file; other errors as they are. */
+export async function withPosition(error: unknown, file: string, fileSystem: FileSystem): Promise<unknown> {
+  if (!(error instanceof Contradiction)) return error
+  const bytes = (await fileSystem.read(file)) ?? Buffer.alloc(0)
+  const { pathText } = await import('./state-file/validation.ts')
+  return refusedAt(bytes, file, error.path, `${pathText(error.path)}: ${error.message}`)
 }

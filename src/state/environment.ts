@@ -1,10 +1,18 @@
 import type { Account } from '../domain/account.ts'
+import { BoundedCache } from '../domain/bounded-cache.ts'
 import type { Connector } from '../domain/connector.ts'
-import type { Clock, Ids } from '../domain/ports.ts'
 import type { Instant } from '../domain/instant.ts'
-import type { BoundedCache } from '../domain/bounded-cache.ts'
+import type { Ids } from '../domain/ports.ts'
 import type { Settings } from '../domain/settings.ts'
-import type { Model } from './model/model.ts'
+import { EnvironmentClock, type TimeSource } from './model/clock.ts'
+import { ConnectorDirectory } from './model/connector-directory.ts'
+import { RandomIds, SeededIds } from './model/ids.ts'
+import { type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
+import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
+import type { Change } from './model/table.ts'
+import { removed, StorageError } from './wal/state-errors.ts'
+import type { EnvironmentChange, WalChange } from './wal/wal-file.ts'
+import type { WriteAheadLog } from './wal/write-ahead-log.ts'
 
 /** How a renewal of an account's credentials ended; `unavailable`: neither granted nor refused, the account stays. */
 export interface Renewal {
@@ -14,24 +22,174 @@ export interface Renewal {
   readonly reason: string
 }
 
-/** A whole world of its own (1.2): chosen by the client credentials, sharing nothing with the others but the server. */
-export interface Environment {
+export interface EnvironmentOptions {
   readonly name: string
-  readonly settings: Settings
-  readonly clock: Clock
-  readonly ids: Ids
+  readonly record: EnvironmentRecord
+  readonly time?: TimeSource | undefined
+  /** Indexes over the environments of a server. */
+  readonly indexes?: ((environment: Environment) => ExtraIndexes) | undefined
+  /** Where its commits go; absent when it is in memory only. */
+  readonly log?: WriteAheadLog | undefined
+}
+
+const CACHED_DETAILS = 1024
+
+/** A state of its own: rows, settings, clock and ids (1.2). The client credentials of a request choose the environment. */
+export class Environment {
+  readonly name: string
   readonly model: Model
+  readonly clock: EnvironmentClock
+  readonly ids: Ids
+  /** Credential renewals under way, by account id; not stored. */
+  readonly renewals = new Map<string, Promise<Renewal>>()
+  /** What get-details answers of the accounts that were asked for last; not stored. */
+  readonly details = new BoundedCache<Account, object>(CACHED_DETAILS)
   /** How many of its commits the disk has refused, so that they were undone. */
-  readonly rollbacks: number
-  /** Credential renewals under way, by account id; never persisted. */
-  readonly renewals: Map<string, Promise<Renewal>>
-  /** What get-details answers of accounts, for those that were asked for of late; never persisted. */
-  readonly details: BoundedCache<Account, object>
-  /** The connector that `key_id` names (G19), with its tools: a connector file's, a custom provider's, a bare connection's. */
-  connector(keyId: string): Connector | undefined
+  rollbacks = 0
+  /** Whether the registry no longer has it. */
+  isRemoved = false
+  readonly #log: WriteAheadLog | undefined
+  readonly #connectors = new ConnectorDirectory()
+  #settings: Settings
+  /** The changes of the rows so far, while `change` gathers them into one commit. */
+  #gathered: Change[] | undefined
+
+  constructor({ name, record, time, indexes, log }: EnvironmentOptions) {
+    this.name = name
+    this.#log = log
+    this.#settings = record.settings
+    this.ids = record.ids ? new SeededIds(name, record.ids) : new RandomIds()
+    this.clock = new EnvironmentClock(time, record.clock, (before) => {
+      this.#commitRecord(() => this.clock.restore(before))
+    })
+    this.model = new Model((changes) => this.#commitRows(changes), indexes?.(this))
+    this.model.present = () => this.clock.now()
+  }
+
+  get settings(): Settings {
+    return this.#settings
+  }
+
+  /** Changes settings; those not given stay as they are. */
+  configure(settings: Partial<Settings>): void {
+    const before = this.#settings
+    this.#settings = { ...before, ...settings }
+    this.#commitRecord(() => (this.#settings = before))
+  }
+
+  /** The connector that `key_id` names (G19), with its tools: of a connector file, a custom provider, or a bare connection. */
+  connector(keyId: string): Connector | undefined {
+    return this.#connectors.find(this.model, keyId)
+  }
+
+  /**
+   * Runs `work`, which may change rows, settings and the clock, as one commit: all of it is stored, or nothing is.
+   * @param onUndo called when the commit is undone
+   */
+  change<R>(work: () => R, onUndo: () => void = () => undefined): R {
+    if (this.#gathered) return work()
+    const before = this.record
+    const changes: Change[] = (this.#gathered = [])
+    const undo = (): void => {
+      this.model.undo(changes)
+      this.replay(before, undefined)
+      onUndo()
+    }
+    try {
+      const result = this.model.transact(work)
+      this.commit({ record: this.record, changes }, undo)
+      return result
+    } catch (error) {
+      undo()
+      throw error
+    } finally {
+      this.#gathered = undefined
+    }
+  }
+
+  /** Stores what the model already shows. `undo` takes it back if the disk refuses it. */
+  commit(change: Pick<EnvironmentChange, 'record' | 'changes'>, undo: () => void): void {
+    if (this.isRemoved) throw removed(this.name)
+    const position = this.idsPosition
+    this.#log?.append({ environment: this.name, ...change, ...(position !== undefined && { ids: position }) }, () => {
+      undo()
+      this.rollbacks++
+    })
+  }
+
+  /** How many seeded ids were given out; undefined when they are random. */
+  get idsPosition(): number | undefined {
+    return this.ids instanceof SeededIds ? this.ids.state.position : undefined
+  }
+
+  get record(): EnvironmentRecord {
+    return {
+      settings: this.#settings,
+      clock: this.clock.state,
+      ids: this.ids instanceof SeededIds ? this.ids.state : null,
+    }
+  }
+
+  /** The service's state at this moment. Rows are immutable, so that their arrays are enough. */
+  image(): EnvironmentImage {
+    const { tables } = this.model
+    const rows = TABLE_NAMES.map((name) => [name, [...tables[name].values()]])
+    return { ...this.record, tables: Object.fromEntries(rows) as EnvironmentImage['tables'] }
+  }
+
+  /** Everything that the state file holds of this environment. */
+  stored(): StoredImage {
+    const { tables } = this.model
+    const sections = SECTION_NAMES.map((name) => [name, [...tables[name].values()]])
+    return { ...this.image(), ...(Object.fromEntries(sections) as Omit<StoredImage, keyof EnvironmentImage>) }
+  }
+
+  /** Takes over what the log says of settings, clock and ids; it is not stored again. */
+  replay(record: EnvironmentRecord | undefined, idsPosition: number | undefined): void {
+    if (record) {
+      this.#settings = record.settings
+      this.clock.restore(record.clock)
+    }
+    if (this.ids instanceof SeededIds && idsPosition !== undefined) this.ids.skipTo(idsPosition)
+  }
+
+  /** Takes over a change of the log. The log says when a snapshot was taken, and not what it holds. */
+  redo(change: WalChange): void {
+    if ('remove' in change) this.model.restore(change.remove, change.id, undefined)
+    else {
+      const row = change.put === 'snapshots' ? { ...change.row, ...this.image() } : change.row
+      this.model.restore(change.put, row.id, row)
+    }
+  }
+
+  #commitRows(changes: readonly Change[]): void {
+    if (this.#gathered) for (const change of changes) this.#gathered.push(change)
+    else this.commit({ changes }, () => this.model.undo(changes))
+  }
+
+  #commitRecord(undo: () => void): void {
+    if (!this.#gathered) this.commit({ record: this.record }, undo)
+  }
 }
 
 /** The environment's present time as it is stored and returned (G54). */
 export function now(environment: Environment): Instant {
   return environment.clock.instant()
+}
+
+/** Detects that a commit which this request may have read was rolled back while it waited. */
+export class ReadGuard {
+  readonly #environment: Environment
+  readonly #rollbacks: number
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+    this.#rollbacks = environment.rollbacks
+  }
+
+  /** @throws StorageError (503) when what was read may be gone: nothing must be answered or changed by it */
+  assertValid(): void {
+    if (this.#environment.rollbacks === this.#rollbacks) return
+    throw new StorageError('the state could not be written', new Error('what this request had read was rolled back'))
+  }
 }

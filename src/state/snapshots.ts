@@ -2,8 +2,7 @@ import { milliseconds } from '../domain/instant.ts'
 import { type Rows, type Snapshot, TABLE_NAMES, type TableName } from './model/model.ts'
 import { now } from './environment.ts'
 import type { Table } from './model/table.ts'
-import type { StoredEnvironment } from './stored-environment.ts'
-import type { EnvironmentRegistry } from './environment-registry.ts'
+import type { Environment } from './environment.ts'
 
 /** Whoever acts for an environment goes on doing so when its model goes back to what it was. */
 export const LASTING_TABLES: ReadonlySet<TableName> = new Set(['clients', 'bearer_tokens'])
@@ -12,7 +11,7 @@ export const LASTING_TABLES: ReadonlySet<TableName> = new Set(['clients', 'beare
  * Takes a snapshot, in place of the one that has the name. It is a commit, so that a disk that refuses an earlier commit
  * takes the snapshot of it back as well.
  */
-export function takeSnapshot(environment: StoredEnvironment, name: string): Snapshot {
+export function takeSnapshot(environment: Environment, name: string): Snapshot {
   const snapshot = { id: name, taken_at: now(environment), ...environment.image() }
   environment.model.transact(() => environment.model.tables.snapshots.put(snapshot))
   return snapshot
@@ -22,12 +21,8 @@ export function takeSnapshot(environment: StoredEnvironment, name: string): Snap
  * Takes model, settings and clock back to a snapshot, in one commit. The clock goes to the instant of the snapshot, so that
  * what was valid then is valid again, and stands or runs as it did. Clients and bearer tokens stay.
  */
-export function restoreSnapshot(
-  registry: EnvironmentRegistry,
-  environment: StoredEnvironment,
-  { taken_at, settings, clock, tables }: Snapshot,
-): void {
-  registry.change(environment, () => {
+export function restoreSnapshot(environment: Environment, { taken_at, settings, clock, tables }: Snapshot): void {
+  environment.change(() => {
     environment.configure(settings)
     if (clock.frozen_at === null) environment.clock.run()
     else environment.clock.freeze()
@@ -38,7 +33,7 @@ export function restoreSnapshot(
 
 /** Makes these rows, in this order, all that a table holds. Only inside a transaction. */
 export function replaceRows<Name extends TableName>(
-  { model }: StoredEnvironment,
+  { model }: Environment,
   name: Name,
   rows: readonly Rows[Name][],
 ): void {

@@ -3,7 +3,7 @@ import type { ClockState } from './model/clock.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Fault } from './state-file/validation.ts'
 import { replaceRows } from './snapshots.ts'
-import type { StoredEnvironment } from './stored-environment.ts'
+import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 
 /** A model as the state file holds that of one environment. What is not given beside the tables stays as it is. */
@@ -30,7 +30,7 @@ const MOST_PROBLEMS = 100
  */
 export async function readState(
   value: unknown,
-  owner: { registry: EnvironmentRegistry; environment: StoredEnvironment },
+  owner: { registry: EnvironmentRegistry; environment: Environment },
   refuse: (problem: StateProblem) => void,
 ): Promise<EnvironmentState | undefined> {
   const { pathText, stateFaults } = await import('./state-file/validation.ts')
@@ -43,12 +43,8 @@ export async function readState(
 }
 
 /** Puts a state in place of everything that an environment has, in one commit. */
-export function replaceState(
-  registry: EnvironmentRegistry,
-  environment: StoredEnvironment,
-  state: EnvironmentState,
-): void {
-  registry.change(environment, () => {
+export function replaceState(environment: Environment, state: EnvironmentState): void {
+  environment.change(() => {
     if (state.settings) environment.configure(state.settings)
     if (state.clock) environment.clock.restore(state.clock)
     for (const table of TABLE_NAMES) replaceRows(environment, table, state.tables[table])
@@ -58,7 +54,7 @@ export function replaceState(
 /** Rows that contradict one another, or what other environments have. */
 function contradictions(
   { tables }: EnvironmentState,
-  { registry, environment }: { registry: EnvironmentRegistry; environment: StoredEnvironment },
+  { registry, environment }: { registry: EnvironmentRegistry; environment: Environment },
 ): Fault[] {
   const faults = TABLE_NAMES.flatMap((name) => repeated(name, tables[name], 'id'))
   faults.push(...repeated('accounts', tables.accounts, 'sequence'))

@@ -10,8 +10,7 @@ import { refuseIfHeld } from './state-file/state-lock.ts'
 import { readOlder } from './state-file/migration.ts'
 import { StateError } from './wal/state-errors.ts'
 import type { Stored } from './disk-store.ts'
-import { EnvironmentRegistry } from './environment-registry.ts'
-import { placed } from './registry-loading.ts'
+import { EnvironmentRegistry, withPosition } from './environment-registry.ts'
 
 /** What a start would say to a state file. */
 export type StateReport =
@@ -41,10 +40,10 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
 async function report(fileSystem: FileSystem, file: string): Promise<StateReport> {
   try {
     const stored = await readStored(fileSystem, file)
-    const registry = new EnvironmentRegistry({ resolveConnector: () => undefined }, { stored })
+    const registry = new EnvironmentRegistry({}, { stored })
     return { kind: 'sound', notices: stored.notices, holds: contentOf(registry) }
   } catch (error) {
-    const told = await placed(error, file, fileSystem)
+    const told = await withPosition(error, file, fileSystem)
     if (told instanceof StateError) return { kind: 'refused', message: told.message }
     throw told
   }

@@ -6,7 +6,6 @@ import { TRAITS } from '../../src/domain/authorization-type.ts'
 import type { Connector, Tool } from '../../src/domain/connector.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { ThirdParty, ToolAnswer } from '../../src/domain/ports.ts'
-import { resolveConnector } from '../../src/state/model/connector-directory.ts'
 import { applySeed } from '../../src/state/seeding.ts'
 import { startThirdParties, type ThirdParties } from '../../src/third-party/client.ts'
 import { testEnvironment } from '../support/environment.ts'
@@ -26,7 +25,7 @@ const accounts = bundle.connectors.map(({ connector }) => ({
 }))
 
 describe('a bundled tool, called at its third party over HTTP with the account of a seed', () => {
-  const environment = testEnvironment({ connector: resolveConnector })
+  const environment = testEnvironment()
   let parties: ThirdParties
   let thirdParty: ThirdParty
 

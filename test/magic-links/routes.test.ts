@@ -84,7 +84,11 @@ describe('GET /magic/{id}', () => {
 
   it('answers 410 to the link of a connector that was removed', async () => {
     const { app, environment } = setUp()
-    environment.model.transact(() => environment.model.tables.connectors.remove('mail'))
+    const { connectors, connections } = environment.model.tables
+    environment.model.transact(() => {
+      connectors.remove('mail')
+      for (const { id, key_id } of [...connections.values()]) if (key_id === 'mail') connections.remove(id)
+    })
     expect((await request(app).get('/magic/link').expect(410)).text).toContain('has been removed')
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts'
-import { ClientIdTakenError } from '../../src/state/credential-index.ts'
+import { ClientIdTakenError } from '../../src/state/environment-registry.ts'
 import { accountIds, addAccount, openTestRegistry, START } from '../support/worlds.ts'
 
 const ADA = { id: 'client_ada', client_secret: 's' }

@@ -6,7 +6,6 @@ import { bareConnector } from '../../src/domain/connector-defaults.ts'
 import type { Credentials } from '../../src/domain/credentials.ts'
 import type { ThirdParty } from '../../src/domain/ports.ts'
 import { emptyBundle, type SeedAccount, type SeedBundle } from '../../src/domain/seed.ts'
-import { resolveConnector } from '../../src/state/model/connector-directory.ts'
 import type { Environment } from '../../src/state/environment.ts'
 import { TABLE_NAMES } from '../../src/state/model/model.ts'
 import { applySeed, putSeed } from '../../src/state/seeding.ts'
@@ -269,10 +268,10 @@ describe('clients, connections and providers of a seed', () => {
     expect([...environment.model.tables.connections.values()]).toMatchObject([
       { key_id: provider!.identifier, provider: 'CUSTOM', type: 'BEARER' },
     ])
-    const connector = resolveConnector(environment.model, provider!.identifier)
+    const connector = environment.connector(provider!.identifier)
     expect(connector).toMatchObject({ authorization_type: 'BEARER_TOKEN', connector: provider!.identifier })
     expect(connector?.tools).toBe(template.tools)
-    expect(resolveConnector(environment.model, 'acme_template')).toBeUndefined()
+    expect(environment.connector('acme_template')).toBeUndefined()
   })
 
   it('knows the connector of a bare connection, and none behind a sign-on connection or an unknown name', async () => {
@@ -281,9 +280,9 @@ describe('clients, connections and providers of a seed', () => {
       { key_id: 'sso', type: 'SAML' as const },
     ]
     const { environment } = await seeded({ ...emptyBundle(), connections })
-    expect(resolveConnector(environment.model, 'calendar')).toMatchObject({ authorization_type: 'OAUTH', tools: [] })
+    expect(environment.connector('calendar')).toMatchObject({ authorization_type: 'OAUTH', tools: [] })
     for (const name of ['sso', 'nobody', '__proto__', 'constructor', '']) {
-      expect([name, resolveConnector(environment.model, name)]).toEqual([name, undefined])
+      expect([name, environment.connector(name)]).toEqual([name, undefined])
     }
   })
 })
@@ -296,7 +295,7 @@ interface Seeded {
 }
 
 async function seeded(bundle: SeedBundle, seed = 1): Promise<Seeded> {
-  const environment = testEnvironment({ seed, connector: resolveConnector })
+  const environment = testEnvironment({ seed })
   const accepted: [string, Credentials][] = []
   const thirdParty = recorder(accepted)
   await applySeed(environment, thirdParty, bundle)

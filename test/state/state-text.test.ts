@@ -99,7 +99,7 @@ describe('what is stored beside the tables', () => {
         ['one', 1],
         ['two', 2],
       ])
-      restoreSnapshot(again, restarted, snapshots.get('one')!)
+      restoreSnapshot(restarted, snapshots.get('one')!)
       expect(accountIds(again)).toEqual(['ca_1'])
       expect(snapshots.size).toBe(2)
       await again.close()

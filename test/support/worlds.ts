@@ -20,7 +20,6 @@ export const START = Date.parse('2026-01-01T00:00:00.000Z')
 export function openTestRegistry(options: Partial<RegistryOptions> = {}): Promise<EnvironmentRegistry> {
   return openRegistry({
     time: () => START,
-    resolveConnector: (model, keyId) => model.tables.connectors.get(keyId),
     ...options,
   })
 }

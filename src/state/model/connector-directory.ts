@@ -48,8 +48,3 @@ function templateOf(provider: Provider, connectors: Iterable<Connector>): Connec
   for (const connector of connectors) if (connector.custom_provider === provider.display_name) return connector
   return undefined
 }
-
-/** A single look-up, without the cache of a {@link ConnectorDirectory}. */
-export function resolveConnector(model: Model, keyId: string): Connector | undefined {
-  return new ConnectorDirectory().find(model, keyId)
-}

@@ -218,6 +218,11 @@ export class Model {
     }
   }
 
+  /** Commits what rides along with commits, if it has changed since the last one. */
+  commitPending(): void {
+    this.transact(() => this.beforeCommit())
+  }
+
   /** Takes changes back, the last one first. */
   undo(changes: readonly Change[]): void {
     for (const change of changes.toReversed()) this.#table(change).restore(change.id, change.before, change.place)

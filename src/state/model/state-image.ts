@@ -17,7 +17,7 @@ export interface EnvironmentImage extends EnvironmentRecord {
 }
 
 /** An environment as the state file holds it: with the sections beside the tables. */
-export type StoredEnvironment = EnvironmentImage & { readonly [Name in SectionName]: readonly SectionRows[Name][] }
+export type StoredImage = EnvironmentImage & { readonly [Name in SectionName]: readonly SectionRows[Name][] }
 
 /** The version of the state files that this toolmock writes. */
 export const STATE_VERSION = 2
@@ -25,7 +25,7 @@ export const STATE_VERSION = 2
 /** All environments at one moment, as the state file holds them (design 1.4). */
 export interface StateImage {
   version: typeof STATE_VERSION
-  environments: Record<string, StoredEnvironment>
+  environments: Record<string, StoredImage>
 }
 
 /** An object that takes any key, `__proto__` too: environment names come from users. */

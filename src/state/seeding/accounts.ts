@@ -5,7 +5,6 @@ import type { Connector } from '../../domain/connector.ts'
 import { instant } from '../../domain/instant.ts'
 import type { ThirdParty } from '../../domain/ports.ts'
 import type { SeedAccount } from '../../domain/seed.ts'
-import { resolveConnector } from '../model/connector-directory.ts'
 import { type Environment, now } from '../environment.ts'
 import { connectionNamed } from './connectors.ts'
 
@@ -16,7 +15,7 @@ import { connectionNamed } from './connectors.ts'
  */
 export function putAccount(environment: Environment, thirdParty: ThirdParty, seed: SeedAccount): void {
   const { model } = environment
-  const connector = resolveConnector(model, seed.connector)
+  const connector = environment.connector(seed.connector)
   if (!connector) throw new Error(`the seed has an account at ${JSON.stringify(seed.connector)}, which is no connector`)
   const account = equipped(environment, connector, seed)
   model.tables.accounts.put(account)

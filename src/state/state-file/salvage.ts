@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain
 import { ENVIRONMENT_NAME } from '../../domain/environment-name.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from '../model/model.ts'
-import { byName, STATE_VERSION, type StateImage, type StoredEnvironment } from '../model/state-image.ts'
+import { byName, STATE_VERSION, type StateImage, type StoredImage } from '../model/state-image.ts'
 import { describe, faultText, partFault, pathText, rowFault, within } from './validation.ts'
 
 /** Told of everything that is left out, and where it was. */
@@ -91,7 +91,7 @@ export function salvageRows(state: JsonObject, leaveOut: LeaveOut): StateImage {
   const clientIds = new Set<string>()
   leaveOutUnknown(state, ['version', 'environments'], [], leaveOut)
   const environments = Object.entries(isJsonObject(state['environments']) ? state['environments'] : {}).flatMap(
-    ([name, environment]): [string, StoredEnvironment][] => {
+    ([name, environment]): [string, StoredImage][] => {
       if (ENVIRONMENT_NAME.test(name) && isJsonObject(environment))
         return [[name, salvageEnvironment(name, environment, clientIds, leaveOut)]]
       leaveOut(`the environment ${JSON.stringify(name)}, which is none`)
@@ -106,7 +106,7 @@ function salvageEnvironment(
   environment: JsonObject,
   clientIds: Set<string>,
   leaveOut: LeaveOut,
-): StoredEnvironment {
+): StoredImage {
   const place = ['environments', name]
   const part = (key: 'settings' | 'clock' | 'ids', fallback: unknown): unknown => {
     const value = own(environment, key)
@@ -134,7 +134,7 @@ function salvageEnvironment(
         salvageTable(section, own(environment, section), [...place, section], clientIds, leaveOut),
       ]),
     ),
-  } as unknown as StoredEnvironment
+  } as unknown as StoredImage
   return withSequence(image, pathText(place), leaveOut)
 }
 
@@ -178,7 +178,7 @@ function leaveOutUnknown(object: JsonObject, known: readonly string[], path: str
 }
 
 /** A new account must not get the place of one that was saved. */
-function withSequence(image: StoredEnvironment, place: string, leaveOut: LeaveOut): StoredEnvironment {
+function withSequence(image: StoredImage, place: string, leaveOut: LeaveOut): StoredImage {
   const { accounts, counters } = image.tables
   const last = accounts.reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
   const counter = counters.find(({ id }) => id === 'account_sequence')

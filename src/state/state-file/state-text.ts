@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { inColumnOrder } from '../model/columns.ts'
 import { TABLE_NAMES } from '../model/model.ts'
-import type { EnvironmentImage, EnvironmentRecord, StateImage, StoredEnvironment } from '../model/state-image.ts'
+import type { EnvironmentImage, EnvironmentRecord, StateImage, StoredImage } from '../model/state-image.ts'
 
 /*
  * The text of the state file: JSON, indented by two spaces, with every row of a table on a line of its own. A diff so
@@ -27,7 +27,7 @@ export function* stateText(state: StateImage): Generator<string> {
   yield '\n'
 }
 
-function environmentPart(environment: StoredEnvironment): Part {
+function environmentPart(environment: StoredImage): Part {
   const { origins, scenario_definitions, scenario_runs, snapshots } = environment
   return object([
     ...imageParts(environment),

@@ -1,0 +1,377 @@
+import { createHash } from 'node:crypto'
+import type { Client } from '../domain/client.ts'
+import { matchesGlob } from '../domain/glob.ts'
+import { CLOCK_YEARS, instant, isClockTime, milliseconds } from '../domain/instant.ts'
+import type { Ids, ThirdParty } from '../domain/ports.ts'
+import { slug } from '../domain/provider.ts'
+import { isSameSecret } from '../domain/secret.ts'
+import { isClientPattern, mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
+import { DEFAULT_SETTINGS } from '../domain/settings.ts'
+import type { Environment } from './environment.ts'
+import type { EnvironmentRegistry } from './environment-registry.ts'
+import { type ClockState, systemTime, type TimeSource } from './model/clock.ts'
+import { type Origin, type StartClock, TABLE_NAMES } from './model/model.ts'
+import { putSeed, seedExpander } from './seeding.ts'
+import { LASTING_TABLES, replaceRows } from './snapshots.ts'
+
+export interface ProvisioningOptions {
+  readonly registry: EnvironmentRegistry
+  readonly thirdParty: (environment: Environment) => ThirdParty
+  /** The seed of the server, which every environment without one of its own is made from; loaded when it is first needed. */
+  readonly seed: () => Promise<SeedBundle>
+  /** How clocks start, where nobody says otherwise. */
+  readonly clock?: StartClock | undefined
+  /** Ids of new environments repeat between runs; random when absent. */
+  readonly idSeed?: number | undefined
+  readonly time?: TimeSource | undefined
+  /** Told of every environment but the first as soon as it is there. */
+  readonly created?: ((environment: Environment) => void) | undefined
+}
+
+/** What a new environment may be given. */
+export interface EnvironmentRequest {
+  /** Generated when absent. */
+  readonly name?: string | undefined
+  /** Instead of the server's seed. */
+  readonly seed?: SeedBundle | undefined
+  readonly clock?: StartClock | undefined
+  readonly idSeed?: number | undefined
+  /** Its only client; else those of the given seed, else a generated one. */
+  readonly client?: Client | undefined
+}
+
+export interface CreatedEnvironment {
+  readonly environment: Environment
+  /** Its first client. */
+  readonly client: Client
+}
+
+/** There is an environment of that name. */
+export class EnvironmentExistsError extends Error {
+  override readonly name = 'EnvironmentExistsError'
+
+  constructor(readonly environment: string) {
+    super(`there is an environment ${JSON.stringify(environment)} already; take another name, or remove that one first`)
+  }
+}
+
+/** Makes environments from seeds and by client id patterns, and resets them (1.2). */
+export class EnvironmentProvisioner {
+  readonly #options: ProvisioningOptions
+  /** Environments being made for a client id, so that concurrent first requests make one. */
+  readonly #arriving = new Map<string, Promise<CreatedEnvironment>>()
+  #generatedNames = 0
+  #seed: Promise<SeedBundle> | undefined
+
+  constructor(options: ProvisioningOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Makes an environment with everything in it, or nothing.
+   * @throws EnvironmentExistsError; ClientIdTakenError for a client that another environment has
+   */
+  async create(request: EnvironmentRequest = {}): Promise<CreatedEnvironment> {
+    const ofServer = await this.serverSeed()
+    const { seed } = request
+    const created = await (seed
+      ? this.#make(request, withConnectors(seed, ofServer), false)
+      : this.#make(request, withoutClients(ofServer), true))
+    this.#options.created?.(created.environment)
+    return created
+  }
+
+  /** Makes the environment that has the server's seed together with its clients. */
+  async createDefault(name: string): Promise<CreatedEnvironment> {
+    const seed = await this.serverSeed()
+    return this.#make({ name, seed }, seed, true)
+  }
+
+  async #make(request: EnvironmentRequest, seed: SeedBundle, ofServer: boolean): Promise<CreatedEnvironment> {
+    const { registry, thirdParty } = this.#options
+    const expand = await seedExpander(seed)
+    const name = request.name ?? this.#generatedName()
+    if (registry.environment(name)) throw new EnvironmentExistsError(name)
+    const clock = request.clock ?? this.#options.clock ?? {}
+    const environment = registry.create(name, {
+      settings: seed.settings,
+      clock: clockStateOf(clock, (this.#options.time ?? systemTime)()),
+      idSeed: request.idSeed ?? this.#options.idSeed,
+      fill: (made) => {
+        for (const client of this.#clientsOf(made, request)) made.model.tables.clients.put(client)
+        const exact = exactSeed(made, expand(made))
+        putSeed(made, thirdParty(made), withoutClients(exact))
+        made.model.tables.origins.put({
+          id: 'origin',
+          seed,
+          exact,
+          of_server: ofServer,
+          clock: repeatable(clock, made),
+          kept: keptRows(made, exact),
+        })
+      },
+    })
+    const [client] = environment.model.tables.clients.values()
+    if (!client) throw new Error(`the environment ${name} was made without a client`)
+    return { environment, client }
+  }
+
+  /** The seed that every environment without one of its own is made from. */
+  serverSeed(): Promise<SeedBundle> {
+    this.#seed ??= this.#options.seed()
+    return this.#seed
+  }
+
+  /** Removes an environment with everything in it; false when there is none of that name. */
+  remove(name: string): boolean {
+    return this.#options.registry.remove(name)
+  }
+
+  /**
+   * The environment of a client id that nobody has, but that fits a client id pattern of a seed with this secret: made now,
+   * once. Undefined when there is no such pattern.
+   */
+  async arrive(clientId: string, secret: string): Promise<CreatedEnvironment | undefined> {
+    const seed = await this.#seedWithPattern(clientId, secret)
+    if (!seed) return undefined
+    const own = seed === (await this.serverSeed()) ? undefined : withoutClients(seed)
+    const arriving = this.#arriving.get(clientId)
+    if (arriving) return arriving
+    const { registry } = this.#options
+    const known = registry.byClient(clientId)
+    if (known) return known
+    const name = environmentNameFor(clientId, (taken) => registry.environment(taken) !== undefined)
+    const made = this.create({ name, seed: own, client: { id: clientId, client_secret: secret } })
+    this.#arriving.set(clientId, made)
+    return made.finally(() => this.#arriving.delete(clientId))
+  }
+
+  /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */
+  async add(environment: Environment, seed: SeedBundle): Promise<void> {
+    const { thirdParty } = this.#options
+    const origin = await this.#originOf(environment)
+    const expand = await seedExpander(seed)
+    environment.change(() => {
+      const exact = exactSeed(environment, expand(environment))
+      environment.configure(seed.settings)
+      putSeed(environment, thirdParty(environment), exact)
+      environment.model.tables.origins.put(extended(origin, environment, { seed, exact }))
+    })
+  }
+
+  /**
+   * Takes another seed for the server's. New environments are made from it, and each that was made from the earlier one gets
+   * it on top of what it holds; its clients belong to the environment of the given name.
+   * @throws ClientIdTakenError
+   */
+  async reseed(seed: SeedBundle, ownerOfClients: string): Promise<void> {
+    const { registry, thirdParty } = this.#options
+    for (const environment of registry.environments()) {
+      const origin = await this.#originOf(environment)
+      if (!origin.of_server) continue
+      const changed = changedSeed(origin, environment.name === ownerOfClients ? seed : withoutClients(seed))
+      environment.change(() => {
+        const exact = exactSeed(environment, changed)
+        environment.configure(seed.settings)
+        putSeed(environment, thirdParty(environment), exact)
+        environment.model.tables.origins.put(reseeded(origin, environment, { seed: changed, exact }))
+      })
+    }
+    // New environments are made from it only once no disk can refuse it any more.
+    await registry.flushed()
+    this.#seed = Promise.resolve(seed)
+  }
+
+  /** Takes model, settings and clock back to the seed, in one commit; clients and bearer tokens stay. */
+  async reset(environment: Environment): Promise<void> {
+    const { thirdParty, time = systemTime } = this.#options
+    const origin = await this.#originOf(environment)
+    environment.change(() => {
+      environment.clock.restore(clockStateOf(origin.clock, time()))
+      refill(environment, thirdParty(environment), origin)
+    })
+  }
+
+  /** What an older state file brought goes back to the server's seed; entities of the seed that are there keep their ids. */
+  async #originOf(environment: Environment): Promise<Origin> {
+    const known = environment.model.tables.origins.get('origin')
+    if (known) return known
+    const seed = withoutClients(await this.serverSeed())
+    const expand = await seedExpander(seed)
+    const exact = exactSeed(environment, expand(environment))
+    const clock = repeatable(this.#options.clock ?? {}, environment)
+    return { id: 'origin', seed, exact, of_server: true, clock, kept: keptRows(environment, exact) }
+  }
+
+  /** A pattern of the server's seed makes environments from that; one that was added to an environment, from its seed. */
+  async #seedWithPattern(clientId: string, secret: string): Promise<SeedBundle | undefined> {
+    const ofServer = await this.serverSeed()
+    if (fittingPattern(ofServer, clientId, secret)) return ofServer
+    for (const environment of this.#options.registry.environments()) {
+      const seed = environment.model.tables.origins.get('origin')?.seed
+      if (seed && fittingPattern(seed, clientId, secret)) return seed
+    }
+    return undefined
+  }
+
+  #clientsOf(made: Environment, { client, seed }: EnvironmentRequest): readonly Client[] {
+    if (client) return [client]
+    const given = (seed?.clients ?? []).filter(({ id }) => !isClientPattern(id))
+    if (given.length > 0) return given
+    let id = made.ids.id('client')
+    while (this.#options.registry.byClient(id)) id = made.ids.id('client')
+    return [{ id, client_secret: made.ids.opaque() }]
+  }
+
+  #generatedName(): string {
+    const next = (): string => `env-${++this.#generatedNames}`
+    let name = next()
+    while (this.#options.registry.environment(name)) name = next()
+    return name
+  }
+}
+
+/** A seed without its clients: those belong to the environment that it is the seed of, and the rest get their own. */
+function withoutClients(seed: SeedBundle): SeedBundle {
+  return { ...seed, clients: [] }
+}
+
+/** A seed that brings neither connectors nor connections is about those of the server. */
+function withConnectors(seed: SeedBundle, ofServer: SeedBundle): SeedBundle {
+  if (seed.connectors.length > 0 || seed.connections.length > 0) return seed
+  return { ...seed, connectors: ofServer.connectors, connections: ofServer.connections }
+}
+
+/**
+ * A seed whose generated accounts have been written out, with ids: those that the environment's entities have already, or
+ * new ones.
+ */
+function exactSeed(environment: Environment, expanded: SeedBundle): SeedBundle {
+  const { ids, model } = environment
+  const known = (account: SeedAccount): string | undefined =>
+    model.accountIndex.inScope(account.connector, account.identifier, account)?.id
+  return {
+    ...expanded,
+    providers: expanded.providers.map((provider) => ({
+      ...provider,
+      identifier: provider.identifier ?? generatedIdentifier(provider.display_name, ids),
+    })),
+    accounts: expanded.accounts.map((account) => ({
+      ...account,
+      id: known(account) ?? account.id ?? ids.id('ca'),
+    })),
+  }
+}
+
+/** The origin after another seed document was added. */
+function extended(origin: Origin, environment: Environment, added: { seed: SeedBundle; exact: SeedBundle }): Origin {
+  return {
+    ...origin,
+    seed: mergeBundles([origin.seed, added.seed]),
+    exact: mergeBundles([origin.exact, added.exact]),
+    kept: keptRows(environment, added.exact, origin.kept),
+  }
+}
+
+/**
+ * A changed seed as it goes on top of an environment that was made from an earlier one: providers without an identifier keep
+ * the one that they were given, and accounts that were generated once are not generated again.
+ */
+function changedSeed({ exact }: Origin, seed: SeedBundle): SeedBundle {
+  const given = new Map(exact.providers.map(({ display_name, identifier }) => [display_name, identifier]))
+  const providers = seed.providers.map((provider) => {
+    const identifier = provider.identifier ?? given.get(provider.display_name)
+    return identifier === undefined ? provider : { ...provider, identifier }
+  })
+  return { ...seed, providers, generate: [] }
+}
+
+/** The origin after the seed that it rests on has changed: what that names is now as it says, the rest stays. */
+function reseeded(
+  origin: Origin,
+  environment: Environment,
+  { seed, exact }: { seed: SeedBundle; exact: SeedBundle },
+): Origin {
+  const accounts = new Set(exact.accounts.map(({ id }) => id))
+  const providers = new Set(exact.providers.map(({ identifier }) => identifier))
+  const before = {
+    ...origin.exact,
+    accounts: origin.exact.accounts.filter(({ id }) => !accounts.has(id)),
+    providers: origin.exact.providers.filter(({ identifier }) => !providers.has(identifier)),
+  }
+  return {
+    ...origin,
+    seed: { ...seed, clients: mergeBundles([origin.seed, seed]).clients },
+    exact: mergeBundles([before, exact]),
+    kept: keptRows(environment, exact, origin.kept),
+  }
+}
+
+/** The rows that carry the ids of what a seed names: those that were kept before, and whatever has come since. */
+function keptRows(
+  { model: { tables } }: Environment,
+  seed: SeedBundle,
+  before: Origin['kept'] = { connections: [], providers: [] },
+): Origin['kept'] {
+  const names = new Set([
+    ...seed.connectors.map(({ connector }) => connector),
+    ...seed.connections.map(({ key_id }) => key_id),
+    ...seed.providers.flatMap(({ identifier }) => identifier ?? []),
+  ])
+  const connections = [...tables.connections.values()].filter(({ key_id }) => names.has(key_id))
+  const providers = [...tables.providers.values()].filter(({ identifier }) => names.has(identifier))
+  return { connections: union(before.connections, connections), providers: union(before.providers, providers) }
+}
+
+/** Empties the model and fills it from the origin; clients and bearer tokens stay. Only inside `Environment.change`. */
+function refill(environment: Environment, thirdParty: ThirdParty, origin: Origin): void {
+  const { exact, kept } = origin
+  environment.configure({ ...DEFAULT_SETTINGS, ...exact.settings })
+  for (const table of TABLE_NAMES) if (!LASTING_TABLES.has(table)) replaceRows(environment, table, [])
+  replaceRows(environment, 'connections', kept.connections)
+  replaceRows(environment, 'providers', kept.providers)
+  putSeed(environment, thirdParty, withoutClients(exact))
+}
+
+/** G37. */
+function generatedIdentifier(displayName: string, ids: Ids): string {
+  return `${slug(displayName)}-${ids.id('p').slice(-8)}`
+}
+
+function union<T extends { readonly id: string }>(before: readonly T[], present: Iterable<T>): T[] {
+  const rows = new Map(before.map((row) => [row.id, row]))
+  for (const row of present) if (!rows.has(row.id)) rows.set(row.id, row)
+  return [...rows.values()]
+}
+
+const LONGEST_NAME = 64
+
+/** The first client id pattern of a seed that fits both the id and the secret. */
+function fittingPattern({ clients }: SeedBundle, id: string, secret: string): Client | undefined {
+  return clients.find(
+    (client) => isClientPattern(client.id) && matchesGlob(client.id, id) && isSameSecret(secret, client.client_secret),
+  )
+}
+
+/**
+ * The name of the environment that a client id asks for: the id itself, with everything that a name cannot hold replaced.
+ * Where that is not the id any more, or the name is taken, a mark made of the id keeps two ids apart.
+ */
+function environmentNameFor(clientId: string, isTaken: (name: string) => boolean): string {
+  const plain = clientId.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, LONGEST_NAME)
+  if (plain === clientId && !isTaken(plain)) return plain
+  const mark = createHash('sha256').update(clientId.toWellFormed()).digest('hex').slice(0, 8)
+  return `${plain.slice(0, LONGEST_NAME - mark.length - 1)}-${mark}`
+}
+
+/** The clock as it is stored, given real time. @throws RangeError for a time that no clock may show */
+function clockStateOf({ now, frozen = false }: StartClock, realTime: number): ClockState {
+  if (now !== undefined && !isClockTime(milliseconds(now))) throw new RangeError(`a clock shows ${CLOCK_YEARS}`)
+  if (frozen) return { offset_ms: 0, frozen_at: now ?? instant(realTime) }
+  return { offset_ms: now === undefined ? 0 : milliseconds(now) - realTime, frozen_at: null }
+}
+
+/** The same start for every reset: a clock that stood still from where it happened to be stands there again. */
+function repeatable(clock: StartClock, { clock: present }: Environment): StartClock {
+  return clock.frozen ? { ...clock, now: clock.now ?? present.state.frozen_at ?? undefined } : clock
+}
