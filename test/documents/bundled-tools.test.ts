@@ -12,9 +12,10 @@ import { testEnvironment } from '../support/environment.ts'
 import { CALLS, REFUSED_CALLS } from './bundled-calls.ts'
 
 const bundle = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
-const tools = bundle.connectors.flatMap((connector) =>
-  connector.tools.map((tool) => [tool.name, connector, tool] as const),
-)
+/** `bundled-seed.test.ts` says which of them have no call yet. */
+const tools = bundle.connectors
+  .flatMap((connector) => connector.tools.map((tool) => [tool.name, connector, tool] as const))
+  .filter(([name]) => Object.hasOwn(CALLS, name))
 const accounts = bundle.connectors.map(({ connector }) => ({
   connector,
   identifier: 'ada@example.com',

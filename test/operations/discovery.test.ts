@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { TWELVE_SEEDS } from '../support/twelve-connectors.ts'
 import { withToolmock } from '../support/toolmock.ts'
 
 interface Tool {
@@ -190,7 +191,7 @@ describe('GET /tools/scoped', () => {
 
 describe('GET /tools/available', () => {
   it('answers every tool, with the account of the identifier where it has one', () =>
-    withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
+    withToolmock({ seeds: TWELVE_SEEDS, seed: ACCOUNTS }, async ({ api }) => {
       const { body } = await api.get('/tools/available', { identifier: 'ada' })
       const accounts = new Map((body as Scoped).tools.map((each) => [each.tool.provider, each.connected_account_id]))
 
@@ -203,7 +204,7 @@ describe('GET /tools/available', () => {
 
 describe('GET /providers', () => {
   it('answers every connector as a provider that is not custom, and the custom ones after them', () =>
-    withToolmock({}, async ({ api }) => {
+    withToolmock({ seeds: TWELVE_SEEDS }, async ({ api }) => {
       await api.post('/custom-providers', { display_name: 'Acme' })
       const { status, body } = await api.get('/providers', { page_size: 100 })
       const { providers } = body as { providers: { identifier: string; is_custom: boolean; metadata: object }[] }
@@ -216,7 +217,7 @@ describe('GET /providers', () => {
     }))
 
   it('pages ten at a time', () =>
-    withToolmock({}, async ({ api }) => {
+    withToolmock({ seeds: TWELVE_SEEDS }, async ({ api }) => {
       const first = (await api.get('/providers')).body as { providers: object[]; next_page_token: string }
       const second = (await api.get('/providers', { page_token: first.next_page_token })).body as typeof first
 
@@ -226,7 +227,7 @@ describe('GET /providers', () => {
     }))
 
   it('keeps a page token good when providers are deleted in between', () =>
-    withToolmock({}, async ({ api }) => {
+    withToolmock({ seeds: TWELVE_SEEDS }, async ({ api }) => {
       const created = [1, 2, 3].map(() => api.post('/custom-providers', { display_name: 'Acme' }))
       const identifiers = (await Promise.all(created)).map(
         ({ body }) => (body as { provider: { identifier: string } }).provider.identifier,
@@ -255,7 +256,7 @@ describe('pages of providers, while some come and go', () => {
   /** Fifteen providers, three of them custom: the first `size`, then a change, and from there on and back again. */
   async function around(size: number, change: Change) {
     const pages = { made: [] as string[], shown: [] as string[], next: [] as string[], back: [] as string[] }
-    await withToolmock({}, async ({ api }) => {
+    await withToolmock({ seeds: TWELVE_SEEDS }, async ({ api }) => {
       const list = async (page_size: number, token = ''): Promise<ProviderPage> =>
         (await api.get('/providers', { page_size, page_token: token })).body as ProviderPage
       const create = async (): Promise<string> =>

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import { ADA, createAccount, createActive, pendingRequest, TOKENS } from '../support/accounts.ts'
 import { type TestOptions, type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { TWELVE_SEEDS } from '../support/twelve-connectors.ts'
 import { components, member } from './document.ts'
 
 type Provoke = (mock: TestToolmock) => Promise<Response>
@@ -40,7 +41,10 @@ const PROVOKED: Readonly<Record<string, Provoke | [TestOptions, Provoke]>> = {
     const { id } = await createAccount(mock)
     return mock.api.get('/connected_accounts/details', { id, connector: 'weather' })
   },
-  InvalidConnector: ({ api }) => api.post('/connected_accounts', { ...ADA, connector: 'mial' }),
+  InvalidConnector: [
+    { seeds: TWELVE_SEEDS },
+    ({ api }) => api.post('/connected_accounts', { ...ADA, connector: 'mial' }),
+  ],
   InvalidAuthorizationDetails: ({ api }) =>
     api.post('/connected_accounts', {
       ...ADA,

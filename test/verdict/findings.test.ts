@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Findings } from '../../src/verdict/findings.ts'
 import { ADA, createAccount, createActive } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { TWELVE_SEEDS } from '../support/twelve-connectors.ts'
 import { contractOf, control, coverageOf, fieldReach, operation, reachOf } from './reports-bench.ts'
 
 type Ask = (mock: TestToolmock) => Promise<unknown>
@@ -239,7 +240,7 @@ describe('a violation names path, constraint, value, rule and basis', () => {
       'document:5.1',
     ],
   ])('%s', async (_title, ask, place, found, allowed, basis) => {
-    await withToolmock({}, async (mock) => {
+    await withToolmock({ seeds: TWELVE_SEEDS }, async (mock) => {
       await ask(mock)
       const { violations, answer_violations } = (await contractOf(mock)).total
       expect(

@@ -1,0 +1,21 @@
+import { join } from 'node:path'
+import { bundledSeedFolder } from '../../src/documents/load-seeds.ts'
+
+/** One connector for each authorization type, in the order of `seeds/default.yaml`, whatever is bundled besides. */
+export const TWELVE_CONNECTORS = [
+  'mail',
+  'weather',
+  'helpdesk',
+  'code_hosting',
+  'payments',
+  'inventory',
+  'ledger',
+  'tracker',
+  'workspace',
+  'warehouse',
+  'clinic',
+  'encyclopedia',
+] as const
+
+/** Seeds of these connectors alone, for tests that name or count all of them. */
+export const TWELVE_SEEDS = TWELVE_CONNECTORS.map((name) => join(bundledSeedFolder(), 'connectors', `${name}.yaml`))
