@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { bundledScenarioNames } from '../../src/documents/load-scenarios.ts'
 import { bundledScenarioFolder, loadSeeds } from '../../src/documents/load-seeds.ts'
-import { FAULT_KINDS } from '../../src/scenarios/faults/faults.ts'
+import { FAULT_KINDS, FAULTS } from '../../src/scenarios/faults/faults.ts'
 import { parseScenario } from '../../src/documents/scenario-files.ts'
 import { connectorsIn } from '../../src/documents/seed-checks.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
@@ -36,6 +36,23 @@ describe('docs/scenarios.md', async () => {
   it('lists the bundled scenarios', async () => {
     const listed = [...text.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, name]) => name)
     expect(listed).toEqual(expect.arrayContaining(await bundledScenarioNames()))
+  })
+})
+
+describe('a fault', () => {
+  it.each(FAULT_KINDS)('%s takes its own example', async (kind) => {
+    const rule = { name: 'r', at: 'third_party', do: [{ [kind]: FAULTS[kind].example }] }
+    const text = JSON.stringify({ name: 's', rules: [rule] })
+    const scenario = await parseScenario({ file: 'example', text }, DOCUMENT_CHECKS, connectors)
+    expect(scenario.rules[0]?.do).toMatchObject([{ kind }])
+  })
+
+  it('is seen from outside by a test, whatever its kind', async () => {
+    const tests = ['wire', 'places'].map((name) => join(ROOT, `test/scenarios/${name}.test.ts`))
+    const bundled = (await bundledScenarioNames()).map((name) => join(bundledScenarioFolder(), `${name}.yaml`))
+    const texts = await Promise.all([...tests, ...bundled].map((file) => readFile(file, 'utf8')))
+    const untested = FAULT_KINDS.filter((kind) => !texts.some((text) => text.includes(`${kind}:`)))
+    expect(untested, 'write a test of it in test/scenarios/wire.test.ts').toEqual([])
   })
 })
 

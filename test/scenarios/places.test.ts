@@ -3,7 +3,7 @@ import { checkResponse } from '../../src/contract/contract.ts'
 import { ROUTES } from '../../src/contract/route.ts'
 import { injectedAnswer } from '../../src/scenarios/delivery.ts'
 import { respond } from '../../src/scenarios/faults/respond.ts'
-import { withScenarios } from './bracket.ts'
+import { errorCode, withScenarios } from './bracket.ts'
 
 describe('the default answer of respond at service', () => {
   const errors = ROUTES.flatMap(({ operation, statuses }) =>
@@ -70,6 +70,19 @@ describe('rules at their places', () => {
         await bench.call('GET', '/connected_accounts/details?connector=mail&identifier=grace@example.com')
         await bench.call('GET', '/connections')
         expect(matched()).toBe(4)
+      },
+    ))
+
+  it('expire_account at service refuses the very call that found the account active', () =>
+    withScenarios(
+      { scenarios: [oneRule({ on: { operation: 'execute_tool' }, when: { nth: 2 }, do: [{ expire_account: {} }] })] },
+      async (bench) => {
+        const id = await bench.account()
+        expect((await bench.send(id)).status).toBe(200)
+        const refused = await bench.send(id)
+        expect([refused.status, errorCode(refused)]).toEqual([400, 'ACCOUNT_NOT_ACTIVE'])
+        const { body } = await bench.call('GET', `/connected_accounts/details?id=${id}`)
+        expect(body).toMatchObject({ connected_account: { status: 'EXPIRED' } })
       },
     ))
 
