@@ -1,7 +1,8 @@
 import { type AuthorizationType, TRAITS } from './authorization-type.ts'
 import type { Credentials } from './credentials.ts'
 import { type Instant, instant } from './instant.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { equalValues } from './value-match.ts'
 
 export const ACCOUNT_STATUSES = ['ACTIVE', 'EXPIRED', 'PENDING_AUTH', 'PENDING_VERIFICATION', 'DISCONNECTED'] as const
 export type AccountStatus = (typeof ACCOUNT_STATUSES)[number]
@@ -60,6 +61,14 @@ export function issued(
 export function withLive(account: Account, live: Issued): Account {
   const { token_expires_at: _former, ...rest } = account
   return { ...rest, ...live }
+}
+
+/** `changed` with its `updated_at`: now when its credentials or its `api_config` differ from before, else as it was (2.1, G27). */
+export function updated(before: Account, changed: Account, at: Instant): Account {
+  const configuration = ({ credentials, token_expires_at, api_config }: Account): JsonValue =>
+    ({ credentials, token_expires_at: token_expires_at ?? null, api_config }) as unknown as JsonValue
+  const isSame = equalValues(configuration(before), configuration(changed))
+  return { ...changed, updated_at: isSame ? before.updated_at : at }
 }
 
 /** The account with credentials that wait for verification. */

@@ -1,11 +1,11 @@
 import type { Account, AccountStatus } from './account.ts'
-import type { Instant } from './instant.ts'
 
 /** The events of a connected account. Each is a column of the table in `gaps` "States" (docs/fidelity.md). */
 export const LIFECYCLE_EVENTS = {
   created_with_credentials: 'created with credentials, or none needed',
   created_without_credentials: 'created without credentials',
   link_requested: 'magic link asked',
+  link_followed: 'magic link followed, before its consent is approved',
   consent_approved: 'consent approved, link had no user_verify_url',
   consent_approved_unverified: 'consent approved, link had a user_verify_url',
   consent_denied: 'consent denied',
@@ -13,12 +13,15 @@ export const LIFECYCLE_EVENTS = {
   verify_refused: 'verify, identifier differs',
   auth_request_expired: 'the auth request expires unverified',
   token_expired: 'token_expires_at passed, no refresh token, tokens come from a user',
+  expired_by_hand: 'expired by hand (control API, scenario)',
   token_lapsed: 'token_expires_at passed, the service obtains a new one itself',
   refresh_refused: 'token refresh refused by the third party',
   credentials_refused: 'third party still answers 401 after a refresh',
   credentials_updated: 'update with live credentials',
   disconnected: 'disconnected by hand, or access removed at the third party',
   provider_deleted: 'its custom provider is deleted',
+  type_changed: 'its provider or connector changes its authorization type',
+  type_changed_ready: 'the same, and the new type needs no user',
   deleted: 'delete',
 } as const
 export type LifecycleEvent = keyof typeof LIFECYCLE_EVENTS
@@ -57,16 +60,24 @@ export const MOVES: readonly Move[] = [
   { from: 'none', event: 'link_requested', to: 'PENDING_AUTH', basis: 'convention' },
   { from: 'EXPIRED', event: 'link_requested', to: 'PENDING_AUTH', basis: 'convention' },
   { from: 'DISCONNECTED', event: 'link_requested', to: 'PENDING_AUTH', basis: 'convention' },
+  { from: 'EXPIRED', event: 'link_followed', to: 'PENDING_AUTH', basis: 'convention' },
+  { from: 'DISCONNECTED', event: 'link_followed', to: 'PENDING_AUTH', basis: 'convention' },
+  { from: 'PENDING_VERIFICATION', event: 'link_followed', to: 'PENDING_AUTH', basis: 'choice' },
   { from: 'PENDING_AUTH', event: 'consent_approved_unverified', to: 'PENDING_VERIFICATION', basis: 'convention' },
   { from: 'PENDING_AUTH', event: 'consent_approved', to: 'ACTIVE', basis: 'choice' },
   { from: 'PENDING_VERIFICATION', event: 'auth_request_expired', to: 'PENDING_AUTH', basis: 'choice' },
   { from: 'ACTIVE', event: 'token_expired', to: 'EXPIRED', basis: 'convention' },
   { from: 'ACTIVE', event: 'refresh_refused', to: 'EXPIRED', basis: 'convention' },
-  { from: 'ACTIVE', event: 'credentials_refused', to: 'EXPIRED', basis: 'choice' },
+  { from: 'ACTIVE', event: 'credentials_refused', to: 'EXPIRED', basis: 'convention' },
+  { from: 'ACTIVE', event: 'expired_by_hand', to: 'EXPIRED', basis: 'choice' },
+  { from: 'PENDING_AUTH', event: 'expired_by_hand', to: 'EXPIRED', basis: 'choice' },
+  { from: 'PENDING_VERIFICATION', event: 'expired_by_hand', to: 'EXPIRED', basis: 'choice' },
   ...fromAny('verified', 'ACTIVE', 'document:3.1'),
   ...fromAny('credentials_updated', 'ACTIVE', 'choice'),
   ...fromAny('disconnected', 'DISCONNECTED', 'convention'),
   ...fromAny('provider_deleted', 'DISCONNECTED', 'choice'),
+  ...fromAny('type_changed', 'PENDING_AUTH', 'choice'),
+  ...fromAny('type_changed_ready', 'ACTIVE', 'choice'),
   ...fromAny('deleted', 'none', 'document:3.1'),
 ]
 
@@ -84,7 +95,8 @@ export function nextStatus(from: LifecycleState, event: LifecycleEvent): Account
   return to
 }
 
-/** The account after `event`, with its status by the table; every such change moves `updated_at`. */
-export function moved(account: Account, event: LifecycleEvent, at: Instant): Account {
-  return { ...account, status: nextStatus(account.status, event), updated_at: at }
+/** The account after `event`, with its status by the table; a status alone does not move `updated_at` (G27). */
+export function moved(account: Account, event: LifecycleEvent): Account {
+  const status = nextStatus(account.status, event)
+  return status === account.status ? account : { ...account, status }
 }

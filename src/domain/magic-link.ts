@@ -24,6 +24,9 @@ export interface AuthRequest {
   /** The identifier of the link's account, whoever signed in at the third party (G57). */
   identifier: string
   expires_at: Instant
-  /** Any other outcome than `pending` answers 404. */
-  outcome: 'pending' | 'consumed' | 'expired' | 'superseded'
+  /**
+   * Why it is over: only a pending one can be verified, any other answers 404. `withdrawn`: its account was disconnected,
+   * its provider deleted, or the type of its credentials changed.
+   */
+  outcome: 'pending' | 'consumed' | 'expired' | 'superseded' | 'withdrawn'
 }

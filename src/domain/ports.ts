@@ -34,12 +34,15 @@ export type ToolAnswer =
   | { kind: 'unauthorized'; status: 401; message: string }
   /** 429 with the third party's `Retry-After`, when it sent one (G44). */
   | { kind: 'rate_limited'; status: 429; message: string; retry_after: string | null }
-  /** Any other status of 400 and above, an answer that is not usable, or a connection that broke (G44). */
-  | { kind: 'failed'; status: number | null; code: string; message: string }
+  /**
+   * Any other status of 400 and above, an answer that is not usable, or a connection that broke (G44). `arrived`: whether the
+   * call reached the third party (G26).
+   */
+  | { kind: 'failed'; status: number | null; code: string; message: string; arrived: boolean }
   /** Nothing was sent: the input makes a path that would leave the path of the call. */
   | { kind: 'unsendable'; message: string }
   /** No answer in time (G44). */
-  | { kind: 'timed_out'; message: string }
+  | { kind: 'timed_out'; message: string; arrived: boolean }
 
 /**
  * The third parties of one environment as the service's operations see them. The methods that answer a promise call over

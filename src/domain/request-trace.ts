@@ -75,7 +75,7 @@ export class RequestTrace {
 
   /** The account after `event` (`domain/lifecycle.ts`); notes the transition. */
   moved(account: Account, event: LifecycleEvent, at: Instant): Account {
-    const next = moved(account, event, at)
+    const next = moved(account, event)
     this.transition(account.id, event, { from: account.status, to: next.status, at })
     return next
   }

@@ -1,22 +1,14 @@
 import type { AppServices } from '../app-services.ts'
-import {
-  type Account,
-  type AccountStatus,
-  type Issued,
-  issued,
-  withLive,
-  withoutPending,
-  withPending,
-} from '../domain/account.ts'
+import { type Account, type Issued, issued, updated, withLive, withoutPending, withPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import { checkDatabaseUser, type Credentials } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import type { LifecycleEvent } from '../domain/lifecycle.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { shorten } from '../domain/text.ts'
 import { wireWord } from '../domain/vocabulary.ts'
+import { endRequests } from '../operations/account-events.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { type AuthorizationRequest, decideWithScenarios } from '../third-party/consent.ts'
 import { generatedDetails } from './credentials-form.ts'
@@ -150,7 +142,7 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
   return model.transact(() => {
     const { link, account, connector } = usableLink(environment, linkId)
     refuseUnverifiable(environment, link)
-    supersedeRequests(environment, account)
+    endRequests(environment, account, 'superseded')
     const at = now(environment)
     const fresh = issued(account, consented.credentials, consented.lifetime, clock.now())
     const changed =
@@ -178,32 +170,14 @@ export function deny(flow: LinkFlow, linkId: string): string {
 
 /** The account with live credentials; credentials that waited for verification are dropped. */
 function connected(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
-  const ready = STEP_BEFORE[account.status]
-  const waiting = ready ? trace.moved(account, ready, at) : account
-  return trace.moved(withLive(withoutPending(waiting), fresh), 'consent_approved', at)
-}
-
-/**
- * The lifecycle table has no move for an approval without verification from these states. They go to `PENDING_AUTH` first,
- * because an account with live credentials must be usable: following a link requests it again, and a superseded auth
- * request ends as an expired one does ("States", docs/fidelity.md).
- */
-const STEP_BEFORE: Readonly<Partial<Record<AccountStatus, LifecycleEvent>>> = {
-  EXPIRED: 'link_requested',
-  DISCONNECTED: 'link_requested',
-  PENDING_VERIFICATION: 'auth_request_expired',
+  const followed = trace.moved(account, 'link_followed', at)
+  return trace.moved(updated(account, withLive(withoutPending(followed), fresh), at), 'consent_approved', at)
 }
 
 /** The account with credentials that wait for verification; the status stays where the table has no move (`ACTIVE`). */
 function awaiting(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
-  const next = trace.moved(account, 'consent_approved_unverified', at)
-  return withPending(next.status === account.status ? account : next, fresh)
-}
-
-/** A newer approved consent supersedes older pending requests of the account: they answer 404 ("States"). */
-function supersedeRequests({ model }: Environment, account: Account): void {
-  for (const request of model.linkIndex.pendingOf(account.id))
-    model.tables.auth_requests.put({ ...request, outcome: 'superseded' })
+  const followed = trace.moved(account, 'link_followed', at)
+  return withPending(trace.moved(followed, 'consent_approved_unverified', at), fresh)
 }
 
 /** The auth request that verify names; it stores the account's identifier, also when another person signed in (G32, G57). */

@@ -3,6 +3,7 @@ import { areLive, type Credentials } from '../domain/credentials.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type LifecycleEvent, moved, MOVES } from '../domain/lifecycle.ts'
+import type { AuthRequest } from '../domain/magic-link.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now } from '../state/environment.ts'
@@ -78,7 +79,9 @@ const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
   /** The third party revokes the account's tokens too. */
   disconnect: ({ environment, thirdParty, trace }, account) => {
     thirdParty.revoke(account)
-    environment.model.tables.accounts.put(trace.moved(account, STATUS_EVENTS.disconnect, now(environment)))
+    endRequests(environment, account, 'withdrawn')
+    const next = trace.moved(account, STATUS_EVENTS.disconnect, now(environment))
+    environment.model.tables.accounts.put(withoutPending(next))
   },
   /** Only at the third party; the access token stays valid until it expires. */
   revoke_refresh_token: ({ environment }, account) => {
@@ -99,7 +102,7 @@ const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
 }
 
 /** The events that change the status, and their names in the lifecycle table. */
-const STATUS_EVENTS = { expire: 'token_expired', disconnect: 'disconnected' } as const satisfies Partial<
+const STATUS_EVENTS = { expire: 'expired_by_hand', disconnect: 'disconnected' } as const satisfies Partial<
   Record<AccountEvent, LifecycleEvent>
 >
 
@@ -128,6 +131,15 @@ function withEnd(credentials: Credentials, at: Instant): Credentials {
     ...(workspace_dwd && { workspace_dwd: { ...workspace_dwd, token_expires_at: at } }),
     ...(trusted_idp && { trusted_idp: { ...trusted_idp, expiry: at } }),
   }
+}
+
+/** Ends the auth requests of an account that wait for verification: they answer 404 from now on. Only inside a transaction. */
+export function endRequests(
+  { model }: Environment,
+  account: Account,
+  outcome: Extract<AuthRequest['outcome'], 'superseded' | 'withdrawn'>,
+): void {
+  for (const request of model.linkIndex.pendingOf(account.id)) model.tables.auth_requests.put({ ...request, outcome })
 }
 
 /** An event that the clock has caused. */
@@ -172,7 +184,7 @@ function expireAuthRequest({ model }: Environment, item: DueItem, trace: Request
 }
 
 function dueMove(trace: RequestTrace, account: Account, event: DueMove['event'], at: Instant): Account {
-  const next = moved(account, event, at)
+  const next = moved(account, event)
   trace.fellDue(account.id, event, { from: account.status, to: next.status, at })
   return next
 }

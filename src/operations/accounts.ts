@@ -1,4 +1,4 @@
-import { type Account, issued, type Scope, scopeOf, withLive } from '../domain/account.ts'
+import { type Account, issued, type Scope, scopeOf, updated, withLive } from '../domain/account.ts'
 import { isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import {
@@ -173,12 +173,14 @@ function storeUpdate(
     throw new ServiceError('ACCOUNT_NOT_FOUND', `connected account ${quote(id)} was deleted in the meantime`)
   const api_config = mergeKeys(current.api_config, body.connected_account.api_config ?? {})
   const credentials = obtained?.credentials ?? merged(current, patch)
-  let next: Account = { ...current, api_config, credentials, updated_at: now(environment) }
+  const at = now(environment)
+  let next: Account = { ...current, api_config, credentials }
   if (obtained || bringsCredentials(patch)) {
     const lifetime = obtained ? obtained.lifetime_ms : connector.oauth.access_token_lifetime
     next = withLive(next, issued(current, credentials, lifetime, clock.now()))
-    if (areLive(credentials)) next = trace.moved(next, 'credentials_updated', next.updated_at)
+    if (areLive(credentials)) next = trace.moved(next, 'credentials_updated', at)
   }
+  next = updated(current, next, at)
   model.tables.accounts.put(next)
   if (bringsSecrets(patch)) thirdParty.accept(connector, next, next.credentials)
   return { status: 200, body: { connected_account: withCredentials(next) } }

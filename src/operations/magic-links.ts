@@ -43,8 +43,7 @@ function requested({ environment, trace }: Call<'create_magic_link'>, account: A
     trace.created(placed, 'link_requested', now(environment))
     return placed
   }
-  const next = trace.moved(account, 'link_requested', now(environment))
-  return next.status === account.status ? account : next
+  return trace.moved(account, 'link_requested', now(environment))
 }
 
 function linkedAccount(call: Call<'create_magic_link'>, locator: Locator): Account {

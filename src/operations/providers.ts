@@ -1,8 +1,10 @@
+import { withoutPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connection } from '../domain/connection.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { authorizationTypeOf, isMcp, type Provider, slug } from '../domain/provider.ts'
 import { type Environment, now } from '../state/environment.ts'
+import { endRequests } from './account-events.ts'
 import { connectionOf } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
@@ -44,7 +46,9 @@ export function deleteCustomProvider({ environment, path, trace }: Call<'delete_
     if (connection) model.tables.connections.remove(connection.id)
     model.tables.providers.remove(provider.id)
     for (const account of model.accountIndex.ofConnector(provider.identifier)) {
-      model.tables.accounts.put(trace.moved(account, 'provider_deleted', now(environment)))
+      endRequests(environment, account, 'withdrawn')
+      const next = trace.moved(account, 'provider_deleted', now(environment))
+      model.tables.accounts.put(withoutPending(next))
     }
   })
   return { status: 200, body: {} }

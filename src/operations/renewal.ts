@@ -1,4 +1,4 @@
-import { type Account, issued, withLive } from '../domain/account.ts'
+import { type Account, issued, updated, withLive } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
@@ -71,9 +71,8 @@ function storeAnswer({ environment, trace }: Context, asked: Account, answer: To
   if (!answer.granted && answer.status >= 500) return { account: current, outcome: 'unavailable', reason }
   const at = now(environment)
   const account = answer.granted
-    ? withLive(current, issued(current, answer.credentials, answer.lifetime_ms, clock.now()))
+    ? updated(current, withLive(current, issued(current, answer.credentials, answer.lifetime_ms, clock.now())), at)
     : trace.moved(current, 'refresh_refused', at)
-  account.updated_at = at
   model.tables.accounts.put(account)
   return { account, outcome: answer.granted ? 'renewed' : 'refused', reason }
 }

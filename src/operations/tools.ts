@@ -86,7 +86,7 @@ async function usableAccount(call: ExecuteTool, account: Account): Promise<Accou
   if (renewal.outcome === 'unavailable') {
     const message = `the expired token could not be renewed: ${renewal.reason}`
     throw toolFailure(
-      { kind: 'failed', status: null, code: 'TOKEN_RENEWAL_FAILED', message },
+      { kind: 'failed', status: null, code: 'TOKEN_RENEWAL_FAILED', message, arrived: false },
       call.trace.execution_id ?? '',
     )
   }
@@ -111,12 +111,11 @@ async function callTool(call: ExecuteTool, account: Account, task: Task): Promis
   return second.kind === 'unauthorized' ? refused(call, renewal.account, second) : second
 }
 
-/** Calls once. Any answer of the third party sets `last_used_at` (G26). */
+/** Sends once; a call that arrived at the third party sets `last_used_at`, whatever came back (G26). */
 async function send({ environment, thirdParty }: ExecuteTool, account: Account, { connector, tool, input }: Task) {
   const answer = await thirdParty.call(connector, tool, account, input)
-  const sent = answer.kind !== 'timed_out' && answer.kind !== 'unsendable'
-  const reached = sent && !(answer.kind === 'failed' && answer.status === null)
-  if (reached) {
+  const arrived = 'arrived' in answer ? answer.arrived : answer.kind !== 'unsendable'
+  if (arrived) {
     environment.model.transact(() => {
       const current = environment.model.tables.accounts.get(account.id)
       if (current) environment.model.tables.accounts.put({ ...current, last_used_at: now(environment) })

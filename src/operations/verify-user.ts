@@ -1,4 +1,4 @@
-import { type Account, withLive, withoutPending } from '../domain/account.ts'
+import { type Account, updated, withLive, withoutPending } from '../domain/account.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { AuthRequest } from '../domain/magic-link.ts'
 import { now } from '../state/environment.ts'
@@ -15,8 +15,9 @@ export function verifyUser(call: Call<'verify_user'>): Reply {
   }
   environment.model.transact(() => {
     const { tables } = environment.model
+    const at = now(environment)
     const live = account.pending ? withLive(account, account.pending) : account
-    tables.accounts.put(trace.moved(withoutPending(live), 'verified', now(environment)))
+    tables.accounts.put(trace.moved(updated(account, withoutPending(live), at), 'verified', at))
     tables.auth_requests.put({ ...request, outcome: 'consumed' })
   })
   const { post_user_verify_redirect_url } = environment.settings
@@ -29,6 +30,7 @@ const ENDED = {
   consumed: 'was verified before; each id works once',
   expired: 'has expired; send the user through a new magic link',
   superseded: 'was superseded by a later consent of the same account',
+  withdrawn: 'ended when its account was disconnected; send the user through a new magic link',
 } as const
 
 function pendingRequest({ environment }: Call<'verify_user'>, id: string): { request: AuthRequest; account: Account } {
@@ -39,11 +41,6 @@ function pendingRequest({ environment }: Call<'verify_user'>, id: string): { req
     throw new ServiceError('AUTH_REQUEST_NOT_FOUND', 'there is no pending flow with this auth_request_id')
   if (request.outcome !== 'pending') {
     throw new ServiceError('AUTH_REQUEST_NOT_FOUND', `this auth_request_id ${ENDED[request.outcome]}`)
-  }
-  // Deleting a custom provider disconnects its accounts (G40), which ends their auth requests.
-  if (!environment.connector(account.connector)) {
-    const gone = `connector ${JSON.stringify(account.connector)}, which this auth_request_id was for, no longer exists`
-    throw new ServiceError('AUTH_REQUEST_NOT_FOUND', gone)
   }
   return { request, account }
 }

@@ -228,7 +228,7 @@ const authRequest = strict({
   account_id: text,
   identifier: text,
   expires_at: instant,
-  outcome: z.enum(['pending', 'consumed', 'expired', 'superseded']),
+  outcome: z.enum(['pending', 'consumed', 'expired', 'superseded', 'withdrawn']),
 })
 
 const grant = strict({

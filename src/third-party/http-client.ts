@@ -9,11 +9,11 @@ import {
 import type { OutgoingRequest } from './wire.ts'
 import { encodePart, octets } from './wire.ts'
 
-/** What came back for a request. */
+/** What came back for a request; when nothing did, whether the whole request was sent. */
 export type Received =
   | { kind: 'answer'; status: number; headers: IncomingHttpHeaders; body: Buffer }
-  | { kind: 'broken'; message: string }
-  | { kind: 'timed_out'; message: string }
+  | { kind: 'broken'; message: string; sent: boolean }
+  | { kind: 'timed_out'; message: string; sent: boolean }
 
 interface Server {
   protocol: string
@@ -43,7 +43,7 @@ export class HttpClient {
       if (protocol === 'https:') return await this.#overTls(body, { ...options, agent: false }, timeout)
       return await receive(requestHttp(options), body, timeout)
     } catch (error) {
-      return { kind: 'broken', message: reason(error) }
+      return { kind: 'broken', message: reason(error), sent: false }
     }
   }
 
@@ -83,12 +83,16 @@ function receive(request: ClientRequest, body: string, timeout: number): Promise
       clearTimeout(timer)
       resolve(received)
     }
+    let sent = false
+    request.on('finish', () => {
+      sent = true
+    })
     const timer = setTimeout(() => {
-      finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms` })
+      finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms`, sent })
       request.destroy()
     }, timeout)
     request.on('error', (error) => {
-      finish({ kind: 'broken', message: reason(error) })
+      finish({ kind: 'broken', message: reason(error), sent })
     })
     request.on('response', (response) => {
       collect(response, finish)
@@ -104,12 +108,12 @@ function collect(response: IncomingMessage, finish: (received: Received) => void
     size += chunk.length
     if (size <= ANSWER_LIMIT) chunks.push(chunk)
     else {
-      finish({ kind: 'broken', message: `the answer is larger than ${String(ANSWER_LIMIT)} bytes` })
+      finish({ kind: 'broken', message: `the answer is larger than ${String(ANSWER_LIMIT)} bytes`, sent: true })
       response.destroy()
     }
   })
   response.on('error', (error) => {
-    finish({ kind: 'broken', message: reason(error) })
+    finish({ kind: 'broken', message: reason(error), sent: true })
   })
   response.on('end', () => {
     const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)

@@ -18,6 +18,7 @@ const TABLE: Readonly<Record<LifecycleEvent, Partial<Record<LifecycleState, Life
   created_with_credentials: { none: 'ACTIVE' },
   created_without_credentials: { none: 'PENDING_AUTH' },
   link_requested: { none: 'PENDING_AUTH', EXPIRED: 'PENDING_AUTH', DISCONNECTED: 'PENDING_AUTH' },
+  link_followed: { PENDING_VERIFICATION: 'PENDING_AUTH', EXPIRED: 'PENDING_AUTH', DISCONNECTED: 'PENDING_AUTH' },
   consent_approved: { PENDING_AUTH: 'ACTIVE' },
   consent_approved_unverified: { PENDING_AUTH: 'PENDING_VERIFICATION' },
   consent_denied: {},
@@ -26,12 +27,15 @@ const TABLE: Readonly<Record<LifecycleEvent, Partial<Record<LifecycleState, Life
   auth_request_expired: { PENDING_VERIFICATION: 'PENDING_AUTH' },
   token_expired: { ACTIVE: 'EXPIRED' },
   token_lapsed: {},
+  expired_by_hand: { PENDING_AUTH: 'EXPIRED', PENDING_VERIFICATION: 'EXPIRED', ACTIVE: 'EXPIRED' },
   refresh_refused: { ACTIVE: 'EXPIRED' },
   // G45: a second 401 of the third party.
   credentials_refused: { ACTIVE: 'EXPIRED' },
   credentials_updated: every('ACTIVE'),
   disconnected: every('DISCONNECTED'),
   provider_deleted: every('DISCONNECTED'),
+  type_changed: every('PENDING_AUTH'),
+  type_changed_ready: every('ACTIVE'),
   deleted: every('none'),
 }
 

@@ -343,7 +343,8 @@ describe('GET /connect/callback', () => {
     })
     environment.clock.advance(60_000)
     await request(app).get(approved).expect(302)
-    expect(account().status).toBe('EXPIRED')
+    // An account that was still ACTIVE would have stayed so.
+    expect(account().status).toBe('PENDING_VERIFICATION')
   })
 
   it('does not spend the code where verification is required and cannot happen', async () => {

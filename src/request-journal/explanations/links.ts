@@ -1,6 +1,7 @@
 import { quote } from '../../domain/text.ts'
 import { instant } from '../../domain/instant.ts'
 import { own } from '../../domain/json.ts'
+import type { LifecycleEvent } from '../../domain/lifecycle.ts'
 import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
 import type { Table } from '../../state/model/table.ts'
 import type { RecordedEntry } from '../entry.ts'
@@ -47,11 +48,27 @@ function outcomeFacts({ entry, earlier }: Evidence, request: AuthRequest): strin
       const later = earlier.findLast(({ trace }) => approved(trace.transitions, request.account_id))
       return [later ? `It was superseded by the consent in ${named(later)}.` : 'A later consent superseded it.']
     }
+    case 'withdrawn': {
+      const ended = earlier.findLast(({ trace }) => withdrew(trace.transitions, request.account_id))
+      return [ended ? `It ended with ${named(ended)}.` : 'It ended when its account was disconnected.']
+    }
   }
 }
 
 function verifiedWith(entry: RecordedEntry, id: string): boolean {
   return entry.operation === 'verify_user' && entry.status === 200 && sentText(entry, 'auth_request_id') === id
+}
+
+/** The events that end what waits for verification ("States"). */
+const WITHDRAWING: ReadonlySet<LifecycleEvent> = new Set([
+  'disconnected',
+  'provider_deleted',
+  'type_changed',
+  'type_changed_ready',
+])
+
+function withdrew(transitions: RecordedEntry['trace']['transitions'], account: string): boolean {
+  return transitions.some(({ event, account_id }) => account_id === account && WITHDRAWING.has(event))
 }
 
 function approved(transitions: RecordedEntry['trace']['transitions'], account: string): boolean {
