@@ -99,7 +99,8 @@ function jsonTree(text: string): Tree | undefined {
       const node = findNodeAtLocation(root, [...path])
       return atKey ? (node?.parent?.children?.[0]?.offset ?? node?.offset) : node?.offset
     },
-    findings: [...errors.map((error) => jsonFinding(error)), ...repeatedKeys(root)],
+    // One slip makes several errors; the first says where it is.
+    findings: [...errors.slice(0, 1).map(jsonFinding), ...repeatedKeys(root)],
   }
 }
 
