@@ -29,8 +29,7 @@ export async function putState(call: EnvironmentCall<'put_state'>): Promise<Repl
 
 export async function reset({ services, environment }: EnvironmentCall<'reset'>): Promise<Reply> {
   const journal = services.journals.of(environment)
-  await services.environments.reset(environment)
-  services.scenarios.of(environment).reset()
+  await services.environments.reset(environment, () => services.scenarios.of(environment).reset())
   // Entries that come while the reset is being written belong to the new state.
   const before = journal.appended
   return { body: {}, onceDurable: () => journal.clear(before) }

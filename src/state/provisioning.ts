@@ -149,13 +149,13 @@ export class EnvironmentProvisioner {
   /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */
   async add(environment: Environment, seed: SeedBundle): Promise<void> {
     const { thirdParty } = this.#options
-    const origin = await this.#originOf(environment)
+    const originNow = await this.#originOf(environment)
     const expand = await seedExpander(seed)
     environment.change(() => {
       const exact = exactSeed(environment, expand(environment))
       environment.configure(seed.settings)
       putSeed(environment, thirdParty(environment), exact)
-      environment.model.tables.origins.put(extended(origin, environment, { seed, exact }))
+      environment.model.tables.origins.put(extended(originNow(), environment, { seed, exact }))
     })
   }
 
@@ -167,7 +167,8 @@ export class EnvironmentProvisioner {
   async reseed(seed: SeedBundle, ownerOfClients: string): Promise<void> {
     const { registry, thirdParty } = this.#options
     for (const environment of registry.environments()) {
-      const origin = await this.#originOf(environment)
+      const originNow = await this.#originOf(environment)
+      const origin = originNow()
       if (!origin.of_server) continue
       const changed = changedSeed(origin, environment.name === ownerOfClients ? seed : withoutClients(seed))
       environment.change(() => {
@@ -182,20 +183,30 @@ export class EnvironmentProvisioner {
     this.#seed = Promise.resolve(seed)
   }
 
-  /** Takes model, settings and clock back to the seed, in one commit; clients and bearer tokens stay. */
-  async reset(environment: Environment): Promise<void> {
+  /**
+   * Takes model, settings and clock back to the seed, together with what `more` changes, in one commit; clients and bearer
+   * tokens stay.
+   */
+  async reset(environment: Environment, more: () => void): Promise<void> {
     const { thirdParty, time = systemTime } = this.#options
-    const origin = await this.#originOf(environment)
+    const originNow = await this.#originOf(environment)
     environment.change(() => {
+      const origin = originNow()
       environment.clock.restore(clockStateOf(origin.clock, time()))
       refill(environment, thirdParty(environment), origin)
+      more()
     })
   }
 
+  /** The origin is read when it is needed, because another call can change it while this one waits. */
+  async #originOf(environment: Environment): Promise<() => Origin> {
+    const { origins } = environment.model.tables
+    const made = origins.get('origin') ?? (await this.#originFromServer(environment))
+    return () => origins.get('origin') ?? made
+  }
+
   /** What an older state file brought goes back to the server's seed; entities of the seed that are there keep their ids. */
-  async #originOf(environment: Environment): Promise<Origin> {
-    const known = environment.model.tables.origins.get('origin')
-    if (known) return known
+  async #originFromServer(environment: Environment): Promise<Origin> {
     const seed = withoutClients(await this.serverSeed())
     const expand = await seedExpander(seed)
     const exact = exactSeed(environment, expand(environment))

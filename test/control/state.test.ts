@@ -86,6 +86,16 @@ describe('POST /_mock/reset', () => {
     })
   })
 
+  it('brings back seeds that were added at the same time', async () => {
+    await withControl({}, async (bench) => {
+      const seeds = [{ generate: { accounts: 1, connector: 'mail' } }, { accounts: [ada] }, { accounts: [grace] }]
+      await Promise.all(seeds.map((seed) => bench.call('post', '/seed', seed)))
+      expect((await stateOf(bench)).tables['accounts']).toHaveLength(3)
+      await bench.call('post', '/reset')
+      expect((await stateOf(bench)).tables['accounts']).toHaveLength(3)
+    })
+  })
+
   it('gives generated accounts the same ids and identifiers again', async () => {
     await withControl({}, async (bench) => {
       await bench.call('post', '/seed', { generate: { accounts: 20, connector: 'mail' } })

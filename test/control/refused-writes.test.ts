@@ -1,0 +1,259 @@
+import { join } from 'node:path'
+import type { Response } from 'supertest'
+import { describe, expect, it } from 'vitest'
+import { MemoryDisk } from '../support/memory-disk.ts'
+import { withDirectory } from '../support/worlds.ts'
+import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
+import { CONTROL_OPERATIONS } from './control-spec.ts'
+
+/*
+ * A 503 says that nothing was changed (1.3). Every operation of the control API is called while the disk refuses; then everything
+ * that can be asked has to be what it was.
+ */
+
+type Method = 'get' | 'put' | 'post' | 'delete'
+
+interface Call {
+  readonly path?: string
+  readonly body?: object
+  /** Changes nothing that is written, so that it answers as it does with a disk that works. */
+  readonly works?: true
+}
+
+const down = {
+  name: 'down',
+  description: 'Connections cannot be listed.',
+  rules: [{ name: 'down', at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] }],
+}
+const grace = { connector: 'mail', identifier: 'grace@example.com' }
+const match = { operation: 'list_connections' }
+
+/** One call of each operation that changes as much as it can. `{account}` and `{link}` stand for ids. */
+const CALLS: Readonly<Record<string, Call>> = {
+  get_health: { works: true },
+  get_ready: { works: true },
+  get_version: { works: true },
+  get_openapi: { works: true },
+  get_env: { works: true },
+  create_environment: { body: { name: 'new', seed: { clients: [{ client_id: 'new-*', client_secret: 's' }] } } },
+  delete_environment: { path: '/environments/other' },
+  get_state: { works: true },
+  put_state: { body: { tables: {} } },
+  fold_state: {},
+  get_state_diff: { path: '/state/diff?snapshot=before', works: true },
+  reset: {},
+  add_seed: {
+    body: { accounts: [grace], clients: [{ client_id: 'late-*', client_secret: 's' }], settings: { consent: 'deny' } },
+  },
+  put_connector: { path: '/connectors/notes', body: { connector: 'notes', authorization_type: 'API_KEY' } },
+  list_snapshots: { works: true },
+  take_snapshot: { path: '/snapshots/after' },
+  delete_snapshot: { path: '/snapshots/before' },
+  restore_snapshot: { path: '/snapshots/before/restore' },
+  get_clock: { works: true },
+  put_clock: { body: { advance: '2h' } },
+  account_event: { path: '/accounts/{account}/disconnect' },
+  connection_event: { path: '/connections/mail/disable' },
+  list_scenarios: { works: true },
+  clear_scenarios: {},
+  put_scenario: { path: '/scenarios/down', body: { ...down, description: 'Another.' } },
+  start_scenario: { path: '/scenarios/token-dies-mid-run/start' },
+  stop_scenario: { path: '/scenarios/down/stop' },
+  list_requests: { works: true },
+  clear_requests: { works: true },
+  count_requests: { body: { match }, works: true },
+  verify_requests: { body: { match }, works: true },
+  wait_for_requests: { body: { match }, works: true },
+  get_request: { path: '/requests/{request}', works: true },
+  explain_request: { path: '/requests/{request}/explain', works: true },
+  stream_events: { works: true },
+  list_links: { works: true },
+  complete_link: { path: '/links/{link}/complete', body: { decision: 'approve' } },
+  get_contract: { works: true },
+  clear_contract: { works: true },
+  get_coverage: { works: true },
+}
+
+/** These hold a connection, are about the server alone, or change what is never written. */
+const LEFT_OUT = new Set([
+  'get_health',
+  'get_ready',
+  'get_version',
+  'get_openapi',
+  'stream_events',
+  'clear_requests',
+  'clear_contract',
+])
+const called = Object.keys(CALLS).filter((operation) => !LEFT_OUT.has(operation))
+const inEnvironment = new Set(
+  CONTROL_OPERATIONS.filter(({ operation }) => operation.environment).map(({ operation }) => operation.operationId),
+)
+
+interface RefusingBench extends ControlBench {
+  readonly disk: MemoryDisk
+  readonly ids: Readonly<Record<string, string>>
+  /** Moves real time, and with it the clock of the default environment. */
+  readonly move: (milliseconds: number) => void
+}
+
+const seed = {
+  accounts: [
+    { connector: 'mail', identifier: 'ada@example.com' },
+    {
+      connector: 'mail',
+      identifier: 'due@example.com',
+      token_expires_at: '2026-01-01T00:30:00.000Z',
+      authorization_details: { oauth_token: { access_token: 'due', refresh_token: '' } },
+    },
+  ],
+}
+
+/** An environment with something of everything, on a disk that the test makes refuse. */
+async function withRefusingDisk(work: (bench: RefusingBench) => Promise<void>): Promise<void> {
+  await withDirectory(async (directory) => {
+    const disk = new MemoryDisk()
+    let present = Date.parse(START)
+    const options = { state: join(directory, 'state.json'), fileSystem: disk, freeze: false, time: () => present }
+    await withControl(options, async (bench) => {
+      const { call, token, api } = bench
+      await call('post', '/seed', seed)
+      await call('post', '/environments', { name: 'other', seed: { accounts: [grace] } })
+      await call('put', '/scenarios/down', down)
+      const bearer = await token('test_client', 'test_secret')
+      await api(bearer, 'get', '/connections')
+      await call('post', '/scenarios/down/start')
+      const failed = await api(bearer, 'get', '/connections')
+      await api(bearer, 'post', '/connected_accounts/magic_link', grace)
+      await call('put', '/snapshots/before')
+      await api(bearer, 'get', '/connections?no_such=1')
+      const { tables } = (await call('get', '/state')).body as { tables: Record<string, { id: string }[]> }
+      const { links } = (await call('get', '/links')).body as { links: { id: string }[] }
+      const ids = {
+        account: tables['accounts']?.[0]?.id ?? '',
+        link: links[0]?.id ?? '',
+        request: String(failed.headers['x-request-id']),
+      }
+      const move = (milliseconds: number): void => void (present += milliseconds)
+      await work({ ...bench, disk, ids, move })
+    })
+  })
+}
+
+/** The answers to everything that can be asked of every environment, and what would come of a reset. */
+async function everything({ call, app }: ControlBench): Promise<unknown> {
+  const asked: Record<string, unknown> = {}
+  for (const { name } of app.services.registry.environments()) {
+    for (const path of ['state', 'clock', 'scenarios', 'requests', 'snapshots', 'links', 'env']) {
+      const { text } = await call('get', `/${path}?environment=${name}`)
+      asked[`${name} ${path}`] = text.startsWith('{') ? JSON.parse(text) : text
+    }
+  }
+  for (const path of ['/contract', '/coverage']) asked[path] = (await call('get', path)).body
+  return JSON.parse(JSON.stringify(asked).replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'http://mock'))
+}
+
+/** What a reset brings back, and which client ids make an environment. */
+async function whatIsRemembered(bench: ControlBench): Promise<unknown> {
+  const { call, token } = bench
+  const patterns = []
+  for (const id of ['late-1', 'new-1', 'ci-1']) patterns.push(typeof (await token(id, 's')))
+  await call('post', '/reset')
+  const { tables, settings } = (await call('get', '/state')).body as {
+    tables: Record<string, { id: string }[]>
+    settings: object
+  }
+  const accounts = (tables['accounts'] ?? []) as unknown as { identifier: string }[]
+  return {
+    patterns,
+    settings,
+    accounts: accounts.map(({ identifier }) => identifier),
+    connectors: tables['connectors']?.map(({ id }) => id),
+    snapshots: (await call('get', '/snapshots')).body as unknown,
+    scenarios: (await call('get', '/scenarios')).body as unknown,
+  }
+}
+
+async function refusedCall(bench: RefusingBench, operation: string): Promise<Response> {
+  const { method = '', path: pattern = '' } =
+    CONTROL_OPERATIONS.find((each) => each.operation.operationId === operation) ?? {}
+  const { path = pattern, body } = CALLS[operation] ?? {}
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => bench.ids[name] ?? '')
+  bench.disk.fails = () => new Error('ENOSPC: no space left')
+  const sent = operation === 'put_state' ? await emptied(bench) : body
+  const answer = await bench.call(method as Method, filled, sent)
+  bench.disk.fails = () => undefined
+  return answer
+}
+
+/** The state without its accounts. */
+async function emptied({ call }: ControlBench): Promise<object> {
+  const state = (await call('get', '/state')).body as { tables: object }
+  return { tables: { ...state.tables, accounts: [], magic_links: [], auth_requests: [], grants: [] } }
+}
+
+describe('while the disk is slow', () => {
+  it('a reset keeps the journal entries of requests that come after it', async () => {
+    await withRefusingDisk(async ({ call, app, disk }) => {
+      const { registry, journals } = app.services
+      const environment = registry.environment('default')
+      let open = (): void => undefined
+      disk.gate = new Promise((resolve) => (open = resolve))
+      const resetting = call('post', '/reset')
+      while (environment?.model.tables.magic_links.size !== 0) await new Promise((turn) => setImmediate(turn))
+      journals.record({ kind: 'request', id: 'req_later', environment, url: '/', status: 200 })
+      open()
+      expect((await resetting).status).toBe(200)
+      const { requests } = (await call('get', '/requests')).body as { requests: { id: string }[] }
+      expect(requests.map(({ id }) => id)).toEqual(['req_later'])
+    })
+  })
+})
+
+describe('while the disk refuses', () => {
+  it('every operation of the control API is called here', () => {
+    const operations = CONTROL_OPERATIONS.map(({ operation }) => operation.operationId)
+    expect(Object.keys(CALLS).sort()).toEqual(operations.sort())
+  })
+
+  // One server for all of them, because each leaves it as it was.
+  it('every operation answers 503 and changes nothing, or needs no disk', { timeout: 60_000 }, async () => {
+    await withRefusingDisk(async (bench) => {
+      const before = await everything(bench)
+      for (const operation of called) {
+        const answer = await refusedCall(bench, operation)
+        if (CALLS[operation]?.works) expect(answer.status, operation).toBe(200)
+        else expect([answer.status, codeOf(answer)], operation).toEqual([503, 'STORAGE_UNAVAILABLE'])
+        expect(await everything(bench), operation).toEqual(before)
+      }
+    })
+  })
+
+  it(
+    'every operation answers 503 and changes nothing where a due event could not be written',
+    { timeout: 60_000 },
+    async () => {
+      await withRefusingDisk(async (bench) => {
+        const before = await everything(bench)
+        for (const operation of [...called, 'clear_requests'].filter((each) => inEnvironment.has(each))) {
+          bench.move(3_600_000)
+          const answer = await refusedCall(bench, operation)
+          bench.move(-3_600_000)
+          expect([answer.status, codeOf(answer)], operation).toEqual([503, 'STORAGE_UNAVAILABLE'])
+          expect(await everything(bench), operation).toEqual(before)
+        }
+      })
+    },
+  )
+
+  const remembered = ['create_environment', 'reset', 'add_seed', 'put_connector', 'put_scenario', 'take_snapshot']
+  it.each(remembered)('%s leaves nothing for a later reset or client id pattern', async (operation) => {
+    let expected: unknown
+    await withRefusingDisk(async (bench) => {
+      expected = await whatIsRemembered(bench)
+    })
+    await withRefusingDisk(async (bench) => {
+      expect((await refusedCall(bench, operation)).status).toBe(503)
+      expect(await whatIsRemembered(bench)).toEqual(expected)
+    })
+  })
+})
