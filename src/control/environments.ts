@@ -55,7 +55,7 @@ async function seedOf({ services }: ServerCall<'create_environment'>, seed: Json
     return await parseSeed({ file: 'seed', text: JSON.stringify(seed) }, services.documentChecks, connectors)
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error
-    // Lines and columns are those of a text that nobody has seen.
+    // The problems have lines and columns of a text that the caller has not sent.
     const problems = error.problems.map(({ path, found, allowed }) => ({ path: `seed.${path}`, found, allowed }))
     throw invalidInput('INVALID_DOCUMENT', problems)
   }

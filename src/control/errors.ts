@@ -84,7 +84,7 @@ export function invalidInput(code: ControlErrorCode, findings: readonly InputFin
   return new ControlError(code, details.map(({ message }) => message).join('; '), details)
 }
 
-/** Translates what other modules throw; undefined for an error that nobody expected. */
+/** Translates what other modules throw; undefined for an unexpected error. */
 export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof ControlError) return error
   if (error instanceof DocumentError) {

@@ -163,7 +163,7 @@ export async function readBody(route: ControlRoute, request: IncomingMessage, li
   return document
 }
 
-/** The value of a document. YAML is loaded when somebody sends it. @throws ControlError MALFORMED_BODY; DocumentError for YAML */
+/** The value of a document. The YAML parser is loaded with the first YAML body. @throws ControlError MALFORMED_BODY; DocumentError for YAML */
 async function valueOf({ text, format }: SentDocument): Promise<unknown> {
   if (format === 'yaml') {
     const { SourceText } = await import('../documents/source-text.ts')

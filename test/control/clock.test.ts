@@ -66,7 +66,7 @@ describe('PUT /_mock/clock', () => {
     })
   })
 
-  it('makes what falls due on the way happen in the order of time, and the journal says so', async () => {
+  it('applies what falls due on the way in the order of time, and the journal says so', async () => {
     await withControl({}, async ({ call }) => {
       const account = (identifier: string, token_expires_at: string) => ({
         connector: 'mail',

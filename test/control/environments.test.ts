@@ -30,7 +30,7 @@ async function withPattern(work: (bench: ControlBench) => Promise<void>): Promis
 const account = { connector: 'mail', identifier: 'ada@example.com' }
 
 describe('POST /_mock/environments', () => {
-  it('makes a world of its own: no account, link or clock of one is seen in another', async () => {
+  it('makes an isolated environment: no account, link or clock of one is seen in another', async () => {
     await withControl({}, async (bench) => {
       const { api, call } = bench
       const [one, two] = [await create(bench, { name: 'one' }), await create(bench, { name: 'two' })]
