@@ -54,8 +54,10 @@ export interface AppServices {
   readonly controlBodyLimit: number
   /** What links and redirects are built on; from each request when absent. */
   readonly baseUrl: string | undefined
-  /** Whether the lenient choices of `gaps` are switched off (`--strict`). */
+  /** Whether unknown query parameters and body fields are violations (`--strict`, G6). */
   readonly strict: boolean
+  /** Whether only what the service's document lists is served (`--documented-only`). */
+  readonly documentedOnly: boolean
   readonly log: Log
   /** Real time in milliseconds. */
   readonly realTime: () => number

@@ -158,6 +158,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     controlBodyLimit: options.bodyLimit ?? CONTROL_BODY_LIMIT,
     baseUrl: options.baseUrl,
     strict: options.strict ?? false,
+    documentedOnly: options.documentedOnly ?? false,
     log: options.log ?? SILENT,
     realTime,
     observe: options.observe,

@@ -29,8 +29,10 @@ export interface AppOptions {
   freeze?: boolean | undefined
   /** Ids, tokens and generated data of new environments repeat between runs; random when absent. */
   idSeed?: number | undefined
-  /** Refuse what is otherwise ignored with a warning, and serve no Discovery operations. */
+  /** Unknown query parameters and body fields are 400s (G6). */
   strict?: boolean | undefined
+  /** Serve only what the service's document lists: no Discovery, and locators with an organization or user (G21). */
+  documentedOnly?: boolean | undefined
   /** The token that calls of the control API must carry; none when absent. */
   adminToken?: string | undefined
   /** Host names at which the control API may be called, beside loopback and other safe ones. */

@@ -187,7 +187,14 @@ const FLAGS = [
     commands: SERVERS,
     kind: { type: 'switch' },
     variable: true,
-    help: 'refuse what is otherwise ignored with a warning; no Discovery operations',
+    help: 'unknown query parameters and body fields are 400s',
+  },
+  {
+    name: 'documented-only',
+    commands: SERVERS,
+    kind: { type: 'switch' },
+    variable: true,
+    help: "only what the service's document lists: no Discovery, and locators with an organization or user",
   },
   {
     name: 'watch',

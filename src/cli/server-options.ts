@@ -88,6 +88,7 @@ function commonOptions({ values }: StartArguments | RunArguments): AppOptions {
     freeze: values.freeze,
     idSeed: values['id-seed'],
     strict: values.strict,
+    documentedOnly: values['documented-only'],
     allowOutbound: values['allow-outbound'],
     journalFile: values.journal,
     journalCapacity: values['journal-size'],

@@ -43,7 +43,7 @@ interface CheckedPart {
 const NONE: readonly never[] = Object.freeze([])
 
 /**
- * Checks a request against `spec/openapi.yaml` and converts its query to the types of the spec. In `strict` mode unknown
+ * Checks a request against `spec/openapi.yaml` and converts its query to the types of the spec. With `strict`, unknown
  * parameters and fields are violations (G6). It reports at most twenty violations and throws for no input.
  */
 export function checkRequest<Id extends Operation>(
@@ -68,7 +68,7 @@ export function checkRequest<Id extends Operation>(
   }
 }
 
-const UNKNOWN_IN_STRICT = 'is unknown, which strict mode refuses'
+const UNKNOWN_IN_STRICT = 'is unknown, which --strict refuses'
 
 /** Checks an answer: its status must be declared, and its body must have the shape that is declared for the status. */
 export function checkResponse(operation: Operation, status: number, body: unknown): readonly FieldViolation[] {

@@ -17,7 +17,7 @@ export interface Route {
   /** With parameters in braces: `/api/v1/custom-providers/{identifier}`. */
   readonly path: string
   readonly summary: string
-  /** An operation of Discovery, which is not in the service document; strict mode does not serve it. */
+  /** An operation of Discovery, which is not in the service document; `--documented-only` does not serve it. */
   readonly discovery: boolean
   readonly bearer: boolean
   /** The statuses it declares. */

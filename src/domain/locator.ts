@@ -20,16 +20,16 @@ export interface AccountFinder {
 }
 
 /**
- * The one account that a locator names (G21).
+ * The one account that a locator names (G21). `documentedOnly` asks for the scope that part 4 names.
  * @throws ServiceError MISSING_LOCATOR, AMBIGUOUS_LOCATOR, CONTRADICTING_LOCATOR (400), ACCOUNT_NOT_FOUND (404)
  */
-export function locate(accounts: AccountFinder, locator: Locator, strict: boolean): Account {
+export function locate(accounts: AccountFinder, locator: Locator, documentedOnly: boolean): Account {
   if (locator.id) return locateById(accounts, locator.id, locator)
   const { connector, identifier } = locator
   if (!connector || !identifier) throw missingLocator(locator)
   const scope = scopeOf(locator)
   const scoped = scope.organization_id !== '' || scope.user_id !== ''
-  if (!scoped && strict) throw missingScope()
+  if (!scoped && documentedOnly) throw missingScope()
   const exact = accounts.inScope(connector, identifier, scope)
   if (exact) return exact
   if (!scoped) return locateOnly(accounts, connector, identifier)
@@ -83,7 +83,7 @@ function missingLocator(locator: Locator): ServiceError {
 }
 
 function missingScope(): ServiceError {
-  const rule = 'in strict mode connector and identifier need organization_id or user_id'
+  const rule = '--documented-only takes connector and identifier only together with one of the two'
   const description = `is required, or user_id: ${rule}`
   return new ServiceError('MISSING_LOCATOR', `organization_id ${description}`, {
     violations: [{ field: 'organization_id', description, constraint: 'required' }],

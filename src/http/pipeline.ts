@@ -180,7 +180,7 @@ function operate(context: RequestContext, services: AppServices): Promise<void> 
     thirdParty: services.thirdParties.client(environment, trace),
     clientId: context.client?.id ?? '',
     baseUrl: context.request.baseUrl(services.baseUrl),
-    strict: services.strict,
+    documentedOnly: services.documentedOnly,
     query: checked.query,
     path: checked.path,
     body: checked.body,

@@ -53,6 +53,15 @@ export function unknownPath(services: AppServices): RequestHandler {
   }
 }
 
+/** 404 for what `--documented-only` switches off. */
+export function undocumentedPath(services: AppServices): RequestHandler {
+  return (request, response) => {
+    const reason = 'with --documented-only, because the service document does not list it'
+    const error = new ServiceError('PATH_NOT_FOUND', `${request.method} ${request.path} is not served ${reason}`)
+    refuse(request, response, { error, ids: services.requestIds.pages }, services)
+  }
+}
+
 /** What a route throws: 404 for a path that Express cannot decode, 500 for a defect of the mock. */
 export function unexpectedError(services: AppServices): ErrorRequestHandler {
   return (thrown, request, response, _next) => {

@@ -7,7 +7,7 @@ import type { Ids } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { NodeRequest, requestIdOf } from './node-request.ts'
 import { runPipeline } from './pipeline.ts'
-import { refuse } from './refusal.ts'
+import { refuse, undocumentedPath } from './refusal.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Serves one path for every method. */
@@ -17,9 +17,14 @@ export type PathHandler = (
   pathParameters: Readonly<Record<string, string>>,
 ) => Promise<void> | undefined
 
-/** Mounts the operations of the spec, those of Discovery unless `--strict`: each on its method and path, 405 for other methods (G8). */
+/**
+ * Mounts the operations of the spec, those of Discovery unless `--documented-only`: each on its method and path, 405 for
+ * other methods (G8).
+ */
 export function mountOperations(app: Express, services: AppServices): void {
-  const served = ROUTES.filter((route) => !(services.strict && route.discovery))
+  const served = ROUTES.filter((route) => !(services.documentedOnly && route.discovery))
+  for (const { path } of ROUTES)
+    if (!served.some((route) => route.path === path)) app.all(path, undocumentedPath(services))
   for (const path of new Set(served.map((route) => route.path))) {
     const handle = pathHandler(path, served, services)
     app

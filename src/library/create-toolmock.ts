@@ -20,8 +20,10 @@ export interface ToolmockOptions {
   readonly freeze?: boolean
   /** Ids, tokens and generated data repeat between runs; random when absent. */
   readonly idSeed?: number
-  /** Refuse what is otherwise ignored with a warning (G6), and serve no Discovery operations. */
+  /** Unknown query parameters and body fields are 400s (G6). */
   readonly strict?: boolean
+  /** Serve only what the service's document lists: no Discovery, and locators with an organization or user (G21). */
+  readonly documentedOnly?: boolean
   /** The file that keeps the model; in memory when absent. */
   readonly state?: string
   /** Ignore and replace what the state file holds. */
@@ -112,6 +114,7 @@ const RULES = {
   freeze: BOOLEAN,
   idSeed: wholeNumber(0, 999_999_999),
   strict: BOOLEAN,
+  documentedOnly: BOOLEAN,
   state: TEXT,
   fresh: BOOLEAN,
   durability: oneOf('strict', 'relaxed'),

@@ -276,10 +276,10 @@ export function deleteConnectedAccount(call: Call<'delete_connected_account'>): 
 
 /** The account that a request names, noted for the request journal. */
 export function locateAccount(
-  { environment, strict, trace }: { environment: Environment; strict: boolean; trace: RequestTrace },
+  { environment, documentedOnly, trace }: { environment: Environment; documentedOnly: boolean; trace: RequestTrace },
   locator: Locator,
 ): Account {
-  const account = locate(environment.model.accountIndex, locator, strict)
+  const account = locate(environment.model.accountIndex, locator, documentedOnly)
   trace.account = account
   return account
 }

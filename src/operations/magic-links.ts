@@ -49,7 +49,7 @@ function requested({ environment, trace }: Call<'create_magic_link'>, account: A
 function linkedAccount(call: Call<'create_magic_link'>, locator: Locator): Account {
   if (!locator.id && locator.connector) knownConnector(call.environment, locator.connector)
   try {
-    return locate(call.environment.model.accountIndex, locator, call.strict)
+    return locate(call.environment.model.accountIndex, locator, call.documentedOnly)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.errorCode !== 'ACCOUNT_NOT_FOUND') throw error
     return absentAccount(call, locator)

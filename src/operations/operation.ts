@@ -14,8 +14,8 @@ export interface Call<Id extends Operation> {
   readonly clientId: string
   /** What links and redirects are built on, without a trailing slash. */
   readonly baseUrl: string
-  /** Whether the lenient choices of `gaps` are switched off (`--strict`). */
-  readonly strict: boolean
+  /** Whether a locator needs a scope, as part 4 says (`--documented-only`, G21). */
+  readonly documentedOnly: boolean
   readonly query: Query<Id>
   readonly path: Readonly<Record<string, string>>
   readonly body: RequestBody<Id>

@@ -56,6 +56,7 @@ describe('createToolmock', () => {
       seeds: ['bundled', seed],
       scenarios,
       strict: true,
+      documentedOnly: true,
       baseUrl: 'https://m.test/',
     })
     const client = await clientOf(mock)
@@ -102,6 +103,7 @@ describe('createToolmock', () => {
     [{ port: null }, /port is null; /],
     [{ idSeed: Number.NaN }, /idSeed is NaN; allowed: a whole number from 0 to 999999999$/],
     [{ strict: 'no' }, /strict is "no"; allowed: true or false$/],
+    [{ documentedOnly: 1 }, /documentedOnly is 1; allowed: true or false$/],
     [{ durability: 'lax' }, /durability is "lax"; allowed: one of strict, relaxed$/],
     [{ baseUrl: 'm.test' }, /baseUrl is "m.test"; allowed: an http or https URL without query$/],
     [{ tls: { cert: 'a.pem' } }, /tls is { cert: 'a.pem' }; allowed: true, or { cert, key }/],

@@ -94,11 +94,19 @@ describe.each(LOCATING)('locating an account by %s', (_, call) => {
       }),
   )
 
-  it('answers 400 without scope in strict mode (G21)', () =>
-    withToolmock({ strict: true }, async (mock) => {
+  it('answers 400 without scope with --documented-only, and names the flag (G21)', () =>
+    withToolmock({ documentedOnly: true }, async (mock) => {
       const { id } = await createAccount(mock)
-      expectError(await call(mock, ADA), 400, 'MISSING_LOCATOR')
+      const refused = await call(mock, ADA)
+      expectError(refused, 400, 'MISSING_LOCATOR')
+      expect(refused.body.message).toContain('--documented-only')
       expect((await call(mock, { id })).status).toBe(200)
+    }))
+
+  it('finds the account without scope with --strict (G21)', () =>
+    withToolmock({ strict: true }, async (mock) => {
+      await createAccount(mock)
+      expect((await call(mock, ADA)).status).toBe(200)
     }))
 })
 
@@ -132,7 +140,9 @@ describe.each([AUTH, DETAILS])('GET %s', (path) => {
         const { id } = await createAccount(mock)
         const answer = await mock.api.get(path, { id, surprise: '1' })
         expect(answer.status).toBe(strict ? 400 : 200)
-        if (strict) expect(fieldsOf(answer)).toEqual(['surprise'])
+        if (!strict) return
+        expect(fieldsOf(answer)).toEqual(['surprise'])
+        expect(answer.body.message).toContain('--strict')
       })
     }
   })

@@ -362,15 +362,23 @@ describe('paging of Discovery', () => {
     }))
 })
 
-describe('with --strict', () => {
+describe('with --documented-only', () => {
   it.each(['/tools', '/tools/scoped?identifier=ada', '/tools/available?identifier=ada', '/providers'])(
-    '%s is a 404',
+    '%s is a 404 that names the flag',
     (path) =>
-      withToolmock({ strict: true }, async ({ api }) => {
+      withToolmock({ documentedOnly: true }, async ({ api }) => {
         const answer = await api.get(path)
 
         expect(answer.status).toBe(404)
         expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PATH_NOT_FOUND' }] })
+        expect(answer.body.message).toContain('--documented-only')
       }),
   )
+})
+
+describe('with --strict', () => {
+  it('Discovery is served', () =>
+    withToolmock({ strict: true }, async ({ api }) => {
+      expect((await api.get('/tools')).status).toBe(200)
+    }))
 })
