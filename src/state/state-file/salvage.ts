@@ -19,7 +19,7 @@ const FRAME =
 
 /**
  * Reads a damaged state file line by line: every row and every other part that is whole is kept, however much around it
- * is broken. Snapshots are left out.
+ * is broken. Snapshots and origins are left out: their rows are deeper in the file.
  */
 export function salvageText(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
   const environments = byName<JsonValue>([])

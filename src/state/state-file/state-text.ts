@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
+import type { SeedBundle } from '../../domain/seed.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { inColumnOrder } from '../model/columns.ts'
 import { TABLE_NAMES } from '../model/model.ts'
@@ -31,7 +32,21 @@ function environmentPart(environment: StoredImage): Part {
   const { origins, scenario_definitions, scenario_runs, snapshots } = environment
   return object([
     ...imageParts(environment),
-    ['origins', rows(origins)],
+    [
+      'origins',
+      list(
+        origins.map(({ id, seed, exact, of_server, clock, kept }) =>
+          object([
+            ['id', line(id)],
+            ['seed', seedPart(seed)],
+            ['exact', seedPart(exact)],
+            ['of_server', line(of_server)],
+            ['clock', line(clock)],
+            ['kept', line(kept)],
+          ]),
+        ),
+      ),
+    ],
     ['scenario_definitions', rows(scenario_definitions)],
     ['scenario_runs', rows(scenario_runs)],
     [
@@ -55,6 +70,11 @@ function imageParts({ settings, clock, ids, tables }: EnvironmentRecord & Pick<E
       object(TABLE_NAMES.map((name) => [name, rows(tables[name], (row) => inColumnOrder(name, row))] as const)),
     ],
   ] as const
+}
+
+/** A seed may have as many accounts as the tables. */
+function seedPart(seed: SeedBundle): Part {
+  return object(Object.entries(seed).map(([name, value]) => [name, Array.isArray(value) ? rows(value) : line(value)]))
 }
 
 function line(value: unknown): Part {

@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { ThirdParty } from '../../src/domain/ports.ts'
+import { emptyBundle, type SeedBundle } from '../../src/domain/seed.ts'
+import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
+import { EnvironmentProvisioner } from '../../src/state/provisioning.ts'
+import { MemoryDisk } from '../support/memory-disk.ts'
+import { openTestRegistry, withDirectory } from '../support/worlds.ts'
+
+const connection = (key_id: string): SeedBundle['connections'][number] => ({ key_id, type: 'API_KEY' })
+const account = (identifier: string): SeedBundle['accounts'][number] => ({
+  connector: 'app',
+  identifier,
+  organization_id: '',
+  user_id: '',
+  status: 'PENDING_AUTH',
+  api_config: {},
+})
+const SERVER: SeedBundle = {
+  ...emptyBundle(),
+  clients: [{ id: 'c', client_secret: 's' }],
+  connections: [connection('app')],
+  accounts: [account('ada')],
+}
+const ADDED: SeedBundle = {
+  ...emptyBundle(),
+  clients: [{ id: 'ci-*', client_secret: 'ci' }],
+  providers: [{ display_name: 'Acme' }],
+  accounts: [account('grace')],
+}
+
+function provisioner(registry: EnvironmentRegistry, seed = SERVER): EnvironmentProvisioner {
+  const thirdParty = { accept: () => undefined } as unknown as ThirdParty
+  return new EnvironmentProvisioner({ registry, thirdParty: () => thirdParty, seed: () => Promise.resolve(seed) })
+}
+
+function identifiers(registry: EnvironmentRegistry): string[] {
+  return [...(registry.environment('default')?.model.tables.accounts.values() ?? [])].map(
+    ({ identifier }) => identifier,
+  )
+}
+
+describe('what an environment was made from', () => {
+  it('is what a reset goes back to after a restart, whatever the server is started with, ids included', () =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      const first = provisioner(registry)
+      const { environment } = await first.createDefault('default')
+      await first.add(environment, ADDED)
+      const { accounts, providers } = environment.model.tables
+      const made = [...accounts.values(), ...providers.values()].map(({ id }) => id)
+      await registry.close()
+
+      const again = await openTestRegistry({ file, fileSystem: new MemoryDisk([[file, disk.file(file)!]]) })
+      const restarted = again.environment('default')!
+      restarted.model.transact(() => restarted.model.tables.accounts.remove(made[0] ?? ''))
+      const second = provisioner(again, { ...emptyBundle(), clients: SERVER.clients })
+      await second.reset(restarted)
+      expect(identifiers(again)).toEqual(['ada', 'grace'])
+      const { tables } = restarted.model
+      expect([...tables.accounts.values(), ...tables.providers.values()].map(({ id }) => id)).toEqual(made)
+      const arrived = await second.arrive('ci-7', 'ci')
+      expect(arrived?.environment.name).toBe('ci-7')
+      expect([...(arrived?.environment.model.tables.accounts.values() ?? [])]).toHaveLength(2)
+      await again.close()
+    }))
+
+  it('is as before after a seed that the disk refuses', () =>
+    withDirectory(async (directory) => {
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file: join(directory, 'state.json'), fileSystem: disk })
+      const environments = provisioner(registry)
+      const { environment } = await environments.createDefault('default')
+      await registry.durable()
+      disk.fails = () => new Error('EIO: i/o error')
+      await environments.add(environment, ADDED)
+      await expect(registry.durable()).rejects.toThrow('nothing was changed')
+      disk.fails = () => undefined
+      expect(await environments.arrive('ci-7', 'ci')).toBeUndefined()
+      await environments.reset(environment)
+      expect(identifiers(registry)).toEqual(['ada'])
+      await registry.close()
+    }))
+})
