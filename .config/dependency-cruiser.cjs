@@ -54,7 +54,7 @@ const PACKAGES = {
   express: '^src/(http|control|pages|magic-links|third-party)/',
   lowdb: '^src/state/state-file/state-file\\.ts$',
   '@stoplight/prism-http': '^src/contract/prism-validator\\.ts$',
-  '@faker-js/faker': '^src/(third-party/|state/seeding/)',
+  '@faker-js/faker': '^src/(third-party/|state/seeding\\.ts$)',
   yaml: '^src/(documents|contract)/',
   'jsonc-parser': '^src/documents/source-text\\.ts$',
   zod: '^src/((documents|schema)/|control/input\\.ts$|state/state-file/validation\\.ts$)',

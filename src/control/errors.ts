@@ -8,7 +8,7 @@ import { JournalQueryError } from '../request-journal/query.ts'
 import { UnknownScenarioError } from '../scenarios/scenario-run.ts'
 import { type Finding, pathText, sentence } from '../schema/findings.ts'
 import { ClientIdTakenError } from '../state/environment-registry.ts'
-import { SeedConflictError } from '../state/seeding/accounts.ts'
+import { SeedConflictError } from '../state/seeding.ts'
 
 /** Every error of the control API, by its `code`. */
 const CATALOGUE = {

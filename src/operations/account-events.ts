@@ -7,7 +7,7 @@ import type { AuthRequest } from '../domain/magic-link.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { accountDue, type DueItem } from '../state/model/due-index.ts'
+import { accountDue, type DueItem } from '../state/model/deadlines.ts'
 
 /** The events that a scenario or a control call can cause on a connected account (1.3, 1.4). */
 export const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const

@@ -187,7 +187,7 @@ export class EnvironmentProvisioner {
    * Takes model, settings and clock back to the seed, together with what `more` changes, in one commit; clients and bearer
    * tokens stay.
    */
-  async reset(environment: Environment, more: () => void): Promise<void> {
+  async reset(environment: Environment, more: () => void = () => undefined): Promise<void> {
     const { thirdParty, time = systemTime } = this.#options
     const originNow = await this.#originOf(environment)
     environment.change(() => {

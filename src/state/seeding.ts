@@ -1,10 +1,21 @@
+import { type Account, issued, type Issued } from '../domain/account.ts'
+import { TRAITS } from '../domain/authorization-type.ts'
+import type { Connection } from '../domain/connection.ts'
+import type { Connector } from '../domain/connector.ts'
+import { areLive, type Credentials, mergeCredentials } from '../domain/credentials.ts'
+import { instant } from '../domain/instant.ts'
+import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty } from '../domain/ports.ts'
-import { isClientPattern, type SeedBundle } from '../domain/seed.ts'
-import type { Environment } from './environment.ts'
-import { putAccount } from './seeding/accounts.ts'
-import { putConnection, putConnector } from './seeding/connectors.ts'
-import { accountGenerator } from './seeding/generated-accounts.ts'
-import { putProvider } from './seeding/providers.ts'
+import { authorizationTypeOf, isMcp, type Provider, slug } from '../domain/provider.ts'
+import {
+  isClientPattern,
+  type SeedAccount,
+  type SeedBundle,
+  type SeedConnection,
+  type SeedGenerate,
+  type SeedProvider,
+} from '../domain/seed.ts'
+import { type Environment, now } from './environment.ts'
 
 /**
  * Puts a checked seed into an environment, in one transaction. What is there already under the same name (client,
@@ -39,4 +50,259 @@ export function putSeed(environment: Environment, thirdParty: ThirdParty, bundle
     for (const provider of bundle.providers) putProvider(environment, provider)
     for (const account of bundle.accounts) putAccount(environment, thirdParty, account)
   })
+}
+
+/**
+ * Puts a connector with its connection and its provider. A connector that only serves custom providers has neither (G47).
+ * Only inside a transaction.
+ */
+function putConnector(environment: Environment, connector: Connector): void {
+  const { connectors, connections, providers } = environment.model.tables
+  connectors.put({ ...connector, id: connector.connector })
+  if (connector.custom_provider !== null) return
+  const { connectionType: type } = TRAITS[connector.authorization_type]
+  const connection =
+    connectionNamed(environment, connector.connector) ?? newConnection(environment, connector.connector)
+  connections.put({ ...connection, type })
+  providers.put(providerOf(environment, connector))
+}
+
+/** Puts a connection, or changes what a connector's connection has beside its defaults. Only inside a transaction. */
+function putConnection(environment: Environment, seed: SeedConnection): void {
+  const connection = connectionNamed(environment, seed.key_id) ?? newConnection(environment, seed.key_id)
+  const { connections } = environment.model.tables
+  const id = seed.id ?? connection.id
+  if (id !== connection.id) connections.remove(connection.id)
+  connections.put({ ...connection, ...seed, id })
+}
+
+function connectionNamed(environment: Environment, keyId: string): Connection | undefined {
+  for (const connection of environment.model.tables.connections.values()) {
+    if (connection.key_id === keyId) return connection
+  }
+  return undefined
+}
+
+/** A connection as it is made for a name: the enumeration value is the name in upper case (G41). */
+function newConnection({ ids }: Environment, keyId: string): Connection {
+  return {
+    id: ids.id('conn'),
+    key_id: keyId,
+    organization_id: '',
+    organization_name: '',
+    domains: [],
+    enabled: true,
+    provider: keyId.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_'),
+    provider_key: keyId,
+    status: 'COMPLETED',
+    type: 'API_KEY',
+    mcp_server_url: '',
+  }
+}
+
+/** Each connector is also a provider that is not custom, with its name as identifier ("Discovery"). */
+function providerOf({ ids, model }: Environment, connector: Connector): Provider {
+  const { connector: identifier, display_name, description, icon_src, categories } = connector
+  const before = [...model.tables.providers.values()].find((each) => !each.is_custom && each.identifier === identifier)
+  return {
+    id: before?.id ?? ids.id('prv'),
+    identifier,
+    display_name,
+    description,
+    icon_src,
+    auth_patterns: [patternOf(connector)],
+    categories,
+    coming_soon: false,
+    display_priority: 0,
+    is_custom: false,
+    is_custom_mcp: false,
+    metadata: {},
+    proxy_enabled: false,
+    proxy_url: '',
+  }
+}
+
+/** What the mock reads in the patterns of custom providers (G38), written for its own. */
+function patternOf({ authorization_type: type, display_name, credentials, oauth }: Connector): JsonObject {
+  const fields = credentials.fields.map((field): JsonObject => ({ ...field }))
+  return {
+    type,
+    display_name,
+    ...(fields.length > 0 && { fields }),
+    ...(oauth.scopes.length > 0 && { oauth_config: { scopes: oauth.scopes } }),
+  }
+}
+
+/** Puts a custom provider and its connection, whose `key_id` is its identifier (G38). Only inside a transaction. */
+function putProvider(environment: Environment, seed: SeedProvider): void {
+  const { ids, model } = environment
+  const before = [...model.tables.providers.values()].find(
+    (each) => each.is_custom && each.identifier === seed.identifier,
+  )
+  const patterns = seed.auth_patterns ?? before?.auth_patterns ?? []
+  const provider: Provider = {
+    ...(before ?? NO_PROVIDER),
+    ...seed,
+    id: before?.id ?? seed.id ?? ids.id('prv'),
+    identifier: seed.identifier ?? `${slug(seed.display_name)}-${ids.id('p').slice(-8)}`,
+    auth_patterns: patterns,
+    is_custom: true,
+    is_custom_mcp: isMcp(patterns),
+  }
+  model.tables.providers.put(provider)
+  const connection =
+    connectionNamed(environment, provider.identifier) ?? newConnection(environment, provider.identifier)
+  const type = TRAITS[authorizationTypeOf(patterns)].connectionType
+  model.tables.connections.put({ ...connection, provider: 'CUSTOM', type })
+}
+
+const NO_PROVIDER = {
+  description: '',
+  icon_src: '',
+  categories: [],
+  coming_soon: false,
+  display_priority: 0,
+  metadata: {},
+  proxy_enabled: false,
+  proxy_url: '',
+} satisfies Partial<Provider>
+
+/**
+ * Puts an account in the state that the seed says, with what that state needs: credentials that its third party accepts
+ * when it is `ACTIVE`, none that it would accept when it is `EXPIRED` or `DISCONNECTED`, a pending auth request when it
+ * waits for verification. Only inside a transaction.
+ */
+function putAccount(environment: Environment, thirdParty: ThirdParty, seed: SeedAccount): void {
+  const { model } = environment
+  const connector = environment.connector(seed.connector)
+  if (!connector) throw new Error(`the seed has an account at ${JSON.stringify(seed.connector)}, which is no connector`)
+  const account = equipped(environment, connector, seed)
+  model.tables.accounts.put(account)
+  if (seed.status === 'PENDING_VERIFICATION') putAuthRequest(environment, account)
+  const accepted = seed.status === 'ACTIVE' ? account.credentials : account.pending?.credentials
+  if (accepted && areLive(accepted)) thirdParty.accept(connector, account, accepted)
+}
+
+function equipped(environment: Environment, connector: Connector, seed: SeedAccount): Account {
+  const { status, token_expires_at, last_used_at } = seed
+  const live = issuedBySeed(environment, connector, seed)
+  const waits = status === 'PENDING_VERIFICATION'
+  return {
+    ...placeOf(environment, seed),
+    connection_id: connectionNamed(environment, seed.connector)?.id ?? '',
+    connector: seed.connector,
+    provider: seed.connector,
+    identifier: seed.identifier,
+    organization_id: seed.organization_id,
+    user_id: seed.user_id,
+    authorization_type: connector.authorization_type,
+    status,
+    updated_at: now(environment),
+    api_config: seed.api_config,
+    ...(waits ? { credentials: {}, pending: live } : live),
+    ...(token_expires_at !== undefined && { token_expires_at }),
+    ...(last_used_at !== undefined && { last_used_at }),
+  }
+}
+
+/** The id and place of the account that is there already, or new ones. */
+function placeOf({ ids, model }: Environment, seed: SeedAccount): Pick<Account, 'id' | 'sequence'> {
+  const before = model.accountIndex.inScope(seed.connector, seed.identifier, seed)
+  if (before) return { id: before.id, sequence: before.sequence }
+  const id = seed.id ?? ids.id('ca')
+  if (model.tables.accounts.get(id)) throw new SeedConflictError(id)
+  return { id, sequence: model.count('account_sequence') }
+}
+
+function issuedBySeed(environment: Environment, connector: Connector, seed: SeedAccount): Issued {
+  const type = connector.authorization_type
+  const patch = seed.authorization_details ?? {}
+  const given = mergeCredentials({}, patch, type, seed.identifier)
+  const at = environment.clock.now()
+  // The service obtains these itself (2.2): a token whose time is over makes it do so at the first use.
+  if (TRAITS[type].source === 'service') return { credentials: given, token_expires_at: instant(at) }
+  if (seed.status === 'PENDING_AUTH') return { credentials: given }
+  const credentials = areLive(given)
+    ? given
+    : mergeCredentials(invented(environment, connector, seed.identifier), patch, type, seed.identifier)
+  const lifetime = seed.status === 'EXPIRED' ? 0 : connector.oauth.access_token_lifetime
+  return issued({ authorization_type: type }, credentials, lifetime, at)
+}
+
+/** Credentials as the third party would have issued them, or as somebody would have typed them in. */
+function invented({ ids }: Environment, connector: Connector, identifier: string): Credentials {
+  const { kind } = TRAITS[connector.authorization_type]
+  if (kind === 'static_auth') {
+    const fields = connector.credentials.fields.map(({ name, secret }) => [name, secret ? ids.opaque() : identifier])
+    return { static_auth: { details: Object.fromEntries(fields) as Record<string, string> } }
+  }
+  if (kind !== 'oauth_token') return {}
+  const { scopes, domain, refresh_token } = connector.oauth
+  return {
+    oauth_token: {
+      access_token: `at_${ids.opaque()}`,
+      refresh_token: refresh_token === 'none' ? '' : `rt_${ids.opaque()}`,
+      scopes,
+      domain,
+    },
+  }
+}
+
+function putAuthRequest(environment: Environment, account: Account): void {
+  environment.model.tables.auth_requests.put({
+    id: environment.ids.opaque(),
+    account_id: account.id,
+    identifier: account.identifier,
+    expires_at: instant(environment.clock.now() + environment.settings.auth_request_lifetime),
+    outcome: 'pending',
+  })
+}
+
+/** A seed has, for one of its accounts, the id that another account of the environment has. */
+export class SeedConflictError extends Error {
+  override readonly name = 'SeedConflictError'
+
+  constructor(readonly accountId: string) {
+    super(`the seed's account id ${JSON.stringify(accountId)} is another account's`)
+  }
+}
+
+/**
+ * Makes the accounts that a seed's `generate` asks for, with identifiers of invented people that nobody in the environment or
+ * the seed has. The same ids give the same people.
+ */
+async function accountGenerator(): Promise<(bundle: SeedBundle, environment: Environment) => SeedAccount[]> {
+  const { faker } = await import('@faker-js/faker/locale/en')
+  return (bundle, environment) => {
+    const taken = new Set([...environment.model.tables.accounts.values(), ...bundle.accounts].map(placeName))
+    // The library's instance is shared by the whole process: seeded here, used up before anybody else can run.
+    faker.seed(environment.ids.number())
+    const person = (): string => `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
+    return bundle.generate.flatMap((generate) =>
+      Array.from({ length: generate.accounts }, () => account(generate, person(), taken)),
+    )
+  }
+}
+
+/** `example.com` is nobody's (RFC 2606); whoever shares a name gets a number, as in real directories. */
+function account(generate: SeedGenerate, person: string, taken: Set<string>): SeedAccount {
+  const { connector, organization_id, user_id, status } = generate
+  for (let number = 1; ; number++) {
+    const identifier = `${person}${number === 1 ? '' : String(number)}@example.com`
+    const candidate: SeedAccount = { connector, identifier, organization_id, user_id, status, api_config: {} }
+    const name = placeName(candidate)
+    if (taken.has(name)) continue
+    taken.add(name)
+    return candidate
+  }
+}
+
+type Placed = Pick<SeedAccount, 'connector' | 'identifier' | 'organization_id' | 'user_id'>
+
+function placeName({ connector, identifier, organization_id, user_id }: Placed): string {
+  return JSON.stringify([connector, identifier, organization_id, user_id])
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z]+/g, '')
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Grant } from '../../src/domain/grant.ts'
 import { GrantIndex } from '../../src/state/model/grant-index.ts'
-import { DeferredRows } from '../../src/state/model/deferred-index.ts'
+import { DeferredRows } from '../../src/state/model/table.ts'
 
 const GRANTS = 2500
 

@@ -1,12 +1,8 @@
 import type { Account, Scope } from '../../domain/account.ts'
 import type { AccountFinder } from '../../domain/locator.ts'
 import type { Position } from '../../domain/page-token.ts'
-import { QueryCache } from './query-cache.ts'
-import { NameIndex } from './name-index.ts'
-import { PostingLists } from './posting-lists.ts'
-import { DisjointLists, SequenceList, type Sequences } from './sequence-list.ts'
-import { SequenceRows } from './sequence-rows.ts'
-import type { Index } from './table.ts'
+import { DisjointLists, QueryCache, SequenceList, type Sequences, union, ValueIndex } from './sequence-list.ts'
+import { DeferredRows, type Index } from './table.ts'
 import { contains, type Searched, TextSearch } from './text-search.ts'
 
 /** Exact matches, but for `query`, which is a case-insensitive substring of identifier, connector or provider (G1, G3). */
@@ -46,11 +42,12 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
   /** Rows by id are the table's own. */
   readonly #find: (id: string) => Account | undefined
   readonly #few: number
-  readonly #bySequence = new SequenceRows<Account>()
+  readonly #bySequence = new Map<number, Account>()
   readonly #named = new NameIndex()
   /** Made when a field is first asked for: a start need not wait for what may never be used. */
-  readonly #fields = new Map<ListedField, PostingLists>()
-  readonly #search = new TextSearch(this)
+  readonly #fields = new Map<ListedField, ValueIndex>()
+  /** Made when a text is first searched for. */
+  #search: TextSearch | undefined
   readonly #kept = new QueryCache(KEPT_LISTS)
 
   /** `few` is given by tests alone: the size up to which an answer to several filters is not kept. */
@@ -64,7 +61,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     if (before && this.#bySequence.get(before.sequence)?.id === before.id && (!after || !inSamePlaces(before, after)))
       this.#remove(before)
     if (after) this.#add(after, before)
-    this.#search.update(before, after)
+    this.#search?.update(before, after)
     if (!before || !after || !inSamePlaces(before, after)) this.#kept.update(before, after)
   }
 
@@ -101,10 +98,10 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     return this.#bySequence.values()
   }
 
-  byField(field: ListedField): PostingLists {
+  byField(field: ListedField): ValueIndex {
     const known = this.#fields.get(field)
     if (known) return known
-    const postings = new PostingLists()
+    const postings = new ValueIndex()
     for (const account of this.accounts()) postings.add(account[field], account.sequence)
     this.#fields.set(field, postings)
     return postings
@@ -166,7 +163,7 @@ export class AccountIndex implements Index<Account>, AccountFinder, Searched {
     )
     if (identifier !== undefined) lists.push(this.#named.identified(identifier))
     if (connectors) lists.push(this.#ofAny(connectors))
-    if (query !== undefined) lists.push(this.#search.matches(query))
+    if (query !== undefined) lists.push((this.#search ??= new TextSearch(this)).matches(query))
     return lists
   }
 
@@ -226,4 +223,49 @@ function isMatch(account: Account, { identifier, connectors, query, ...exact }: 
 
 function bySize(a: Sequences, b: Sequences): number {
   return a.size - b.size
+}
+
+/** Accounts by connector, then by identifier. */
+class NameIndex {
+  readonly #byConnector = new Map<string, ValueIndex>()
+  readonly #later = new DeferredRows<Account>((account) => this.#enter(account))
+
+  load(account: Account): void {
+    this.#later.add(account)
+  }
+
+  add(account: Account): void {
+    this.#later.enterAll()
+    this.#enter(account)
+  }
+
+  remove({ connector, identifier, sequence }: Account): void {
+    this.#later.enterAll()
+    const named = this.#byConnector.get(connector)
+    named?.remove(identifier, sequence)
+    if (named?.size === 0) this.#byConnector.delete(connector)
+  }
+
+  /** The accounts of a name; not to be changed. */
+  list(connector: string, identifier: string): SequenceList {
+    this.#later.enterAll()
+    return this.#byConnector.get(connector)?.list(identifier) ?? SequenceList.of([])
+  }
+
+  /** The accounts with an identifier at any connector. */
+  identified(identifier: string): SequenceList {
+    this.#later.enterAll()
+    return SequenceList.of(union([...this.#byConnector.values()].map((named) => named.list(identifier).toArray())))
+  }
+
+  /** Enters some of what was loaded; false when all of it is. */
+  enterSome(): boolean {
+    return this.#later.enterSome()
+  }
+
+  #enter({ connector, identifier, sequence }: Account): void {
+    let named = this.#byConnector.get(connector)
+    if (!named) this.#byConnector.set(connector, (named = new ValueIndex()))
+    named.add(identifier, sequence)
+  }
 }

@@ -1,6 +1,5 @@
 import type { Grant } from '../../domain/grant.ts'
-import { DeferredRows } from './deferred-index.ts'
-import type { Index } from './table.ts'
+import { DeferredRows, type Index } from './table.ts'
 
 /** Grants by what a call presents, by refresh token, and by account. */
 export class GrantIndex implements Index<Grant> {

@@ -1,3 +1,5 @@
+import type { Account } from '../../domain/account.ts'
+
 /** Ascending numbers, in one list or in several. */
 export interface Sequences {
   readonly size: number
@@ -210,4 +212,77 @@ function lowerBound(part: readonly number[], value: number): number {
     else high = middle
   }
   return low
+}
+
+/** Which rows have a value in one field, by value. A value that only one row has costs no list. */
+export class ValueIndex {
+  readonly #byValue = new Map<string, number | SequenceList>()
+
+  add(value: string, sequence: number): void {
+    const present = this.#byValue.get(value)
+    if (present === undefined) this.#byValue.set(value, sequence)
+    else if (typeof present !== 'number') present.add(sequence)
+    else if (present !== sequence) {
+      const list = SequenceList.of([present])
+      list.add(sequence)
+      this.#byValue.set(value, list)
+    }
+  }
+
+  remove(value: string, sequence: number): void {
+    const present = this.#byValue.get(value)
+    if (present === sequence) this.#byValue.delete(value)
+    else if (typeof present === 'object') {
+      present.remove(sequence)
+      if (present.size === 0) this.#byValue.delete(value)
+    }
+  }
+
+  /** The rows with a value; not to be changed. */
+  list(value: string): SequenceList {
+    const present = this.#byValue.get(value)
+    if (present === undefined) return SequenceList.of([])
+    return typeof present === 'number' ? SequenceList.of([present]) : present
+  }
+
+  get size(): number {
+    return this.#byValue.size
+  }
+
+  values(): IterableIterator<string> {
+    return this.#byValue.keys()
+  }
+}
+
+interface Kept {
+  readonly sequences: SequenceList
+  readonly isMatch: (account: Account) => boolean
+}
+
+/** Answers to questions that were dear to find, kept true while accounts come and go: pages are mostly asked for in a row. */
+export class QueryCache {
+  /** By question, the least recently asked first. */
+  readonly #kept = new Map<string, Kept>()
+  readonly #atMost: number
+
+  constructor(atMost: number) {
+    this.#atMost = atMost
+  }
+
+  /** The accounts that match, in creation order; not to be changed. `find` is asked when they are not known. */
+  of(question: string, isMatch: (account: Account) => boolean, find: () => readonly number[]): SequenceList {
+    const kept = this.#kept.get(question) ?? { sequences: SequenceList.of(find()), isMatch }
+    this.#kept.delete(question)
+    this.#kept.set(question, kept)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > this.#atMost && oldest !== undefined) this.#kept.delete(oldest)
+    return kept.sequences
+  }
+
+  update(before: Account | undefined, after: Account | undefined): void {
+    for (const { sequences, isMatch } of this.#kept.values()) {
+      if (before) sequences.remove(before.sequence)
+      if (after && isMatch(after)) sequences.add(after.sequence)
+    }
+  }
 }

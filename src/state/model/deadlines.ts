@@ -1,9 +1,111 @@
+import type { Account } from '../../domain/account.ts'
+import { TRAITS } from '../../domain/authorization-type.ts'
 import type { BearerToken } from '../../domain/client.ts'
 import type { AuthorizationCode, Grant } from '../../domain/grant.ts'
 import { type Instant, instant } from '../../domain/instant.ts'
 import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
-import { Heap } from './heap.ts'
 import type { Index, Row } from './table.ts'
+
+/*
+ * What time does to rows: the due index finds what the clock changes, the expiry index what can be removed. Both keep a
+ * heap in which outdated items stay until they surface, or until they outnumber the others.
+ */
+
+const SWEEP_AT = 1024
+
+/** Something that the clock will bring about: an account's token expires, or an auth request does. */
+export interface DueItem {
+  at: Instant
+  kind: 'account' | 'auth_request'
+  id: string
+}
+
+/**
+ * What falls due, earliest first, without looking at every row: a heap in which outdated items stay until they surface or
+ * are swept out, and by row what is true now.
+ */
+export class DueIndex {
+  #heap = new Heap<DueItem>(isDueEarlier)
+  readonly #present = { account: new Map<string, Instant>(), auth_request: new Map<string, Instant>() }
+  /** Taken in a transaction that is not over, or just before it. */
+  #taken: DueItem[] = []
+
+  readonly accounts: Index<Account> = {
+    update: (before, after) => this.#expect('account', before ?? after, after && accountDue(after)),
+  }
+
+  readonly authRequests: Index<AuthRequest> = {
+    update: (before, after) =>
+      this.#expect('auth_request', before ?? after, after?.outcome === 'pending' ? after.expires_at : undefined),
+  }
+
+  /**
+   * Removes and returns the earliest item that is due at `now`. It comes back when the transaction around or after it
+   * fails, and when the row it is about is rolled back to what it was.
+   */
+  take(now: Instant): DueItem | undefined {
+    for (let first = this.#heap.first; first && first.at <= now; first = this.#heap.first) {
+      this.#heap.pop()
+      if (!this.#isPresent(first)) continue
+      this.#present[first.kind].delete(first.id)
+      this.#taken.push(first)
+      return first
+    }
+    return undefined
+  }
+
+  /** What was taken has been dealt with. */
+  keepTaken(): void {
+    if (this.#taken.length > 0) this.#taken = []
+  }
+
+  /** What was taken has not been dealt with: it is due again. */
+  putBackTaken(): void {
+    for (const item of this.#taken.splice(0)) {
+      if (!this.#present[item.kind].has(item.id)) this.#add(item)
+    }
+  }
+
+  #expect(kind: DueItem['kind'], row: { id: string } | undefined, at: Instant | undefined): void {
+    if (!row) return
+    const present = this.#present[kind]
+    if (at === undefined) present.delete(row.id)
+    else if (present.get(row.id) !== at) this.#add({ at, kind, id: row.id })
+  }
+
+  #add(item: DueItem): void {
+    this.#present[item.kind].set(item.id, item.at)
+    this.#heap.push(item)
+    const live = this.#present.account.size + this.#present.auth_request.size
+    if (this.#heap.size > 2 * live + SWEEP_AT) this.#sweep()
+  }
+
+  #sweep(): void {
+    const heap = new Heap<DueItem>(isDueEarlier)
+    for (const kind of ['account', 'auth_request'] as const) {
+      for (const [id, at] of this.#present[kind]) heap.push({ at, kind, id })
+    }
+    this.#heap = heap
+  }
+
+  #isPresent(item: DueItem): boolean {
+    return this.#present[item.kind].get(item.id) === item.at
+  }
+}
+
+/** When an active account's token expires with nothing to renew it; undefined when the clock changes nothing. */
+export function accountDue(account: Account): Instant | undefined {
+  if (account.status !== 'ACTIVE' || account.token_expires_at === undefined) return undefined
+  const renewable =
+    TRAITS[account.authorization_type].source === 'service' || account.credentials.oauth_token?.refresh_token
+  return renewable ? undefined : account.token_expires_at
+}
+
+/** In the order of time; at the same time by kind and id, so that two runs do the same (1.3). */
+function isDueEarlier(a: DueItem, b: DueItem): boolean {
+  if (a.at !== b.at) return a.at < b.at
+  return a.kind === b.kind ? a.id < b.id : a.kind < b.kind
+}
 
 type ExpiringTable = 'bearer_tokens' | 'magic_links' | 'auth_requests' | 'authorization_codes' | 'grants'
 
@@ -28,8 +130,6 @@ const REMEMBERED_OVER = 10_000
 const REMEMBERED_MOST = 50_000
 /** Rows that one commit removes at most: more than it can make, and few enough not to be noticed. */
 const PER_COMMIT = 16
-/** Outdated items are swept out once they outnumber the others by this many. */
-const SWEEP_AT = 1024
 
 /**
  * Rows that come with use and end by themselves, the earliest end first. Commits remove them in passing, so that neither
@@ -87,7 +187,7 @@ export class ExpiryIndex {
 
 /** When rows ended or will, the earliest first: a heap in which outdated items stay until they surface or are swept out. */
 class Endings {
-  #heap = new Heap<Expiring>(earlier)
+  #heap = new Heap<Expiring>(isEndEarlier)
   readonly #ends = new Map<string, Expiring>()
 
   get size(): number {
@@ -123,7 +223,7 @@ class Endings {
   }
 
   #sweep(): void {
-    this.#heap = new Heap<Expiring>(earlier)
+    this.#heap = new Heap<Expiring>(isEndEarlier)
     for (const item of this.#ends.values()) this.#heap.push(item)
   }
 
@@ -147,7 +247,60 @@ function isRevoked({ revoked, refresh_revoked }: Grant): boolean {
 }
 
 /** In the order of time; at the same time by table and id, so that two runs do the same (1.3). */
-function earlier(a: Expiring, b: Expiring): boolean {
+function isEndEarlier(a: Expiring, b: Expiring): boolean {
   if (a.at !== b.at) return a.at < b.at
   return a.table === b.table ? a.id < b.id : a.table < b.table
+}
+
+/** A binary heap: the item that comes before all others is at hand, whatever the order they were pushed in. */
+class Heap<T> {
+  readonly #items: T[] = []
+  readonly #before: (a: T, b: T) => boolean
+
+  constructor(before: (a: T, b: T) => boolean) {
+    this.#before = before
+  }
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  get first(): T | undefined {
+    return this.#items[0]
+  }
+
+  push(item: T): void {
+    let at = this.#items.push(item) - 1
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (!this.#swapUnlessInOrder(parent, at)) return
+      at = parent
+    }
+  }
+
+  pop(): T | undefined {
+    const first = this.#items[0]
+    const last = this.#items.pop()
+    if (last === undefined || this.#items.length === 0) return first
+    this.#items[0] = last
+    for (let at = 0; ;) {
+      const child = this.#smallerChild(at)
+      if (child >= this.#items.length || !this.#swapUnlessInOrder(at, child)) return first
+      at = child
+    }
+  }
+
+  #smallerChild(at: number): number {
+    const left = 2 * at + 1
+    const [a, b] = [this.#items[left], this.#items[left + 1]]
+    return a !== undefined && b !== undefined && this.#before(b, a) ? left + 1 : left
+  }
+
+  #swapUnlessInOrder(upper: number, lower: number): boolean {
+    const [a, b] = [this.#items[upper], this.#items[lower]]
+    if (a === undefined || b === undefined || !this.#before(b, a)) return false
+    this.#items[upper] = b
+    this.#items[lower] = a
+    return true
+  }
 }
