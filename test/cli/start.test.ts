@@ -77,7 +77,7 @@ describe('toolmock start', () => {
     const first = await toolmock.start(['--state', state])
     expect((await first.stop()).code).toBe(0)
     const written = readFileSync(state, 'utf8')
-    expect(JSON.parse(written)).toMatchObject({ version: 1, environments: { default: {} } })
+    expect(JSON.parse(written)).toMatchObject({ version: 2, environments: { default: {} } })
 
     const seed = toolmock.path('other.yaml')
     writeFileSync(seed, 'clients:\n  - { client_id: other, client_secret: other }\n')
@@ -95,7 +95,8 @@ describe('toolmock start', () => {
     const asked = ['--seed', 'bundled', '--clock', '2030-01-01', '--id-seed', '2']
     const { stderr } = await (await toolmock.start(['--state', state, ...asked])).stop()
     expect(stderr).toContain('keeps its own: the seed, the clock, the id seed were not applied; --fresh starts anew')
-    expect(readFileSync(state, 'utf8')).toContain('"frozen_at": "2026-01-01T00:00:00.000Z"')
+    const { environments } = JSON.parse(readFileSync(state, 'utf8')) as { environments: Record<string, unknown> }
+    expect(environments['default']).toMatchObject({ clock: { frozen_at: '2026-01-01T00:00:00.000Z' } })
 
     const plain = await (await toolmock.start(['--state', state])).stop()
     expect(plain.stderr).toBe('')
