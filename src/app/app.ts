@@ -132,7 +132,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     environments: new EnvironmentProvisioner({
       registry,
       thirdParty: (environment) => thirdParties.client(environment),
-      seed: () => loadSeeds(options.seeds ?? [BUNDLED], checks),
+      seed: () => loadSeeds(options.seeds ?? [BUNDLED], checks, (line) => options.log?.info(line)),
       clock: { now: options.clock, frozen: options.freeze },
       idSeed: options.idSeed,
       time: options.time,

@@ -2,7 +2,7 @@ import type { AppServices } from '../app-services.ts'
 import { isPath, loadScenarios } from '../documents/load-scenarios.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
 import { DocumentError } from '../documents/problem.ts'
-import { textFiles } from '../documents/seed-files.ts'
+import { connectorsBeside, textFiles, type TextFile, textsBeside } from '../documents/seed-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { FileWatch } from './file-watch.ts'
@@ -14,6 +14,8 @@ interface Source {
   readonly name: string
   /** Files and folders. */
   readonly paths: readonly string[]
+  /** The texts that belong to a path. */
+  readonly read: (path: string) => Promise<readonly TextFile[]>
   /** Reads and checks all of it, and answers what applies it. @throws DocumentError, StartError */
   prepare(): Promise<() => Promise<void>>
 }
@@ -24,10 +26,11 @@ export async function watchFiles(
   services: AppServices,
 ): Promise<{ close(): Promise<void> }> {
   const { registry, environments, scenarios, documentChecks, log } = services
-  const sources: Source[] = [
+  const all: Source[] = [
     {
       name: 'the seed',
       paths: seeds.filter((path) => path !== BUNDLED),
+      read: async (path) => [...(await textFiles(path)), ...(await textsBeside(path))],
       prepare: async () => {
         const seed = await loadSeeds(seeds, documentChecks)
         return () => environments.reseed(seed, DEFAULT_ENVIRONMENT)
@@ -36,6 +39,7 @@ export async function watchFiles(
     {
       name: 'the scenarios',
       paths: names.filter(isPath),
+      read: textFiles,
       prepare: async () => {
         const environment = registry.environment(DEFAULT_ENVIRONMENT)
         const connectors = environment ? knownConnectors(environment) : new Map<string, undefined>()
@@ -46,7 +50,8 @@ export async function watchFiles(
         }
       },
     },
-  ].filter(({ paths }) => paths.length > 0)
+  ]
+  const sources = all.filter(({ paths }) => paths.length > 0)
   if (sources.length === 0) {
     log.warn('there is nothing to watch: --watch is about the files that --seed and --scenario name')
     return { close: () => Promise.resolve() }
@@ -60,7 +65,7 @@ export async function watchFiles(
       for (const source of watched) await source.reloadIfChanged()
     })
   }
-  const paths = sources.flatMap((source) => source.paths)
+  const paths = sources.flatMap((source) => source.paths.flatMap((path) => [path, connectorsBeside(path)]))
   const watch = new FileWatch(paths, { changed, failed: (reason) => log.warn(reason) })
   // Files may have changed between the start of the server and here.
   changed()
@@ -103,11 +108,11 @@ class WatchedSource {
 /** By file; a path that cannot be read has the reason in place of a text. */
 type Texts = ReadonlyMap<string, string>
 
-async function textsOf({ paths }: Source): Promise<Texts> {
+async function textsOf({ paths, read }: Source): Promise<Texts> {
   const texts = new Map<string, string>()
   for (const path of paths) {
     try {
-      for (const { file, text } of await textFiles(path)) texts.set(file, text)
+      for (const { file, text } of await read(path)) texts.set(file, text)
     } catch (error) {
       texts.set(path, String(error))
     }

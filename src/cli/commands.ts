@@ -19,7 +19,8 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
   {
     name: 'validate',
     operands: ' FILE…',
-    summary: 'check seed, connector and scenario files; exit 1 when one has a problem, 2 when one cannot be read',
+    summary:
+      'check files and folders as a start with all of them would: seeds, `bundled` among them, connectors and scenarios; exit 1 when one has a problem, 2 when one cannot be read',
     load: async () => (await import('./validate.ts')).validate,
   },
   {

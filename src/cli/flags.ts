@@ -149,7 +149,7 @@ const FLAGS = [
     placeholder: 'PATH',
     default: ['bundled'],
     variable: true,
-    help: 'a file or a directory in place of the bundled seed; give `bundled` too to add to it',
+    help: 'a file, with the `connectors` folder beside it, or a directory in place of the bundled seed; give `bundled` too to add to it',
   },
   {
     name: 'scenario',

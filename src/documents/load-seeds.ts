@@ -5,22 +5,27 @@ import { fileURLToPath } from 'node:url'
 import { mergeBundles, type SeedBundle, withDefaultClient } from '../domain/seed.ts'
 import { parseBundle } from './bundle.ts'
 import type { DocumentChecks } from './connector-checks.ts'
+import type { BundledSeed } from './read-bundles.ts'
 
 /** The name under which `--seed` knows the seed that comes with the package. */
 export const BUNDLED = 'bundled'
 
 /**
  * The seeds at these paths, one after the other: a file, a folder, or `bundled`. Neither YAML nor zod is loaded for the
- * bundled one where the build has left it parsed.
+ * bundled one where the build has left it parsed. `note` is told which connectors came with a seed file.
  * @throws DocumentError with the problems of all files; UnreadableFileError
  */
-export async function loadSeeds(paths: readonly string[], checks: DocumentChecks): Promise<SeedBundle> {
+export async function loadSeeds(
+  paths: readonly string[],
+  checks: DocumentChecks,
+  note?: (line: string) => void,
+): Promise<SeedBundle> {
   if (paths.length === 1 && paths[0] === BUNDLED) {
     const parsed = await parsedBundledSeed()
     if (parsed) return withDefaultClient(parsed)
   }
   const { readBundles } = await import('./read-bundles.ts')
-  const bundles = await readBundles(paths, checks, { folder: bundledSeedFolder, parsed: parsedBundledSeed })
+  const bundles = await readBundles(paths, checks, BUNDLED_SEED, note)
   return withDefaultClient(mergeBundles(bundles))
 }
 
@@ -41,6 +46,8 @@ async function parsedBundledSeed(): Promise<SeedBundle | undefined> {
   if (!fileURLToPath(import.meta.url).startsWith(folder + sep) || !existsSync(file)) return undefined
   return parseBundle(await readFile(file, 'utf8'))
 }
+
+export const BUNDLED_SEED: BundledSeed = { folder: bundledSeedFolder, parsed: parsedBundledSeed }
 
 function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url))

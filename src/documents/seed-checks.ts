@@ -10,9 +10,12 @@ import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
 /** The connectors that a seed may refer to; `undefined` behind a name whose own file has problems. */
 export type KnownConnectors = ReadonlyMap<string, Connector | undefined>
 
-/** Every connector that a bundle brings: its connector files, the connections of account types, its custom providers (G19). */
-export function connectorsIn(bundle: SeedBundle): KnownConnectors {
-  const known = new Map<string, Connector | undefined>()
+/**
+ * The connectors that there are once a bundle is added to those that are there: its connector files, its connections of account
+ * types, its custom providers (G19). A connector file that only serves custom providers takes the name away (G47).
+ */
+export function connectorsIn(bundle: SeedBundle, there: KnownConnectors = new Map()): KnownConnectors {
+  const known = new Map(there)
   for (const provider of bundle.providers) {
     if (provider.identifier !== undefined)
       known.set(
@@ -24,9 +27,16 @@ export function connectorsIn(bundle: SeedBundle): KnownConnectors {
     const authorizationType = type && typeOfConnection(type)
     if (authorizationType) known.set(key_id, bareConnector(key_id, authorizationType))
   }
-  for (const connector of bundle.connectors)
+  for (const connector of bundle.connectors) {
     if (connector.custom_provider === null) known.set(connector.connector, connector)
+    else known.delete(connector.connector)
+  }
   return known
+}
+
+/** The names of connector files in a seed's list of connectors. */
+export function listedNames(seed: JsonValue): string[] {
+  return textsAt(seed, ['connectors', '*'])
 }
 
 /** The name of a connector document, and the names in a seed's list of connectors. */

@@ -1,21 +1,26 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Connector } from '../domain/connector.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { type CheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { DocumentError, type Problem, UnreadableFileError } from './problem.ts'
 import { located, type ReadConnector, readDocument, type ReadScenario, type ReadSeed } from './read.ts'
-import { checkSeed, connectorsIn, type KnownConnectors, namesIn, possibleNames } from './seed-checks.ts'
+import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
 import { toBundle } from './seed.ts'
 
-/** The files that make one seed: a folder's, or one. */
+/** The files at one path that a seed is read from. */
 export interface SeedFiles {
+  /** Every file, and what it was taken for. */
+  files: { file: string; kind: 'seed' | 'connector' | 'scenario' | 'unknown' }[]
   seeds: ReadSeed[]
   connectors: ReadConnector[]
-  /** No part of a seed. */
+  /** No part of a seed: those of a folder are left to `--scenario`. */
   scenarios: ReadScenario[]
   /** Problems of files that are none of these. */
   problems: Problem[]
+  isFolder: boolean
+  /** The names of the connectors that came with a seed file. */
+  beside: string[]
 }
 
 export interface TextFile {
@@ -25,8 +30,24 @@ export interface TextFile {
 
 /** The text of a file, or of every YAML and JSON file in a folder, at any depth and in the order of their names. */
 export async function textFiles(path: string): Promise<TextFile[]> {
-  const files = await filesAt(path)
-  return Promise.all(files.map(async (file) => ({ file, text: await readText(file) })))
+  const files = (await isFolder(path)) ? await filesIn(path) : [path]
+  if (files.length === 0) throw new UnreadableFileError(path, 'the folder holds no .yaml, .yml or .json file')
+  return textsOf(files)
+}
+
+/** The texts in the folder `connectors` beside a file; none beside a folder, which has its connectors inside. */
+export async function textsBeside(path: string): Promise<TextFile[]> {
+  const folder = connectorsBeside(path)
+  const isThere = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  return !isThere || (await isFolder(path)) ? [] : textsOf(await filesIn(folder))
+}
+
+/** The folder beside a seed file whose connectors come with it. */
+export function connectorsBeside(path: string): string {
+  return join(dirname(path), 'connectors')
 }
 
 /** The text of one file. @throws UnreadableFileError */
@@ -34,19 +55,41 @@ export function textOf(file: string): Promise<string> {
   return readText(file)
 }
 
-export async function readSeedFiles(files: readonly TextFile[], checks: DocumentChecks): Promise<SeedFiles> {
-  return readFiles(files, { ...checks, toolSchemas: new ToolSchemaCheck() })
+/** Reads the seed at a path: a folder, or a file; the connectors beside a seed file come with it. @throws UnreadableFileError */
+export async function readSeedFiles(path: string, checks: DocumentChecks): Promise<SeedFiles> {
+  const context = { ...checks, toolSchemas: new ToolSchemaCheck() }
+  const read = { ...(await readFiles(await textFiles(path), context)), isFolder: await isFolder(path) }
+  if (read.seeds.length === 0) return read
+  const beside = await readFiles(await textsBeside(path), context)
+  return {
+    ...read,
+    files: [...read.files, ...beside.files],
+    seeds: [...read.seeds, ...beside.seeds],
+    connectors: [...read.connectors, ...beside.connectors],
+    scenarios: [...read.scenarios, ...beside.scenarios],
+    problems: [...read.problems, ...beside.problems],
+    beside: beside.connectors.flatMap(({ source }) => namesIn(source.value)),
+  }
 }
 
 /** The files of the bundled seed, whose JSON Schemas are not compiled again. */
-export async function readBundledFiles(files: readonly TextFile[], checks: DocumentChecks): Promise<SeedFiles> {
-  return readFiles(files, checks)
+export async function readBundledFiles(folder: string, checks: DocumentChecks): Promise<SeedFiles> {
+  return readFiles(await textFiles(folder), checks)
 }
 
 async function readFiles(files: readonly TextFile[], context: CheckContext): Promise<SeedFiles> {
-  const read: SeedFiles = { seeds: [], connectors: [], scenarios: [], problems: [] }
+  const read: SeedFiles = {
+    files: [],
+    seeds: [],
+    connectors: [],
+    scenarios: [],
+    problems: [],
+    isFolder: false,
+    beside: [],
+  }
   for (const { text, file } of files) {
     const document = await readDocument(text, file, context)
+    read.files.push({ file, kind: document.kind })
     if (document.kind === 'seed') read.seeds.push(document)
     else if (document.kind === 'connector') read.connectors.push(document)
     else if (document.kind === 'scenario') read.scenarios.push(document)
@@ -62,25 +105,24 @@ export function bundleOf({ seeds, connectors }: SeedFiles): SeedBundle {
   return mergeBundles([...bundles, { ...emptyBundle(), connectors: files }])
 }
 
-/** Everything that is wrong with the files of a seed, given the connectors that there are besides. */
-export function problemsOf(files: SeedFiles, besides: KnownConnectors): Problem[] {
-  const { seeds, connectors, scenarios, problems } = files
-  const raw = [
-    ...connectors.flatMap(({ source }) => namesIn(source.value)),
-    ...seeds.flatMap(({ source, document }) => (document ? namesIn(source.value) : possibleNames(source.value))),
-  ]
-  const known = new Map([
-    ...raw.map((name) => [name, undefined] as const),
-    ...besides,
-    ...connectorsIn(bundleOf(files)),
-  ])
+/** Everything that is wrong with the files of a seed; `known` are the connectors that there are once it is added. */
+export function problemsOf(files: SeedFiles, known: KnownConnectors): Problem[] {
+  const { seeds, connectors, scenarios, problems, isFolder } = files
   const names = new Set(connectors.flatMap(({ source }) => namesIn(source.value)))
+  // Names of connectors that cannot be read are known, so that one mistake is reported once.
+  const unread = [
+    ...connectors.flatMap(({ source, connector }) => (connector ? [] : namesIn(source.value))),
+    ...seeds.flatMap(({ source, document }) =>
+      document ? listedNames(source.value).filter((name) => !names.has(name)) : possibleNames(source.value),
+    ),
+  ]
+  const all = new Map([...unread.map((name) => [name, undefined] as const), ...known])
   return [
     ...problems,
-    ...seeds.flatMap((seed) => [...seed.problems, ...located(seed.source, checkSeed(seed.source.value, known, names))]),
+    ...seeds.flatMap((seed) => [...seed.problems, ...located(seed.source, checkSeed(seed.source.value, all, names))]),
     ...connectors.flatMap((connector) => connector.problems),
     ...repeatedConnectors(connectors),
-    ...scenarios.map(({ source }) =>
+    ...(isFolder ? [] : scenarios).map(({ source }) =>
       source.problem({
         path: [],
         found: 'a scenario',
@@ -90,12 +132,13 @@ export function problemsOf(files: SeedFiles, besides: KnownConnectors): Problem[
   ]
 }
 
-/** One seed document, checked against the connectors that there are besides. @throws DocumentError */
-export async function parseSeed(file: TextFile, checks: DocumentChecks, besides: KnownConnectors): Promise<SeedBundle> {
-  const files = await readSeedFiles([file], checks)
-  const problems = problemsOf(files, besides)
+/** One seed document, to be added where these connectors are. @throws DocumentError */
+export async function parseSeed(file: TextFile, checks: DocumentChecks, there: KnownConnectors): Promise<SeedBundle> {
+  const files = await readFiles([file], { ...checks, toolSchemas: new ToolSchemaCheck() })
+  const bundle = bundleOf(files)
+  const problems = problemsOf(files, connectorsIn(bundle, there))
   if (problems.length > 0) throw new DocumentError(problems)
-  return bundleOf(files)
+  return bundle
 }
 
 function repeatedConnectors(connectors: readonly ReadConnector[]): Problem[] {
@@ -111,16 +154,20 @@ function repeatedConnectors(connectors: readonly ReadConnector[]): Problem[] {
   })
 }
 
-async function filesAt(path: string): Promise<string[]> {
-  const isFolder = await stat(path).then((found) => found.isDirectory(), unreadable(path))
-  if (!isFolder) return [path]
-  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(unreadable(path))
-  const files = entries
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then((found) => found.isDirectory(), unreadable(path))
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(unreadable(folder))
+  return entries
     .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
-  if (files.length > 0) return files
-  throw new UnreadableFileError(path, 'the folder holds no .yaml, .yml or .json file')
+}
+
+function textsOf(files: readonly string[]): Promise<TextFile[]> {
+  return Promise.all(files.map(async (file) => ({ file, text: await readText(file) })))
 }
 
 async function readText(file: string): Promise<string> {

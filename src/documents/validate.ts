@@ -1,51 +1,55 @@
+import { mergeBundles } from '../domain/seed.ts'
 import { type DocumentChecks } from './connector-checks.ts'
-import { BUNDLED, loadSeeds } from './load-seeds.ts'
+import { BUNDLED, BUNDLED_SEED, loadSeeds } from './load-seeds.ts'
 import { type Problem, UnreadableFileError } from './problem.ts'
+import { problemsOfSources, type ReadSource, readSource } from './read-bundles.ts'
 import { connectorsIn, type KnownConnectors } from './seed-checks.ts'
 import { problemsOfScenario } from './scenario-files.ts'
-import { bundleOf, problemsOf, readSeedFiles, type SeedFiles, type TextFile, textFiles } from './seed-files.ts'
+import type { SeedFiles } from './seed-files.ts'
 
 export interface Validation {
-  /** Every file that was read and what it was taken for. */
-  files: { file: string; kind: 'seed' | 'connector' | 'scenario' | 'unknown' }[]
+  files: SeedFiles['files']
   problems: Problem[]
   unreadable: { file: string; reason: string }[]
 }
 
 /**
- * Checks files and folders as one seed, each file as what it is. A seed or scenario may also refer to the bundled
- * connectors, because it may be meant to be added to them.
+ * Checks files and folders as a start with all of them would: seeds as `--seed` takes them, `bundled` among them, scenarios as
+ * `--scenario` does.
  */
 export async function validateFiles(paths: readonly string[], checks: DocumentChecks): Promise<Validation> {
   const unreadable: Validation['unreadable'] = []
-  const texts: TextFile[] = []
+  const sources: ReadSource[] = []
   for (const path of paths) {
     try {
-      texts.push(...(await textFiles(path)))
+      sources.push(await readSource(path, checks, BUNDLED_SEED))
     } catch (error) {
       if (!(error instanceof UnreadableFileError)) throw error
       unreadable.push({ file: error.file, reason: error.reason })
     }
   }
-  const unique = [...new Map(texts.map((each) => [each.file, each])).values()]
-  const read = await readSeedFiles(unique, checks)
-  const referring = read.seeds.length + read.scenarios.length > 0
-  const besides: KnownConnectors = referring ? connectorsIn(await loadSeeds([BUNDLED], checks)) : new Map()
-  const kinds = new Map(
-    [...read.seeds, ...read.connectors, ...read.scenarios].map(({ source, kind }) => [source.file, kind]),
-  )
-  const files = unique.map(({ file }) => ({ file, kind: kinds.get(file) ?? ('unknown' as const) }))
-  const problems = [
-    ...problemsOf({ ...read, scenarios: [] }, besides),
-    ...(await scenarioProblems(read, besides, checks)),
-  ]
-  return { files, problems, unreadable }
+  const seeds = sources.map(({ files, ...source }) => ({
+    ...source,
+    ...(files && { files: { ...files, scenarios: [] } }),
+  }))
+  const files = sources.flatMap((source) => source.files?.files ?? [])
+  return {
+    files: [...new Map(files.map((each) => [each.file, each])).values()],
+    problems: [...problemsOfSources(seeds), ...(await scenarioProblems(sources, checks))],
+    unreadable,
+  }
 }
 
-/** A scenario may be about the connectors beside it, and about the bundled ones. */
-async function scenarioProblems(read: SeedFiles, besides: KnownConnectors, checks: DocumentChecks): Promise<Problem[]> {
-  if (read.scenarios.length === 0) return []
-  const connectors = new Map([...besides, ...connectorsIn(bundleOf(read))])
-  const operations = await checks.operations()
-  return read.scenarios.flatMap((scenario) => problemsOfScenario(scenario, { operations, connectors }))
+async function scenarioProblems(sources: readonly ReadSource[], checks: DocumentChecks): Promise<Problem[]> {
+  const scenarios = sources.flatMap(({ files }) => files?.scenarios ?? [])
+  if (scenarios.length === 0) return []
+  const [connectors, operations] = [await connectorsOf(sources, checks), await checks.operations()]
+  return scenarios.flatMap((scenario) => problemsOfScenario(scenario, { operations, connectors }))
+}
+
+/** Like a start without `--seed`, files that bring no seed have the bundled one. */
+async function connectorsOf(sources: readonly ReadSource[], checks: DocumentChecks): Promise<KnownConnectors> {
+  const isSeed = ({ files }: ReadSource): boolean => !files || files.seeds.length + files.connectors.length > 0
+  if (!sources.some(isSeed)) return connectorsIn(await loadSeeds([BUNDLED], checks))
+  return connectorsIn(mergeBundles(sources.map(({ bundle }) => bundle)))
 }

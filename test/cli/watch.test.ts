@@ -66,6 +66,22 @@ describe('toolmock start --watch', () => {
     expect((await serving.stop()).code).toBe(0)
   })
 
+  it('names the connectors that came with a seed file, and applies them when they change', async () => {
+    const seed = put('file/default.yaml', SEED('ada'))
+    const connector = put('file/connectors/clock.yaml', CONNECTOR('noon'))
+    const serving = await toolmock.start(['--in-memory', '--watch', '--seed', seed])
+    expect(await serving.logged(/./)).toEqual([
+      `info ${seed}: 1 connector came with it from the folder beside it: clock`,
+    ])
+    const execute = await executing(serving.url)
+    expect(await execute('ada')).toMatchObject({ data: { says: 'noon' } })
+
+    put('file/connectors/clock.yaml', CONNECTOR('midnight'))
+    await serving.logged(new RegExp(`^info reloaded the seed: ${connector}$`))
+    expect(await execute('ada')).toMatchObject({ data: { says: 'midnight' } })
+    await serving.stop()
+  })
+
   it('keeps the last good one when a file is bad, and says every problem with its place', async () => {
     const connector = put('bad/clock.yaml', CONNECTOR('noon'))
     const seed = put('bad/default.yaml', SEED('ada'))

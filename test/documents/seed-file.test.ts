@@ -280,6 +280,79 @@ describe('loading seeds', () => {
     })
   })
 
+  it('takes a seed file with the connectors beside it, as its folder would be', async () => {
+    const tree = {
+      'main.yaml': 'connectors: [zeta, alpha]\naccounts: [{ connector: beta, identifier: a }]\n',
+      'connectors/alpha.yaml': files('alpha'),
+      'connectors/deep/zeta.yaml': files('zeta'),
+      'connectors/beta.json': JSON.stringify({ connector: 'beta', authorization_type: 'NO_AUTH' }),
+      'connectors/README.md': 'not: [a connector',
+    }
+    await withFiles(tree, async (folder) => {
+      const notes: string[] = []
+      const note = (line: string): number => notes.push(line)
+      const file = join(folder, 'main.yaml')
+      const bundle = await loadSeeds([file], DOCUMENT_CHECKS, note)
+      expect(bundle).toEqual(await loadSeeds([folder], DOCUMENT_CHECKS, note))
+      expect(notes).toEqual([`${file}: 3 connectors came with it from the folder beside it: alpha, beta, zeta`])
+      expect((await load(join(folder, 'connectors/alpha.yaml'))).connectors).toHaveLength(1)
+    })
+  })
+
+  it('takes a connector file without the connectors beside it', async () => {
+    await withFiles({ 'notes.yaml': notes, 'connectors/alpha.yaml': files('alpha') }, async (folder) => {
+      expect((await load(join(folder, 'notes.yaml'))).connectors).toMatchObject([{ connector: 'notes' }])
+    })
+  })
+
+  it('tells the problems of connectors beside a seed file, once for several seeds', async () => {
+    const tree = { 'a.yaml': '{}', 'b.yaml': '{}', 'connectors/c.yaml': 'connector: c\nauthorization_type: NONE\n' }
+    await withFiles(tree, async (folder) => {
+      const messages = await messagesOf(load(join(folder, 'a.yaml'), join(folder, 'b.yaml')))
+      expect(messages).toEqual([expect.stringContaining('connectors/c.yaml:2:21: `authorization_type` is "NONE"')])
+    })
+  })
+
+  it('leaves the scenarios of a folder alone, says so, and refuses a scenario file', async () => {
+    const scenario = 'name: s\nrules: []\n'
+    await withFiles({ 'seed.yaml': '{}', 'scenarios/s.yaml': scenario }, async (folder) => {
+      const told: string[] = []
+      await loadSeeds([folder], DOCUMENT_CHECKS, (line) => told.push(line))
+      const file = join(folder, 'scenarios/s.yaml')
+      expect(told).toEqual([`${file} is a scenario and was not started: --scenario starts it`])
+      expect(await messagesOf(load(file))).toEqual([
+        `${file}:1:1: the document is a scenario; allowed: seeds and connectors (scenarios start with --scenario)`,
+      ])
+    })
+  })
+
+  it('refuses an account at a connector that only serves custom providers', async () => {
+    const custom = 'connectors: [{ connector: cp, custom_provider: Acme }]\n'
+    const at = 'accounts: [{ connector: cp, identifier: a }]\n'
+    expect(await messagesOf(seed(custom + at))).toEqual([
+      's.yaml:2:25: `accounts[0].connector` is "cp"; allowed: a connector that there is (there is none)',
+    ])
+    const before = 'connectors: [{ connector: cp, authorization_type: NO_AUTH }]\n'
+    await withFiles({ 'a.yaml': before + at, 'b.yaml': custom }, async (folder) => {
+      expect(await messagesOf(load(join(folder, 'a.yaml'), join(folder, 'b.yaml')))).toEqual([
+        expect.stringContaining('a.yaml:2:25: `accounts[0].connector` is "cp"'),
+      ])
+    })
+  })
+
+  it('refuses the id of an account that another file gives to another account', async () => {
+    const account = (identifier: string): string =>
+      `accounts: [{ connector: notes, identifier: ${identifier}, id: ca_1 }]\n`
+    const tree = { 'a.yaml': account('x'), 'b.yaml': account('x'), 'c.yaml': account('y'), 'connectors/n.yaml': notes }
+    await withFiles(tree, async (folder) => {
+      const [a, b, c] = ['a.yaml', 'b.yaml', 'c.yaml'].map((name) => join(folder, name)) as [string, string, string]
+      expect(await messagesOf(load(a, b))).toEqual([])
+      expect(await messagesOf(load(a, c))).toEqual([
+        `${c}:1:51: \`accounts[0].id\` is "ca_1", the id of another account in ${a}; allowed: an id that no other account has`,
+      ])
+    })
+  })
+
   it('takes a single connector file as a seed', async () => {
     await withFiles({ 'notes.yaml': notes }, async (folder) => {
       expect((await load(join(folder, 'notes.yaml'))).connectors).toHaveLength(1)

@@ -1,14 +1,27 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
+import { loadSeeds } from '../../src/documents/load-seeds.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
-import { withFiles } from './files.ts'
+import { messagesOf, withFiles } from './files.ts'
+
+const SHOP = 'connector: shop\nauthorization_type: API_KEY\n'
+const ABOUT = (connector: string): string =>
+  `name: s\nrules: [{ name: r, at: third_party, on: { connector: ${connector} }, do: [{ timeout: {} }] }]\n`
+
+/** The problems of validate, and those of a start with the same seeds: `file line path`. */
+async function judged(folder: string, ...names: string[]): Promise<{ validate: string[]; start: string[] }> {
+  const paths = names.map((name) => (name === 'bundled' ? name : join(folder, name)))
+  const { problems } = await validateFiles(paths, DOCUMENT_CHECKS)
+  const validate = problems.map(({ message }) => message)
+  return { validate, start: await messagesOf(loadSeeds(paths, DOCUMENT_CHECKS)) }
+}
 
 describe('validating files', () => {
   it('recognises each file, goes on past one that cannot be read, and tells every problem', async () => {
     const tree = {
       'seed.yaml':
-        'connectors: [shop]\naccounts: [{ connector: mail, identifier: a }, { connector: nobody, identifier: a }]\n',
+        'accounts: [{ connector: shop, identifier: a }, { connector: nobody, identifier: a }]\nconnectors: [shop]\n',
       'shop.yaml': 'connector: shop\nauthorization_type: API_KEY\ntools: {}\n',
       'broken.yaml': 'a: [',
     }
@@ -18,20 +31,58 @@ describe('validating files', () => {
       expect(files.map(({ kind }) => kind)).toEqual(['seed', 'connector', 'unknown'])
       expect(unreadable).toEqual([{ file: join(folder, 'gone.yaml'), reason: 'there is no such file or folder' }])
       expect(problems.map(({ file, line, path }) => [file.slice(folder.length + 1), line, path])).toEqual([
-        ['broken.yaml', 1, ''],
-        ['seed.yaml', 2, 'accounts[1].connector'],
+        ['seed.yaml', 1, 'accounts[1].connector'],
+        ['seed.yaml', 2, 'connectors[0]'],
         ['shop.yaml', 3, 'tools'],
+        ['broken.yaml', 1, ''],
       ])
     })
   })
 
-  it('finds nothing in a folder that is right', async () => {
-    const tree = {
-      'seed.yaml': 'connectors: [shop]\n',
-      'c/shop.yaml': 'connector: shop\nauthorization_type: API_KEY\n',
-    }
+  it.each<[string, Record<string, string>, string[], string | undefined]>([
+    ['a folder that is right', { 'seed.yaml': 'connectors: [shop]\n', 'c/shop.yaml': SHOP }, ['.'], undefined],
+    [
+      'a seed file with its connectors beside it',
+      { 'seed.yaml': 'connectors: [shop]\n', 'connectors/shop.yaml': SHOP },
+      ['seed.yaml'],
+      undefined,
+    ],
+    [
+      'a folder with an account at a bundled connector',
+      { 'seed.yaml': 'accounts: [{ connector: mail, identifier: a }]\n', 'shop.yaml': SHOP },
+      ['.'],
+      'seed.yaml:1:25: `accounts[0].connector` is "mail"; allowed: a connector that there is (shop)',
+    ],
+    [
+      'the bundled seed, and one that is added to it',
+      { 'seed.yaml': 'accounts: [{ connector: mail, identifier: a }]\n' },
+      ['bundled', 'seed.yaml'],
+      undefined,
+    ],
+    [
+      'connectors of one name in one folder',
+      { 'a.yaml': SHOP, 'b.yaml': SHOP },
+      ['.'],
+      'b.yaml:1:12: `connector` is "shop", which ',
+    ],
+  ])('judges %s as a start does', async (_title, tree, names, problem) => {
     await withFiles(tree, async (folder) => {
-      expect(await validateFiles([folder], DOCUMENT_CHECKS)).toMatchObject({ problems: [], unreadable: [] })
+      const { validate, start } = await judged(folder, ...names)
+      expect(validate).toEqual(start)
+      expect(validate).toEqual(problem === undefined ? [] : [expect.stringContaining(problem)])
+    })
+  })
+
+  it('judges scenarios with the connectors of the seeds beside them, and with the bundled ones when there is no seed', async () => {
+    const tree = { 'of-shop.yaml': ABOUT('shop'), 'of-mail.yaml': ABOUT('mail'), 'shop.yaml': SHOP }
+    await withFiles(tree, async (folder) => {
+      const problemsWith = async (...names: string[]): Promise<string[]> => {
+        const paths = names.map((name) => join(folder, name))
+        return (await validateFiles(paths, DOCUMENT_CHECKS)).problems.map(({ file }) => file.slice(folder.length + 1))
+      }
+      expect(await problemsWith('of-shop.yaml', 'of-mail.yaml')).toEqual(['of-shop.yaml'])
+      expect(await problemsWith('of-shop.yaml', 'of-mail.yaml', 'shop.yaml')).toEqual(['of-mail.yaml'])
+      expect(await problemsWith('.')).toEqual(['of-mail.yaml'])
     })
   })
 })
