@@ -7,7 +7,7 @@ import { lockState, type StateLock } from './state-file/state-lock.ts'
 import type { FileSystem } from './wal/file-system.ts'
 import { readWal } from './wal/recovery.ts'
 import { StateError, StorageError } from './wal/state-errors.ts'
-import { formerWalPath, segmentPath, segmentsOf, WalFile, type WalLine, walPath } from './wal/wal-file.ts'
+import { formerWalPath, segmentPath, segmentsOf, WalFile, type WalLine, walPath } from './wal/write-ahead-log.ts'
 import { type Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
 
 export interface DiskOptions {

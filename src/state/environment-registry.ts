@@ -11,7 +11,7 @@ import { byName, type EnvironmentRecord, STATE_VERSION, type StateImage } from '
 import type { Index, Row, Table } from './model/table.ts'
 import { refusedAt } from './state-file/read-state.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
-import type { WalLine } from './wal/wal-file.ts'
+import type { WalLine } from './wal/write-ahead-log.ts'
 import type { Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
 
 export interface RegistryOptions {

@@ -1,17 +1,19 @@
 import type { Account } from '../domain/account.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
+import type { Connection } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
+import { connectorOfConnection, connectorOfProvider } from '../domain/connector-defaults.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Ids } from '../domain/ports.ts'
+import type { Provider } from '../domain/provider.ts'
 import type { Settings } from '../domain/settings.ts'
 import { EnvironmentClock, type TimeSource } from './model/clock.ts'
-import { ConnectorDirectory } from './model/connector-directory.ts'
 import { RandomIds, SeededIds } from './model/ids.ts'
 import { type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
-import type { EnvironmentChange, WalChange } from './wal/wal-file.ts'
+import type { EnvironmentChange, WalChange } from './wal/write-ahead-log.ts'
 import type { WriteAheadLog } from './wal/write-ahead-log.ts'
 
 /** How a renewal of an account's credentials ended; `unavailable`: neither granted nor refused, the account stays. */
@@ -49,7 +51,7 @@ export class Environment {
   /** Whether the registry no longer has it. */
   isRemoved = false
   readonly #log: WriteAheadLog | undefined
-  readonly #connectors = new ConnectorDirectory()
+  readonly #connectors = new ConnectorCache()
   #settings: Settings
   /** The changes of the rows so far, while `change` gathers them into one commit. */
   #gathered: Change[] | undefined
@@ -192,4 +194,49 @@ export class ReadGuard {
     if (this.#environment.rollbacks === this.#rollbacks) return
     throw new StorageError('the state could not be written', new Error('what this request had read was rolled back'))
   }
+}
+
+/**
+ * Finds connectors by `key_id` (G19): connector files, custom providers, bare connections. Those of providers and connections
+ * are computed once for each row, because rows are immutable.
+ */
+class ConnectorCache {
+  readonly #ofProvider = new WeakMap<Provider, { template: Connector | undefined; connector: Connector }>()
+  readonly #ofConnection = new WeakMap<Connection, Connector>()
+
+  find(model: Model, keyId: string): Connector | undefined {
+    const { connectors, providers, connections } = model.tables
+    const file = connectors.get(keyId)
+    if (file?.custom_provider === null) return file
+    for (const provider of providers.values()) {
+      if (provider.is_custom && provider.identifier === keyId) return this.#connectorOfProvider(model, provider)
+    }
+    for (const connection of connections.values()) {
+      if (connection.key_id === keyId) return this.#connectorOfConnection(connection)
+    }
+    return undefined
+  }
+
+  #connectorOfProvider({ tables }: Model, provider: Provider): Connector {
+    const template = templateOf(provider, tables.connectors.values())
+    const known = this.#ofProvider.get(provider)
+    if (known && known.template === template) return known.connector
+    const connector = connectorOfProvider(provider, template)
+    this.#ofProvider.set(provider, { template, connector })
+    return connector
+  }
+
+  #connectorOfConnection(connection: Connection): Connector | undefined {
+    const known = this.#ofConnection.get(connection)
+    if (known) return known
+    const connector = connectorOfConnection(connection)
+    if (connector) this.#ofConnection.set(connection, connector)
+    return connector
+  }
+}
+
+/** The connector file that gives custom providers of this display name their tools and responders (G47). */
+function templateOf(provider: Provider, connectors: Iterable<Connector>): Connector | undefined {
+  for (const connector of connectors) if (connector.custom_provider === provider.display_name) return connector
+  return undefined
 }

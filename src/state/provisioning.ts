@@ -19,7 +19,7 @@ export interface ProvisioningOptions {
   readonly thirdParty: (environment: Environment) => ThirdParty
   /** The seed of the server, which every environment without one of its own is made from; loaded when it is first needed. */
   readonly seed: () => Promise<SeedBundle>
-  /** How clocks start, where nobody says otherwise. */
+  /** How clocks start when the request does not say. */
   readonly clock?: StartClock | undefined
   /** Ids of new environments repeat between runs; random when absent. */
   readonly idSeed?: number | undefined
@@ -128,7 +128,7 @@ export class EnvironmentProvisioner {
   }
 
   /**
-   * The environment of a client id that nobody has, but that fits a client id pattern of a seed with this secret: made now,
+   * The environment of a client id that is unknown, but fits a client id pattern of a seed with this secret: made now,
    * once. Undefined when there is no such pattern.
    */
   async arrive(clientId: string, secret: string): Promise<CreatedEnvironment | undefined> {

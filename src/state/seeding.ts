@@ -229,7 +229,7 @@ function issuedBySeed(environment: Environment, connector: Connector, seed: Seed
   return issued({ authorization_type: type }, credentials, lifetime, at)
 }
 
-/** Credentials as the third party would have issued them, or as somebody would have typed them in. */
+/** Credentials as the third party would have issued them, or as a user would have typed them in. */
 function invented({ ids }: Environment, connector: Connector, identifier: string): Credentials {
   const { kind } = TRAITS[connector.authorization_type]
   if (kind === 'static_auth') {
@@ -268,7 +268,7 @@ export class SeedConflictError extends Error {
 }
 
 /**
- * Makes the accounts that a seed's `generate` asks for, with identifiers of invented people that nobody in the environment or
+ * Makes the accounts that a seed's `generate` asks for, with identifiers of invented people that no account of the environment or
  * the seed has. The same ids give the same people.
  */
 async function accountGenerator(): Promise<(bundle: SeedBundle, environment: Environment) => SeedAccount[]> {
@@ -284,7 +284,7 @@ async function accountGenerator(): Promise<(bundle: SeedBundle, environment: Env
   }
 }
 
-/** `example.com` is nobody's (RFC 2606); whoever shares a name gets a number, as in real directories. */
+/** `example.com` is reserved (RFC 2606). People of the same name get a number, as in real directories. */
 function account(generate: SeedGenerate, person: string, taken: Set<string>): SeedAccount {
   const { connector, organization_id, user_id, status } = generate
   for (let number = 1; ; number++) {

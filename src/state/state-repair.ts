@@ -10,7 +10,7 @@ import {
   segmentsOf,
   type WalLine,
   walPath,
-} from './wal/wal-file.ts'
+} from './wal/write-ahead-log.ts'
 import { replayJson } from './wal/replay-json.ts'
 import { rawLines, type RawLine, sameIdentity } from './wal/recovery.ts'
 import { migrated } from './state-file/migration.ts'

@@ -1,7 +1,7 @@
 import { plural } from '../domain/text.ts'
 import type { FileSystem } from './wal/file-system.ts'
 import { nodeFileSystem } from './wal/file-system.ts'
-import { formerWalPath, segmentsOf, walPath } from './wal/wal-file.ts'
+import { formerWalPath, segmentsOf, walPath } from './wal/write-ahead-log.ts'
 import { readWal } from './wal/recovery.ts'
 import { STATE_VERSION } from './model/state-image.ts'
 import { VersionError } from './state-file/read-state.ts'

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Account } from '../../src/domain/account.ts'
 import type { Position } from '../../src/domain/page-token.ts'
 import { AccountIndex, type AccountFilter, type AccountPage } from '../../src/state/model/account-index.ts'
+import { TextSearch } from '../../src/state/model/text-search.ts'
 import { Model } from '../../src/state/model/model.ts'
 import { account } from '../support/worlds.ts'
 
@@ -114,6 +115,8 @@ function apply(index: AccountIndex, naive: NaiveAccounts, each: Step): void {
   else naive.rows.delete(id)
 }
 
+const search = (accounts: AccountIndex): TextSearch => new TextSearch(accounts)
+
 describe('AccountIndex', () => {
   it.each([
     ['keeping answers to several filters', 0],
@@ -122,7 +125,7 @@ describe('AccountIndex', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (steps) => {
         const naive = new NaiveAccounts()
-        const index = new AccountIndex((id) => naive.rows.get(id), few)
+        const index = new AccountIndex((id) => naive.rows.get(id), search, few)
         for (const each of steps) apply(index, naive, each)
         for (const each of naive.rows.values()) expect(index.byId(each.id)).toBe(each)
         for (const connector of NAMES) for (const id of IDENTIFIERS) expectFound(index, naive, [connector, id])
@@ -132,7 +135,7 @@ describe('AccountIndex', () => {
   })
 
   it('visits every match once when paging forward and back while others are deleted', () => {
-    const index = new AccountIndex(() => undefined)
+    const index = new AccountIndex(() => undefined, search)
     const accounts = Array.from({ length: 3000 }, (_, at) => account(at + 1))
     for (const each of accounts) index.update(undefined, each)
     const seen: number[] = []
@@ -151,7 +154,7 @@ describe('AccountIndex', () => {
   })
 
   it('finds the account of one scope among thousands with the same name', () => {
-    const index = new AccountIndex(() => undefined)
+    const index = new AccountIndex(() => undefined, search)
     for (let at = 1; at <= 5000; at++)
       index.update(undefined, account(at, { identifier: 'me', organization_id: `org_${at}` }))
     expect(index.inScope('mail', 'me', { organization_id: 'org_4321', user_id: '' })?.sequence).toBe(4321)
@@ -159,7 +162,7 @@ describe('AccountIndex', () => {
   })
 
   it('finds a text among 30,000 accounts before, while and after the index over texts is built', () => {
-    const index = new AccountIndex(() => undefined)
+    const index = new AccountIndex(() => undefined, search)
     for (let at = 1; at <= 30_000; at++) index.update(undefined, account(at))
     for (const text of ['r29999@', 'r11111@', 'r5@', 'r20202@', 'r777@', 'R1234@']) {
       expect(index.page({ query: text }, { after: 0 }, 10).rows.map(({ identifier: id }) => id)).toEqual([
@@ -169,7 +172,7 @@ describe('AccountIndex', () => {
   })
 
   it('keeps the answer to two filters true while accounts come, change and go', () => {
-    const index = new AccountIndex(() => undefined)
+    const index = new AccountIndex(() => undefined, search)
     const row = (at: number): Account =>
       account(at, { user_id: at % 2 === 0 ? 'even' : 'odd', connector: at % 3 === 0 ? 'mail' : 'chat' })
     for (let at = 1; at <= 3000; at++) index.update(undefined, row(at))

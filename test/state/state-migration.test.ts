@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { checkState } from '../../src/state/state-report.ts'
-import { encodeLine, formerWalPath, identityOf, WalFile } from '../../src/state/wal/wal-file.ts'
+import { encodeLine, formerWalPath, identityOf, WalFile } from '../../src/state/wal/write-ahead-log.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
 

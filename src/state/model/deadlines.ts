@@ -114,7 +114,7 @@ interface RowName {
   readonly id: string
 }
 
-/** A row that nobody needs once enough time has passed since it ended. */
+/** A row that can be removed once enough time has passed since it ended. */
 interface Expiring extends RowName {
   /** When it ended, or will. */
   readonly at: Instant
@@ -124,7 +124,7 @@ interface Expiring extends RowName {
 const REMEMBERED_MS = 24 * 60 * 60_000
 /** As many stay in any case, so that a clock that is moved forth and back finds a small model as it was. */
 const REMEMBERED_ROWS = 1000
-/** Rows kept that are over for good, and that nobody can tell from unknown ones: use at full speed makes many in a day. */
+/** Rows that are kept although they are over for good and answer as unknown ones do: use at full speed makes many in a day. */
 const REMEMBERED_OVER = 10_000
 /** More than this of what has ended goes before its time, and so do bearer tokens that would still work. */
 const REMEMBERED_MOST = 50_000

@@ -78,7 +78,7 @@ export class SeededIds extends ByteIds {
 
 /**
  * Ids that belong to no environment, such as those of requests. Seeded they repeat between runs, each use in a sequence of its
- * own: however often somebody asks the one, the other stays the same. No environment's name holds a space.
+ * own, so that the one does not change with the number of the others. The name of an environment has no space.
  */
 export function serverIds(use: `${string} ${string}`, seed: number | undefined): Ids {
   return seed === undefined ? new RandomIds() : new SeededIds(use, { seed, position: 0 })

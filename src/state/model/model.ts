@@ -16,6 +16,7 @@ import { DueIndex, ExpiryIndex } from './deadlines.ts'
 import { GrantIndex } from './grant-index.ts'
 import type { IdsState } from './ids.ts'
 import { LinkIndex } from './link-index.ts'
+import { TextSearch } from './text-search.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
 /** A running number that must not repeat after a restart: `account_sequence`, a responder's calls, the seeded ids. */
@@ -133,7 +134,10 @@ export type CommitSink = (changes: readonly Change[]) => void
  * so that no other request sees half of it, and all or nothing.
  */
 export class Model {
-  readonly accountIndex = new AccountIndex((id) => this.tables.accounts.get(id))
+  readonly accountIndex = new AccountIndex(
+    (id) => this.tables.accounts.get(id),
+    (accounts) => new TextSearch(accounts),
+  )
   readonly grantIndex = new GrantIndex()
   readonly linkIndex = new LinkIndex(() => this.tables.magic_links.values())
   readonly due = new DueIndex()
@@ -249,7 +253,7 @@ export class Model {
     for (const { table, id } of this.#expiry.due(this.present())) this.tables[table].remove(id)
   }
 
-  /** Rows of a change belong to its table: whoever recorded or read it has seen to that. */
+  /** The row of a change fits its table: the table recorded it, or the log was checked when it was read. */
   #table(change: Pick<Change, 'table'>): Table<Row> {
     return this.tables[change.table as TableName | SectionName]
   }

@@ -5,7 +5,7 @@ export interface Row {
 /** Something kept in step with a table: an index, or a directory across environments. */
 export interface Index<T extends Row> {
   update(before: T | undefined, after: T | undefined): void
-  /** Takes a row that a state file holds, at the start; without this it is an update like any other. */
+  /** Takes a row of the state file at the start. Without this method such a row is an update like any other. */
   load?(row: T): void
 }
 
@@ -85,7 +85,7 @@ export class Table<T extends Row> {
     else if (slot) this.#delete(slot.row)
   }
 
-  /** Puts a row that a state file holds; false when there is one with its id, and then the table is not to be used. */
+  /** Puts a row of the state file. False when there is one with its id: the table cannot be used then. */
   load(row: T): boolean {
     const { size } = this.#slots
     this.#slots.set(row.id, { row, place: this.#nextPlace++ })
@@ -123,7 +123,7 @@ const AT_ONCE = 1000
 
 /**
  * Rows of a state file that wait to be entered into an index. A server that starts enters them while it serves, some in each
- * turn; whoever needs the index before has the rest entered first. With 100,000 accounts that is 150 of 1300 ms.
+ * turn; a request that needs the index before has the rest entered first. With 100,000 accounts that is 150 of 1300 ms.
  */
 export class DeferredRows<T> {
   readonly #enter: (row: T) => void

@@ -1,30 +1,27 @@
 import type { Account } from '../../domain/account.ts'
-import { QueryCache, type SequenceList, union, type ValueIndex } from './sequence-list.ts'
-
-/** The accounts that are searched. */
-export interface Searched {
-  readonly order: SequenceList
-  /** All of them, in whatever order. */
-  accounts(): Iterable<Account>
-  bySequence(sequence: number): Account | undefined
-  /** By the values of the two fields that few values are spread over. */
-  byField(field: 'connector' | 'provider'): ValueIndex
-}
+import {
+  type AccountIndex,
+  contains,
+  QueryCache,
+  type SequenceList,
+  type TextSearcher,
+  union,
+} from './account-index.ts'
 
 /** Answers that are kept up to date for the next page of the same search. */
 const KEPT_SEARCHES = 8
-/** Texts that one search takes into the index at most, so that building it never holds up the event loop. */
+/** Texts that one search takes into the index at most, so that building it never blocks the event loop for long. */
 const INDEXED_PER_SEARCH = 5_000
 
 /** Case-insensitive search for a part of identifier, connector or provider (G1, G3). */
-export class TextSearch {
-  readonly #accounts: Searched
+export class TextSearch implements TextSearcher {
+  readonly #accounts: AccountIndex
   #trigrams = new TrigramIndex()
   /** Accounts up to this sequence are in the trigram index. */
   #indexedUpTo = 0
   readonly #kept = new QueryCache(KEPT_SEARCHES)
 
-  constructor(accounts: Searched) {
+  constructor(accounts: AccountIndex) {
     this.#accounts = accounts
   }
 
@@ -87,11 +84,6 @@ export class TextSearch {
       this.#indexedUpTo = sequence
     }
   }
-}
-
-/** `text` being in lower case. */
-export function contains({ identifier, connector, provider }: Account, text: string): boolean {
-  return [identifier, connector, provider].some((value) => value.toLowerCase().includes(text))
 }
 
 function sameTexts(a: Account, b: Account): boolean {

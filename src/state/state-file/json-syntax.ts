@@ -87,7 +87,7 @@ function position(text: string, at: number): SyntaxFault {
   return { line: before.split('\n').length, column: at - before.lastIndexOf('\n'), found }
 }
 
-/** What nobody can see is called by its number. */
+/** A sign that is invisible is named by its number. */
 function wire(codePoint: number): string {
   const number = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
   if (codePoint === 0xfeff) return `byte order mark (${number})`

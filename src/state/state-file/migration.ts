@@ -15,7 +15,7 @@ import {
   segmentsOf,
   WalFile,
   walPath,
-} from '../wal/wal-file.ts'
+} from '../wal/write-ahead-log.ts'
 import { readDocument, VersionError } from './read-state.ts'
 import { StateFile } from './state-file.ts'
 import { faultText, stateFault } from './validation.ts'

@@ -74,7 +74,7 @@ function close(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()))
 }
 
-/** What the holder says of itself, empty when it says nothing; undefined when nobody listens. */
+/** What the holder says of itself, empty when it says nothing; undefined when no process listens. */
 function askHolder(address: string): Promise<string | undefined> {
   return new Promise((done) => {
     let [answer, connected] = ['', false]

@@ -73,7 +73,7 @@ export const nodeFileSystem: FileSystem = {
 
 /** Into memory that can be given back at once: see {@link release}. */
 async function readWhole(path: string): Promise<Buffer> {
-  // Opening a pipe would wait for somebody who writes into it.
+  // Opening a pipe would wait for a writer.
   const found = await stat(path)
   if (!found.isFile()) throw notAFile(path, found.isDirectory() ? 'a folder' : 'a device, pipe or socket')
   const file = await open(path, 'r')

@@ -8,7 +8,7 @@ import {
   type WalEnd,
   type WalHeader,
   type WalLine,
-} from './wal-file.ts'
+} from './write-ahead-log.ts'
 
 /** What the log beside a state file says beyond that file. */
 export interface WalContent {
@@ -38,7 +38,7 @@ export interface RawLine {
 
 /**
  * Reads the log that follows a state file with this identity. A last write that was cut short is dropped, since
- * nobody was told that it had succeeded; anything else that is wrong is refused.
+ * no answer said that it had succeeded; anything else that is wrong is refused.
  * @throws StateError
  */
 export async function readWal(fileSystem: FileSystem, path: string, identity: Identity | null): Promise<WalContent> {
@@ -114,7 +114,7 @@ class WalReader {
       )
     }
     this.#notices.push(`${place}: ${CUT_SHORT}`)
-    // A log file without a whole first line never came to hold anything: it begins anew.
+    // A log file without a whole first line has no commit in it: it begins anew.
     this.#end ??= { segment: damaged.segment, length: 0 }
   }
 
@@ -125,7 +125,7 @@ class WalReader {
     )
     const mark = marks.at(-1)
     if (mark) return mark.upto
-    // Where the first log file is gone, a state file holds what it said: the one that was marked, and no earlier one.
+    // Without its first file the log only goes with the state file that it marks as its checkpoint, and with no earlier one.
     const isWhole = this.#raw[0]?.segment === 1
     if (this.#follows === undefined || (isWhole && sameIdentity(this.#follows, identity))) return 0
     const missing = identity === null

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
-import type { WalLine } from './wal-file.ts'
+import type { WalLine } from './write-ahead-log.ts'
 import { SECTION_NAMES, TABLE_NAMES } from '../model/model.ts'
 import type { Row } from '../model/table.ts'
 
@@ -74,7 +74,7 @@ function rowsOf(table: string, environment: JsonObject, known: Map<string, Rows>
     : objectAt(environment, 'tables')[table]
   const rows: Rows = new Map()
   for (const [at, row] of (Array.isArray(stored) ? stored : []).entries()) {
-    // A row that is none keeps its place, for whoever has to say so.
+    // Something that is no row keeps its place, so that the check afterwards can name it.
     const id = isJsonObject(row) ? row['id'] : undefined
     rows.set(id === undefined || rows.has(id) ? `\u0000${at}` : id, row)
   }

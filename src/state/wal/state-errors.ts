@@ -17,7 +17,7 @@ export class StorageError extends ServiceError {
   }
 }
 
-/** Whoever still acts for an environment that was removed meanwhile: its bearer tokens went with it. */
+/** A request for an environment that was removed meanwhile: its bearer tokens are gone too. */
 export function removed(name: string): ServiceError {
   return new ServiceError('UNAUTHENTICATED', `the environment ${name} was removed`)
 }

@@ -1,6 +1,12 @@
+import { basename, dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
+import { isJsonObject, type JsonObject } from '../../domain/json.ts'
+import type { Snapshot } from '../model/model.ts'
+import type { EnvironmentRecord } from '../model/state-image.ts'
+import type { Change, Row } from '../model/table.ts'
+import { type FileSystem, type OpenFile, writeFully } from './file-system.ts'
 import { StorageError } from './state-errors.ts'
-import { encodeLine, type EnvironmentChange, type Identity, linesOf, type WalFile, type WalLine } from './wal-file.ts'
 
 /** `strict`: a commit is acknowledged once it is on disk. `relaxed`: at once; the disk follows. */
 export type Durability = 'strict' | 'relaxed'
@@ -17,7 +23,7 @@ export interface Cut<T> {
   segment: number
 }
 
-/** A commit waits at most this long for somebody who asks for it to be durable; commits until then share one write. */
+/** A commit is written at the latest after this time; those until then share one write. */
 const WRITE_WITHIN_MS = 5
 /** Longer text is written in parts, with a turn of the event loop between them. */
 const TURN_EVERY = 256 * 1024
@@ -33,13 +39,13 @@ class Batch {
   })
 
   constructor() {
-    // Nobody need wait for it.
+    // A refusal that no request waits for is no unhandled rejection.
     this.durable.catch(() => undefined)
   }
 }
 
 /**
- * The log of the commits since the state file was written. A commit is written when somebody waits for it, or shortly
+ * The log of the commits since the state file was written. A commit is written when a request waits for it, or shortly
  * after; whatever was committed until then, and while the disk was busy, shares one write and one sync.
  */
 export class WriteAheadLog {
@@ -49,11 +55,11 @@ export class WriteAheadLog {
   #writing: Batch | undefined
   #running: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  /** Whether somebody waits for the disk. */
+  /** Whether the next commits are to be written now. */
   #isDue = false
   #cut: (() => Promise<void>) | undefined
   #lastDurable: number
-  /** The refusal that nobody has been told of yet (`relaxed`). */
+  /** The refusal that no request has answered with yet (`relaxed`). */
   #refusal: StorageError | undefined
   #closed = false
   /** Bytes of log from which on `onFull` is called after each write. */
@@ -196,4 +202,307 @@ export class WriteAheadLog {
 
 function pendingLines(entry: Entry, n: number, synced: number): Iterable<WalLine> {
   return 'checkpointed' in entry ? [{ n, synced, checkpointed: entry.checkpointed }] : linesOf(entry, n, synced)
+}
+
+/*
+ * The files of the write-ahead log: what their lines say, what they are called, and how they are written so that a crash
+ * at any moment leaves whole lines, or a last one that can be told from a whole one.
+ */
+
+/** Tells one content of the state file from another, so that a log is never applied to a file it does not follow. */
+export interface Identity {
+  size: number
+  crc: string
+}
+
+/** The first line of a log file. */
+export interface WalHeader {
+  toolmock_wal: 1
+  /** Log files are numbered in their order. */
+  segment: number
+  /** The state file that was there when this log began; null when there was none. */
+  follows: Identity | null
+}
+
+/** What a commit does to one environment. */
+export interface EnvironmentChange {
+  environment: string
+  /** The environment as it is from now on; null when it was removed. */
+  record?: EnvironmentRecord | null
+  /** Where its seeded ids stand. */
+  ids?: number
+  changes?: readonly Change[]
+}
+
+/** One line of a log. */
+export interface WalLine {
+  /** Running number. */
+  n: number
+  /** Every line up to this number was on disk before this one was written. */
+  synced: number
+  environment?: string
+  record?: EnvironmentRecord | null
+  ids?: number
+  changes?: WalChange[]
+  /** The commit goes on in the next line. */
+  more?: true
+  /** A state file with this identity holds everything up to line `upto`. */
+  checkpointed?: Identity & { upto: number }
+}
+
+export type WalChange = { put: string; row: Row } | { remove: string; id: string }
+
+/** A commit of more changes than this becomes several lines, so that no single one blocks the event loop for long. */
+const CHANGES_PER_LINE = 250
+
+export function identityOf(bytes: Uint8Array): Identity {
+  return { size: bytes.length, crc: hex(crc32(bytes)) }
+}
+
+/** A line of JSON with its checksum in front: `{"crc":"…","line":…}`. */
+export function encodeLine(line: WalLine | WalHeader): string {
+  const json = JSON.stringify(line)
+  return `{"crc":"${hex(crc32(json))}","line":${json}}\n`
+}
+
+const FRAME = /^\{"crc":"(?<crc>[0-9a-f]{8})","line":$/
+const BEFORE_LINE = '{"crc":"00000000","line":'.length
+
+/** The line without its line break; undefined when it is not what was written. */
+export function decodeLine(bytes: Buffer): JsonObject | undefined {
+  const frame = FRAME.exec(bytes.toString('latin1', 0, BEFORE_LINE))?.groups
+  const json = bytes.subarray(BEFORE_LINE, -1)
+  if (frame?.['crc'] !== hex(crc32(json)) || bytes.at(-1) !== 0x7d) return undefined
+  try {
+    const line: unknown = JSON.parse(json.toString('utf8'))
+    return isJsonObject(line) ? line : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The lines of a commit, numbered from `n`: nearly always one. */
+function linesOf(change: EnvironmentChange, n: number, synced: number): Iterable<WalLine> {
+  const { changes = [], ...rest } = change
+  if (changes.length > CHANGES_PER_LINE) return manyLines(change, n, synced)
+  const line: WalLine = { n, synced, ...rest }
+  if (changes.length > 0) line.changes = changes.map(walChange)
+  return [line]
+}
+
+function* manyLines({ changes = [], ...rest }: EnvironmentChange, n: number, synced: number): Generator<WalLine> {
+  let number = n
+  for (let at = 0; at < changes.length; at += CHANGES_PER_LINE) {
+    const part = changes.slice(at, at + CHANGES_PER_LINE).map(walChange)
+    yield {
+      n: number++,
+      synced,
+      ...(at === 0 ? rest : { environment: rest.environment }),
+      changes: part,
+      ...(at + CHANGES_PER_LINE < changes.length ? { more: true } : {}),
+    }
+  }
+}
+
+function walChange({ table, id, after }: Change): WalChange {
+  if (!after) return { remove: table, id }
+  return { put: table, row: table === 'snapshots' ? withoutImage(after as Snapshot) : after }
+}
+
+/** Replay takes a snapshot again where one was taken, so that a snapshot of 100,000 accounts is a short line. */
+function withoutImage({ id, taken_at }: Snapshot): Row {
+  const row: Pick<Snapshot, 'id' | 'taken_at'> = { id, taken_at }
+  return row
+}
+
+function hex(crc: number): string {
+  return crc.toString(16).padStart(8, '0')
+}
+
+/** Where a log that was read at the start goes on. */
+export interface WalEnd {
+  segment: number
+  /** Bytes that are good; whatever follows is the torn rest of a write and is cut off. */
+  length: number
+}
+
+/** The path of the log beside a state file. */
+export function walPath(stateFile: string): string {
+  return `${stateFile}.wal`
+}
+
+/** What the log was called while state files had version 1. */
+export function formerWalPath(stateFile: string): string {
+  return `${stateFile}.journal`
+}
+
+/** The path of a numbered file of a log: `state.json.wal`, `state.json.wal.2`, … */
+export function segmentPath(path: string, segment: number): string {
+  return segment === 1 ? path : `${path}.${segment}`
+}
+
+/** The numbers of the files of a log, ascending. */
+export async function segmentsOf(fileSystem: FileSystem, path: string): Promise<number[]> {
+  const prefix = basename(path)
+  const numbers = (await fileSystem.list(dirname(path))).map((name) => {
+    if (name === prefix) return 1
+    const number = name.startsWith(`${prefix}.`) ? name.slice(prefix.length + 1) : ''
+    return /^[1-9]\d{0,8}$/.test(number) ? Number(number) : 0
+  })
+  return numbers.filter((number) => number > 0).sort((a, b) => a - b)
+}
+
+/** The log as it is written: one file at a time, always at the end of what is known to be durable. */
+export class WalFile {
+  readonly #fileSystem: FileSystem
+  readonly #path: string
+  /** Identity of the state file that the next log file follows. */
+  #follows: Identity | null
+  #file: OpenFile | undefined
+  #segment: number
+  #exists: boolean
+  #end: number
+  /** Whether bytes may lie behind the end, from a write that failed or was torn. */
+  #untidy: boolean
+  /** Durable bytes in the log files before this one. */
+  #sizeBefore = 0
+  /** A log file that could be neither made whole nor removed. */
+  #stray: string | undefined
+
+  constructor(fileSystem: FileSystem, path: string, at: { follows: Identity | null; end: WalEnd | undefined }) {
+    this.#fileSystem = fileSystem
+    this.#path = path
+    this.#follows = at.follows
+    this.#segment = at.end?.segment ?? 1
+    this.#exists = at.end !== undefined && at.end.length > 0
+    this.#end = at.end?.length ?? 0
+    this.#untidy = this.#exists
+  }
+
+  /** Durable bytes in all log files. */
+  get size(): number {
+    return this.#sizeBefore + this.#end
+  }
+
+  get segment(): number {
+    return this.#segment
+  }
+
+  get exists(): boolean {
+    return this.#exists
+  }
+
+  /** Appends text, which is durable once this has succeeded; when it fails, the log is as it was. */
+  async append(texts: readonly string[]): Promise<void> {
+    const file = await this.#open()
+    await this.#removeStray()
+    const untidy = this.#untidy
+    this.#untidy = true
+    if (untidy) await file.truncate(this.#end)
+    let end = this.#end
+    try {
+      for (const text of texts) {
+        const bytes = Buffer.from(text)
+        await writeFully(file, bytes, end)
+        end += bytes.length
+      }
+      await file.datasync()
+    } catch (error) {
+      // What was written may or may not be on disk: cut it off now if that works, and before the next write if not.
+      await file.truncate(this.#end).catch(() => undefined)
+      throw error
+    }
+    this.#end = end
+    this.#untidy = false
+  }
+
+  /** Goes on in a new file; the ones before it can be removed once a state file holds what they say. */
+  async rotate(): Promise<void> {
+    if (!this.#exists) return
+    const before = await this.#open()
+    // A start would take whatever is behind the end of a log file that another one follows for damage.
+    if (this.#untidy) {
+      await before.truncate(this.#end)
+      await before.datasync()
+    }
+    const [segment, size] = [this.#segment, this.size]
+    const [file, end] = await this.#create(segment + 1)
+    this.#file = file
+    this.#segment = segment + 1
+    this.#end = end
+    this.#sizeBefore = size
+    this.#untidy = false
+    await before.close()
+  }
+
+  /** Removes the log files before the present one: a state file of this identity holds what they say. */
+  async removeBefore(segment: number, follows: Identity): Promise<void> {
+    this.#follows = follows
+    await this.#remove((number) => number < segment)
+    this.#sizeBefore = 0
+  }
+
+  /** Removes every log file: the state file is the whole model. */
+  async removeAll(follows: Identity | null): Promise<void> {
+    await this.close()
+    await this.#remove(() => true)
+    this.#follows = follows
+    this.#exists = false
+    this.#segment = 1
+    this.#end = 0
+    this.#sizeBefore = 0
+    this.#untidy = false
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    this.#untidy = true
+    await file?.close()
+  }
+
+  async #open(): Promise<OpenFile> {
+    if (this.#file) return this.#file
+    if (this.#exists) {
+      this.#file = await this.#fileSystem.reopen(segmentPath(this.#path, this.#segment))
+      return this.#file
+    }
+    const [file, end] = await this.#create(this.#segment)
+    this.#exists = true
+    this.#end = end
+    this.#untidy = false
+    return (this.#file = file)
+  }
+
+  async #create(segment: number): Promise<[OpenFile, number]> {
+    const path = segmentPath(this.#path, segment)
+    const header = Buffer.from(encodeLine({ toolmock_wal: 1, segment, follows: this.#follows }))
+    const file = await this.#fileSystem.create(path)
+    try {
+      await writeFully(file, header, 0)
+      await file.sync()
+      await this.#fileSystem.syncDirectory(dirname(path))
+    } catch (error) {
+      await file.close().catch(() => undefined)
+      this.#stray = path
+      await this.#removeStray().catch(() => undefined)
+      throw error
+    }
+    this.#stray = undefined
+    return [file, header.length]
+  }
+
+  /** A start would take it for the one that follows, and what is behind the end of the present one for damage. */
+  async #removeStray(): Promise<void> {
+    if (this.#stray === undefined) return
+    await this.#fileSystem.remove(this.#stray)
+    await this.#fileSystem.syncDirectory(dirname(this.#stray))
+    this.#stray = undefined
+  }
+
+  async #remove(which: (segment: number) => boolean): Promise<void> {
+    const segments = (await segmentsOf(this.#fileSystem, this.#path)).filter(which)
+    for (const segment of segments) await this.#fileSystem.remove(segmentPath(this.#path, segment))
+    if (segments.length > 0) await this.#fileSystem.syncDirectory(dirname(this.#path))
+  }
 }
