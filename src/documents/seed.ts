@@ -56,6 +56,12 @@ const settings = strict({
   auth_request_lifetime: duration.optional(),
   require_user_verification: z.boolean().optional().describe('Links without user_verify_url end in an error page.'),
   consent: z.enum(['ask', 'approve', 'deny']).optional().describe('approve and deny decide every link at once.'),
+  revocation: z
+    .enum(['reversible', 'final'])
+    .optional()
+    .describe(
+      'final: the credentials of deleted or disconnected accounts are refused for good, also when stored again.',
+    ),
   post_user_verify_redirect_url: text.optional().describe('What verify answers; empty: a page of the mock.'),
   vocabulary: vocabulary
     .optional()

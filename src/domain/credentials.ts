@@ -48,6 +48,21 @@ export interface CredentialsPatch {
   trusted_idp?: { db_user?: string }
 }
 
+/** The fields of each sub-object that requests may send (2.2). */
+const SENT_FIELDS: { readonly [Kind in CredentialKind]: readonly (keyof Required<CredentialsPatch>[Kind])[] } = {
+  oauth_token: ['access_token', 'refresh_token', 'scopes', 'domain'],
+  static_auth: ['details'],
+  workspace_dwd: ['subject'],
+  trusted_idp: ['db_user'],
+}
+
+/** Whether a sub-object that was sent has none of its fields, so that it counts as absent (G23). */
+export function isEmptyKind(patch: CredentialsPatch, kind: CredentialKind): boolean {
+  const sent: object | undefined = patch[kind]
+  const fields: readonly string[] = SENT_FIELDS[kind]
+  return sent !== undefined && !fields.some((field) => Object.hasOwn(sent, field))
+}
+
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS for more than one sub-object, which no account can take (2.2, G17, G23) */
 export function checkSingle(patch: CredentialsPatch): void {
   const given = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
@@ -122,10 +137,14 @@ const NO_TOKEN: OauthToken = { access_token: '', refresh_token: '', scopes: [], 
 const NO_DELEGATION: WorkspaceDwd = { subject: '', access_token: '', scopes: [] }
 const NO_KEYS: TrustedIdp = { db_user: '', access_key_id: '', secret_access_key: '', session_token: '' }
 
+/** Whether the database user is missing that the service needs to obtain credentials of a provisioned cluster (2.2, G23). */
+export function lacksDatabaseUser({ trusted_idp }: Credentials, connector: Connector): boolean {
+  return connector.authorization_type === 'TRUSTED_IDP' && connector.cluster === 'provisioned' && !trusted_idp?.db_user
+}
+
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS: provisioned clusters need `db_user` (2.2, G23) */
 export function checkDatabaseUser(credentials: Credentials, connector: Connector): void {
-  if (connector.authorization_type !== 'TRUSTED_IDP' || connector.cluster !== 'provisioned') return
-  if (credentials.trusted_idp?.db_user) return
+  if (!lacksDatabaseUser(credentials, connector)) return
   const cluster = `connector ${connector.connector} is a provisioned cluster`
   const description = `is required: ${cluster}`
   const field = 'connected_account.authorization_details.trusted_idp.db_user'
@@ -134,27 +153,28 @@ export function checkDatabaseUser(credentials: Credentials, connector: Connector
   })
 }
 
-/** Whether a tool could run with these credentials, as far as the service can tell (G24). */
-export function areLive(credentials: Credentials): boolean {
-  const { oauth_token, static_auth, workspace_dwd, trusted_idp } = credentials
-  return Boolean(
-    oauth_token?.access_token ||
-    (static_auth && Object.keys(static_auth.details).length > 0) ||
-    workspace_dwd?.access_token ||
-    trusted_idp?.access_key_id,
+/** Whether a tool can run with these credentials, now or once the access token is refreshed (G24). */
+export function areLive(credentials: Credentials, type: AuthorizationType): boolean {
+  const { workspace_dwd, trusted_idp } = credentials
+  return Boolean(bringsCredentials(credentials, type) || workspace_dwd?.access_token || trusted_idp?.access_key_id)
+}
+
+/** Whether a patch brings credentials to use, and not only what describes them (G27): a token, or a key that is not empty. */
+export function bringsCredentials({ oauth_token, static_auth }: StoredByCallers, type: AuthorizationType): boolean {
+  const isRefreshable = TRAITS[type].expires && oauth_token?.refresh_token
+  const values = Object.values(static_auth?.details ?? {})
+  return Boolean(oauth_token?.access_token || isRefreshable || values.some((value) => value !== '' && value !== null))
+}
+
+/** Whether a patch changes what the third party has to know. */
+export function changesSecrets({ oauth_token, static_auth }: StoredByCallers): boolean {
+  return [oauth_token?.access_token, oauth_token?.refresh_token, static_auth?.details].some(
+    (each) => each !== undefined,
   )
 }
 
-/** Whether a patch contains credentials that a call could use (G27). */
-export function bringsCredentials(patch: CredentialsPatch): boolean {
-  const { oauth_token, static_auth } = patch
-  return Boolean(oauth_token?.access_token || (static_auth?.details && Object.keys(static_auth.details).length > 0))
-}
-
-/** Whether a patch contains anything that the third party has to accept; also a refresh token alone. */
-export function bringsSecrets(patch: CredentialsPatch): boolean {
-  return bringsCredentials(patch) || Boolean(patch.oauth_token?.refresh_token)
-}
+/** The credentials that requests bring, the others come from the service itself. */
+type StoredByCallers = Pick<CredentialsPatch, 'oauth_token' | 'static_auth'>
 
 /** The one sub-object that applies, as operations 1 to 4 return it: every field but the secrets of 2.2. */
 export function fullDetails(credentials: Credentials, type: AuthorizationType): JsonObject {

@@ -19,6 +19,8 @@ export interface Grant {
   expires_at?: Instant
   revoked: boolean
   refresh_revoked: boolean
+  /** Refused for good, whichever account presents it (the setting `revocation`). */
+  final?: true
 }
 
 /** An authorization code between the consent page and the token endpoint. */

@@ -12,6 +12,11 @@ export interface Settings {
   require_user_verification: boolean
   /** `ask` shows the consent page; the others decide every link at once (G31). */
   consent: 'ask' | 'approve' | 'deny'
+  /**
+   * What storing the credentials of a deleted or disconnected account again does: they count as issued anew, or, with
+   * `final`, the third party refuses them for good, whoever has them ("States").
+   */
+  revocation?: 'reversible' | 'final'
   /** What verify answers (G33); empty for `{base_url}/connect/success`. */
   post_user_verify_redirect_url: string
   /** What the wire says in place of words of the document (G48). */
@@ -24,6 +29,7 @@ export const DEFAULT_SETTINGS: Settings = {
   auth_request_lifetime: 10 * 60_000,
   require_user_verification: false,
   consent: 'ask',
+  revocation: 'reversible',
   post_user_verify_redirect_url: '',
   vocabulary: {},
 }

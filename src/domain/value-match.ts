@@ -30,8 +30,7 @@ export function matchesValue(wanted: JsonValue, found: JsonValue | undefined): b
   return equalValues(wanted, found)
 }
 
-/** Whether two values are the same JSON; the order of keys does not matter. */
-export function equalValues(a: JsonValue, b: JsonValue): boolean {
+function equalValues(a: JsonValue, b: JsonValue): boolean {
   if (Array.isArray(a) || Array.isArray(b)) {
     return (
       Array.isArray(a) &&

@@ -117,7 +117,7 @@ function obstacle(account: Account, event: AccountEvent): string | undefined {
     case 'revoke_refresh_token':
       return account.credentials.oauth_token?.refresh_token ? undefined : 'has no refresh token'
     case 'expire_access_token':
-      return TRAITS[account.authorization_type].expires && areLive(account.credentials)
+      return TRAITS[account.authorization_type].expires && areLive(account.credentials, account.authorization_type)
         ? undefined
         : 'has no access token that expires'
   }

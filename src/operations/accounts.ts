@@ -1,13 +1,16 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Account, issued, type Scope, scopeOf, updated, withLive } from '../domain/account.ts'
-import { isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
+import { CREDENTIAL_KINDS, isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import {
   areLive,
   bringsCredentials,
-  bringsSecrets,
+  changesSecrets,
   checkDatabaseUser,
   checkFit,
   checkSingle,
+  isEmptyKind,
+  lacksDatabaseUser,
   type Credentials,
   type CredentialsPatch,
   fullDetails,
@@ -36,15 +39,14 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
   const connector = knownConnector(environment, body.connector)
   const type = connector.authorization_type
   checkAuthorizationType(body.connected_account?.authorization_type, connector, trace)
-  const patch: CredentialsPatch = body.connected_account?.authorization_details ?? {}
+  const patch = effective(filled(body.connected_account?.authorization_details, trace), connector, trace)
   checkFit(patch, type)
   const account = newAccount(environment, connector, body.identifier, scopeOf(body))
   account.credentials = mergeCredentials({}, patch, type, body.identifier)
   account.api_config = mergeKeys({}, body.connected_account?.api_config ?? {})
-  checkDatabaseUser(account.credentials, connector)
-  noteIdleDatabaseUser(patch, connector, trace)
-  const isLive = areLive(account.credentials)
-  if (!isLive && TRAITS[type].source === 'service') {
+  if (patch.trusted_idp) checkDatabaseUser(account.credentials, connector)
+  const isLive = areLive(account.credentials, type)
+  if (!isLive && TRAITS[type].source === 'service' && !lacksDatabaseUser(account.credentials, connector)) {
     refuseDuplicate(environment, account)
     return thirdParty.obtain(connector, account, (answer) => insertAccount(call, account, answer))
   }
@@ -52,7 +54,7 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
     const { credentials } = account
     const live = { granted: isLive, credentials, lifetime_ms: connector.oauth.access_token_lifetime }
     const reply = insertAccount(call, account, live)
-    if (bringsCredentials(patch)) thirdParty.accept(connector, account, credentials)
+    if (isLive) thirdParty.accept(connector, account, credentials)
     return reply
   })
 }
@@ -123,28 +125,38 @@ function checkAuthorizationType(sent: string | undefined, connector: Connector, 
   trace.ignored(field, 'is ignored: it is not an authorization type of the service')
 }
 
+/** Credentials as a request brings them: a sub-object without any field in it counts as absent (G23). */
+function filled(details: CredentialsPatch = {}, trace: RequestTrace): CredentialsPatch {
+  const empty = CREDENTIAL_KINDS.filter((kind) => isEmptyKind(details, kind))
+  for (const kind of empty)
+    trace.ignored(`connected_account.authorization_details.${kind}`, 'is ignored: it has none of its fields')
+  return Object.fromEntries(Object.entries(details).filter(([kind]) => !empty.some((each) => each === kind)))
+}
+
 /** Serverless workgroups ignore the database user (2.2). */
-function noteIdleDatabaseUser({ trusted_idp }: CredentialsPatch, connector: Connector, trace: RequestTrace): void {
-  if (trusted_idp?.db_user === undefined || connector.cluster !== 'serverless') return
+function effective(patch: CredentialsPatch, connector: Connector, trace: RequestTrace): CredentialsPatch {
+  const { trusted_idp, ...rest } = patch
+  if (!trusted_idp || connector.authorization_type !== 'TRUSTED_IDP' || connector.cluster !== 'serverless') return patch
   const field = 'connected_account.authorization_details.trusted_idp.db_user'
   const reason = `connector ${connector.connector} is a serverless workgroup, which has no database users`
   trace.ignored(field, `is ignored: ${reason}`)
+  return rest
 }
 
 /** PUT /connected_accounts (4.2): merges `api_config` and credentials; live ones make the account `ACTIVE` (G27). */
 export function updateConnectedAccount(call: Call<'update_connected_account'>): Reply | Promise<Reply> {
   const { environment, thirdParty, body, trace } = call
-  const patch: CredentialsPatch = body.connected_account.authorization_details ?? {}
-  checkSingle(patch)
+  const sent = filled(body.connected_account.authorization_details, trace)
+  checkSingle(sent)
   const located = locateAccount(call, body)
   const connector = connectorOf(environment, located)
   checkAuthorizationType(body.connected_account.authorization_type, connector, trace)
+  const patch = effective(sent, connector, trace)
   checkFit(patch, connector.authorization_type)
   const credentials = merged(located, patch)
-  checkDatabaseUser(credentials, connector)
-  noteIdleDatabaseUser(patch, connector, trace)
-  const subject = patch.workspace_dwd?.subject ?? patch.trusted_idp?.db_user
-  if (subject === undefined || TRAITS[connector.authorization_type].source !== 'service') {
+  if (patch.trusted_idp) checkDatabaseUser(credentials, connector)
+  const isNew = located.status !== 'ACTIVE' || !isDeepStrictEqual(credentials, located.credentials)
+  if (!isNew || !(patch.workspace_dwd ?? patch.trusted_idp)) {
     return environment.model.transact(() => storeUpdate(call, connector, located.id, patch))
   }
   // A changed subject or database user needs new credentials, which the service obtains itself (2.2).
@@ -175,14 +187,16 @@ function storeUpdate(
   const credentials = obtained?.credentials ?? merged(current, patch)
   const at = now(environment)
   let next: Account = { ...current, api_config, credentials }
-  if (obtained || bringsCredentials(patch)) {
+  if (obtained || bringsCredentials(patch, current.authorization_type)) {
     const lifetime = obtained ? obtained.lifetime_ms : connector.oauth.access_token_lifetime
-    next = withLive(next, issued(current, credentials, lifetime, clock.now()))
-    if (areLive(credentials)) next = trace.moved(next, 'credentials_updated', at)
+    // A refresh token that is sent alone does not change how long the stored access token lasts.
+    const isKept = !obtained && credentials.oauth_token?.access_token && !patch.oauth_token?.access_token
+    if (!isKept) next = withLive(next, issued(current, credentials, lifetime, clock.now()))
+    if (areLive(credentials, current.authorization_type)) next = trace.moved(next, 'credentials_updated', at)
   }
   next = updated(current, next, at)
   model.tables.accounts.put(next)
-  if (bringsSecrets(patch)) thirdParty.accept(connector, next, next.credentials)
+  if (changesSecrets(patch)) thirdParty.accept(connector, next, next.credentials)
   return { status: 200, body: { connected_account: withCredentials(next) } }
 }
 

@@ -55,6 +55,7 @@ const settings = strict({
   auth_request_lifetime: duration,
   require_user_verification: z.boolean(),
   consent: z.enum(['ask', 'approve', 'deny']),
+  revocation: z.enum(['reversible', 'final']).exactOptional(),
   post_user_verify_redirect_url: text,
   vocabulary: textMap.describe('What the wire says in place of words of the document.'),
 })
@@ -243,6 +244,7 @@ const grant = strict({
   expires_at: instant.exactOptional(),
   revoked: z.boolean(),
   refresh_revoked: z.boolean(),
+  final: z.literal(true).exactOptional().describe('Refused for good, whoever presents it (settings.revocation).'),
 })
 
 const authorizationCode = strict({

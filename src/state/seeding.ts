@@ -180,7 +180,7 @@ function putAccount(environment: Environment, thirdParty: ThirdParty, seed: Seed
   model.tables.accounts.put(account)
   if (seed.status === 'PENDING_VERIFICATION') putAuthRequest(environment, account)
   const accepted = seed.status === 'ACTIVE' ? account.credentials : account.pending?.credentials
-  if (accepted && areLive(accepted)) thirdParty.accept(connector, account, accepted)
+  if (accepted && areLive(accepted, account.authorization_type)) thirdParty.accept(connector, account, accepted)
 }
 
 function equipped(environment: Environment, connector: Connector, seed: SeedAccount): Account {
@@ -222,7 +222,7 @@ function issuedBySeed(environment: Environment, connector: Connector, seed: Seed
   // The service obtains these itself (2.2): a token whose time is over makes it do so at the first use.
   if (TRAITS[type].source === 'service') return { credentials: given, token_expires_at: instant(at) }
   if (seed.status === 'PENDING_AUTH') return { credentials: given }
-  const credentials = areLive(given)
+  const credentials = areLive(given, type)
     ? given
     : mergeCredentials(invented(environment, connector, seed.identifier), patch, type, seed.identifier)
   const lifetime = seed.status === 'EXPIRED' ? 0 : connector.oauth.access_token_lifetime

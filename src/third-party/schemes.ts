@@ -81,7 +81,7 @@ function authenticate(
 function findGrant({ environment, connector }: SchemeContext, access: string, accountId: string): Grant | undefined {
   const index = environment.model.grantIndex
   const found = index.byAccess(connector.connector, access)
-  if (accountId === '' || found?.account_id === accountId) return found
+  if (accountId === '' || found?.account_id === accountId || found?.final) return found
   const own = index.ofAccount(accountId)
   return own.find((grant) => grant.connector === connector.connector && grant.access === access) ?? found
 }
@@ -374,6 +374,7 @@ export function acceptCredentials(context: SchemeContext, account: Account, cred
   const pending = account.pending && scheme.known(account.pending.credentials, context)?.access
   let present: Grant | undefined
   for (const grant of grantIndex.ofAccount(account.id)) {
+    if (grant.final) continue
     if (!present && grant.connector === connector.connector && grant.access === known?.access) present = grant
     else if (grant.access !== pending) tables.grants.put(revoked(environment, grant))
   }
@@ -395,9 +396,11 @@ export function acceptCredentials(context: SchemeContext, account: Account, cred
   tables.grants.put(grant)
 }
 
-/** Revokes everything that the third party has issued to the account. Only inside a transaction. */
-export function revokeCredentials({ model, clock }: Environment, account: Account): void {
-  for (const grant of model.grantIndex.ofAccount(account.id)) model.tables.grants.put(revoked({ clock }, grant))
+/** Revokes everything that the third party has issued to the account, for good if the settings say so. Only inside a transaction. */
+export function revokeCredentials({ model, clock, settings }: Environment, account: Account): void {
+  const final = settings.revocation === 'final' ? { final: true as const } : {}
+  for (const grant of model.grantIndex.ofAccount(account.id))
+    model.tables.grants.put({ ...revoked({ clock }, grant), ...final })
 }
 
 /** The grant without any use; it gets an end where it had none, after which it can be removed. */

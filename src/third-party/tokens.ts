@@ -282,7 +282,10 @@ function removeSpent(environment: Environment, accountId: string): void {
   const present = now(environment)
   const spent = environment.model.grantIndex
     .ofAccount(accountId)
-    .filter((grant) => (grant.refresh_token === '' || grant.refresh_revoked) && (grant.expires_at ?? '9') <= present)
+    .filter(
+      (grant) =>
+        !grant.final && (grant.refresh_token === '' || grant.refresh_revoked) && (grant.expires_at ?? '9') <= present,
+    )
   for (const grant of spent.slice(0, -SPENT_GRANTS)) environment.model.tables.grants.remove(grant.id)
 }
 

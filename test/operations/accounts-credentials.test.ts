@@ -70,6 +70,12 @@ const SHOWN: Readonly<Record<AuthorizationType, { full: object; open: object; ex
   NO_AUTH: { full: {}, open: {} },
 }
 
+/** The fields that the last request sent to no effect. */
+function ignoredFields({ app, environment }: TestToolmock): string[] {
+  const { trace } = app.services.journals.of(environment).recorded().at(-1)!
+  return trace.warnings.map(({ field }) => field)
+}
+
 function createOf(mock: TestToolmock, type: AuthorizationType) {
   const { connector, details } = CONNECTORS[type]
   return createAccount(mock, { connector, ...(details && { connected_account: { authorization_details: details } }) })
@@ -104,10 +110,15 @@ describe('authorization_details by type', () => {
 
   it.each(TYPES)('refuses every sub-object that does not fit %s, and more than one (G23)', (type) =>
     withToolmock({}, async (mock) => {
-      const kinds = { oauth_token: {}, static_auth: {}, workspace_dwd: {}, trusted_idp: {} }
+      const kinds = {
+        oauth_token: { scopes: [] },
+        static_auth: { details: {} },
+        workspace_dwd: { subject: 's' },
+        trusted_idp: { db_user: 'u' },
+      }
       const fitting = Object.keys(SHOWN[type].full)[0]
-      for (const kind of Object.keys(kinds).filter((each) => each !== fitting)) {
-        const connected_account = { authorization_details: { [kind]: {} } }
+      for (const [kind, fields] of Object.entries(kinds).filter(([each]) => each !== fitting)) {
+        const connected_account = { authorization_details: { [kind]: fields } }
         const { connector } = CONNECTORS[type]
         const answer = await mock.api.post('/connected_accounts', { ...ADA, connector, connected_account })
         expectError(answer, 400, 'INVALID_AUTHORIZATION_DETAILS')
@@ -119,6 +130,25 @@ describe('authorization_details by type', () => {
       const { id } = await createOf(mock, type)
       const update = await mock.api.put('/connected_accounts', { id, connected_account: all })
       expectError(update, 400, 'INVALID_AUTHORIZATION_DETAILS')
+    }),
+  )
+
+  it.each(TYPES)('an empty sub-object is no sub-object at %s, whichever it is (G23)', (type) =>
+    withToolmock({}, async (mock) => {
+      const { connector, details = {} } = CONNECTORS[type]
+      const empty = { oauth_token: {}, static_auth: {}, workspace_dwd: {}, trusted_idp: {} }
+      const connected_account = { authorization_details: { ...empty, ...details } }
+      const created = await createAccount(mock, { connector, connected_account })
+      expect(created.authorization_details).toEqual(SHOWN[type].full)
+      const answer = await mock.api.put('/connected_accounts', {
+        id: created.id,
+        connected_account: { authorization_details: empty },
+      })
+      expect(answer.status).toBe(200)
+      expect(answer.body.connected_account).toEqual(created)
+      expect(ignoredFields(mock)).toEqual(
+        Object.keys(empty).map((kind) => `connected_account.authorization_details.${kind}`),
+      )
     }),
   )
 
@@ -158,16 +188,28 @@ describe('provisioned clusters', () => {
   const at = { connector: 'cluster', identifier: 'analytics' }
   const withUser = (db_user: string) => ({ connected_account: { authorization_details: { trusted_idp: { db_user } } } })
 
-  it.each([
-    at,
-    { ...at, ...withUser('') },
-    { ...at, connected_account: { authorization_details: { trusted_idp: {} } } },
-  ])('answer 400 to a create without db_user: %j (G23)', (body) =>
+  it('answer 400 to a create whose credentials lack db_user (G23)', () =>
     withToolmock({ seed }, async ({ api }) => {
-      const answer = await api.post('/connected_accounts', body)
+      const answer = await api.post('/connected_accounts', { ...at, ...withUser('') })
       expectError(answer, 400, 'INVALID_AUTHORIZATION_DETAILS')
       expect(fieldsOf(answer)).toEqual(['connected_account.authorization_details.trusted_idp.db_user'])
-    }),
+    }))
+
+  it.each([at, { ...at, connected_account: { authorization_details: { trusted_idp: {} } } }])(
+    'make an account without db_user PENDING_AUTH, and ACTIVE once it is given: %j (G23, G24)',
+    (body) =>
+      withToolmock({ seed }, async (mock) => {
+        const { id, status } = await createAccount(mock, body)
+        expect(status).toBe('PENDING_AUTH')
+        const config = await mock.api.put('/connected_accounts', { id, connected_account: { api_config: { a: 1 } } })
+        expect(config.status).toBe(200)
+        expect(config.body.connected_account).toMatchObject({ status: 'PENDING_AUTH', api_config: { a: 1 } })
+        const given = await mock.api.put('/connected_accounts', { id, ...withUser('analyst') })
+        expect(given.body.connected_account).toMatchObject({
+          status: 'ACTIVE',
+          authorization_details: { trusted_idp: { db_user: 'analyst', access_key_id: some } },
+        })
+      }),
   )
 
   it('show db_user everywhere, and obtain new credentials when it changes', () =>
@@ -192,9 +234,24 @@ describe('provisioned clusters', () => {
       expect((await detailsOf(mock, id)).authorization_details.trusted_idp.db_user).toBe('analyst')
     }))
 
-  it('that are serverless need no db_user', () =>
+  it('keep their credentials when the same db_user is sent again', () =>
+    withToolmock({ seed }, async (mock) => {
+      const created = await createAccount(mock, { ...at, ...withUser('analyst') })
+      mock.time.advance('1m')
+      const { body } = await mock.api.put('/connected_accounts', { id: created.id, ...withUser('analyst') })
+      expect(body.connected_account).toEqual(created)
+    }))
+
+  it('that are serverless need no db_user, and ignore the one that is sent (2.2)', () =>
     withToolmock({}, async (mock) => {
-      expect(await createAccount(mock, { connector: 'warehouse' })).toMatchObject({ status: 'ACTIVE' })
+      const created = await createAccount(mock, { connector: 'warehouse', ...withUser('analyst') })
+      expect(created).toMatchObject({ status: 'ACTIVE', authorization_details: { trusted_idp: { db_user: '' } } })
+      mock.time.advance('1m')
+      const { body } = await mock.api.put('/connected_accounts', { id: created.id, ...withUser('auditor') })
+      expect(body.connected_account).toEqual(created)
+      const { db_user } = mock.environment.model.tables.accounts.get(created.id)!.credentials.trusted_idp!
+      expect(db_user).toBe('')
+      expect(ignoredFields(mock)).toEqual(['connected_account.authorization_details.trusted_idp.db_user'])
     }))
 })
 
@@ -213,6 +270,53 @@ describe('status after create (G24)', () => {
       expect(account).not.toHaveProperty('token_expires_at')
     }),
   )
+
+  it.each([
+    ['nothing', {}],
+    ['an empty key', { api_key: '' }],
+    ['an empty key beside a null', { api_key: '', region: null }],
+  ])('is PENDING_AUTH where a key is needed and %s is given', (_, details) =>
+    withToolmock({}, async (mock) => {
+      const connected_account = { authorization_details: { static_auth: { details } } }
+      const { id, status } = await createAccount(mock, { connector: 'weather', connected_account })
+      expect(status).toBe('PENDING_AUTH')
+      const again = await mock.api.put('/connected_accounts', { id, connected_account })
+      expect(again.body.connected_account.status).toBe('PENDING_AUTH')
+    }),
+  )
+
+  it('is ACTIVE with a refresh token alone, whose access token counts as expired', () =>
+    withToolmock({}, async (mock) => {
+      const tokens = { oauth_token: { refresh_token: 'rt_alone' } }
+      const created = await createActive(mock, {}, tokens)
+      expect(created).toMatchObject({ status: 'ACTIVE', token_expires_at: '2026-01-01T00:00:00.000Z' })
+      const { status } = await mock.api.post('/execute_tool', {
+        connected_account_id: created.id,
+        tool_name: 'mail_list_messages',
+      })
+      expect(status).toBe(200)
+      expect(await authOf(mock, created.id)).toMatchObject({
+        status: 'ACTIVE',
+        token_expires_at: LATER.hour,
+        authorization_details: { oauth_token: { access_token: some } },
+      })
+    }))
+
+  it('is PENDING_AUTH with a refresh token alone where tokens never expire', () =>
+    withToolmock({}, async (mock) => {
+      const created = await createActive(mock, { connector: 'tracker' }, { oauth_token: { refresh_token: 'rt' } })
+      expect(created.status).toBe('PENDING_AUTH')
+    }))
+
+  it('of an EXPIRED account becomes ACTIVE by an update with a refresh token alone (G27)', () =>
+    withToolmock({ seed: { accounts: [{ ...ADA, id: 'ca_expired', status: 'EXPIRED' }] } }, async (mock) => {
+      const { body } = await mock.api.put('/connected_accounts', {
+        id: 'ca_expired',
+        connected_account: { authorization_details: { oauth_token: { refresh_token: 'rt_new' } } },
+      })
+      expect(body.connected_account.status).toBe('ACTIVE')
+      expect(await authOf(mock, 'ca_expired')).toMatchObject({ status: 'ACTIVE', token_expires_at: LATER.hour })
+    }))
 
   it.each(['weather', 'helpdesk', 'code_hosting', 'payments', 'inventory', 'tracker', 'clinic'])(
     'is PENDING_AUTH at %s without credentials',
@@ -276,7 +380,7 @@ describe('get-auth and an expired token (G56)', () => {
       mock.time.advance('2h')
       expect(await detailsOf(mock, id)).toMatchObject({ status: 'ACTIVE' })
       const answer = await authOf(mock, id)
-      expect(answer).toMatchObject({ status: 'EXPIRED', updated_at: '2026-01-01T02:00:00.000Z' })
+      expect(answer).toMatchObject({ status: 'EXPIRED', updated_at: '2026-01-01T00:00:00.000Z' })
       expect(await detailsOf(mock, id)).toMatchObject({ status: 'EXPIRED' })
     }))
 

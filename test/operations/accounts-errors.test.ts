@@ -132,7 +132,7 @@ describe('error answers', () => {
       '400 before 409',
       'post',
       '/connected_accounts',
-      { ...ADA, connected_account: { authorization_details: { static_auth: {} } } },
+      { ...ADA, connected_account: { authorization_details: { static_auth: { details: {} } } } },
       400,
     ],
     ['404 before 403', 'post', '/connected_accounts/user/verify', { auth_request_id: 'none', identifier: 'x' }, 404],

@@ -156,7 +156,7 @@ describe('PUT /connected_accounts', () => {
 
   it('finds what is invalid for every account before it looks for the account (G17)', () =>
     withToolmock({}, async ({ api }) => {
-      const authorization_details = { oauth_token: {}, static_auth: {} }
+      const authorization_details = { oauth_token: { scopes: [] }, static_auth: { details: {} } }
       const answer = await api.put(PATH, { id: 'ca_none', connected_account: { authorization_details } })
       expectError(answer, 400, 'INVALID_AUTHORIZATION_DETAILS')
     }))

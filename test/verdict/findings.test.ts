@@ -87,7 +87,7 @@ describe('a violation names path, constraint, value, rule and basis', () => {
     ],
     [
       'credentials of another type',
-      withDetails({ static_auth: {} }),
+      withDetails({ static_auth: { details: {} } }),
       `${DETAILS}.static_auth authorization_type`,
       'an object',
       'is not allowed: an account of type OAUTH takes oauth_token only',

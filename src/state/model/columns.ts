@@ -83,6 +83,7 @@ export const COLUMNS: { readonly [Name in TableName]: readonly (keyof Rows[Name]
     'expires_at',
     'revoked',
     'refresh_revoked',
+    'final',
   ],
   authorization_codes: ['id', 'connector', 'person', 'scopes', 'redirect_uri', 'expires_at'],
   counters: ['id', 'value'],

@@ -239,7 +239,7 @@ function endedBy(milliseconds: number): Instant {
 /** Only what can do nothing any more: revoked as a whole, or expired without an account that would be renewed with it. */
 function grantEnd(grant: Grant): Instant | undefined {
   const isAlone = grant.account_id === '' && (grant.refresh_token === '' || grant.refresh_revoked)
-  return isRevoked(grant) || isAlone ? grant.expires_at : undefined
+  return !grant.final && (isRevoked(grant) || isAlone) ? grant.expires_at : undefined
 }
 
 function isRevoked({ revoked, refresh_revoked }: Grant): boolean {

@@ -80,7 +80,10 @@ export class GrantIndex implements Index<Grant> {
 
 const NONE: readonly never[] = Object.freeze([])
 
-/** Grants by connector and token; of several with the same token the latest. An empty token finds nothing. */
+/**
+ * Grants by connector and token; of several with the same token one that is refused for good, else the latest. An empty
+ * token finds nothing.
+ */
 class TokenMap {
   readonly #byConnector = new Map<string, Map<string, Grant>>()
 
@@ -89,7 +92,7 @@ class TokenMap {
   }
 
   add(connector: string, token: string, grant: Grant): void {
-    if (token === '') return
+    if (token === '' || this.get(connector, token)?.final) return
     const tokens = this.#byConnector.get(connector) ?? new Map<string, Grant>()
     this.#byConnector.set(connector, tokens.set(token, grant))
   }
