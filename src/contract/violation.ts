@@ -113,7 +113,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 }
 
 function allowedInWords(values: unknown): string {
-  const all = [values].flat().map((value) => String(value))
+  const all = [values].flat().map((value) => (value === '' ? 'an empty string' : String(value)))
   return all.length === 1 ? all.join() : `one of ${all.join(', ')}`
 }
 

@@ -1,3 +1,4 @@
+import { AUTHORIZATION_TYPES, TRAITS } from '../domain/authorization-type.ts'
 import type { Connection, ConnectionStatus } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
 import { ruleAndFound, ServiceError } from '../domain/errors.ts'
@@ -9,6 +10,15 @@ import type { Call, Reply } from './operation.ts'
 export function listConnections({ environment }: Call<'list_connections'>): Reply {
   return { status: 200, body: { connections: [...environment.model.tables.connections.values()] } }
 }
+
+/** Whether accounts can be at a connection; single sign-on is on the others (G49). */
+export function isOfAccounts({ type }: Connection): boolean {
+  return ACCOUNT_TYPES.has(type)
+}
+
+const ACCOUNT_TYPES: ReadonlySet<Connection['type']> = new Set(
+  AUTHORIZATION_TYPES.map((type) => TRAITS[type].connectionType),
+)
 
 /** @throws ServiceError INVALID_CONNECTOR, a 400, for create and magic link (G19) */
 export function knownConnector(environment: Environment, name: string): Connector {

@@ -4,63 +4,64 @@ import { type Binding, decodePageToken, encodePageToken, type Position } from '.
 import type { AccountFilter } from '../state/model/account-index.ts'
 import { instant } from '../domain/instant.ts'
 import type { Environment } from '../state/environment.ts'
-import { connectorsOf } from './connections.ts'
+import { connectorsOf, isOfAccounts } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
-  const filter = new Map(Object.entries(query))
   const matches = matching(query)
-  const offered = positionedTools(environment, connectorsFor(environment, query)).filter(({ item }) => matches(item))
-  filter.delete('page_size')
-  filter.delete('page_token')
-  const binding: Binding = [
-    ['listing', 'tools'],
-    ...[...filter].map(([name, value]) => [name, JSON.stringify(value)] as const),
-  ]
-  const { items, ...rest } = slice(offered, binding, { size: query.page_size, token: query.page_token })
-  const names = query['filter.summary']
-  return {
-    status: 200,
-    body: {
-      ...(names
-        ? { tool_names: items.map(({ tool }) => tool.name) }
-        : { tools: items.map((item) => toolView(environment, item)) }),
-      ...rest,
-    },
-  }
+  const tools = toolsAt(environment, connectorsFor(environment, query)).filter(({ item }) => matches(item))
+  const { items, ...rest } = page('tools', tools, query)
+  const listed = query['filter.summary']
+    ? { tool_names: items.map(({ tool }) => tool.name) }
+    : { tools: items.map((item) => toolView(environment, item)) }
+  return { status: 200, body: { ...listed, ...rest } }
 }
 
 /** GET /tools/scoped: the tools that the identifier's active accounts can run. */
 export function listScopedTools({ environment, query }: Call<'list_scoped_tools'>): Reply {
-  const accounts = accountsWhere(environment, { identifier: query.identifier }).filter(
-    ({ status }) => status === 'ACTIVE',
-  )
-  const tools = accounts.flatMap((account) => {
+  const { identifier } = query
+  const matches = chosen(query)
+  const active = accountsWhere(environment, { identifier }).filter(({ status }) => status === 'ACTIVE')
+  const tools = active.flatMap((account) => {
     const connector = environment.connector(account.connector)
-    return connector ? scopedView(environment, toolsOf(connector).filter(chosen(query)), query.identifier, account) : []
+    const all = connector ? toolsFrom(account.sequence, connector) : []
+    return all
+      .filter(({ item }) => matches(item))
+      .map(({ position, item }) => ({ position, item: { ...item, account } }))
   })
-  return { status: 200, body: { tools } }
+  const { items, ...rest } = page('scoped tools', tools, query)
+  const views = items.map((item) => ({
+    tool: toolView(environment, item),
+    identifier,
+    connected_account_id: item.account.id,
+  }))
+  return { status: 200, body: { tools: views, ...rest } }
 }
 
-/** GET /tools/available: every tool that the identifier could use, with its account at the tool's connector, if any. */
+/** GET /tools/available: the tools that the identifier could use, whether it has an account or not. */
 export function listAvailableTools({ environment, query }: Call<'list_available_tools'>): Reply {
-  const accounts = accountsWhere(environment, { identifier: query.identifier })
-  const tools = connectorsOf(environment).flatMap((connector) => {
-    const account = accounts.find((each) => each.connector === connector.connector)
-    return scopedView(environment, toolsOf(connector).filter(chosen(query)), query.identifier, account)
-  })
-  return { status: 200, body: { tools } }
+  const matches = chosen(query)
+  const tools = toolsAt(environment, connectorsOf(environment)).filter(({ item }) => matches(item))
+  const { items, ...rest } = page('available tools', tools, query)
+  return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }
 }
 
 /** GET /providers: custom ones and those of the connectors, in creation order. */
 export function listProviders({ environment, query }: Call<'list_providers'>): Reply {
-  const providers = [...environment.model.tables.providers.placed()].map(([position, item]) => ({ position, item }))
-  const { items, ...rest } = slice(providers, [['listing', 'providers']], {
-    size: query.page_size,
-    token: query.page_token,
-  })
+  const { 'filter.provider_type': type, 'filter.identifier': identifier } = query
+  const providers = positioned(environment.model.tables.providers).filter(
+    ({ item }) => (!type || item.is_custom === (type === 'CUSTOM')) && (!identifier || item.identifier === identifier),
+  )
+  const { items, ...rest } = page('providers', providers, query)
   return { status: 200, body: { providers: items, ...rest } }
+}
+
+/** GET /connections/app: the connections of account types, a page at a time. */
+export function listAppConnections({ environment, query }: Call<'list_app_connections'>): Reply {
+  const connections = positioned(environment.model.tables.connections).filter(({ item }) => isOfAccounts(item))
+  const { items, ...rest } = page('connections', connections, query)
+  return { status: 200, body: { connections: items, ...rest } }
 }
 
 interface Offer {
@@ -68,8 +69,21 @@ interface Offer {
   tool: Tool
 }
 
-function toolsOf(connector: Connector): Offer[] {
-  return connector.tools.map((tool) => ({ connector, tool }))
+/** The distance between the positions of two connectors or accounts: more than any connector has tools. */
+const POSITIONS_BETWEEN = 100_000
+
+/** The tools of a connector that is at a position of its own list. */
+function toolsFrom(position: number, connector: Connector): Positioned<Offer>[] {
+  return connector.tools.map((tool, at) => ({ position: position * POSITIONS_BETWEEN + at, item: { connector, tool } }))
+}
+
+/** The tools of connectors, in the order of the connections (G42). */
+function toolsAt(environment: Environment, connectors: readonly Connector[]): Positioned<Offer>[] {
+  const chosen = new Map(connectors.map((connector) => [connector.connector, connector]))
+  return positioned(environment.model.tables.connections).flatMap(({ position, item: { key_id } }) => {
+    const connector = chosen.get(key_id)
+    return connector ? toolsFrom(position, connector) : []
+  })
 }
 
 function toolView(environment: Environment, { connector, tool }: Offer) {
@@ -87,14 +101,6 @@ function toolView(environment: Environment, { connector, tool }: Offer) {
     metadata: {},
     updated_at: instant(environment.model.definitions.of(connector.connector)),
   }
-}
-
-function scopedView(environment: Environment, offers: Offer[], identifier: string, account: Account | undefined) {
-  return offers.map((offer) => ({
-    tool: toolView(environment, offer),
-    identifier,
-    connected_account_id: account?.id ?? '',
-  }))
 }
 
 /** The connectors of the accounts that a filter names, or all of them when it names none. */
@@ -142,27 +148,21 @@ interface Positioned<T> {
   readonly item: T
 }
 
-/** The distance between the positions of two connectors: more than any connector has tools. */
-const POSITIONS_PER_CONNECTOR = 100_000
-
-function positionedTools(environment: Environment, connectors: readonly Connector[]): Positioned<Offer>[] {
-  const chosen = new Map(connectors.map((connector) => [connector.connector, connector]))
-  return [...environment.model.tables.connections.placed()].flatMap(([position, { key_id }]) => {
-    const connector = chosen.get(key_id)
-    return connector
-      ? toolsOf(connector).map((item, at) => ({ position: position * POSITIONS_PER_CONNECTOR + at, item }))
-      : []
-  })
+function positioned<T>(table: { placed(): Iterable<readonly [number, T]> }): Positioned<T>[] {
+  return [...table.placed()].map(([position, item]) => ({ position, item }))
 }
 
-/** One page of a list that is short enough to scan. Positions in tokens begin with 1 (G4). */
-function slice<T>(
+/** One page of a list that is short enough to scan. Its tokens are bound to every parameter but those of paging (G4). */
+function page<T>(
+  listing: string,
   list: readonly Positioned<T>[],
-  binding: Binding,
-  { size, token }: { size: number | undefined; token: string | undefined },
+  { page_size, page_token, ...filter }: { page_size?: number; page_token?: string },
 ) {
-  const from: Position = token ? decodePageToken(token, binding) : { after: 0 }
-  const length = size || 10
+  const filters = Object.entries(filter).map(([name, value]) => [name, JSON.stringify(value)] as const)
+  const binding: Binding = [['listing', listing], ...filters]
+  // Positions in tokens begin with 1.
+  const from: Position = page_token ? decodePageToken(page_token, binding) : { after: 0 }
+  const length = page_size || 10
   const isForward = 'after' in from
   const border = isForward ? from.after : from.before - 1
   const passed = list.filter(({ position }) => position < border).length

@@ -10,7 +10,7 @@ import {
 } from './accounts.ts'
 import { listConnections } from './connections.ts'
 import { createToken } from './create-token.ts'
-import { listAvailableTools, listProviders, listScopedTools, listTools } from './discovery.ts'
+import { listAppConnections, listAvailableTools, listProviders, listScopedTools, listTools } from './discovery.ts'
 import { createMagicLink } from './magic-links.ts'
 import type { Handler } from './operation.ts'
 import { createCustomProvider, deleteCustomProvider, updateCustomProvider } from './providers.ts'
@@ -40,4 +40,5 @@ export const OPERATIONS: OperationTable = {
   list_scoped_tools: listScopedTools,
   list_available_tools: listAvailableTools,
   list_providers: listProviders,
+  list_app_connections: listAppConnections,
 }

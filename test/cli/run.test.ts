@@ -47,8 +47,8 @@ describe('the verdict of toolmock run', () => {
     ],
     ['an unknown path', [], UNKNOWN_PATH, 3, /unknown path {2}GET \/api\/v1\/conections is not served; did you mean/],
     ['a rule that never fired', ['--scenario', 'token-dies-mid-run'], CLEAN, 3, /unfired rule {2}rule "token expires"/],
-    ['too few operations', ['--min-operations', '3'], CLEAN, 3, /2 of 19 operations were driven; the minimum is 3/],
-    ['too few of a hundred', ['--min-operations', '11%'], CLEAN, 3, /2 of 19 operations .* the minimum is 11% \(3\)/],
+    ['too few operations', ['--min-operations', '3'], CLEAN, 3, /2 of 20 operations were driven; the minimum is 3/],
+    ['too few of a hundred', ['--min-operations', '11%'], CLEAN, 3, /2 of 20 operations .* the minimum is 11% \(3\)/],
     ['too few statuses', ['--min-statuses', '3'], CLEAN, 3, /2 of \d+ statuses were driven; the minimum is 3/],
     ['enough of both', ['--min-operations', '10%', '--min-statuses', '2'], CLEAN, 0, /the contract was kept/],
     [
@@ -235,7 +235,7 @@ describe('what toolmock run writes', () => {
     const written = readFileSync(summary, 'utf8')
     expect(written).toMatch(/^<b>before<\/b>\n\n### toolmock: the verdict failed for 1 reason\n/)
     expect(written).toMatch(/^- violation: `` list_connected_accounts: page_size must be .*<b>`\|x`<\/b>.* ``$/m)
-    expect(written).toContain('| operations | 1 | 0 | 18 | 19 |')
+    expect(written).toContain('| operations | 1 | 0 | 19 | 20 |')
   })
 
   it('warns of a summary that cannot be written, and fails nothing', async () => {
@@ -294,7 +294,7 @@ describe('what toolmock run writes', () => {
     const { code } = await run([...flags, ...program(CLEAN)])
     expect(code).toBe(3)
     const [xml, sarif = '', page] = files.map((file) => readFileSync(file, 'utf8'))
-    const sentence = '2 of 19 operations were driven; the minimum is 12'
+    const sentence = '2 of 20 operations were driven; the minimum is 12'
     expect(xml).toContain('failures="1"')
     expect(xml).toContain(
       `<testcase classname="coverage.minima" name="operations" time="0"><failure type="contract" message="${sentence}">`,

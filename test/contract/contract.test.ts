@@ -12,13 +12,14 @@ function check<Id extends Operation>(operation: Id, query: string, body?: unknow
 }
 
 describe('the routes', () => {
-  it('are the nineteen operations, four of them Discovery, all but the token endpoint behind a bearer', () => {
-    expect(ROUTES).toHaveLength(19)
+  it('are the twenty operations, five of them Discovery, all but the token endpoint behind a bearer', () => {
+    expect(ROUTES).toHaveLength(20)
     expect(ROUTES.filter(({ discovery }) => discovery).map(({ operation }) => operation)).toEqual([
       'list_tools',
       'list_scoped_tools',
       'list_available_tools',
       'list_providers',
+      'list_app_connections',
     ])
     expect(ROUTES.filter(({ bearer }) => !bearer).map(({ operation }) => operation)).toEqual(['create_token'])
   })

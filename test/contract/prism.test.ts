@@ -37,6 +37,7 @@ const BAD_REQUESTS: Record<Exclude<Operation, 'list_connections' | 'delete_custo
   list_scoped_tools: { query: '' },
   list_available_tools: { query: '' },
   list_providers: { query: 'page_size=-1' },
+  list_app_connections: { query: 'page_size=101' },
 }
 
 const everyAnswer = ROUTES.flatMap((route) =>

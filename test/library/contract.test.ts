@@ -13,7 +13,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
       expect(await mock.contract.verify({ minOperations: 2 })).toMatchObject({ ok: true, reasons: [], requests: 2 })
       expect(await mock.contract.report()).toMatchObject({ ok: true, total: { requests: 2, violations: [] } })
       const { total } = await mock.contract.coverage()
-      expect(total.summary.operations).toMatchObject({ total: 19, driven: 2 })
+      expect(total.summary.operations).toMatchObject({ total: 20, driven: 2 })
       const created = total.operations.find(({ operation }) => operation === 'create_connected_account')
       expect(created?.statuses).toContainEqual(expect.objectContaining({ status: 201, reach: 'driven', answers: 1 }))
     })
@@ -35,7 +35,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
           { kind: 'violation', sentence: expect.stringMatching(/^execute_tool: tool_input\.subject/) },
           { kind: 'violation', sentence: expect.stringMatching(/^execute_tool: tool_input\.to/) },
           { kind: 'unknown_path', sentence: expect.stringContaining('GET /api/v1/connections?') },
-          { kind: 'coverage', sentence: '2 of 19 operations were driven; the minimum is 50% (10)' },
+          { kind: 'coverage', sentence: '2 of 20 operations were driven; the minimum is 50% (10)' },
         ],
       })
       expect(await mock.contract.verdict()).toMatchObject({ ok: false, reasons: { length: 3 } })

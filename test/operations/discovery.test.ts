@@ -16,6 +16,11 @@ interface ToolPage {
 interface Scoped {
   tools: { tool: Tool; identifier: string; connected_account_id: string }[]
 }
+interface Page {
+  next_page_token: string
+  prev_page_token: string
+  total_size: number
+}
 
 const names = (body: unknown): string[] => (body as ToolPage).tools.map(({ definition }) => definition.name)
 const scopedNames = (body: unknown): string[] => (body as Scoped).tools.map(({ tool }) => tool.definition.name)
@@ -24,6 +29,14 @@ const ACCOUNTS = {
   accounts: [
     { id: 'ca_ada_mail', connector: 'mail', identifier: 'ada', organization_id: 'org', user_id: 'u1' },
     { id: 'ca_ada_weather', connector: 'weather', identifier: 'ada', status: 'EXPIRED' },
+    { id: 'ca_grace_mail', connector: 'mail', identifier: 'grace' },
+  ],
+}
+const TWO_ACTIVE = {
+  accounts: [
+    { id: 'ca_ada_mail', connector: 'mail', identifier: 'ada' },
+    { id: 'ca_ada_mail_of_org', connector: 'mail', identifier: 'ada', organization_id: 'org' },
+    { id: 'ca_ada_weather', connector: 'weather', identifier: 'ada' },
     { id: 'ca_grace_mail', connector: 'mail', identifier: 'grace' },
   ],
 }
@@ -143,7 +156,10 @@ describe('GET /tools', () => {
     ))
 })
 
-describe.each(['/tools/scoped', '/tools/available'])('GET %s', (path) => {
+describe.each([
+  ['/tools/scoped', scopedNames],
+  ['/tools/available', names],
+])('GET %s', (path, namesOf) => {
   it.each([{}, { identifier: '' }])('needs an identifier: %j', (query) =>
     withToolmock({}, async ({ api }) => {
       const answer = await api.get(path, query)
@@ -164,9 +180,45 @@ describe.each(['/tools/scoped', '/tools/available'])('GET %s', (path) => {
   ])('filters by %s', (_name, query, expected) =>
     withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
       const answer = await api.get(path, { identifier: 'ada', ...query })
-      expect(scopedNames(answer.body)).toEqual(expected)
+      expect(namesOf(answer.body)).toEqual(expected)
+      expect(answer.body).toMatchObject({ total_size: expected.length, next_page_token: '', prev_page_token: '' })
     }),
   )
+
+  it('visits each tool once from page to page, and back again', () =>
+    withToolmock({ seed: TWO_ACTIVE }, async ({ api }) => {
+      const list = async (page_size: number, page_token = ''): Promise<Page> =>
+        (await api.get(path, { identifier: 'ada', page_size, page_token })).body as Page
+      const whole = await list(100)
+      const forth: string[] = []
+      let page = await list(2)
+      forth.push(...namesOf(page))
+      while (page.next_page_token !== '') {
+        page = await list(2, page.next_page_token)
+        forth.push(...namesOf(page))
+      }
+      const back = namesOf(page)
+      while (page.prev_page_token !== '') {
+        page = await list(2, page.prev_page_token)
+        back.unshift(...namesOf(page))
+      }
+
+      expect(whole).toMatchObject({ total_size: namesOf(whole).length, next_page_token: '', prev_page_token: '' })
+      expect(forth).toEqual(namesOf(whole))
+      expect(back).toEqual(forth)
+      expect(namesOf(await list(0))).toEqual(forth.slice(0, 10))
+    }))
+
+  it('refuses page sizes out of range and the page tokens of another identifier (G4, G5)', () =>
+    withToolmock({ seed: TWO_ACTIVE }, async ({ api }) => {
+      const { next_page_token } = (await api.get(path, { identifier: 'ada', page_size: 1 })).body as Page
+
+      for (const query of ['page_size=101', 'page_size=-1', 'page_size=x', 'page_token=x']) {
+        expect((await api.get(path, `identifier=ada&${query}`)).status, query).toBe(400)
+      }
+      expect((await api.get(path, { identifier: 'grace', page_token: next_page_token })).status).toBe(400)
+      expect((await api.get(path, { identifier: 'ada', page_token: next_page_token })).status).toBe(200)
+    }))
 })
 
 describe('GET /tools/scoped', () => {
@@ -184,21 +236,85 @@ describe('GET /tools/scoped', () => {
   it('answers none for an identifier without accounts, whatever its characters', () =>
     withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
       for (const identifier of ['nobody', '__proto__', '{{id}}', '.*', '<b>']) {
-        expect((await api.get('/tools/scoped', { identifier })).body).toEqual({ tools: [] })
+        expect((await api.get('/tools/scoped', { identifier })).body).toEqual({
+          tools: [],
+          next_page_token: '',
+          prev_page_token: '',
+          total_size: 0,
+        })
       }
+    }))
+
+  it('skips and repeats none when an account of the page before is disconnected', () =>
+    withToolmock({ seed: TWO_ACTIVE }, async ({ api, environment }) => {
+      const { accounts } = environment.model.tables
+      const first = (await api.get('/tools/scoped', { identifier: 'ada', page_size: 4 })).body as Scoped & Page
+      environment.model.transact(() => {
+        accounts.put({ ...accounts.get('ca_ada_mail')!, status: 'DISCONNECTED' })
+      })
+      const query = { identifier: 'ada', page_token: first.next_page_token }
+      const next = (await api.get('/tools/scoped', query)).body as Scoped & Page
+
+      expect(scopedNames(first)).toEqual([...MAIL, 'mail_send_message'])
+      expect(scopedNames(next)).toEqual([...MAIL.slice(1), ...WEATHER])
+      expect(next.total_size).toBe(5)
     }))
 })
 
 describe('GET /tools/available', () => {
-  it('answers every tool, with the account of the identifier where it has one', () =>
-    withToolmock({ seeds: TWELVE_SEEDS, seed: ACCOUNTS }, async ({ api }) => {
-      const { body } = await api.get('/tools/available', { identifier: 'ada' })
-      const accounts = new Map((body as Scoped).tools.map((each) => [each.tool.provider, each.connected_account_id]))
+  it('answers the tools that the identifier could use, as GET /tools does', () =>
+    withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
+      const available = await api.get('/tools/available', { identifier: 'ada', page_size: 100 })
+      const all = await api.get('/tools', { page_size: 100 })
 
-      expect(accounts.size).toBe(12)
-      expect(accounts.get('mail')).toBe('ca_ada_mail')
-      expect(accounts.get('weather')).toBe('ca_ada_weather')
-      expect(accounts.get('tracker')).toBe('')
+      expect(available.status).toBe(200)
+      expect(available.body).toEqual(all.body)
+    }))
+})
+
+describe('GET /connections/app', () => {
+  interface Connections extends Page {
+    connections: { key_id: string; type: string }[]
+  }
+
+  it('answers the connections of account types, as GET /connections does (G49)', () =>
+    withToolmock({}, async ({ api }) => {
+      const { status, body } = await api.get('/connections/app', { page_size: 100 })
+      const { connections } = (await api.get('/connections')).body as Connections
+
+      expect(status).toBe(200)
+      expect(connections.map(({ type }) => type)).toEqual(expect.arrayContaining(['OIDC', 'SAML']))
+      expect(body).toEqual({
+        connections: connections.filter(({ type }) => type !== 'OIDC' && type !== 'SAML'),
+        next_page_token: '',
+        prev_page_token: '',
+        total_size: connections.length - 2,
+      })
+    }))
+
+  it('has the connection of a custom provider', () =>
+    withToolmock({}, async ({ api }) => {
+      const created = await api.post('/custom-providers', { display_name: 'Acme' })
+      const { identifier } = (created.body as { provider: { identifier: string } }).provider
+      const { connections } = (await api.get('/connections/app', { page_size: 100 })).body as Connections
+
+      expect(connections.at(-1)?.key_id).toBe(identifier)
+    }))
+
+  it('pages ten at a time, and refuses page sizes and tokens that are not its own', () =>
+    withToolmock({}, async ({ api }) => {
+      const first = (await api.get('/connections/app')).body as Connections
+      const second = (await api.get('/connections/app', { page_token: first.next_page_token })).body as Connections
+      const back = (await api.get('/connections/app', { page_token: second.prev_page_token })).body as Connections
+      const providers = (await api.get('/providers')).body as Page
+
+      expect(first.connections).toHaveLength(10)
+      expect(second.connections).toHaveLength(2)
+      expect(second.next_page_token).toBe('')
+      expect(back).toEqual(first)
+      for (const query of ['page_size=101', 'page_token=x', `page_token=${providers.next_page_token}`]) {
+        expect((await api.get('/connections/app', query)).status, query).toBe(400)
+      }
     }))
 })
 
@@ -224,6 +340,45 @@ describe('GET /providers', () => {
       expect(first.providers).toHaveLength(10)
       expect(second.providers).toHaveLength(2)
       expect(second.next_page_token).toBe('')
+    }))
+
+  it.each<[string, Record<string, string>, string[]]>([
+    ['the type CUSTOM', { 'filter.provider_type': 'CUSTOM' }, ['Acme', 'Notes']],
+    ['the type STANDARD', { 'filter.provider_type': 'STANDARD', 'filter.identifier': 'mail' }, ['Mail']],
+    ['an identifier', { 'filter.identifier': 'weather' }, ['Weather']],
+    ['an identifier of another type', { 'filter.provider_type': 'CUSTOM', 'filter.identifier': 'mail' }, []],
+    ['an unknown identifier', { 'filter.identifier': '__proto__' }, []],
+  ])('filters by %s', (_name, query, expected) =>
+    withToolmock({}, async ({ api }) => {
+      for (const display_name of ['Acme', 'Notes']) await api.post('/custom-providers', { display_name })
+      const { status, body } = await api.get('/providers', query)
+
+      expect(status).toBe(200)
+      expect((body as { providers: object[] }).providers).toMatchObject(
+        expected.map((display_name) => ({ display_name })),
+      )
+      expect(body).toMatchObject({ total_size: expected.length, next_page_token: '', prev_page_token: '' })
+    }),
+  )
+
+  it('refuses a type that is neither, and page tokens of another filter', () =>
+    withToolmock({}, async ({ api }) => {
+      const wrong = await api.get('/providers', { 'filter.provider_type': 'custom' })
+      const { next_page_token } = (await api.get('/providers')).body as Page
+      const query = { 'filter.provider_type': 'STANDARD', page_token: next_page_token }
+
+      expect(wrong.status).toBe(400)
+      expect((wrong.body as { message: string }).message).toBe(
+        'filter.provider_type must be one of CUSTOM, STANDARD, an empty string; found "custom"',
+      )
+      expect((await api.get('/providers', query)).status).toBe(400)
+    }))
+
+  it('takes page sizes up to 1000', () =>
+    withToolmock({}, async ({ api }) => {
+      expect((await api.get('/providers', { page_size: 1000 })).body).toMatchObject({ total_size: 12 })
+      expect((await api.get('/providers', { page_size: 1001 })).status).toBe(400)
+      expect((await api.get('/providers', { page_size: 0 })).status).toBe(200)
     }))
 
   it('keeps a page token good when providers are deleted in between', () =>
@@ -339,19 +494,20 @@ describe('updated_at of a tool', () => {
 })
 
 describe('paging of Discovery', () => {
-  it.each(['/tools', '/providers'])(
-    '%s refuses page sizes out of range and tokens that are not its own (G4, G5)',
-    (path) =>
-      withToolmock({}, async ({ api }) => {
-        const { next_page_token } = (await api.get('/tools', { page_size: 1 })).body as ToolPage
-        const queries = ['page_size=101', 'page_size=-1', 'page_size=x', 'page_size=1&page_size=2', 'page_token=x']
-        const foreign = path === '/tools' ? 'filter.provider=mail&' : ''
-        for (const query of [...queries, `${foreign}page_token=${next_page_token}`]) {
-          expect((await api.get(path, query)).status, query).toBe(400)
-        }
-        expect((await api.get(path, 'page_size=0')).status).toBe(200)
-        expect((await api.get(path, 'page_size=100')).status).toBe(200)
-      }),
+  it.each([
+    ['/tools', 'page_size=101'],
+    ['/providers', 'page_size=1001'],
+  ])('%s refuses page sizes out of range and tokens that are not its own (G4, G5)', (path, tooLarge) =>
+    withToolmock({}, async ({ api }) => {
+      const { next_page_token } = (await api.get('/tools', { page_size: 1 })).body as ToolPage
+      const queries = [tooLarge, 'page_size=-1', 'page_size=x', 'page_size=1&page_size=2', 'page_token=x']
+      const foreign = path === '/tools' ? 'filter.provider=mail&' : ''
+      for (const query of [...queries, `${foreign}page_token=${next_page_token}`]) {
+        expect((await api.get(path, query)).status, query).toBe(400)
+      }
+      expect((await api.get(path, 'page_size=0')).status).toBe(200)
+      expect((await api.get(path, 'page_size=100')).status).toBe(200)
+    }),
   )
 
   it('lets the page size change between pages', () =>
@@ -363,16 +519,20 @@ describe('paging of Discovery', () => {
 })
 
 describe('with --documented-only', () => {
-  it.each(['/tools', '/tools/scoped?identifier=ada', '/tools/available?identifier=ada', '/providers'])(
-    '%s is a 404 that names the flag',
-    (path) =>
-      withToolmock({ documentedOnly: true }, async ({ api }) => {
-        const answer = await api.get(path)
+  it.each([
+    '/tools',
+    '/tools/scoped?identifier=ada',
+    '/tools/available?identifier=ada',
+    '/providers',
+    '/connections/app',
+  ])('%s is a 404 that names the flag', (path) =>
+    withToolmock({ documentedOnly: true }, async ({ api }) => {
+      const answer = await api.get(path)
 
-        expect(answer.status).toBe(404)
-        expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PATH_NOT_FOUND' }] })
-        expect(answer.body.message).toContain('--documented-only')
-      }),
+      expect(answer.status).toBe(404)
+      expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PATH_NOT_FOUND' }] })
+      expect(answer.body.message).toContain('--documented-only')
+    }),
   )
 })
 

@@ -40,6 +40,7 @@ const DECLARED: Record<string, string> = {
   list_scoped_tools: 'GET /api/v1/tools/scoped 200 400 401',
   list_available_tools: 'GET /api/v1/tools/available 200 400 401',
   list_providers: 'GET /api/v1/providers 200 400 401',
+  list_app_connections: 'GET /api/v1/connections/app 200 400 401',
 }
 
 const schema = (name: string) => follow({ $ref: `#/components/schemas/${name}` })

@@ -36,7 +36,7 @@ describe('docs/fidelity.md', () => {
 
   it('describes every Discovery operation', () => {
     const discovery = operations.filter(({ object }) => JSON.stringify(object.tags) === '["Discovery"]')
-    expect(discovery).toHaveLength(4)
+    expect(discovery).toHaveLength(5)
     expect(discovery.filter(({ method, path }) => !fidelity.includes(`${method} \`${path}\``))).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, own } from '../../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
 import { type Answer, must, same, Skipped } from '../answer.ts'
 import { type Check, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
@@ -36,9 +36,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       answer.lacks('tools')
     }),
     check('tools-pages', 'page tokens lead through every tool once', async (context) => {
-      const { items, total } = await everyPage(context, '/tools', 'tool_names', { 'filter.summary': 'true' })
-      same(items.length, total, 'the number of tools on all pages')
-      same(new Set(items).size, items.length, 'the number of different tools')
+      await eachOnce(context, '/tools', 'tools', {}, (tool) => own(tool, 'id'))
     }),
   ]),
   ...checksOf('list_scoped_tools', [
@@ -51,19 +49,32 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const account = await context.account()
       same((await ask(context, '/tools/scoped', { identifier: account.identifier })).list('tools'), [], 'the tools')
     }),
+    check('scoped-pages', 'page tokens lead through every scoped tool once', async (context) => {
+      const { identifier } = await context.shared('account', (fresh) => fresh.active())
+      await eachOnce(context, '/tools/scoped', 'tools', { identifier, page_size: 1 }, (scoped) => {
+        const tool = own(scoped, 'tool')
+        return JSON.stringify([own(scoped, 'connected_account_id'), isJsonObject(tool) && own(tool, 'id')])
+      })
+    }),
     check('scoped-identifier', 'scoped tools without an identifier are a 400', async (context) => {
       await ask(context, '/tools')
       ;(await context.api.get('/tools/scoped')).is(400)
     }),
   ]),
   ...checksOf('list_available_tools', [
-    check('available', 'available tools name the account where there is one', async (context) => {
-      const account = await context.shared('account', (fresh) => fresh.active())
-      const query = { identifier: account.identifier, 'filter.providers': account.connector }
-      const answer = await ask(context, '/tools/available', query)
-      answer.has('tools.0.connected_account_id', account.id)
-      const nobody = await ask(context, '/tools/available', { ...query, identifier: context.resources.identifier() })
-      nobody.has('tools.0.connected_account_id', '')
+    check(
+      'available',
+      'available tools are listed as tools, also for an identifier without accounts',
+      async (context) => {
+        const { name } = await context.offer.main()
+        const query = { identifier: context.resources.identifier(), 'filter.providers': name }
+        const answer = await ask(context, '/tools/available', query)
+        answer.has('tools.0.provider', name).string('tools.0.definition.name')
+      },
+    ),
+    check('available-pages', 'page tokens lead through every available tool once', async (context) => {
+      const identifier = context.resources.identifier()
+      await eachOnce(context, '/tools/available', 'tools', { identifier }, (tool) => own(tool, 'id'))
     }),
   ]),
   ...checksOf('list_providers', [
@@ -74,26 +85,56 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       same(provider && own(provider, 'is_custom'), false, `is_custom of provider ${name}`)
     }),
     check('providers-pages', 'page tokens lead through every provider once', async (context) => {
-      const { items, total } = await everyPage(context, '/providers', 'providers')
-      same(items.length, total, 'the number of providers on all pages')
-      const identifiers = items.map((each) => isJsonObject(each) && own(each, 'identifier'))
-      same(new Set(identifiers).size, items.length, 'the number of different providers')
+      await eachOnce(context, '/providers', 'providers', {}, (provider) => own(provider, 'identifier'))
+    }),
+    check('providers-standard', 'filter.provider_type=STANDARD leaves out custom providers', async (context) => {
+      const identifier = (await context.provider()).is(201).string('provider.identifier')
+      const all = await ask(context, '/providers', { 'filter.identifier': identifier })
+      all.has('providers.0.identifier', identifier)
+      const query = { 'filter.identifier': identifier, 'filter.provider_type': 'STANDARD' }
+      same((await ask(context, '/providers', query)).list('providers'), [], 'the providers')
+    }),
+    check('providers-page-size', 'a page of providers has up to 1000 of them', async (context) => {
+      await ask(context, '/providers', { page_size: 1000 })
+      ;(await context.api.get('/providers', { page_size: 1001 })).is(400)
+    }),
+  ]),
+  ...checksOf('list_app_connections', [
+    check('app-connections', 'connections of single sign-on are left out', async (context) => {
+      const answer = await ask(context, '/connections/app', { page_size: 100 })
+      for (const connection of answer.objects('connections')) {
+        const type = own(connection, 'type')
+        must(!SIGN_ON.has(type), 'a type that accounts have', type)
+      }
+    }),
+    check('app-connections-pages', 'page tokens lead through every one of these connections once', async (context) => {
+      await eachOnce(context, '/connections/app', 'connections', {}, (connection) => own(connection, 'id'))
     }),
   ]),
 ]
 
-/** Follows the page tokens of a list to its end, seven items at a time. */
-async function everyPage(context: CheckContext, path: string, member: string, query: Query = {}) {
-  const items: JsonValue[] = []
+/** The types of connections that accounts cannot be at (2.5, G49). */
+const SIGN_ON: ReadonlySet<unknown> = new Set(['OIDC', 'SAML', 'PASSWORD', 'PASSWORDLESS', 'WEBAUTHN'])
+
+/** Follows the page tokens of a list to its end, seven items at a time unless the query says otherwise. */
+async function eachOnce(
+  context: CheckContext,
+  path: string,
+  member: string,
+  query: Query,
+  idOf: (item: JsonObject) => JsonValue | undefined,
+): Promise<void> {
+  const ids: (JsonValue | undefined)[] = []
   let [token, total]: [string | undefined, unknown] = [undefined, undefined]
   do {
-    const answer = await ask(context, path, { ...query, page_size: 7, page_token: token })
-    items.push(...answer.list(member))
+    const answer = await ask(context, path, { page_size: 7, ...query, page_token: token })
+    ids.push(...answer.objects(member).map(idOf))
     total = answer.at('total_size')
     const next = answer.at('next_page_token')
     token = typeof next === 'string' && next !== '' ? next : undefined
-  } while (token !== undefined && items.length < 10_000)
-  return { items, total }
+  } while (token !== undefined && ids.length < 10_000)
+  same(ids.length, total, `the number of ${member} on all pages`)
+  same(new Set(ids).size, ids.length, `the number of different ${member}`)
 }
 
 /** @throws Skipped when the target does not serve Discovery */

@@ -227,12 +227,58 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: 'available-without-account',
-    what: 'available tools never name the account',
+    name: 'available-of-accounts',
+    what: 'only the tools of connectors at which the identifier has an account are available',
     caughtBy: 'discovery/available',
-    mutate: answering('list_available_tools', ({ tools }) => {
-      for (const each of tools) each.connected_account_id = ''
+    mutate: answering('list_available_tools', (body, { query, environment }) => {
+      const used = environment.model.accountIndex.page({ identifier: query.identifier }, { after: 0 }, 1000).rows
+      body.tools = body.tools.filter(({ provider }: { provider: string }) =>
+        used.some(({ connector }) => connector === provider),
+      )
     }),
+  },
+  {
+    name: 'available-with-accounts',
+    what: 'available tools have the shape of scoped ones',
+    caughtBy: 'discovery/available',
+    mutate: answering('list_available_tools', (body, { query }) => {
+      body.tools = body.tools.map((tool: unknown) => ({ tool, identifier: query.identifier, connected_account_id: '' }))
+    }),
+  },
+  ...(
+    [
+      ['list_scoped_tools', 'scoped'],
+      ['list_available_tools', 'available'],
+      ['list_app_connections', 'app-connections'],
+    ] as const
+  ).map(([operation, name]): Mutant => ({
+    name: `${name}-one-page`,
+    what: `the first page of ${operation} is said to be the last`,
+    caughtBy: `discovery/${name}-pages`,
+    mutate: answering(operation, (body) => (body.next_page_token = '')),
+  })),
+  {
+    name: 'app-connections-of-sign-on',
+    what: 'the connections of single sign-on are among those of accounts',
+    caughtBy: 'discovery/app-connections',
+    mutate: answering('list_app_connections', ({ connections }) => {
+      connections.push({ ...connections[0], type: 'SAML' })
+    }),
+  },
+  {
+    name: 'providers-of-any-type',
+    what: 'the filter filter.provider_type is ignored',
+    caughtBy: 'discovery/providers-standard',
+    mutate: ({ request }) => request(({ query }) => query.delete('filter.provider_type')),
+  },
+  {
+    name: 'providers-hundred',
+    what: 'a page of providers has at most 100',
+    caughtBy: 'discovery/providers-page-size',
+    mutate: ({ request }) =>
+      request(({ path, query }) => {
+        if (path.endsWith('/providers') && Number(query.get('page_size')) > 100) query.set('page_size', '1001')
+      }),
   },
   {
     name: 'providers-all-custom',
