@@ -46,7 +46,7 @@ const HTTP_CLIENT = '^src/http-client\\.ts$'
 /** Starts the server; the command line and the library know it and the types of its services. */
 const APP = '^src/(app/|app-services\.ts$|version\.ts$)'
 
-/** The floors of the store, each with those it may know; what lies beside them in `src/store` may know all. */
+/** The layers of the state, each with those it may import; the files beside them in `src/state` may import all. */
 const STATE_LAYERS = [['model'], ['wal', 'model'], ['state-file', 'wal', 'model']]
 
 /** Where a package, which costs start time or ties us to it, may be imported. */

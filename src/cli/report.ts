@@ -70,7 +70,7 @@ async function fetchReport(values: ReportValues, report: string): Promise<string
   const url = serverUrl(values)
   const path = `/_mock/${report}${scope}`
   const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` }
-  // The certificate has to be trusted, because the admin token must reach nobody else.
+  // The certificate has to be trusted, because the admin token must only reach that server.
   const client = new HttpClient(url, { timeoutMs: TIMEOUT_MS })
   const { status, text } = await client.send({ method: 'GET', path, headers }).catch((error: unknown) => {
     throw new StartError(`${url}${path} ${noAnswerReason(error)}`)

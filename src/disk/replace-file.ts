@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { makeDirectory } from './make-directory.ts'
 
 /**
- * Writes a file as a whole: whoever reads it meanwhile, or after a crash, sees the old content or the new one. A folder that is
+ * Writes a file as a whole: a reader sees the old content or the new one, also after a crash. A folder that is
  * missing is made; what is no plain file, such as `/dev/stdout`, is written to and not replaced.
  */
 export async function replaceFile(file: string, content: string): Promise<void> {

@@ -35,7 +35,7 @@ import {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const path = z.string().regex(/^\//, { error: 'a path that starts with /' })
 
-/** `{name}` captures a whole part: inside of one it would be taken literally, which nobody means. */
+/** `{name}` captures a whole part: inside of one it would be taken literally, which is not what an author means. */
 const pathPattern = z.string().regex(/^(?:\/(?:\{[A-Za-z_]\w*\}|[^/{}]*))+$/, {
   error: 'a path that starts with /, whose parts are {name}, or text in which * stands for anything',
 })
@@ -190,7 +190,7 @@ function checkType(
     report(['people'], { allowed: `at least one identity that can sign in, because ${type} asks for consent` })
   }
   if (type !== 'CUSTOM' || custom_provider !== undefined) return
-  // Nobody can guess what a CUSTOM connector asks for and how that travels.
+  // What a CUSTOM connector asks for, and how that is sent, has no default.
   for (const key of ['fields', 'send'] as const) {
     if (Object.keys(credentials?.[key] ?? {}).length > 0) continue
     report(['credentials', key], { allowed: `credentials.${key}, because the type CUSTOM has no default` })

@@ -4,12 +4,12 @@ import { type JsonValue, nesting } from '../domain/json.ts'
 import { type Finding, type Path, shown } from '../schema/findings.ts'
 import { DocumentError, type Problem, problemAt } from './problem.ts'
 
-/** Larger files are refused: nobody writes such a seed by hand, and YAML is slow to read. */
+/** Larger files are refused, because YAML is slow to read. */
 export const MAX_SOURCE_LENGTH = 8 * 1024 * 1024
 const MAX_DEPTH = 100
 /** One anchor is followed this often, so that a few lines cannot grow into gigabytes. */
 const MAX_ALIASES = 200
-/** One slip often makes the rest of a file unreadable: more problems of syntax help nobody. */
+/** One slip often makes the rest of a file unreadable: further problems of syntax are not reported. */
 const MAX_SYNTAX_PROBLEMS = 10
 
 /** A problem of syntax: what is wrong, and where in the text. */

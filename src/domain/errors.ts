@@ -70,7 +70,7 @@ export interface ErrorContext {
   headers?: Record<string, string>
 }
 
-/** An error of the service's contract. Thrown once, by whoever finds it; rendered in one place (`http/answer.ts`). */
+/** An error of the service's contract. Thrown once, where it is found; rendered in one place (`http/answer.ts`). */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
 
@@ -106,7 +106,7 @@ export class TokenError extends Error {
     description: string,
     /** Set when the client authenticated with HTTP Basic, which a failure then has to name. */
     readonly challenge: boolean = false,
-    /** The same, field by field; the answer has no room for it. */
+    /** The same, field by field; the answer does not carry it. */
     readonly violations: readonly FieldViolation[] = [],
   ) {
     super(description)

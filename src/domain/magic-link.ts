@@ -21,7 +21,7 @@ export interface AuthRequest {
   /** base64url, at least 128 bits (G30). */
   id: string
   account_id: string
-  /** The identifier of the link's account, whoever signed in at the third party (G57). */
+  /** The identifier of the link's account, not that of the person who signed in at the third party (G57). */
   identifier: string
   expires_at: Instant
   /**

@@ -29,7 +29,7 @@ export function continuePage({ connector, account }: OpenLink): Html {
     ? 'The service obtains the access of this account itself.'
     : 'This application can be used without credentials.'
   return noticePage({
-    title: 'Nobody has to sign in',
+    title: 'No sign-in is needed',
     overline: connector.display_name,
     text: [`${reason} Nothing has to be entered or allowed for ${account.identifier}.`],
     tone: 'info',

@@ -16,7 +16,7 @@ import { strict, text } from './parts.ts'
  * parsing them.
  */
 
-/** More than a request may bring, and less than would break whoever writes the file. */
+/** Deeper than a request body may nest, and shallow enough to be written without exhausting the stack. */
 const DEEPEST = 1000
 
 function isDeeper(value: object, levels: number): boolean {

@@ -148,7 +148,7 @@ const refreshToken: GrantType = (call) => {
     const current = model.tables.grants.get(spent.id) ?? spent
     model.tables.grants.put(rotates ? { ...current, refresh_revoked: true } : { ...current, refresh_token: '' })
     put()
-    // Somebody else used the same refresh token since the decision.
+    // Another request used the same refresh token since the decision.
     if (current.refresh_revoked) revokeFamily(environment, spent)
   }
   return { body, apply }
