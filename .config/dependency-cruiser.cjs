@@ -44,7 +44,7 @@ const SERVICES = '^src/app-services\\.ts$'
 const HTTP_CLIENT = '^src/http-client\\.ts$'
 
 /** Starts the server; the command line and the library know it and the types of its services. */
-const APP = '^src/(app/|app-services\.ts$|version\.ts$)'
+const APP = '^src/(app/|app-services\\.ts$|version\\.ts$)'
 
 /** The layers of the state, each with those it may import; the files beside them in `src/state` may import all. */
 const STATE_LAYERS = [['model'], ['wal', 'model'], ['state-file', 'wal', 'model']]
@@ -80,7 +80,7 @@ module.exports = {
       comment: 'app wires the modules and knows neither the command line nor the library',
       severity: 'error',
       from: { path: '^src/app/' },
-      to: { path: '^src/(cli/|library/|index\.ts$|vitest\.ts$)' },
+      to: { path: '^src/(cli/|library/|index\\.ts$|vitest\\.ts$)' },
     },
     {
       name: 'app-on-top',

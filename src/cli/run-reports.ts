@@ -2,7 +2,7 @@ import { appendFile, writeFile } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
-import { FORMATS, type ReportFormat } from '../verdict/formats/formats.ts'
+import { FORMATS, render, type ReportFormat } from '../verdict/formats/formats.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import type { Verdict } from '../verdict/verdict.ts'
@@ -57,10 +57,7 @@ export async function writeReports(files: readonly ReportFile[], judged: Judged)
 /** JSON has everything and the verdict on it; the other formats list apart what was allowed. */
 async function reportText(format: ReportFile['format'], { reports, options, verdict }: Judged): Promise<string> {
   if (format === 'json') return `${JSON.stringify({ ...reports, verdict }, null, 2)}\n`
-  const [{ render }, { shortfallsOf, withoutAllowed }] = await Promise.all([
-    import('../verdict/formats/formats.ts'),
-    import('../verdict/verdict.ts'),
-  ])
+  const { shortfallsOf, withoutAllowed } = await import('../verdict/verdict.ts')
   const { allow } = options
   const shortfalls = shortfallsOf(verdict.summary, options)
   return (await render(format, { ...(allow ? withoutAllowed(reports, allow) : reports), shortfalls })).text

@@ -8,12 +8,11 @@ export type CheckTemplate = (text: string, roots?: readonly string[]) => string 
 
 /** What checking documents takes from other modules. */
 export interface DocumentChecks {
-  /** The check of templates, loaded when a connector is read. */
-  templates: () => Promise<CheckTemplate>
-  /** The operations of the service with the statuses that its spec declares, loaded when a scenario is read. */
-  operations: () => Promise<ReadonlyMap<string, readonly number[]>>
-  /** Every word of the spec, loaded when a seed has a vocabulary (G48). */
-  words: () => Promise<readonly string[]>
+  checkTemplate: CheckTemplate
+  /** The operations of the service with the statuses that its spec declares. */
+  operations: ReadonlyMap<string, readonly number[]>
+  /** Every word of the spec (G48). */
+  words: readonly string[]
   /** Whether `base_url` may leave loopback (`--allow-outbound`). */
   allowOutbound?: boolean
 }
@@ -33,7 +32,7 @@ export async function checkConnector(document: JsonValue, context: CheckContext)
   return [
     ...outboundFindings(document, context.allowOutbound ?? false),
     ...((await context.toolSchemas?.findings(document)) ?? []),
-    ...templateFindings(document, await context.templates()),
+    ...templateFindings(document, context.checkTemplate),
   ]
 }
 

@@ -92,7 +92,7 @@ async function readSeed(source: SourceText, context: CheckContext): Promise<Read
     const inside = await checkConnector(value, context)
     findings.push(...inside.map((finding) => ({ ...finding, path: [...path, ...finding.path] })))
   }
-  findings.push(...(await checkVocabulary(source.value, context.words)))
+  findings.push(...checkVocabulary(source.value, context.words))
   return {
     kind: 'seed',
     source,

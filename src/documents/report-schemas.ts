@@ -73,7 +73,9 @@ const prismCheck = z
     judge: z.literal('prism'),
     judged: z
       .strictObject({ requests: count, answers: count })
-      .describe('Covers the requests that the request journal still keeps; those that it dropped or cleared cannot be checked'),
+      .describe(
+        'Covers the requests that the request journal still keeps; those that it dropped or cleared cannot be checked',
+      ),
     not_judged: z.strictObject({
       refused: count.describe('Before the contract was checked: no bearer token, a body that is no JSON'),
       injected: count.describe('Answers that a scenario gave, cut or changed'),

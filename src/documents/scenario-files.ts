@@ -23,7 +23,7 @@ export async function parseScenario(
 ): Promise<Scenario> {
   const read = await readDocument(text, file, checks)
   if (read.kind !== 'scenario') throw new DocumentError(otherProblems(read))
-  const problems = problemsOfScenario(read, { operations: await checks.operations(), connectors })
+  const problems = problemsOfScenario(read, { operations: checks.operations, connectors })
   if (!read.document || problems.length > 0) throw new DocumentError(problems)
   return toScenario(read.document)
 }

@@ -124,15 +124,14 @@ function detailFindings(details: JsonValue | undefined, connector: Connector, pa
 }
 
 /** Words of `settings.vocabulary` that the spec does not know, and words on the wire that mean another word there (G48). */
-export async function checkVocabulary(seed: JsonValue, words: () => Promise<readonly string[]>): Promise<Finding[]> {
+export function checkVocabulary(seed: JsonValue, words: readonly string[]): Finding[] {
   const [found] = valuesAt(seed, ['settings', 'vocabulary'])
   if (!found || !isJsonObject(found.value)) return []
   const vocabulary = found.value
-  const all = await words()
-  const known = new Set(all)
+  const known = new Set(words)
   return Object.entries(vocabulary).flatMap(([word, wire]): Finding[] => {
     const path = [...found.path, word]
-    const findings = known.has(word) ? [] : [unknownWord(word, all, path)]
+    const findings = known.has(word) ? [] : [unknownWord(word, words, path)]
     if (typeof wire !== 'string' || !known.has(wire) || Object.hasOwn(vocabulary, wire)) return findings
     const allowed = `a word that the document does not have, or ${wire} with a word of its own as well`
     return [...findings, { path, found: `${shown(wire)}, which is a word of the document`, allowed }]

@@ -43,7 +43,8 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
 async function scenarioProblems(sources: readonly ReadSource[], checks: DocumentChecks): Promise<Problem[]> {
   const scenarios = sources.flatMap(({ files }) => files?.scenarios ?? [])
   if (scenarios.length === 0) return []
-  const [connectors, operations] = [await connectorsOf(sources, checks), await checks.operations()]
+  const connectors = await connectorsOf(sources, checks)
+  const { operations } = checks
   return scenarios.flatMap((scenario) => problemsOfScenario(scenario, { operations, connectors }))
 }
 

@@ -21,7 +21,7 @@ import type { Basis } from './basis.ts'
 import { type ContractRecords, EnvironmentRecord, type Times } from './contract-record.ts'
 import { type ContractFields, DRIVEN, INJECTED, type Level, NEVER, REQUEST_PARTS } from './field-coverage.ts'
 import type { Counted, NewFinding } from './findings.ts'
-import type { ReportFormat } from './formats/formats.ts'
+import { render, type ReportFormat } from './formats/formats.ts'
 import type { JournalOf } from './prism-check.ts'
 import { isKept, tallyOf } from './report-pair.ts'
 
@@ -70,7 +70,7 @@ export function createReports(
       return prismCheck(validator, journalsOf(environment))
     },
     rendered: async (format, environment) => {
-      const [{ render }, made] = await Promise.all([import('./formats/formats.ts'), sources()])
+      const made = await sources()
       return render(format, {
         contract: contractReport(made, environment),
         coverage: coverageReport(made, environment),

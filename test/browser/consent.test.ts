@@ -111,7 +111,7 @@ describeInBrowser('a user with a browser', (open) => {
   it('continues where nobody has to sign in', async () => {
     const { page, complaints } = await open()
     await page.goto(await linkFor('encyclopedia', 'ada@example.com'))
-    expect(await heading(page)).toBe('Nobody has to sign in')
+    expect(await heading(page)).toBe('No sign-in is needed')
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL(`${new URL(app.verifyUrl).origin}/**`)
     expect(app.returns[0]?.get('state')).toBe(STATE)

@@ -52,7 +52,7 @@ describe('GET /magic/{id}', () => {
   it.each(NO_USER_TYPES)('says that %s needs no user', async (type) => {
     const { app } = setUp({ type })
     const response = await request(app).get('/magic/link').expect(200)
-    expect(response.text).toContain('Nobody has to sign in')
+    expect(response.text).toContain('No sign-in is needed')
     expect(response.text).toContain('Continue')
   })
 
