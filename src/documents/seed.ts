@@ -5,7 +5,7 @@ import { CONNECTION_STATUSES } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
 import { isJsonObject, own, present } from '../domain/json.ts'
 import type { SeedAccount, SeedBundle } from '../domain/seed.ts'
-import { quote } from '../domain/text.ts'
+import { plural, quote } from '../domain/text.ts'
 import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
 import { shown } from '../schema/findings.ts'
 import {
@@ -89,6 +89,27 @@ const connection = strict({
   mcp_server_url: text.optional(),
 })
 
+/** The bounds of part 8. Characters are counted as JSON Schema counts them. */
+const metadata = withRule(textMap, (pairs, report) => {
+  const count = Object.keys(pairs).length
+  if (count > 20) report([], { found: `an object of ${plural(count, 'pair')}`, allowed: 'at most 20 pairs' })
+  for (const [key, value = ''] of Object.entries(pairs)) {
+    const [keyLength, length] = [Array.from(key).length, Array.from(value).length]
+    if (keyLength < 3 || keyLength > 25) {
+      const found = `a key of ${plural(keyLength, 'character')}`
+      report([key], { found, allowed: 'keys of 3 to 25 characters', atKey: true })
+    }
+    if (length < 1 || length > 256) {
+      report([key], { found: `a value of ${plural(length, 'character')}`, allowed: 'values of 1 to 256 characters' })
+    }
+  }
+}).meta({
+  type: 'object',
+  maxProperties: 20,
+  propertyNames: { minLength: 3, maxLength: 25 },
+  additionalProperties: { type: ['string', 'number', 'boolean'], minLength: 1, maxLength: 256 },
+})
+
 const provider = strict({
   id: nonEmpty.optional(),
   identifier: connectorName.optional().describe('Generated from the display name when absent.'),
@@ -99,11 +120,11 @@ const provider = strict({
   categories: z.array(text).optional(),
   coming_soon: z.boolean().optional(),
   display_priority: z.int().min(-2147483648).max(2147483647).optional(),
-  metadata: textMap.optional(),
+  metadata: metadata.optional(),
   proxy_enabled: z.boolean().optional(),
   proxy_url: z
     .string()
-    .regex(/^https:\/\//, { error: 'a URL that starts with https://' })
+    .regex(/^https:\/\/[^\s\p{Cc}]+$/u, { error: 'a URL that starts with https://' })
     .optional(),
 })
 

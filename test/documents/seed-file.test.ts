@@ -129,6 +129,36 @@ generate: { accounts: 5, connector: notes }
       's.yaml:1:43: `providers[0].proxy_url` is "http://x"; allowed: a URL that starts with https://',
     ],
     [
+      'a proxy with a space in it',
+      'providers: [{ display_name: A, proxy_url: "https://a b" }]\n',
+      's.yaml:1:43: `providers[0].proxy_url` is "https://a b"; allowed: a URL that starts with https://',
+    ],
+    [
+      'a key of metadata that is too short',
+      'providers: [{ display_name: A, metadata: { team: a, ab: v } }]\n',
+      's.yaml:1:53: `providers[0].metadata.ab` is a key of 2 characters; allowed: keys of 3 to 25 characters',
+    ],
+    [
+      'a key of metadata that is too long',
+      `providers: [{ display_name: A, metadata: { ${'k'.repeat(26)}: v } }]\n`,
+      `s.yaml:1:44: \`providers[0].metadata.${'k'.repeat(26)}\` is a key of 26 characters`,
+    ],
+    [
+      'an empty value of metadata',
+      'providers: [{ display_name: A, metadata: { team: "" } }]\n',
+      's.yaml:1:50: `providers[0].metadata.team` is a value of 0 characters; allowed: values of 1 to 256 characters',
+    ],
+    [
+      'a value of metadata that is too long',
+      `providers: [{ display_name: A, metadata: { team: ${'v'.repeat(257)} } }]\n`,
+      's.yaml:1:50: `providers[0].metadata.team` is a value of 257 characters',
+    ],
+    [
+      'too many pairs of metadata',
+      `providers: [{ display_name: A, metadata: { ${pairs(21)} } }]\n`,
+      's.yaml:1:42: `providers[0].metadata` is an object of 21 pairs; allowed: at most 20 pairs',
+    ],
+    [
       'an account at no connector',
       `${CONNECTORS}accounts: [{ connector: mial, identifier: a }]\n`,
       's.yaml:6:25: `accounts[0].connector` is "mial" (did you mean mail?); allowed: a connector that there is (notes, mail, store)',
@@ -187,6 +217,16 @@ generate: { accounts: 5, connector: notes }
   ])('with %s is refused', async (_kind, text, message) => {
     const messages = await messagesOf(seed(text))
     expect(messages.map((each) => each.slice(0, message.length))).toEqual([message])
+  })
+})
+
+describe('a seed file at the limits of the service (part 8)', () => {
+  it.each([
+    ['keys of 3 and 25 characters', `{ abc: v, ${'k'.repeat(25)}: v }`],
+    ['values of 1 and 256 characters, of which some are of two units', `{ one: v, all: ${'😀'.repeat(256)} }`],
+    ['20 pairs', `{ ${pairs(20)} }`],
+  ])('is taken with %s', async (_title, metadata) => {
+    expect(await messagesOf(seed(`providers: [{ display_name: A, metadata: ${metadata} }]\n`))).toEqual([])
   })
 })
 
@@ -359,6 +399,10 @@ describe('loading seeds', () => {
     })
   })
 })
+
+function pairs(count: number): string {
+  return Array.from({ length: count }, (_, at) => `key_${at}: v`).join(', ')
+}
 
 function seed(text: string): Promise<SeedBundle> {
   return parseSeed({ file: 's.yaml', text }, DOCUMENT_CHECKS, new Map())
