@@ -1,9 +1,11 @@
+import type { JsonValue } from '../domain/json.ts'
 import { emptyBundle } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
+import { maskAt, masked } from '../request-journal/masking.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { inColumnOrder } from '../state/model/columns.ts'
 import { type Snapshot, TABLE_NAMES } from '../state/model/model.ts'
-import { diffStates } from '../state/state-diff.ts'
+import { diffStates, type Masks } from '../state/state-diff.ts'
 import type { Environment } from '../state/environment.ts'
 import { readState, replaceState, type StateProblem } from '../state/state-replacement.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
@@ -76,7 +78,16 @@ export function deleteSnapshot({ environment, path }: EnvironmentCall<'delete_sn
 
 export function getStateDiff({ environment, query }: EnvironmentCall<'get_state_diff'>): Reply {
   const snapshot = snapshotNamed(environment, query.snapshot)
-  return { body: { snapshot: snapshot.id, ...diffStates(snapshot, environment.image()) } }
+  return { body: { snapshot: snapshot.id, ...diffStates(snapshot, environment.image(), MASKS) } }
+}
+
+const MASKS: Masks = {
+  id: (table, id) => (table === 'bearer_tokens' || table === 'authorization_codes' ? masked(id) : id),
+  // `credentials` has fields that are no secrets; `access` of a grant is one.
+  value: (table, path, value) => {
+    const place = path.filter((name) => name !== 'credentials')
+    return maskAt(table === 'grants' && path[0] === 'access' ? ['access_token'] : place, value as JsonValue)
+  },
 }
 
 /** @throws ControlError SNAPSHOT_NOT_FOUND */

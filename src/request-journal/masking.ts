@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isJsonObject, type JsonValue } from '../domain/json.ts'
+import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
 
 /** A secret as the journal shows it: two can be compared, and none can be used. */
 export function masked(secret: string): string {
@@ -45,6 +45,12 @@ export function maskJson(value: JsonValue, inside = false, documentName = ITSELF
   if (isJsonObject(value)) return maskObject(value, inside, documentName)
   if (!inside || value === null || typeof value === 'boolean') return value
   return masked(String(value))
+}
+
+/** The value at a place of a JSON document, masked as it is there; the path is of names. */
+export function maskAt(path: readonly string[], value: JsonValue): JsonValue {
+  const document = path.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value)
+  return path.reduce<JsonValue>((at, name) => (isJsonObject(at) ? (own(at, name) ?? null) : at), maskJson(document))
 }
 
 function maskObject(

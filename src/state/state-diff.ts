@@ -24,50 +24,67 @@ export interface StateDiff {
   settings: FieldChange[]
 }
 
-export function diffStates(before: EnvironmentImage, after: EnvironmentImage): StateDiff {
+/** How a difference shows what may be a secret. */
+export interface Masks {
+  id(table: TableName, id: string): string
+  /** The path leads from the row to the value: `credentials`, `oauth_token`, `access_token`. */
+  value(table: TableName, path: readonly string[], value: unknown): unknown
+}
+
+export function diffStates(before: EnvironmentImage, after: EnvironmentImage, masks: Masks): StateDiff {
   const diff: StateDiff = {
     added: [],
     removed: [],
     changed: [],
-    settings: changesBetween(before.settings, after.settings),
+    settings: changesBetween(before.settings, after.settings, (_path, value) => value),
   }
   // Counters are the model's own book-keeping, and no entities.
   const entities = TABLE_NAMES.filter((table) => table !== 'counters')
-  for (const table of entities) diffTable(diff, table, before.tables[table], after.tables[table])
+  for (const table of entities) {
+    diffTable(diff, table, { before: before.tables[table], after: after.tables[table], masks })
+  }
   return diff
 }
 
-function diffTable(diff: StateDiff, table: TableName, before: readonly Row[], after: readonly Row[]): void {
+function diffTable(
+  diff: StateDiff,
+  table: TableName,
+  { before, after, masks }: { before: readonly Row[]; after: readonly Row[]; masks: Masks },
+): void {
+  const entity = (id: string): EntityName => ({ table, id: masks.id(table, id) })
+  const shown: Show = (path, value) => masks.value(table, path, value)
   const former = new Map(before.map((row) => [row.id, row]))
   const present = new Set(after.map((row) => row.id))
-  for (const { id } of before) if (!present.has(id)) diff.removed.push({ table, id })
+  for (const { id } of before) if (!present.has(id)) diff.removed.push(entity(id))
   for (const row of after) {
     const old = former.get(row.id)
-    if (!old) diff.added.push({ table, id: row.id })
+    if (!old) diff.added.push(entity(row.id))
     // Rows are immutable: one that is the same object has not changed.
     else if (old !== row) {
-      const fields = changesBetween(old, row)
-      if (fields.length > 0) diff.changed.push({ table, id: row.id, fields })
+      const fields = changesBetween(old, row, shown)
+      if (fields.length > 0) diff.changed.push({ ...entity(row.id), fields })
     }
   }
 }
 
 /** The fields that differ, in the order of their names; objects are compared field by field, lists as a whole. */
-function changesBetween(before: object, after: object, prefix = ''): FieldChange[] {
+function changesBetween(before: object, after: object, show: Show, base: readonly string[] = []): FieldChange[] {
   const [old, fresh] = [new Map(Object.entries(before)), new Map(Object.entries(after))] as [Fields, Fields]
   const names = [...new Set([...old.keys(), ...fresh.keys()])].sort()
   return names.flatMap((name): FieldChange[] => {
     const [from, to] = [old.get(name), fresh.get(name)]
-    if (isJsonObject(from) && isJsonObject(to)) return changesBetween(from, to, `${prefix}${name}.`)
+    const path = [...base, name]
+    if (isJsonObject(from) && isJsonObject(to)) return changesBetween(from, to, show, path)
     if (JSON.stringify(from) === JSON.stringify(to)) return []
     return [
       {
-        field: `${prefix}${name}`,
-        ...(from !== undefined && { before: from }),
-        ...(to !== undefined && { after: to }),
+        field: path.join('.'),
+        ...(from !== undefined && { before: show(path, from) }),
+        ...(to !== undefined && { after: show(path, to) }),
       },
     ]
   })
 }
 
+type Show = (path: readonly string[], value: unknown) => unknown
 type Fields = Map<string, unknown>

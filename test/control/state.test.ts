@@ -139,6 +139,45 @@ describe('snapshots', () => {
     })
   })
 
+  it('tell each field that changed, with secrets masked', async () => {
+    await withControl({}, async (bench) => {
+      const { call, api, token } = bench
+      const [key, old] = [{ details: { api_key: 'k-old-secret', room: 'r-old-secret' } }, 'at-old-secret']
+      const seeded = [
+        { ...ada, id: 'ca_1', authorization_details: { oauth_token: { access_token: old, scopes: ['mail.read'] } } },
+        { ...grace, connector: 'weather', id: 'ca_2', authorization_details: { static_auth: key } },
+      ]
+      expect((await call('post', '/seed', { accounts: seeded })).status).toBe(200)
+      await call('put', '/snapshots/before')
+      const bearer = await token('test_client', 'test_secret')
+      const details = { oauth_token: { access_token: 'at-new-secret', scopes: ['mail.send'] } }
+      const api_config = { region: { name: 'eu' }, webhook_secret: 'wh-new-secret' }
+      const connected_account = { api_config, authorization_details: details }
+      await api(bearer, 'put', '/connected_accounts', { id: 'ca_1', connected_account })
+      const renewed = { static_auth: { details: { api_key: 'k-new-secret', room: 'r-old-secret' } } }
+      await api(bearer, 'put', '/connected_accounts', {
+        id: 'ca_2',
+        connected_account: { authorization_details: renewed },
+      })
+      const { body } = await call('get', '/state/diff?snapshot=before')
+      expect(JSON.stringify(body)).not.toMatch(/-secret/)
+      expect(JSON.stringify(body)).not.toContain(bearer)
+      const masked: unknown = expect.stringMatching(/^\*{3}[0-9a-f]{4}$/)
+      const { added, changed } = body as Record<string, { table: string; id: string; fields: object[] }[]>
+      expect(added).toContainEqual({ table: 'bearer_tokens', id: masked })
+      const fields = (id: string): unknown => changed?.find((row) => row.id === id)?.fields
+      expect(fields('ca_1')).toEqual([
+        { field: 'api_config.region', after: { name: 'eu' } },
+        { field: 'api_config.webhook_secret', after: masked },
+        { field: 'credentials.oauth_token.access_token', before: masked, after: masked },
+        { field: 'credentials.oauth_token.scopes', before: ['mail.read'], after: ['mail.send'] },
+      ])
+      expect(fields('ca_2')).toEqual([
+        { field: 'credentials.static_auth.details.api_key', before: masked, after: masked },
+      ])
+    })
+  })
+
   it('are unknown until they are taken and once they are forgotten', async () => {
     await withControl({}, async ({ call }) => {
       expect(codeOf(await call('post', '/snapshots/s/restore'))).toBe('SNAPSHOT_NOT_FOUND')
