@@ -1,4 +1,4 @@
-import type { JsonValue } from '../domain/json.ts'
+import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Answer } from './answer.ts'
 import type { Client, Target } from './target.ts'
 
@@ -81,12 +81,15 @@ export class TestEnvironment {
     await this.#call('POST', `/connections/${encodeURIComponent(keyId)}/${event}`)
   }
 
-  /** Starts one of the bundled scenarios. @throws Broken */
-  async startScenario(name: string): Promise<void> {
-    await this.#call('POST', `/scenarios/${name}/start`)
+  /** Lets the third parties answer every call of a tool with this status. @throws Broken */
+  async thirdPartyAnswers(status: number): Promise<void> {
+    const respond = { status, headers: { 'Retry-After': '2' }, body: { error: 'conform' } }
+    const rule = { name: 'every call', at: 'third_party', do: [{ respond }] }
+    await this.#call('PUT', '/scenarios/conform', { name: 'conform', rules: [rule] })
+    await this.#call('POST', '/scenarios/conform/start')
   }
 
-  async #call(method: string, path: string, body?: Record<string, string>): Promise<void> {
+  async #call(method: string, path: string, body?: JsonObject): Promise<void> {
     const answer = await this.#control.call(method, `${path}?environment=${encodeURIComponent(this.#name)}`, body)
     answer.is(200)
   }

@@ -25,13 +25,21 @@ export const ERROR_CATALOGUE = {
   METHOD_NOT_ALLOWED: { status: 405, code: 12 },
   ACCOUNT_ALREADY_EXISTS: { status: 409, code: 6 },
   BODY_TOO_LARGE: { status: 413, code: 8 },
-  THIRD_PARTY_RATE_LIMITED: { status: 429, code: 8 },
-  TOOL_EXECUTION_FAILED: { status: 500, code: 13 },
+  RATE_LIMITED: { status: 429, code: 8 },
+  TOOL_ERROR: { status: 500, code: 13 },
   INTERNAL: { status: 500, code: 13 },
   STORAGE_UNAVAILABLE: { status: 503, code: 14 },
-  TOOL_EXECUTION_TIMED_OUT: { status: 504, code: 4 },
+  TIMED_OUT: { status: 504, code: 4 },
 } as const satisfies Record<string, { status: number; code: number }>
 export type ErrorCode = keyof typeof ERROR_CATALOGUE
+
+/** The statuses of `TOOL_ERROR`, by what the third party did (G44), and their `code`. */
+const TOOL_ERROR_CODES = { 401: 16, 403: 7, 429: 8, 500: 13, 504: 4 } as const
+export type ToolErrorStatus = keyof typeof TOOL_ERROR_CODES
+
+export function isToolErrorStatus(status: number): status is ToolErrorStatus {
+  return Object.hasOwn(TOOL_ERROR_CODES, status)
+}
 
 /** One thing that is wrong with a request (G16). */
 export interface FieldViolation {
@@ -66,12 +74,30 @@ export interface ErrorContext {
   violations?: readonly FieldViolation[]
   /** `resource_info.resource_name` (G55). */
   resource?: string
-  tool?: { execution_id: string; tool_error_code: string; tool_error_message: string }
+  tool?: ToolErrorInfo
   headers?: Record<string, string>
 }
 
+/** `tool_error_info`, with the status that the third party leads to (G44). */
+export interface ToolErrorInfo {
+  status: ToolErrorStatus
+  execution_id: string
+  /** The third party's status, `timeout` or `unusable_answer`. */
+  tool_error_code: string
+  tool_error_message: string
+}
+
+/** What an error body says. */
+export interface ErrorContent {
+  readonly errorCode: string
+  /** A number of google.rpc.Code. */
+  readonly code: number
+  readonly message: string
+  readonly context: ErrorContext
+}
+
 /** An error of the service's contract. Thrown once, where it is found; rendered in one place (`http/answer.ts`). */
-export class ServiceError extends Error {
+export class ServiceError extends Error implements ErrorContent {
   override readonly name = 'ServiceError'
 
   constructor(
@@ -83,8 +109,20 @@ export class ServiceError extends Error {
   }
 
   get status(): number {
-    return ERROR_CATALOGUE[this.errorCode].status
+    return this.context.tool?.status ?? ERROR_CATALOGUE[this.errorCode].status
   }
+
+  get code(): number {
+    return codeOf(this.errorCode, this.status)
+  }
+}
+
+/** The `code` of an error; of one that the catalogue lacks, that of its status, or 2 (unknown). */
+export function codeOf(errorCode: string, status: number): number {
+  const known = Object.entries<{ status: number; code: number }>(ERROR_CATALOGUE)
+  if (errorCode === 'TOOL_ERROR' && isToolErrorStatus(status)) return TOOL_ERROR_CODES[status]
+  const [, entry] = known.find(([name]) => name === errorCode) ?? known.find(([, each]) => each.status === status) ?? []
+  return entry?.code ?? 2
 }
 
 /** A 400 about one field. */

@@ -38,7 +38,7 @@ export type ToolAnswer =
    * Any other status of 400 and above, an answer that is not usable, or a connection that broke (G44). `arrived`: whether the
    * call reached the third party (G26).
    */
-  | { kind: 'failed'; status: number | null; code: string; message: string; arrived: boolean }
+  | { kind: 'failed'; status: number | null; message: string; arrived: boolean }
   /** Nothing was sent: the input makes a path that would leave the path of the call. */
   | { kind: 'unsendable'; message: string }
   /** No answer in time (G44). */

@@ -1,6 +1,6 @@
 import type { Operation } from '../contract/shapes.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
-import { ERROR_CATALOGUE, ServiceError, TokenError } from '../domain/errors.ts'
+import { type ErrorContent, ServiceError, TokenError } from '../domain/errors.ts'
 import type { Reply } from '../operations/operation.ts'
 
 /** An answer as it goes over the wire. */
@@ -57,17 +57,23 @@ function asText(body: object): CachedBody {
 export function errorReply(error: unknown, requestId: string): Reply {
   if (error instanceof TokenError) return tokenErrorReply(error)
   const known = error instanceof ServiceError ? error : unexpected()
-  const { violations, resource, tool, headers } = known.context
+  const { headers } = known.context
+  return { status: known.status, body: errorBody(known, requestId), ...(headers ? { headers } : {}) }
+}
+
+/** The body of an error (G16), also of one that a scenario injects. */
+export function errorBody({ errorCode, code, message, context }: ErrorContent, requestId: string): object {
+  const { violations, resource, tool } = context
+  const { status: _status, ...tool_error_info } = tool ?? {}
   const info = {
     '@type': 'type.googleapis.com/errdetails.ErrorInfo',
-    error_code: known.errorCode,
+    error_code: errorCode,
     request_info: { request_id: requestId },
     ...(violations ? { validation_error_info: { field_violations: violations } } : {}),
     ...(resource === undefined ? {} : { resource_info: { resource_name: resource } }),
-    ...(tool ? { tool_error_info: tool } : {}),
+    ...(tool ? { tool_error_info } : {}),
   }
-  const { status, code } = ERROR_CATALOGUE[known.errorCode]
-  return { status, body: { code, message: known.message, details: [info] }, ...(headers ? { headers } : {}) }
+  return { code, message, details: [info] }
 }
 
 /** A defect of the mock: the log and the request journal have the cause, the caller is told where to look. */

@@ -232,7 +232,7 @@ function checkAnswer(context: RequestContext, { log, responseCache }: AppService
   if (!reply) throw new Error(`${operation} left no reply`)
   const { status } = reply
   // A tool that fails does so by what the third party answered.
-  const isDefect = status === 500 && error !== undefined && errorCodeOf(error) !== 'TOOL_EXECUTION_FAILED'
+  const isDefect = status === 500 && error !== undefined && errorCodeOf(error) !== 'TOOL_ERROR'
   if (isDefect) log.error('an operation failed', { operation, error: describe(error) })
   // There is no validator for 503: a disk that refuses is a matter of the mock, not of the service.
   if (status === 503) return

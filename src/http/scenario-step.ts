@@ -7,6 +7,7 @@ import { actBefore, deliveryOf, injectedAnswer } from '../scenarios/delivery.ts'
 import type { ScenarioRequest } from '../scenarios/environment-scenarios.ts'
 import type { MatchedFault } from '../scenarios/faults/fault.ts'
 import type { Environment } from '../state/environment.ts'
+import { errorBody } from './answer.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Applies the faults of rules that fired: they wait, cut the connection, answer, or change how the answer is sent. */
@@ -25,11 +26,13 @@ export async function applyFaults(
     return
   }
   const executionId = (): string => environment.ids.id('exec')
-  const injected = injectedAnswer(faults, { at: 'service', operation, requestId, executionId })
+  const accountId = (): string => scenarioRequest(context, environment).account?.id ?? environment.ids.id('ca')
+  const injected = injectedAnswer(faults, { at: 'service', operation, executionId, accountId })
   const deliver = deliveryOf(faults)
   if (!injected && !deliver) return
   if (injected) {
-    const { status, headers, body } = injected
+    const { status, headers, error } = injected
+    const body = error ? errorBody(error, requestId) : injected.body
     context.reply = { status, headers, ...(typeof body === 'string' ? {} : { body }) }
   }
   context.fault = {

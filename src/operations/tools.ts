@@ -70,13 +70,12 @@ const ADVICE: Readonly<Record<Account['status'], string>> = {
   DISCONNECTED: 'send its user through a new magic link, or update it with live credentials',
 }
 
-/** @throws ServiceError ACCOUNT_NOT_ACTIVE, a 400 with code 9 (G44) */
-function refuseInactive(account: Account): void {
-  if (account.status === 'ACTIVE') return
-  throw new ServiceError(
-    'ACCOUNT_NOT_ACTIVE',
-    `connected account ${account.id} is ${account.status}: ${ADVICE[account.status]}`,
-  )
+/** @throws ServiceError ACCOUNT_NOT_ACTIVE, a 400 with code 9 (G44); clients look for words of the message */
+function refuseInactive({ id, connector, identifier, status }: Account): void {
+  if (status === 'ACTIVE') return
+  const account = `connected_account ${id} of connector ${connector}, identifier ${identifier},`
+  const message = `${account} is ${status}: authorization is needed, ${ADVICE[status]}`
+  throw new ServiceError('ACCOUNT_NOT_ACTIVE', message)
 }
 
 /** The account, renewed first when its token has expired (G46). */
@@ -85,10 +84,7 @@ async function usableAccount(call: ExecuteTool, account: Account): Promise<Accou
   const renewal = await renew(call, account)
   if (renewal.outcome === 'unavailable') {
     const message = `the expired token could not be renewed: ${renewal.reason}`
-    throw toolFailure(
-      { kind: 'failed', status: null, code: 'TOKEN_RENEWAL_FAILED', message, arrived: false },
-      call.trace.execution_id ?? '',
-    )
+    throw toolFailure({ kind: 'failed', status: null, message, arrived: false }, call.trace.execution_id ?? '')
   }
   refuseInactive(renewal.account)
   return renewal.account
@@ -162,24 +158,19 @@ const MAX_WARNINGS = 20
 
 /** The error for a call without a result (G44). Where the call was sent, it has `tool_error_info`. */
 function toolFailure(answer: Exclude<ToolAnswer, { kind: 'result' }>, execution_id: string): ServiceError {
-  const { message } = answer
-  const tool = (tool_error_code: string) => ({ execution_id, tool_error_code, tool_error_message: message })
-  switch (answer.kind) {
-    case 'unsendable': {
-      const description = `must have other values: ${message}`
-      return new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, {
-        violations: [{ field: 'tool_input', description, constraint: 'path' }],
-      })
-    }
-    case 'rate_limited': {
-      const headers = answer.retry_after === null ? {} : { headers: { 'Retry-After': answer.retry_after } }
-      return new ServiceError('THIRD_PARTY_RATE_LIMITED', message, { tool: tool('429'), ...headers })
-    }
-    case 'timed_out':
-      return new ServiceError('TOOL_EXECUTION_TIMED_OUT', message, { tool: tool('TIMEOUT') })
-    case 'unauthorized':
-      return new ServiceError('TOOL_EXECUTION_FAILED', message, { tool: tool('401') })
-    case 'failed':
-      return new ServiceError('TOOL_EXECUTION_FAILED', message, { tool: tool(answer.code) })
+  const { kind, message: tool_error_message } = answer
+  if (kind === 'unsendable') {
+    const description = `must have other values: ${tool_error_message}`
+    return new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, {
+      violations: [{ field: 'tool_input', description, constraint: 'path' }],
+    })
   }
+  const answered = kind === 'timed_out' ? null : answer.status
+  const status = kind === 'timed_out' ? 504 : answered === 401 || answered === 403 || answered === 429 ? answered : 500
+  const without = kind === 'timed_out' ? 'timeout' : 'unusable_answer'
+  const tool_error_code = answered !== null && answered >= 400 ? String(answered) : without
+  return new ServiceError('TOOL_ERROR', tool_error_message, {
+    tool: { status, execution_id, tool_error_code, tool_error_message },
+    ...(kind === 'rate_limited' && answer.retry_after !== null && { headers: { 'Retry-After': answer.retry_after } }),
+  })
 }

@@ -170,9 +170,7 @@ const DECIDED_ELSEWHERE: Readonly<Record<string, DecidedBy>> = {
   METHOD_NOT_ALLOWED: 'contract',
   BODY_TOO_LARGE: 'contract',
   invalid_request: 'contract',
-  THIRD_PARTY_RATE_LIMITED: 'third_party',
-  TOOL_EXECUTION_FAILED: 'third_party',
-  TOOL_EXECUTION_TIMED_OUT: 'third_party',
+  TOOL_ERROR: 'third_party',
   LINK_REFUSED: 'third_party',
   LINK_UNAVAILABLE: 'third_party',
   INTERNAL: 'mock',
@@ -251,12 +249,13 @@ const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
     'The body is larger than the mock accepts.',
     'Send a smaller body, or start with a larger --body-limit.',
   ),
-  THIRD_PARTY_RATE_LIMITED: thirdPartyFailure(
-    'The third party limits the rate of calls.',
-    'Wait for the time in Retry-After, then try again.',
+  RATE_LIMITED: formCheck(
+    'G16',
+    'The service limits the rate of requests.',
+    'Only a scenario answers this: wait for the time in Retry-After, then try again.',
   ),
-  TOOL_EXECUTION_FAILED: thirdPartyFailure(
-    'The third party refused the call, failed, or sent an unusable answer.',
+  TOOL_ERROR: thirdPartyFailure(
+    'The third party refused the call, failed, did not answer in time, or sent an unusable answer.',
     'See its answer above; responders and scenarios decide it.',
   ),
   INTERNAL: ({ entry }) => ({
@@ -270,10 +269,7 @@ const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
     'The state could not be written, and nothing was changed.',
     'Check the disk, or start with --in-memory.',
   ),
-  TOOL_EXECUTION_TIMED_OUT: thirdPartyFailure(
-    'The third party did not answer in time.',
-    'Try again, or give the tool’s call a longer timeout.',
-  ),
+  TIMED_OUT: formCheck('G16', 'The service did not answer in time.', 'Only a scenario answers this: try again.'),
 }
 
 /** Errors of the token endpoint and of pages. */

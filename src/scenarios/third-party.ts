@@ -47,7 +47,7 @@ export function thirdPartyInterceptor({ scenarios: of, pauses }: Context) {
     return Promise.resolve(async (response, plain) => {
       const connection = { response, pauses, random: () => scenarios.random() }
       if (await actBefore(fired.faults, connection)) return
-      const injected = injectedAnswer(fired.faults, { at: request.at, requestId: '', executionId: () => '' })
+      const injected = injectedAnswer(fired.faults, { ...NOT_AT_SERVICE, at: request.at })
       const answer = injected ? encoded(injected) : await plain()
       const deliver = deliveryOf(fired.faults)
       await (deliver ? deliver(connection, answer) : sendWhole(response, answer))
@@ -112,6 +112,9 @@ export interface ConsentRequest {
   readonly trace: RequestTrace
 }
 
+/** Default bodies with ids are those of the service. */
+const NOT_AT_SERVICE = { executionId: () => '', accountId: () => '' }
+
 /** The OAuth error that the third party's redirect carries instead of what was decided (RFC 6749 4.1.2.1). */
 export interface ConsentError {
   readonly error: string
@@ -132,7 +135,7 @@ export async function consentFault(
   for (const { fault, params } of fired.faults) {
     if (fault.phase === 'wait') await pauses.wait(fault.delay(params, () => scenarios.random()))
   }
-  const answer = injectedAnswer(fired.faults, { at: 'consent', requestId: '', executionId: () => '' })
+  const answer = injectedAnswer(fired.faults, { ...NOT_AT_SERVICE, at: 'consent' })
   if (!answer || !isJsonObject(answer.body)) return undefined
   const { error, error_description } = answer.body
   return { error: textOr(error, 'server_error'), error_description: textOr(error_description, '') }

@@ -105,8 +105,7 @@ class ThirdPartyClient implements ThirdParty {
 
   async call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolAnswer> {
     const api = this.#apiAddress(connector)
-    if (typeof api === 'string')
-      return { kind: 'failed', status: null, code: 'OUTBOUND_REFUSED', message: api, arrived: false }
+    if (typeof api === 'string') return { kind: 'failed', status: null, message: api, arrived: false }
     const context = this.#context(connector)
     const { templates } = context
     const { model } = this.#environment
@@ -129,7 +128,7 @@ class ThirdPartyClient implements ThirdParty {
       if (error instanceof ServiceError) throw error
       if (error instanceof UnsendablePath) return { kind: 'unsendable', message: error.message }
       const message = `the call of ${tool.name} could not be made: ${error instanceof Error ? error.message : 'unknown'}`
-      return { kind: 'failed', status: null, code: 'CALL_NOT_POSSIBLE', message, arrived }
+      return { kind: 'failed', status: null, message, arrived }
     }
   }
 
@@ -341,23 +340,11 @@ function readAnswer(received: Received): UsableAnswer | ToolAnswer {
   if (received.kind === 'timed_out')
     return { kind: 'timed_out', message: `the third party did not answer: ${received.message}`, arrived: received.sent }
   if (received.kind === 'broken')
-    return {
-      kind: 'failed',
-      status: null,
-      code: 'CONNECTION_FAILED',
-      message: received.message,
-      arrived: received.sent,
-    }
+    return { kind: 'failed', status: null, message: received.message, arrived: received.sent }
   const { status, headers } = received
   const body = bodyOf(received)
   if (status >= 400) return errorOf(status, body ?? null, headers['retry-after'] ?? null)
-  const unusable = (message: string): ToolAnswer => ({
-    kind: 'failed',
-    status,
-    code: 'UNUSABLE_ANSWER',
-    message,
-    arrived: true,
-  })
+  const unusable = (message: string): ToolAnswer => ({ kind: 'failed', status, message, arrived: true })
   if (status >= 300) return unusable(`the third party answered ${String(status)}, and redirects are not followed`)
   if (body === undefined)
     return unusable(`the third party answered ${String(status)} with a body that is not usable JSON`)
@@ -378,7 +365,7 @@ function errorOf(status: number, body: JsonValue, retryAfter: string | null): To
   const message = `the third party answered ${String(status)}${errorText(body)}`
   if (status === 401) return { kind: 'unauthorized', status, message }
   if (status === 429) return { kind: 'rate_limited', status, message, retry_after: retryAfter }
-  return { kind: 'failed', status, code: String(status), message, arrived: true }
+  return { kind: 'failed', status, message, arrived: true }
 }
 
 /** The text of the usual error shapes: `message`, `error_description`, `error`, `error.message`. */

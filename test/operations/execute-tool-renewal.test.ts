@@ -148,14 +148,16 @@ describe('a third party that answers 401 (G45)', () => {
     ['still refuses', oauth('rotate', { responders: [{ on: {}, respond: { status: 401 } }] }), 2],
     ['refuses the refresh as well', oauth('rotate', { reject: ['at_1', 'rt_1'] }), 0],
     ['refuses, where there is no refresh token', oauth('none', { reject: ['at_1'] }, tokens('')), 0],
-  ])('and %s: 500 with 401 as tool_error_code, and the account is EXPIRED', (_name, options, issued) =>
+  ])('and %s: 401 TOOL_ERROR, and the account is EXPIRED', (_name, options, issued) =>
     withToolmock(options, async (mock) => {
       const answer = await run(mock, 'do')
 
-      expect(answer.status).toBe(500)
+      expect(answer.status).toBe(401)
+      // The caller's own bearer token is fine.
+      expect(answer.headers).not.toHaveProperty('www-authenticate')
       expect(answer.body).toMatchObject({
-        code: 13,
-        details: [{ error_code: 'TOOL_EXECUTION_FAILED', tool_error_info: { tool_error_code: '401' } }],
+        code: 16,
+        details: [{ error_code: 'TOOL_ERROR', tool_error_info: { tool_error_code: '401' } }],
       })
       expect(await ada(mock)).toMatchObject({ status: 'EXPIRED', last_used_at: '2026-01-01T00:00:00.000Z' })
       expect(grants(mock)).toBe(issued)
@@ -175,7 +177,7 @@ describe('a third party that answers 401 (G45)', () => {
       async (mock) => {
         const answer = await run(mock, 'do')
 
-        expect(answer.status).toBe(500)
+        expect(answer.status).toBe(401)
         expect(await ada(mock)).toMatchObject({ status: 'EXPIRED' })
       },
     ))

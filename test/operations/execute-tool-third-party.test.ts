@@ -30,7 +30,7 @@ describe('a third party that limits the rate (G44)', () => {
 
       expect(answer.status).toBe(429)
       expect(answer.headers['retry-after']).toBe('17')
-      expect(answer.body).toMatchObject({ code: 8, details: [{ error_code: 'THIRD_PARTY_RATE_LIMITED' }] })
+      expect(answer.body).toMatchObject({ code: 8, details: [{ error_code: 'TOOL_ERROR' }] })
       expect(toolError(answer.body)).toEqual({
         execution_id: expect.stringMatching(/^exec_/),
         tool_error_code: '429',
@@ -53,14 +53,14 @@ describe('a third party that limits the rate (G44)', () => {
 })
 
 describe('a third party that fails or refuses (G44)', () => {
-  it.each([400, 402, 403, 404, 409, 410, 418, 422, 451, 499, 500, 501, 502, 503, 504, 599])(
+  it.each([400, 402, 404, 409, 410, 418, 422, 451, 499, 500, 501, 502, 503, 504, 599])(
     'is a 500 with its status %i as tool_error_code',
     (status) =>
       answering({ status, body: { error: { message: 'not today' } } }, async (mock) => {
         const answer = await run(mock, 'do')
 
         expect(answer.status).toBe(500)
-        expect(answer.body).toMatchObject({ code: 13, details: [{ error_code: 'TOOL_EXECUTION_FAILED' }] })
+        expect(answer.body).toMatchObject({ code: 13, details: [{ error_code: 'TOOL_ERROR' }] })
         expect(toolError(answer.body)).toEqual({
           execution_id: expect.stringMatching(/^exec_/),
           tool_error_code: String(status),
@@ -69,6 +69,16 @@ describe('a third party that fails or refuses (G44)', () => {
         expect(await ada(mock)).toMatchObject({ status: 'ACTIVE', last_used_at: '2026-01-01T00:00:00.000Z' })
       }),
   )
+
+  it('is a 403 where it answered 403, and the account stays ACTIVE', () =>
+    answering({ status: 403, body: { error: 'missing_scope' } }, async (mock) => {
+      const answer = await run(mock, 'do')
+
+      expect(answer.status).toBe(403)
+      expect(answer.body).toMatchObject({ code: 7, details: [{ error_code: 'TOOL_ERROR' }] })
+      expect(toolError(answer.body)).toMatchObject({ tool_error_code: '403' })
+      expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+    }))
 
   it('says no_responder where the connector scripts no answer', () =>
     withToolmock({ seed: appSeed([{ name: 'do' }]) }, async (mock) => {
@@ -83,18 +93,14 @@ describe('a third party that fails or refuses (G44)', () => {
 })
 
 describe('an answer that is not usable', () => {
-  const broken: [string, RequestListener, string][] = [
-    ['JSON that stops', (_request, response) => json(response, 200, '{"a":'), 'UNUSABLE_ANSWER'],
-    ['an empty body that says it is JSON', (_request, response) => json(response, 200, ''), 'UNUSABLE_ANSWER'],
-    ['45,000 nested levels', (_request, response) => json(response, 200, '['.repeat(45_000)), 'UNUSABLE_ANSWER'],
-    [
-      'a redirect',
-      (_request, response) => response.writeHead(302, { Location: '/elsewhere' }).end(),
-      'UNUSABLE_ANSWER',
-    ],
-    ['a connection that is reset', (request) => request.socket.resetAndDestroy(), 'CONNECTION_FAILED'],
-    ['nothing at all', (request) => request.socket.end(), 'CONNECTION_FAILED'],
-    ['no HTTP', (request) => request.socket.end('hello\r\n\r\n'), 'CONNECTION_FAILED'],
+  const broken: [string, RequestListener][] = [
+    ['JSON that stops', (_request, response) => json(response, 200, '{"a":')],
+    ['an empty body that says it is JSON', (_request, response) => json(response, 200, '')],
+    ['45,000 nested levels', (_request, response) => json(response, 200, '['.repeat(45_000))],
+    ['a redirect', (_request, response) => response.writeHead(302, { Location: '/elsewhere' }).end()],
+    ['a connection that is reset', (request) => request.socket.resetAndDestroy()],
+    ['nothing at all', (request) => request.socket.end()],
+    ['no HTTP', (request) => request.socket.end('hello\r\n\r\n')],
     [
       'a body cut short',
       (request, response) => {
@@ -103,18 +109,17 @@ describe('an answer that is not usable', () => {
         response.once('drain', () => request.socket.destroy())
         setImmediate(() => request.socket.destroy())
       },
-      'CONNECTION_FAILED',
     ],
   ]
 
-  it.each(broken)('%s is a 500', (_name, listener, code) =>
+  it.each(broken)('%s is a 500', (_name, listener) =>
     withServer(listener, (base_url) =>
       withToolmock({ seed: appSeed([{ name: 'do' }], { base_url }) }, async (mock) => {
         const answer = await run(mock, 'do')
 
         expect(answer.status).toBe(500)
-        expect(answer.body).toMatchObject({ code: 13, details: [{ error_code: 'TOOL_EXECUTION_FAILED' }] })
-        expect(toolError(answer.body)).toMatchObject({ tool_error_code: code })
+        expect(answer.body).toMatchObject({ code: 13, details: [{ error_code: 'TOOL_ERROR' }] })
+        expect(toolError(answer.body)).toMatchObject({ tool_error_code: 'unusable_answer' })
         expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
       }),
     ),
@@ -125,7 +130,7 @@ describe('an answer that is not usable', () => {
       const answer = await run(mock, 'do')
 
       expect(answer.status).toBe(500)
-      expect(toolError(answer.body)).toMatchObject({ tool_error_code: 'CONNECTION_FAILED' })
+      expect(toolError(answer.body)).toMatchObject({ tool_error_code: 'unusable_answer' })
       expect(await ada(mock)).not.toHaveProperty('last_used_at')
     }))
 
@@ -173,8 +178,11 @@ describe('a third party that does not answer in time (G44)', () => {
           const answer = await run(mock, 'do')
 
           expect(answer.status).toBe(504)
-          expect(answer.body).toMatchObject({ code: 4, details: [{ error_code: 'TOOL_EXECUTION_TIMED_OUT' }] })
-          expect(toolError(answer.body)).toMatchObject({ execution_id: expect.stringMatching(/^exec_/) })
+          expect(answer.body).toMatchObject({ code: 4, details: [{ error_code: 'TOOL_ERROR' }] })
+          expect(toolError(answer.body)).toMatchObject({
+            execution_id: expect.stringMatching(/^exec_/),
+            tool_error_code: 'timeout',
+          })
           expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
         }),
     ))

@@ -64,7 +64,7 @@ const OUTCOMES: Record<string, Outcome[]> = {
   ],
   '429 with back-off': [
     ([, , , , limited, clock, sent]) => {
-      expect(code(limited)).toEqual([429, 'THIRD_PARTY_RATE_LIMITED'])
+      expect(code(limited)).toEqual([429, 'TOOL_ERROR'])
       expect(json(clock)).toMatchObject({ frozen: true })
       expect(status(sent)).toBe(200)
     },

@@ -145,7 +145,7 @@ describe('explaining an answer', () => {
       }
       await mock.api.post('/execute_tool', call)
       const told = explainLast(mock)
-      expect(told).toMatchObject({ decided_by: 'third_party', error_code: 'TOOL_EXECUTION_FAILED' })
+      expect(told).toMatchObject({ decided_by: 'third_party', error_code: 'TOOL_ERROR' })
       expect(told.text).toMatch(/The call to the API of the third party, GET http:\S+, was answered with 404/)
     }))
 
@@ -210,7 +210,7 @@ describe('explaining an entry without its environment', () => {
   )
 
   it('names the rule of the scenario that answered', () => {
-    const entry = recorded({ status: 429, errorCode: 'THIRD_PARTY_RATE_LIMITED' })
+    const entry = recorded({ status: 429, errorCode: 'TOOL_ERROR' })
     const sentence = 'answers 429 the third time'
     entry.trace.fired({ scenario: 'slow-down', rule: 'too many', at: 'service', sentence }, true)
     const made = new Journal({ capacity: 10, maxBytes: 1e6 })

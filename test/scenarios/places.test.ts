@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkResponse } from '../../src/contract/contract.ts'
+import { errorBody } from '../../src/http/answer.ts'
 import { ROUTES } from '../../src/contract/route.ts'
 import { injectedAnswer } from '../../src/scenarios/delivery.ts'
 import { respond } from '../../src/scenarios/faults/respond.ts'
@@ -12,9 +13,10 @@ describe('the default answer of respond at service', () => {
 
   it.each(errors)('%s %i is what the spec declares', (operation, status) => {
     const params = { status, error_code: null, message: null, headers: {} }
-    const asked = { at: 'service', operation, requestId: 'req_1', executionId: () => 'exec_1' } as const
+    const asked = { at: 'service', operation, executionId: () => 'exec_1', accountId: () => 'ca_1' } as const
     const answer = injectedAnswer([{ kind: 'respond', fault: respond, params }], asked)
-    expect(checkResponse(operation, status, answer?.body)).toEqual([])
+    const body = answer?.error ? errorBody(answer.error, 'req_1') : answer?.body
+    expect(checkResponse(operation, status, body)).toEqual([])
   })
 })
 
@@ -51,7 +53,7 @@ describe('rules at their places', () => {
         const [grace, ada] = [await bench.account('grace@example.com'), await bench.account()]
         expect((await bench.send(grace)).status).toBe(200)
         // The third party refuses the very call that found the account disconnected.
-        expect((await bench.send(ada)).status).toBe(500)
+        expect((await bench.send(ada)).status).toBe(401)
         expect(bench.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 1, hits: 1 })
       },
     ))

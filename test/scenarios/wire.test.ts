@@ -9,6 +9,11 @@ function listingDoes(...faults: JsonObject[]): object {
   return { name: 's', rules: [rule] }
 }
 
+function creatingDoes(fault: JsonObject, when: object = {}): object {
+  const rule = { name: 'r', at: 'service', on: { operation: 'create_connected_account' }, when, do: [fault] }
+  return { name: 's', rules: [rule] }
+}
+
 interface Received {
   /** Everything that came, as text. */
   text: string
@@ -129,6 +134,36 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
       expect((await bench.call('POST', '/connected_accounts', asked)).status).toBe(201)
     }))
 
+  it.each([
+    [{ status: 409 }, { resource_info: { resource_name: expect.stringMatching(/^ca_/) as string } }],
+    [
+      { status: 400, error_code: 'INVALID_CONNECTOR', message: 'no' },
+      {
+        validation_error_info: {
+          field_violations: [{ field: 'connector', description: 'no', constraint: 'scenario' }],
+        },
+      },
+    ],
+  ])('respond %j has the details of such an error', (params, details) =>
+    withScenarios({ scenarios: [creatingDoes({ respond: params })] }, async (bench) => {
+      const answer = await bench.call('POST', '/connected_accounts', {
+        connector: 'mail',
+        identifier: 'ada@example.com',
+      })
+      expect(answer.body).toMatchObject({ details: [{ ...details, request_info: {} }] })
+    }),
+  )
+
+  it('respond 409 names the account that there is', () =>
+    withScenarios({ scenarios: [creatingDoes({ respond: { status: 409 } }, { after: 1 })] }, async (bench) => {
+      const id = await bench.account()
+      const answer = await bench.call('POST', '/connected_accounts', {
+        connector: 'mail',
+        identifier: 'ada@example.com',
+      })
+      expect(answer.body).toMatchObject({ details: [{ resource_info: { resource_name: id } }] })
+    }))
+
   it('respond with a text sends it as it is', () =>
     withScenarios(
       { scenarios: [listingDoes({ respond: { status: 500, body: '<h1>Bad gateway</h1>' } })] },
@@ -166,7 +201,7 @@ describe('faults on the wire at the third party, seen by the caller of a tool', 
     ['slow_body', { over: 50 }, 200, /msg_/],
     ['latency', 30, 200, /msg_/],
     ['respond', { status: 418, body: { error: 'teapot' } }, 500, /418/],
-    ['respond', { status: 429, headers: { 'Retry-After': '3' }, body: {} }, 429, /THIRD_PARTY_RATE_LIMITED/],
+    ['respond', { status: 429, headers: { 'Retry-After': '3' }, body: {} }, 429, /TOOL_ERROR/],
   ])('%s %j: %i', (kind, params, status, said) =>
     withScenarios({ scenarios: [mailDoes({ [kind]: params })] }, async (bench) => {
       const answer = await bench.send(await bench.account())

@@ -35,7 +35,7 @@ const DECLARED: Record<string, string> = {
   create_custom_provider: 'POST /api/v1/custom-providers 201 400 401 413',
   update_custom_provider: 'PUT /api/v1/custom-providers/{identifier} 200 400 401 404 413',
   delete_custom_provider: 'DELETE /api/v1/custom-providers/{identifier} 200 400 401 404',
-  execute_tool: 'POST /api/v1/execute_tool 200 400 401 404 413 429 500 504',
+  execute_tool: 'POST /api/v1/execute_tool 200 400 401 403 404 413 429 500 504',
   list_tools: 'GET /api/v1/tools 200 400 401',
   list_scoped_tools: 'GET /api/v1/tools/scoped 200 400 401',
   list_available_tools: 'GET /api/v1/tools/available 200 400 401',

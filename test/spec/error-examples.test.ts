@@ -89,18 +89,20 @@ const PROVOKED: Readonly<Record<string, Provoke | [TestOptions, Provoke]>> = {
     return mock.api.post('/connected_accounts', ADA)
   },
   BodyTooLarge: ({ api }) => api.post('/connected_accounts', { ...ADA, user_id: 'x'.repeat(2 ** 20) }),
-  ThirdPartyRateLimited: (mock) =>
+  ToolUnauthorized: (mock) => executed(mock, { respond: { status: 401, body: { error: 'token_revoked' } } }),
+  ToolForbidden: (mock) => executed(mock, { respond: { status: 403, body: { error: 'missing_scope' } } }),
+  ToolRateLimited: (mock) =>
     executed(mock, {
       respond: { status: 429, headers: { 'Retry-After': '30' }, body: { error: 'too_many_requests' } },
     }),
-  ToolExecutionFailed: async (mock) => {
+  ToolFailed: async (mock) => {
     await createActive(mock)
     return mock.api.post('/execute_tool', {
       ...EXECUTE,
       tool_input: { to: 'someone@blocked.example', subject: 'Hello' },
     })
   },
-  ToolExecutionTimedOut: [
+  ToolTimedOut: [
     { seed: { connectors: [IMPATIENT] } },
     (mock) => executed(mock, { timeout: {} }, { connector: 'impatient', identifier: ADA.identifier, tool_name: 'ask' }),
   ],

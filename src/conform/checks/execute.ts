@@ -132,8 +132,24 @@ export const EXECUTE_CHECKS = checksOf('execute_tool', [
     ;(await run(context, account, 'nobody_has_this_tool')).is(404)
     ;(await context.details(account.id)).lacks('connected_account.last_used_at')
   }),
-  failing('rate-limited', 429, 8, 'a rate limit of the third party is a 429 with Retry-After'),
-  failing('third-party-fails', 500, 13, 'a failure of the third party is a 500 with tool_error_info'),
+  check(
+    'inactive-words',
+    'the refusal names the account and says that authorization is needed',
+    'convention:G44',
+    async (context) => {
+      const account = await context.account()
+      const { name } = await anyTool(context)
+      const message = (await run(context, account, name)).is(400).has('code', 9).string('message')
+      const words = [`connected_account ${account.id} of connector ${account.connector}`, account.identifier]
+      for (const word of [...words, 'is PENDING_AUTH', 'authorization is needed']) {
+        must(message.includes(word), `a message with ${word}`, message)
+      }
+    },
+  ),
+  failing('rate-limited', 429, [429, 8], 'a rate limit of the third party is a 429 with Retry-After'),
+  failing('third-party-forbids', 403, [403, 7], 'a 403 of the third party is a 403'),
+  failing('third-party-refuses', 401, [401, 16], 'credentials that the third party refuses are a 401, and EXPIRED'),
+  failing('third-party-fails', 503, [500, 13], 'a failure of the third party is a 500 with tool_error_info'),
 ])
 
 function shared(context: CheckContext): Promise<CreatedAccount> {
@@ -165,14 +181,17 @@ async function succeed(context: CheckContext) {
   return run(context, account, tool.name)
 }
 
-/** One of toolmock's bundled scenarios, in an environment of its own. */
-function failing(scenario: string, status: number, code: number, title: string): CheckEntry {
-  return check(scenario, title, 'convention:G44', async (context) => {
+/** A third party that answers a status, in an environment of its own. */
+function failing(name: string, answered: number, [status, code]: [number, number], title: string): CheckEntry {
+  return check(name, title, 'convention:G44', async (context) => {
     const { environment, own } = await context.ownEnvironment()
     const { account, tool } = await runnable(own)
-    await environment.startScenario(scenario)
+    await environment.thirdPartyAnswers(answered)
     const answer = (await run(own, account, tool.name)).is(status).has('code', code)
+    answer.has('details.0.error_code', 'TOOL_ERROR').has('details.0.tool_error_info.tool_error_code', String(answered))
     if (status === 429) answer.header('Retry-After', /^\d+$/)
+    const after = (await own.details(account.id)).string('connected_account.status')
+    same(after, status === 401 ? 'EXPIRED' : 'ACTIVE', 'the status of the account')
     same(answer.string('details.0.tool_error_info.execution_id').startsWith('exec_'), true, 'an execution id')
   })
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Account } from '../../domain/account.ts'
+import type { ErrorContent } from '../../domain/errors.ts'
 import type { RulePlace } from '../../domain/scenario.ts'
 import type { Report, z } from '../../schema/parts.ts'
 import type * as parts from '../../schema/parts.ts'
@@ -17,7 +18,9 @@ export interface InjectedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** Undefined for no content. */
-  readonly body: unknown
+  readonly body?: unknown
+  /** At service: an error, whose body is made as of any other one. */
+  readonly error?: ErrorContent | undefined
 }
 
 /** The connection that a fault acts on. */
@@ -32,8 +35,10 @@ export interface FaultConnection {
 export interface AnsweredRequest {
   readonly at: RulePlace
   readonly operation?: string | undefined
-  readonly requestId: string
+  /** A new id of an execution. */
   readonly executionId: () => string
+  /** The id of the account that the request is about; a new one where there is none. */
+  readonly accountId: () => string
 }
 
 /** What a fault can do to the model. Each throws an Error that says why it cannot. */

@@ -1,4 +1,12 @@
-import { ERROR_CATALOGUE, type ErrorCode, TOKEN_ERRORS } from '../../domain/errors.ts'
+import {
+  codeOf,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  type ErrorContent,
+  type ErrorContext,
+  isToolErrorStatus,
+  TOKEN_ERRORS,
+} from '../../domain/errors.ts'
 import { isJsonObject, type JsonValue, own } from '../../domain/json.ts'
 import type { Report } from '../../schema/parts.ts'
 import { type AnsweredRequest, defineFault, type FaultRule } from './fault.ts'
@@ -52,7 +60,7 @@ export const respond = defineFault({
   answer: (request, parameters) => {
     const { status, headers, body } = parameters
     const made = body === undefined ? defaultAnswer(parameters, request) : { body, headers: {} }
-    return { status: status ?? 200, body: made.body, headers: { ...made.headers, ...headers } }
+    return { ...made, status: status ?? 200, headers: { ...made.headers, ...headers } }
   },
 })
 
@@ -106,28 +114,32 @@ function checkService(
   if (error_code === null) return
   const isToken = operation === 'create_token' && (status === 400 || status === 401)
   const catalogue = Object.entries(ERROR_CATALOGUE).flatMap(([name, entry]) => (entry.status === status ? [name] : []))
-  const known: readonly string[] = isToken ? TOKEN_ERRORS : catalogue
+  const ofTool = operation === 'execute_tool' && isToolErrorStatus(status) ? ['TOOL_ERROR'] : []
+  const known: readonly string[] = isToken ? TOKEN_ERRORS : [...new Set([...catalogue, ...ofTool])]
   if (known.includes(error_code)) return
   const words = known.join(', ') || 'there is none'
   report(['error_code'], { allowed: `one of the spec's for ${status}: ${words}; anything with off_spec: true` })
 }
+
 interface DefaultAnswer {
-  readonly body: unknown
+  readonly body?: unknown
+  readonly error?: ErrorContent
   readonly headers: Record<string, string>
 }
 
-/** The body of an injected answer that names none: at the service its error body, elsewhere nothing. */
-function defaultAnswer(params: RespondParameters, asked: AnsweredRequest): DefaultAnswer {
+/** The answer where a rule names no body: at the service an error, elsewhere nothing. */
+function defaultAnswer(params: RespondParameters, request: AnsweredRequest): DefaultAnswer {
   const status = params.status ?? 200
-  if (asked.at !== 'service' || status < 400) return { body: undefined, headers: {} }
+  if (request.at !== 'service' || status < 400) return { headers: {} }
   const message = params.message ?? `a scenario answers ${status}`
-  if (asked.operation === 'create_token' && (status === 400 || status === 401)) {
+  if (request.operation === 'create_token' && (status === 400 || status === 401)) {
     return tokenError(params.error_code ?? (status === 401 ? 'invalid_client' : 'invalid_request'), message)
   }
-  const error_code = params.error_code ?? defaultCode(status, asked.operation)
+  const errorCode = params.error_code ?? defaultCode(status, request.operation)
+  const context = contextOf(errorCode, { status, message }, request)
   return {
-    body: { code: numberOf(error_code, status), message, details: [errorInfo(error_code, message, status, asked)] },
-    headers: status === 401 ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {},
+    error: { errorCode, code: codeOf(errorCode, status), message, context },
+    headers: errorCode === 'UNAUTHENTICATED' ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {},
   }
 }
 
@@ -136,34 +148,43 @@ function tokenError(error: string, error_description: string): DefaultAnswer {
   return { body: { error, error_description }, headers: { 'Cache-Control': 'no-store', Pragma: 'no-cache' } }
 }
 
-/** G16; from 429 on a tool's failure carries `tool_error_info` (G44). */
-function errorInfo(
-  error_code: string,
-  message: string,
-  status: number,
-  { operation, requestId, executionId }: AnsweredRequest,
-) {
-  const ofTool = operation === 'execute_tool' && status >= 429
-  const tool = { execution_id: '', tool_error_code: String(status), tool_error_message: message }
-  return {
-    '@type': 'type.googleapis.com/errdetails.ErrorInfo',
-    error_code,
-    request_info: { request_id: requestId },
-    ...(ofTool ? { tool_error_info: { ...tool, execution_id: executionId() } } : {}),
+/** The details that the service gives with an error of this code (G16). */
+function contextOf(
+  errorCode: string,
+  { status, message }: { status: number; message: string },
+  { executionId, accountId }: AnsweredRequest,
+): ErrorContext {
+  if (errorCode === 'ACCOUNT_ALREADY_EXISTS') return { resource: accountId() }
+  if (errorCode === 'TOOL_ERROR') {
+    const tool_error_code = status === 504 ? 'timeout' : String(status)
+    const kept = isToolErrorStatus(status) ? status : 500
+    return { tool: { status: kept, execution_id: executionId(), tool_error_code, tool_error_message: message } }
   }
+  const field = Object.hasOwn(FIELDS, errorCode) ? FIELDS[errorCode] : undefined
+  return field === undefined ? {} : { violations: [{ field, description: message, constraint: 'scenario' }] }
 }
+
+/** The field that an error is about, of those that name one. */
+const FIELDS: Readonly<Record<string, string>> = {
+  MALFORMED_BODY: 'body',
+  UNSUPPORTED_CONTENT_TYPE: 'Content-Type',
+  VALIDATION_FAILED: 'body',
+  MISSING_LOCATOR: 'id',
+  AMBIGUOUS_LOCATOR: 'organization_id',
+  CONTRADICTING_LOCATOR: 'id',
+  INVALID_CONNECTOR: 'connector',
+  INVALID_AUTHORIZATION_DETAILS: 'connected_account.authorization_details',
+  INVALID_PAGE_TOKEN: 'page_token',
+  INVALID_TOOL_INPUT: 'tool_input',
+  BODY_TOO_LARGE: 'body',
+} satisfies Partial<Record<ErrorCode, string>>
 
 /** What the service itself would call this status at this operation. */
 function defaultCode(status: number, operation = ''): string {
-  const special = BY_OPERATION[`${operation} ${status}`]
-  if (special) return special
-  if (status === 404 && operation.endsWith('_custom_provider')) return 'PROVIDER_NOT_FOUND'
+  if (operation === 'verify_user' && status === 404) return 'AUTH_REQUEST_NOT_FOUND'
+  if (operation === 'execute_tool' && status !== 401 && isToolErrorStatus(status)) return 'TOOL_ERROR'
+  if (operation.endsWith('_custom_provider') && status === 404) return 'PROVIDER_NOT_FOUND'
   return BY_STATUS[status] ?? `HTTP_${status}`
-}
-
-const BY_OPERATION: Readonly<Record<string, ErrorCode>> = {
-  'verify_user 404': 'AUTH_REQUEST_NOT_FOUND',
-  'execute_tool 500': 'TOOL_EXECUTION_FAILED',
 }
 
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
@@ -174,15 +195,8 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   405: 'METHOD_NOT_ALLOWED',
   409: 'ACCOUNT_ALREADY_EXISTS',
   413: 'BODY_TOO_LARGE',
-  429: 'THIRD_PARTY_RATE_LIMITED',
+  429: 'RATE_LIMITED',
   500: 'INTERNAL',
   503: 'STORAGE_UNAVAILABLE',
-  504: 'TOOL_EXECUTION_TIMED_OUT',
-}
-
-/** The number of google.rpc.Code; of a code that the catalogue lacks, that of its status; 2 (unknown) for the rest. */
-function numberOf(errorCode: string, status: number): number {
-  if (Object.hasOwn(ERROR_CATALOGUE, errorCode)) return ERROR_CATALOGUE[errorCode as ErrorCode].code
-  const sameStatus = BY_STATUS[status]
-  return sameStatus ? ERROR_CATALOGUE[sameStatus].code : 2
+  504: 'TIMED_OUT',
 }

@@ -200,13 +200,31 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     name: 'execute-rate-limit-500',
     what: 'a rate limit of the third party is a 500',
     caughtBy: 'execute/rate-limited',
-    mutate: confusing(EXECUTE, 'THIRD_PARTY_RATE_LIMITED', 'TOOL_EXECUTION_FAILED'),
+    mutate: thirdPartyStatus(429, 500),
   },
   {
     name: 'execute-failure-502',
     what: 'a failure of the third party lacks tool_error_info',
     caughtBy: 'execute/third-party-fails',
-    mutate: confusing(EXECUTE, 'TOOL_EXECUTION_FAILED', 'TOOL_EXECUTION_FAILED'),
+    mutate: confusing(EXECUTE, 'TOOL_ERROR', 'TOOL_ERROR'),
+  },
+  {
+    name: 'execute-forbidden-500',
+    what: 'a 403 of the third party is a 500',
+    caughtBy: 'execute/third-party-forbids',
+    mutate: thirdPartyStatus(403, 500),
+  },
+  {
+    name: 'execute-unauthorized-500',
+    what: 'a 401 of the third party is a 500',
+    caughtBy: 'execute/third-party-refuses',
+    mutate: thirdPartyStatus(401, 500),
+  },
+  {
+    name: 'execute-inactive-without-words',
+    what: 'the refusal for a state does not say that authorization is needed',
+    caughtBy: 'execute/inactive-words',
+    mutate: confusing(EXECUTE, 'ACCOUNT_NOT_ACTIVE', 'ACCOUNT_NOT_ACTIVE'),
   },
   {
     name: 'execute-without-refresh',
@@ -221,3 +239,11 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
       }),
   },
 ]
+
+/** A mutant that answers another status where the third party answered that one. */
+function thirdPartyStatus(from: number, to: number): Mutant['mutate'] {
+  return ({ reply }) =>
+    reply((answer) => {
+      if (answer.status === from && answer.body?.details?.[0]?.error_code === 'TOOL_ERROR') answer.status = to
+    })
+}

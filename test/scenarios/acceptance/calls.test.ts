@@ -8,7 +8,7 @@ describe('bundled scenarios about calls that fail', () => {
     withScenarios({ scenarios: ['rate-limited'] }, async (bench) => {
       const account = await bench.account()
       for (const answer of [await bench.send(account), await bench.send(account)]) {
-        expect(told(answer)).toBe('429 THIRD_PARTY_RATE_LIMITED')
+        expect(told(answer)).toBe('429 TOOL_ERROR')
         expect(answer.headers.get('retry-after')).toBe('2')
       }
       expect(told(await bench.send(account))).toBe('200')
@@ -19,8 +19,8 @@ describe('bundled scenarios about calls that fail', () => {
   it('third-party-fails: given an account, when it sends three times, then two calls fail', () =>
     withScenarios({ scenarios: ['third-party-fails'] }, async (bench) => {
       const account = await bench.account()
-      expect(told(await bench.send(account))).toBe('500 TOOL_EXECUTION_FAILED')
-      expect(told(await bench.send(account))).toBe('500 TOOL_EXECUTION_FAILED')
+      expect(told(await bench.send(account))).toBe('500 TOOL_ERROR')
+      expect(told(await bench.send(account))).toBe('500 TOOL_ERROR')
       expect(told(await bench.send(account))).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
       expect(unfired(bench.scenarios.history())).toEqual([])
@@ -30,7 +30,7 @@ describe('bundled scenarios about calls that fail', () => {
     withScenarios({ scenarios: ['third-party-never-answers'], seed: { connectors: [IMPATIENT] } }, async (bench) => {
       const account = await bench.account('ada', 'impatient')
       const call = () => bench.call('POST', '/execute_tool', { connected_account_id: account, tool_name: 'ask' })
-      expect(told(await call())).toBe('504 TOOL_EXECUTION_TIMED_OUT')
+      expect(told(await call())).toBe('504 TOOL_ERROR')
       expect(told(await call())).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
       expect(unfired(bench.scenarios.history())).toEqual([])

@@ -61,7 +61,7 @@ describe('bundled scenarios about tokens', () => {
     withScenarios({ scenarios: ['rotated-refresh-token-replayed'] }, async (bench) => {
       const account = await bench.account()
       expect(told(await bench.send(account))).toBe('200')
-      expect(told(await bench.send(account))).toBe('500 TOOL_EXECUTION_FAILED')
+      expect(told(await bench.send(account))).toBe('500 TOOL_ERROR')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
       const third = await bench.send(account)
       expect(told(third)).toBe('400 ACCOUNT_NOT_ACTIVE')
