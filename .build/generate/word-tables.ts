@@ -114,7 +114,8 @@ class WordTables {
     if (schema.$ref !== undefined) parts.push(follow<Schema>(this.#spec, schema))
     const node: WordNode = {}
     const values = this.#valuesOf(schema)
-    for (const value of values) this.words.add(value)
+    // An empty text means that there is no value (G58).
+    for (const value of values) if (value !== '') this.words.add(value)
     if (values.length > 0) node.word = true
     if (schema.items) node.items = this.#read(schema.items)
     if (schema.properties) {
