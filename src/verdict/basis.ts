@@ -32,6 +32,7 @@ const OF_RULE: Readonly<Record<string, string>> = {
   'update_connected_account connected_account required': 'choice:G52',
   'execute_tool tool_name required': 'choice:G52',
   'execute_tool tool_name minLength': 'choice:G52',
+  'create_magic_link connector known_connector': 'document:4.6',
   'create_magic_link * http_url': 'choice:G35',
   'create_magic_link user_verify_url format': 'choice:G35',
   'create_token grant_type enum': 'document:5.1',
@@ -55,14 +56,18 @@ export class Basis {
     const rules = [`${operation} ${path}`, `* ${path}`, `${operation} *`, '* *']
     const [ofRule] = rules.flatMap((rule) => OF_RULE[`${rule} ${constraint}`] ?? [])
     const known = ofRule ?? OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']
-    return known ?? this.#ofField(operation as Operation, path)
+    return known ?? this.#ofField(operation as Operation, path, constraint)
   }
 
-  #ofField(operation: Operation, path: string): string {
+  #ofField(operation: Operation, path: string, constraint: string): string {
     const described = this.#operation(operation)
     const parameter = this.#list(described['parameters']).find(({ name }) => name === path)
     const own = textOf(described['x-basis'])
-    if (parameter) return textOf(parameter['x-basis']) ?? own ?? 'choice'
+    if (parameter) {
+      // The limits of a value may have another basis than the name of its parameter.
+      const ofValue = constraint === 'required' ? undefined : textOf(this.#object(parameter['schema'])['x-basis'])
+      return ofValue ?? textOf(parameter['x-basis']) ?? own ?? 'choice'
+    }
     const parts = path
       .replace(/\[[^\]]*\]/g, '.[]')
       .split('.')

@@ -115,7 +115,7 @@ describe('a violation names path, constraint, value, rule and basis', () => {
       'connector known_connector',
       '"nope"',
       'must be one of mail, weather, helpdesk, code_hosting, payments, inventory, ledger, tracker, workspace, warehouse, clinic, encyclopedia',
-      'choice:G19',
+      'document:4.6',
     ],
     [
       'an address that is none',
@@ -171,6 +171,14 @@ describe('a violation names path, constraint, value, rule and basis', () => {
       'query minLength',
       '2',
       'must have at least 3 characters after trimming',
+      'document:4.9',
+    ],
+    [
+      'a search without a text',
+      ({ api }) => api.get('/connected_accounts:search', {}),
+      'query required',
+      'nothing',
+      'is required',
       'convention:G3',
     ],
     [
