@@ -129,7 +129,7 @@ class WordTables {
   #valuesOf({ enum: own, 'x-extensible-enum': begun, 'x-values-of': named }: Schema): string[] {
     const of = typeof named === 'string' ? this.#spec.components?.schemas?.[named]?.enum : []
     if (of === undefined) throw new Error(`${SPEC}: x-values-of names ${String(named)}, which has no enum`)
-    return [own, begun, of].flat().filter((value) => typeof value === 'string')
+    return [own, begun, of].flat().filter((value): value is string => typeof value === 'string' && value !== '')
   }
 }
 

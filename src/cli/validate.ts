@@ -9,8 +9,9 @@ import { UsageError } from './failure.ts'
 export async function validate(argv: readonly string[], { variables, out, err }: CommandContext): Promise<number> {
   const { operands } = readArguments('validate', argv, variables)
   if (operands.length === 0) throw new UsageError('validate needs at least one FILE or folder.')
-  const { files, problems, unreadable } = await validateFiles(operands, DOCUMENT_CHECKS)
+  const { files, problems, warnings, unreadable } = await validateFiles(operands, DOCUMENT_CHECKS)
   for (const { message } of problems) out(message)
+  for (const { message } of warnings) out(`warning: ${message}`)
   for (const { file, reason } of unreadable) err(`toolmock: ${file}: ${reason}`)
   if (unreadable.length > 0) return 2
   if (problems.length > 0) {

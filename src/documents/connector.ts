@@ -54,7 +54,7 @@ const tool = strict({
   description: text.default(''),
   tags: z.array(text).default([]),
   is_default: z.boolean().default(true).describe('Whether tool lists mark it as one of the default tools.'),
-  input_schema: jsonObject.default({ type: 'object' }).describe('JSON Schema 2020-12 of tool_input.'),
+  input_schema: jsonObject.default({ type: 'object', properties: {} }).describe('JSON Schema 2020-12 of tool_input.'),
   call: strict({
     method: z.enum(METHODS),
     path: path.describe('A template over input and account.'),

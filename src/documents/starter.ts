@@ -53,8 +53,8 @@ tools:
       type: object
       required: [room, day]
       properties:
-        room: { type: string }
-        day: { type: string, format: date }
+        room: { type: string, description: Name of the room. }
+        day: { type: string, format: date, description: The day to book it for. }
     # The call that the tool makes at the third party. Texts are templates over input and account.
     call:
       method: POST

@@ -1,4 +1,6 @@
 import { mergeBundles } from '../domain/seed.ts'
+import { quote } from '../domain/text.ts'
+import { valuesAt } from '../schema/findings.ts'
 import { type DocumentChecks } from './connector-checks.ts'
 import { BUNDLED, BUNDLED_SEED, loadSeeds } from './load-seeds.ts'
 import { type Problem, UnreadableFileError } from './problem.ts'
@@ -10,6 +12,8 @@ import type { SeedFiles } from './seed-files.ts'
 export interface Validation {
   files: SeedFiles['files']
   problems: Problem[]
+  /** What a start accepts and a user may still want to mend. */
+  warnings: Problem[]
   unreadable: { file: string; reason: string }[]
 }
 
@@ -36,8 +40,27 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
   return {
     files: [...new Map(files.map((each) => [each.file, each])).values()],
     problems: [...problemsOfSources(seeds), ...(await scenarioProblems(sources, checks))],
+    warnings: nameWarnings(sources),
     unreadable,
   }
+}
+
+const TOOL_NAMES = [
+  ['tools', '*', 'name'],
+  ['connectors', '*', 'tools', '*', 'name'],
+]
+
+/** Tools are handed to models, whose providers take fewer names than the service does. */
+function nameWarnings(sources: readonly ReadSource[]): Problem[] {
+  const documents = sources.flatMap(({ files }) => [...(files?.seeds ?? []), ...(files?.connectors ?? [])])
+  const warnings = documents.flatMap(({ source }) =>
+    TOOL_NAMES.flatMap((path) => valuesAt(source.value, path)).flatMap(({ path, value }) => {
+      if (typeof value !== 'string' || /^[A-Za-z0-9_-]{1,64}$/.test(value)) return []
+      const found = `${quote(value)}, which models refuse`
+      return [source.problem({ path, found, allowed: '1 to 64 letters, digits, underscores and hyphens' })]
+    }),
+  )
+  return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
 }
 
 async function scenarioProblems(sources: readonly ReadSource[], checks: DocumentChecks): Promise<Problem[]> {

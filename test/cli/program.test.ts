@@ -75,6 +75,24 @@ describe('toolmock validate', () => {
     expect(stdout).toBe(`${file}:3:20: \`clients[0].client_secret\` is 7; allowed: a text\n1 problem in 1 file\n`)
   })
 
+  it('warns of tool names that models do not take, and ends with 0', async () => {
+    const file = toolmock.path('names.yaml')
+    const tool = (name: string): string => `  - { name: ${name}, call: { method: GET, path: / } }\n`
+    const [longest, longer] = ['a'.repeat(64), 'b'.repeat(65)]
+    const names = ['shop.list', 'shop:list', 'Shop_list-2', longest, longer]
+    writeFileSync(file, `connector: shop\nauthorization_type: NO_AUTH\ntools:\n${names.map(tool).join('')}`)
+    const allowed = 'which models refuse; allowed: 1 to 64 letters, digits, underscores and hyphens'
+    expect(await toolmock.run(['validate', file, file])).toEqual({
+      code: 0,
+      stdout:
+        `warning: ${file}:4:13: \`tools[0].name\` is "shop.list", ${allowed}\n` +
+        `warning: ${file}:5:13: \`tools[1].name\` is "shop:list", ${allowed}\n` +
+        `warning: ${file}:8:13: \`tools[4].name\` is "${longer}", ${allowed}\n` +
+        `${file}: a valid connector file\n`,
+      stderr: '',
+    })
+  })
+
   it('ends with 2 when a file cannot be read', async () => {
     const { code, stderr } = await toolmock.run(['validate', toolmock.path('none.yaml')])
     expect(code).toBe(2)

@@ -10,7 +10,7 @@ import { bundledSeedFolder, loadSeeds } from '../../src/documents/load-seeds.ts'
 import { textFiles } from '../../src/documents/seed-files.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import { AUTHORIZATION_TYPES, TRAITS } from '../../src/domain/authorization-type.ts'
-import { isJsonObject } from '../../src/domain/json.ts'
+import { isJsonObject, type JsonValue } from '../../src/domain/json.ts'
 import { TWELVE_CONNECTORS } from '../support/twelve-connectors.ts'
 import { CALLS, REFUSED_CALLS } from './bundled-calls.ts'
 
@@ -57,6 +57,13 @@ describe('the bundled seed', () => {
     expect(tool.description).not.toBe('')
   })
 
+  it('describes every input of every tool', () => {
+    const undescribed = bundle.connectors
+      .flatMap(({ tools }) => tools)
+      .flatMap(({ name, input_schema }) => inputsWithoutDescription(input_schema).map((input) => `${name}: ${input}`))
+    expect(undescribed).toEqual([])
+  })
+
   it('has tool names that no other connector has', () => {
     const names = bundle.connectors.flatMap((connector) => connector.tools.map((tool) => tool.name))
     expect(new Set(names).size).toBe(names.length)
@@ -68,6 +75,17 @@ describe('the bundled seed', () => {
     expect(tools.filter((names) => !names.some((name) => Object.hasOwn(REFUSED_CALLS, name)))).toEqual([])
   })
 })
+
+/** The properties of a schema, at any depth, that have no description. */
+function inputsWithoutDescription(schema: JsonValue | undefined): string[] {
+  if (!isJsonObject(schema)) return []
+  const properties = isJsonObject(schema['properties']) ? Object.entries(schema['properties']) : []
+  const inside = properties.flatMap(([name, property]) => [
+    ...(isJsonObject(property) && property['description'] ? [] : [name]),
+    ...inputsWithoutDescription(property),
+  ])
+  return [...inside, ...inputsWithoutDescription(schema['items'])]
+}
 
 describe('the JSON Schemas of the documents', () => {
   it('take every bundled file and refuse an unknown key in it', async () => {

@@ -24,6 +24,13 @@ responders:
 `
 
 describe('a connector file', () => {
+  it('gives a tool without input schema the schema of an object without properties', async () => {
+    const { tools } = await connectorOf(
+      'connector: shop\nauthorization_type: NO_AUTH\ntools: [{ name: list, call: { method: GET, path: / } }]\n',
+    )
+    expect(tools[0]?.input_schema).toEqual({ type: 'object', properties: {} })
+  })
+
   it('with the example of the documentation becomes a connector with every default', async () => {
     expect(await connectorOf(MAIL)).toEqual({
       connector: 'mail',
