@@ -5,7 +5,8 @@ import { type Route, ROUTES } from '../contract/route.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
-import { NodeRequest, requestIdOf } from './node-request.ts'
+import { baseUrlOf, NodeRequest, requestIdOf } from './node-request.ts'
+import { recordPages } from './page-journal.ts'
 import { runPipeline } from './pipeline.ts'
 import { refuse, undocumentedPath } from './refusal.ts'
 import type { RequestContext } from './request-context.ts'
@@ -42,9 +43,7 @@ function pathHandler(path: string, served: readonly Route[], services: AppServic
     const { method = '' } = message
     const route = byMethod.get(method)
     if (!route) {
-      const text = `${method} is not served on this path; allowed is ${allowed}`
-      const error = new ServiceError('METHOD_NOT_ALLOWED', text, { headers: { Allow: allowed } })
-      refuse(message, response, { error, ids: requestIds.operations }, services)
+      refuse(message, response, { error: methodNotAllowed(method, allowed), ids: requestIds.operations }, services)
       return undefined
     }
     const request = new NodeRequest(message, response, pathParameters)
@@ -71,6 +70,36 @@ function pathHandler(path: string, served: readonly Route[], services: AppServic
     }
     return runPipeline(context, services)
   }
+}
+
+function methodNotAllowed(method: string, allowed: string): ServiceError {
+  const text = `${method} is not served on this path; allowed is ${allowed}`
+  return new ServiceError('METHOD_NOT_ALLOWED', text, { headers: { Allow: allowed } })
+}
+
+const METADATA_PATH = '/.well-known/oauth-authorization-server'
+
+/** The metadata by which OAuth libraries find the token endpoint (RFC 8414); the service's document does not list it. */
+export function mountOauthMetadata(app: Express, services: AppServices): void {
+  if (services.documentedOnly) {
+    app.all(METADATA_PATH, undocumentedPath(services))
+    return
+  }
+  app.get(METADATA_PATH, recordPages(services), (request, response) => {
+    const issuer = baseUrlOf(request, services.baseUrl)
+    const metadata = {
+      issuer,
+      token_endpoint: `${issuer}/oauth/token`,
+      grant_types_supported: ['client_credentials'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      response_types_supported: [],
+    }
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(metadata))
+  })
+  app.all(METADATA_PATH, (request, response) => {
+    const error = methodNotAllowed(request.method, 'GET, HEAD')
+    refuse(request, response, { error, ids: services.requestIds.pages }, services)
+  })
 }
 
 const NO_BODY = Buffer.alloc(0)

@@ -60,6 +60,11 @@ export async function authenticateClient(
     const description = 'must not be sent beside an Authorization: Basic header'
     throw invalid(message, { field: 'client_secret', description, constraint: 'exclusive' })
   }
+  const named = form.get('client_id')
+  if (basic && named && named !== basic.id) {
+    const description = 'must be the client of the Authorization header'
+    throw invalid(`client_id ${description}`, { field: 'client_id', description, constraint: 'exclusive' })
+  }
   const { id, secret } = basic ?? bodyCredentials(form)
   const found = registry.byClient(id) ?? (await environments.arrive(id, secret))
   if (!found || !isSameSecret(secret, found.client.client_secret)) {
@@ -98,9 +103,12 @@ function missing(field: string): FieldViolation {
   return { field, description: 'is required', constraint: 'required' }
 }
 
+/** @throws TokenError invalid_client without client authentication (RFC 6749 5.2) */
 function bodyCredentials(form: ReadonlyMap<string, string>): { id: string; secret: string } {
   for (const name of ['client_id', 'client_secret']) {
-    if (!form.get(name)) throw invalid(`${name} is required`, missing(name))
+    if (form.get(name)) continue
+    const message = `${name} is required; send client_id and client_secret as form fields, or an Authorization: Basic header`
+    throw new TokenError('invalid_client', message, false, [missing(name)])
   }
   return { id: form.get('client_id') ?? '', secret: form.get('client_secret') ?? '' }
 }

@@ -278,7 +278,7 @@ const OTHERS: readonly (readonly [string, Explainer])[] = [
     'invalid_request',
     formCheck(
       '5.1, G14',
-      'The token request lacks a field, repeats one, has the secret in two places, or is not a form.',
+      'The token request lacks grant_type, repeats a field, names its client in two ways, or is not a form.',
       'Send client_id, client_secret and grant_type as a form.',
     ),
   ],

@@ -55,6 +55,8 @@ const ABOUT_STATE: ReadonlySet<string> = new Set(['existing_account'])
 export function isBreach(error: unknown, authorization: string | undefined): boolean {
   const code = codeOf(error)
   if (code === 'UNAUTHENTICATED') return !isBearer(authorization)
+  // Wrong credentials break no rule, a request without any does.
+  if (code === 'invalid_client') return violationsIn(error).length > 0
   if (code === undefined || !BREACHES.has(code)) return false
   const violations = violationsIn(error)
   return violations.length === 0 || violations.some(({ constraint }) => !ABOUT_STATE.has(constraint))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { BASE_URL, type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 const GOOD = { client_id: 'test_client', client_secret: 'test_secret', grant_type: 'client_credentials' }
 
@@ -59,13 +59,18 @@ describe('POST /oauth/token (5.1, G13)', () => {
     }))
 })
 
+/** A request without client authentication is an `invalid_client` (RFC 6749 5.2). */
+function without(field: string): [number, string] {
+  return field === 'grant_type' ? [400, 'invalid_request'] : [401, 'invalid_client']
+}
+
 describe('a token request that is refused (G14)', () => {
   const missing = ['client_id', 'client_secret', 'grant_type'].map((name) => {
     const rest = Object.fromEntries(Object.entries(GOOD).filter(([each]) => each !== name))
-    return [`${name} is missing`, rest, 400, 'invalid_request'] as const
+    return [`${name} is missing`, rest, ...without(name)] as const
   })
   const empty = Object.keys(GOOD).map(
-    (name) => [`${name} is empty`, { ...GOOD, [name]: '' }, 400, 'invalid_request'] as const,
+    (name) => [`${name} is empty`, { ...GOOD, [name]: '' }, ...without(name)] as const,
   )
   const repeated = Object.entries(GOOD).map(
     ([name, value]) =>
@@ -80,6 +85,7 @@ describe('a token request that is refused (G14)', () => {
     ...missing,
     ...empty,
     ...repeated,
+    ['the client does not authenticate at all', { grant_type: 'client_credentials' }, 401, 'invalid_client'],
     ['the form is empty', '', 400, 'invalid_request'],
     ['the grant is another one', { ...GOOD, grant_type: 'password' }, 400, 'unsupported_grant_type'],
     ['the grant has another case', { ...GOOD, grant_type: 'Client_Credentials' }, 400, 'unsupported_grant_type'],
@@ -111,6 +117,15 @@ describe('a token request that is refused (G14)', () => {
       expect(answer.body).toEqual({ error: 'invalid_request', error_description: expect.stringContaining('twice') })
     }),
   )
+
+  it('names one client in the header and another in the form', () =>
+    withToolmock({}, async (mock) => {
+      const form = { grant_type: 'client_credentials', client_id: 'other_client' }
+      const answer = await ask(mock, form, basic('test_client', 'test_secret'))
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toEqual({ error: 'invalid_request', error_description: expect.stringContaining('client_id') })
+    }))
 
   it.each([
     ['wrong credentials', basic('test_client', 'wrong')],
@@ -175,5 +190,41 @@ describe('a token request that is refused (G14)', () => {
 
       expect(answer.status).toBe(400)
       expect(answer.body).toEqual({ error: 'invalid_request', error_description: expect.stringContaining('colour') })
+    }))
+})
+
+describe('GET /.well-known/oauth-authorization-server (RFC 8414)', () => {
+  const PATH = '/.well-known/oauth-authorization-server'
+
+  it('tells OAuth libraries where the token endpoint is, and how clients authenticate there', () =>
+    withToolmock({}, async ({ http }) => {
+      const answer = await http('get', PATH)
+
+      expect(answer.status).toBe(200)
+      expect(answer.headers['content-type']).toMatch(/^application\/json/)
+      expect(answer.headers).toHaveProperty('x-request-id')
+      expect(answer.body).toEqual({
+        issuer: BASE_URL,
+        token_endpoint: `${BASE_URL}/oauth/token`,
+        grant_types_supported: ['client_credentials'],
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        response_types_supported: [],
+      })
+    }))
+
+  it('answers 405 with Allow to another method', () =>
+    withToolmock({}, async ({ http }) => {
+      const answer = await http('post', PATH)
+
+      expect(answer.status).toBe(405)
+      expect(answer.headers['allow']).toBe('GET, HEAD')
+    }))
+
+  it('is a 404 with --documented-only, which names the flag', () =>
+    withToolmock({ documentedOnly: true }, async ({ http }) => {
+      const answer = await http('get', PATH)
+
+      expect(answer.status).toBe(404)
+      expect(answer.body.message).toContain('--documented-only')
     }))
 })

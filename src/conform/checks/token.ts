@@ -1,4 +1,4 @@
-import { must } from '../answer.ts'
+import { must, Skipped } from '../answer.ts'
 import { type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import { type Client, FORM } from '../target.ts'
@@ -74,8 +74,14 @@ export const TOKEN_CHECKS = checksOf('create_token', [
     { grant_type: 'password' },
     'unsupported_grant_type',
   ),
-  refused('no-client-id', 'a missing client_id is invalid_request', { client_id: undefined }, 'invalid_request'),
-  refused('no-secret', 'a missing client_secret is invalid_request', { client_secret: undefined }, 'invalid_request'),
+  refused('no-client-id', 'a missing client_id is invalid_client', { client_id: undefined }, 'invalid_client'),
+  refused('no-secret', 'a missing client_secret is invalid_client', { client_secret: undefined }, 'invalid_client'),
+  refused(
+    'no-authentication',
+    'a client that does not authenticate at all is invalid_client',
+    { client_id: undefined, client_secret: undefined },
+    'invalid_client',
+  ),
   refused('wrong-secret', 'a wrong client_secret is invalid_client', { client_secret: 'wrong' }, 'invalid_client'),
   refused('unknown-client', 'an unknown client_id is invalid_client', { client_id: 'nobody-knows' }, 'invalid_client'),
   {
@@ -130,6 +136,27 @@ export const TOKEN_CHECKS = checksOf('create_token', [
     run: async ({ api }) => {
       const answer = await api.requestToken({}, { ...FORM, Authorization: basic(api.client) })
       answer.is(400).has('error', 'invalid_request')
+    },
+  },
+  {
+    id: 'token/two-clients',
+    title: 'HTTP Basic of one client and the client_id of another are invalid_request',
+    basis: 'convention:G14',
+    run: async ({ api }) => {
+      const form = { client_id: 'nobody-knows', client_secret: undefined }
+      const answer = await api.requestToken(form, { ...FORM, Authorization: basic(api.client) })
+      answer.is(400).has('error', 'invalid_request')
+    },
+  },
+  {
+    id: 'token/metadata',
+    title: 'the metadata of RFC 8414 names the token endpoint',
+    basis: 'convention:G14',
+    run: async ({ target }) => {
+      const answer = await target.send({ method: 'GET', path: '/.well-known/oauth-authorization-server' })
+      if (answer.status === 404) throw new Skipped('the target serves no metadata')
+      const issuer = answer.is(200).string('issuer')
+      answer.has('token_endpoint', `${issuer}/oauth/token`).has('grant_types_supported', ['client_credentials'])
     },
   },
   {

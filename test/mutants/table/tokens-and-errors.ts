@@ -34,6 +34,35 @@ export const TOKEN_AND_ERROR_MUTANTS: readonly Mutant[] = [
       }),
   },
   {
+    name: 'token-unauthenticated-400',
+    what: 'a token request without client authentication is an invalid_request',
+    caughtBy: 'token/no-authentication',
+    mutate: ({ reply }) =>
+      reply((answer, { path }) => {
+        if (path !== '/oauth/token' || !answer.body?.error_description?.includes('is required')) return
+        answer.status = 400
+        answer.body.error = 'invalid_request'
+      }),
+  },
+  {
+    name: 'token-other-client-ignored',
+    what: 'the client_id of another client beside HTTP Basic is not read',
+    caughtBy: 'token/two-clients',
+    mutate: ({ reply }) =>
+      reply((answer, { path }) => {
+        if (path === '/oauth/token' && /^client_id must/.test(answer.body?.error_description)) answer.status = 200
+      }),
+  },
+  {
+    name: 'token-metadata-elsewhere',
+    what: 'the metadata names another token endpoint',
+    caughtBy: 'token/metadata',
+    mutate: ({ reply }) =>
+      reply(({ body }, { path }) => {
+        if (path.startsWith('/.well-known/')) body.token_endpoint = `${body.issuer}/token`
+      }),
+  },
+  {
     name: 'token-basic-unread',
     what: 'HTTP Basic is not read at the token endpoint',
     caughtBy: 'token/authenticated-twice',
