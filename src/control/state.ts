@@ -42,7 +42,7 @@ export async function addSeed(call: EnvironmentCall<'add_seed'>): Promise<Reply>
   const { parseSeed } = await import('../documents/seed-files.ts')
   const source = { file: 'body', text: body.text }
   const seed = await parseSeed(source, services.documentChecks, knownConnectors(environment))
-  await services.environments.add(environment, seed)
+  await services.environments.add(environment, seed, call.trace)
   return changed(call, 'a seed was added')
 }
 
@@ -51,7 +51,7 @@ export async function putConnector(call: EnvironmentCall<'put_connector'>): Prom
   const { parseConnector } = await import('../documents/read.ts')
   const connector = await parseConnector(body.text, 'body', services.documentChecks)
   checkDocumentName('connector', connector.connector, path.name)
-  await services.environments.add(environment, { ...emptyBundle(), connectors: [connector] })
+  await services.environments.add(environment, { ...emptyBundle(), connectors: [connector] }, call.trace)
   return changed(call, `the connector ${connector.connector} was put`)
 }
 

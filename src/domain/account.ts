@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type AuthorizationType, TRAITS } from './authorization-type.ts'
 import type { Credentials } from './credentials.ts'
 import { type Instant, instant } from './instant.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { equalValues } from './value-match.ts'
 
 export const ACCOUNT_STATUSES = ['ACTIVE', 'EXPIRED', 'PENDING_AUTH', 'PENDING_VERIFICATION', 'DISCONNECTED'] as const
 export type AccountStatus = (typeof ACCOUNT_STATUSES)[number]
@@ -67,12 +67,9 @@ export function withLive(account: Account, live: Issued): Account {
 
 /** `changed` with its `updated_at`: now when its credentials or its `api_config` differ from before, else as it was (2.1, G27). */
 export function updated(before: Account, changed: Account, at: Instant): Account {
-  const configuration = ({ credentials, token_expires_at, api_config }: Account) => [
-    credentials,
-    token_expires_at,
-    api_config,
-  ]
-  const isSame = isDeepStrictEqual(configuration(before), configuration(changed))
+  const configuration = ({ credentials, token_expires_at, api_config }: Account): JsonValue =>
+    [credentials, token_expires_at ?? null, api_config] as unknown as JsonValue
+  const isSame = equalValues(configuration(before), configuration(changed))
   return { ...changed, updated_at: isSame ? before.updated_at : at }
 }
 

@@ -15,12 +15,12 @@ export interface Locator {
 export interface AccountFinder {
   byId(id: string): Account | undefined
   inScope(connector: string, identifier: string, scope: Scope): Account | undefined
-  /** Every account with this connector and identifier, whatever its scope. */
-  named(connector: string, identifier: string): readonly Account[]
+  /** Every account with this connector and identifier whose scope has the fields of the given one that are not empty. */
+  withinScope(connector: string, identifier: string, scope: Scope): readonly Account[]
 }
 
 /**
- * The one account that a locator names (G21). `documentedOnly` asks for the scope that part 4 names.
+ * The one account that a locator names: the one in exactly that scope, else the only one within it (G21, G52). `documentedOnly` asks for the scope that part 4 names.
  * @throws ServiceError MISSING_LOCATOR, AMBIGUOUS_LOCATOR, CONTRADICTING_LOCATOR (400), ACCOUNT_NOT_FOUND (404)
  */
 export function locate(accounts: AccountFinder, locator: Locator, documentedOnly: boolean): Account {
@@ -32,8 +32,11 @@ export function locate(accounts: AccountFinder, locator: Locator, documentedOnly
   if (!scoped && documentedOnly) throw missingScope()
   const exact = accounts.inScope(connector, identifier, scope)
   if (exact) return exact
-  if (!scoped) return locateOnly(accounts, connector, identifier)
-  throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)} in that scope`)
+  const [only, ...others] = accounts.withinScope(connector, identifier, scope)
+  if (others.length > 0) throw ambiguous(scope, others.length + 1)
+  if (only) return only
+  const where = scoped ? ' in that scope' : ''
+  throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)}${where}`)
 }
 
 /** The fields of a locator that differ from the account that its id names. */
@@ -56,16 +59,16 @@ function locateById(accounts: AccountFinder, id: string, locator: Locator): Acco
   })
 }
 
-function locateOnly(accounts: AccountFinder, connector: string, identifier: string): Account {
-  const [only, ...others] = accounts.named(connector, identifier)
-  if (!only) throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)}`)
-  if (others.length === 0) return only
-  const several = `${others.length + 1} accounts have this connector and identifier`
-  throw new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send id, organization_id or user_id`, {
-    violations: [
-      { field: 'organization_id', description: `is required, or user_id or id: ${several}`, constraint: 'locator' },
-      { field: 'user_id', description: `is required, or organization_id or id: ${several}`, constraint: 'locator' },
-    ],
+function ambiguous(scope: Scope, count: number): ServiceError {
+  const fields = (['organization_id', 'user_id'] as const).filter((field) => scope[field] === '')
+  const several = `${count} accounts have this connector and identifier${fields.length === 2 ? '' : ' in that scope'}`
+  const send = ['id', ...fields]
+  const list = `${send.slice(0, -1).join(', ')} or ${send.at(-1) ?? ''}`
+  return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${list}`, {
+    violations: fields.map((field) => {
+      const others = send.filter((each) => each !== field).toReversed()
+      return { field, description: `is required, or ${others.join(' or ')}: ${several}`, constraint: 'locator' }
+    }),
   })
 }
 

@@ -1,7 +1,7 @@
 import { type AuthorizationType, isAuthorizationType } from './authorization-type.ts'
 import { isJsonObject, type JsonObject, own } from './json.ts'
 
-/** A provider (2.4) as it is stored and returned. */
+/** A provider (2.4) as it is stored. */
 export interface Provider {
   id: string
   /** System-generated for custom providers (G37); the connector's name for the rest. */
@@ -19,6 +19,13 @@ export interface Provider {
   metadata: Record<string, string>
   proxy_enabled: boolean
   proxy_url: string
+  /** The display name that it was created with, once it has changed; not answered (G39). */
+  created_as?: string
+}
+
+/** A provider as it is answered (2.4). */
+export function providerView({ created_as: _created, ...provider }: Provider): Provider {
+  return provider
 }
 
 /** The authorization type of a provider's accounts: that of its first pattern, else `CUSTOM` (G38). */

@@ -42,7 +42,7 @@ export interface SeedConnection {
 }
 
 /** A custom provider; `identifier` is generated when absent (G37). */
-export type SeedProvider = Partial<Omit<Provider, 'display_name' | 'is_custom' | 'is_custom_mcp'>> &
+export type SeedProvider = Partial<Omit<Provider, 'display_name' | 'is_custom' | 'is_custom_mcp' | 'created_as'>> &
   Pick<Provider, 'display_name'>
 
 /** A connected account. Without `authorization_details` it gets generated credentials that its third party accepts. */

@@ -30,7 +30,8 @@ export function matchesValue(wanted: JsonValue, found: JsonValue | undefined): b
   return equalValues(wanted, found)
 }
 
-function equalValues(a: JsonValue, b: JsonValue): boolean {
+/** Whether two values are the same JSON, whatever the order of keys. */
+export function equalValues(a: JsonValue, b: JsonValue): boolean {
   if (Array.isArray(a) || Array.isArray(b)) {
     return (
       Array.isArray(a) &&

@@ -8,7 +8,7 @@ import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { shorten } from '../domain/text.ts'
 import { wireWord } from '../domain/vocabulary.ts'
-import { endRequests } from '../operations/account-events.ts'
+import { endRequests } from '../state/account-changes.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { type AuthorizationRequest, decideWithScenarios } from '../third-party/consent.ts'
 import { generatedDetails } from './credentials-form.ts'
@@ -142,6 +142,9 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
   return model.transact(() => {
     const { link, account, connector } = usableLink(environment, linkId)
     refuseUnverifiable(environment, link)
+    const [kind = null] = Object.keys(consented.credentials)
+    if (kind !== TRAITS[account.authorization_type].kind)
+      throw new LinkProblem('refused', `${connector.connector} asks for other credentials by now`)
     endRequests(environment, account, 'superseded')
     const at = now(environment)
     const fresh = issued(account, consented.credentials, consented.lifetime, clock.now())

@@ -3,9 +3,9 @@ import { areLive, type Credentials } from '../domain/credentials.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type LifecycleEvent, moved, MOVES } from '../domain/lifecycle.ts'
-import type { AuthRequest } from '../domain/magic-link.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
+import { endRequests } from '../state/account-changes.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { accountDue, type DueItem } from '../state/model/deadlines.ts'
 
@@ -131,15 +131,6 @@ function withEnd(credentials: Credentials, at: Instant): Credentials {
     ...(workspace_dwd && { workspace_dwd: { ...workspace_dwd, token_expires_at: at } }),
     ...(trusted_idp && { trusted_idp: { ...trusted_idp, expiry: at } }),
   }
-}
-
-/** Ends the auth requests of an account that wait for verification: they answer 404 from now on. Only inside a transaction. */
-export function endRequests(
-  { model }: Environment,
-  account: Account,
-  outcome: Extract<AuthRequest['outcome'], 'superseded' | 'withdrawn'>,
-): void {
-  for (const request of model.linkIndex.pendingOf(account.id)) model.tables.auth_requests.put({ ...request, outcome })
 }
 
 /** An event that the clock has caused. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Account, issued, type Scope, scopeOf, updated, withLive } from '../domain/account.ts'
 import { CREDENTIAL_KINDS, isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
+import { bareConnector } from '../domain/connector-defaults.ts'
 import type { Connector } from '../domain/connector.ts'
 import {
   areLive,
@@ -81,7 +82,8 @@ export function newAccount(environment: Environment, connector: Connector, ident
 /**
  * Puts a new account, which nothing else refers to yet, into the model with the status that its credentials lead to (G24,
  * G25).
- * @throws ServiceError ACCOUNT_ALREADY_EXISTS (409): checked in the transaction, after anything was awaited (G55)
+ * @throws ServiceError in the transaction, after anything was awaited: ACCOUNT_ALREADY_EXISTS (409, G55), and 400 when the
+ * connector is gone or has another type
  */
 function insertAccount(
   { environment, trace }: Call<'create_connected_account'>,
@@ -90,6 +92,9 @@ function insertAccount(
 ): Reply {
   const { model, clock } = environment
   refuseDuplicate(environment, account)
+  const { authorization_type: type } = knownConnector(environment, account.connector)
+  if (type !== account.authorization_type)
+    throw invalidField('connector', `must be sent again: its authorization type changed to ${type}`, 'known_connector')
   if (live.granted) {
     const { token_expires_at } = issued(account, live.credentials, live.lifetime_ms, clock.now())
     account.credentials = live.credentials
@@ -157,11 +162,11 @@ export function updateConnectedAccount(call: Call<'update_connected_account'>): 
   if (patch.trusted_idp) checkDatabaseUser(credentials, connector)
   const isNew = located.status !== 'ACTIVE' || !isDeepStrictEqual(credentials, located.credentials)
   if (!isNew || !(patch.workspace_dwd ?? patch.trusted_idp)) {
-    return environment.model.transact(() => storeUpdate(call, connector, located.id, patch))
+    return environment.model.transact(() => storeUpdate(call, located.id, patch))
   }
   // A changed subject or database user needs new credentials, which the service obtains itself (2.2).
   return thirdParty.obtain(connector, { ...located, credentials }, (answer) =>
-    storeUpdate(call, connector, located.id, patch, answer.granted ? answer : undefined),
+    storeUpdate(call, located.id, patch, answer.granted ? answer : undefined),
   )
 }
 
@@ -171,10 +176,12 @@ interface LiveCredentials {
   readonly lifetime_ms: number | null
 }
 
-/** @throws ServiceError ACCOUNT_NOT_FOUND when another request deleted the account in the meantime */
+/**
+ * @throws ServiceError when another request changed the account in the meantime: ACCOUNT_NOT_FOUND if it is gone,
+ * INVALID_AUTHORIZATION_DETAILS if its type is another
+ */
 function storeUpdate(
   { environment, thirdParty, body, trace }: Call<'update_connected_account'>,
-  connector: Connector,
   id: string,
   patch: CredentialsPatch,
   obtained?: LiveCredentials,
@@ -183,6 +190,8 @@ function storeUpdate(
   const current = model.tables.accounts.get(id)
   if (!current)
     throw new ServiceError('ACCOUNT_NOT_FOUND', `connected account ${quote(id)} was deleted in the meantime`)
+  const connector = connectorOf(environment, current)
+  checkFit(patch, connector.authorization_type)
   const api_config = mergeKeys(current.api_config, body.connected_account.api_config ?? {})
   const credentials = obtained?.credentials ?? merged(current, patch)
   const at = now(environment)
@@ -298,12 +307,9 @@ export function locateAccount(
   return account
 }
 
-/** @throws ServiceError PROVIDER_NOT_FOUND (404) when the account's custom provider was deleted (G40) */
+/** The connector of an account; once its custom provider is deleted, one of the same type without tools (G40). */
 export function connectorOf(environment: Environment, account: Account): Connector {
-  const connector = environment.connector(account.connector)
-  if (connector) return connector
-  const message = `connector ${quote(account.connector)} of account ${account.id} no longer exists`
-  throw new ServiceError('PROVIDER_NOT_FOUND', message)
+  return environment.connector(account.connector) ?? bareConnector(account.connector, account.authorization_type)
 }
 
 /** The account object of list and search (2.1). */

@@ -2,6 +2,7 @@ import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import { type Binding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
 import type { AccountFilter } from '../state/model/account-index.ts'
+import { providerView } from '../domain/provider.ts'
 import { instant } from '../domain/instant.ts'
 import type { Environment } from '../state/environment.ts'
 import { connectorsOf, isOfAccounts } from './connections.ts'
@@ -54,7 +55,7 @@ export function listProviders({ environment, query }: Call<'list_providers'>): R
     ({ item }) => (!type || item.is_custom === (type === 'CUSTOM')) && (!identifier || item.identifier === identifier),
   )
   const { items, ...rest } = page('providers', providers, query)
-  return { status: 200, body: { providers: items, ...rest } }
+  return { status: 200, body: { providers: items.map(providerView), ...rest } }
 }
 
 /** GET /connections/app: the connections of account types, a page at a time. */

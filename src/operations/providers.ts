@@ -2,9 +2,9 @@ import { withoutPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connection } from '../domain/connection.ts'
 import { ServiceError } from '../domain/errors.ts'
-import { authorizationTypeOf, isMcp, type Provider, slug } from '../domain/provider.ts'
+import { authorizationTypeOf, isMcp, type Provider, providerView, slug } from '../domain/provider.ts'
+import { adoptConnectorType, endRequests } from '../state/account-changes.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { endRequests } from './account-events.ts'
 import { connectionOf } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
@@ -26,15 +26,19 @@ export function createCustomProvider({ environment, body }: Call<'create_custom_
 }
 
 /** PUT /custom-providers/{identifier} (4.12): only provided fields change; `metadata` as a whole (G39). */
-export function updateCustomProvider({ environment, path, body }: Call<'update_custom_provider'>): Reply {
+export function updateCustomProvider(call: Call<'update_custom_provider'>): Reply {
+  const { environment, thirdParty, path, body, trace } = call
   const { tables } = environment.model
-  const provider = withPatterns({ ...customProvider(environment, path.identifier), ...changes(body) })
+  const before = customProvider(environment, path.identifier)
+  const created_as = before.created_as ?? before.display_name
+  const provider = withPatterns({ ...before, ...changes(body), created_as })
   environment.model.transact(() => {
     tables.providers.put(provider)
     const connection = connectionOf(environment, provider.identifier)
     if (connection) tables.connections.put({ ...connection, type: connectionType(provider) })
+    adoptConnectorType(environment, thirdParty, provider.identifier, trace)
   })
-  return { status: 200, body: { provider } }
+  return { status: 200, body: { provider: providerView(provider) } }
 }
 
 /** DELETE /custom-providers/{identifier} (4.13): permanent; its accounts become `DISCONNECTED` (G40). */

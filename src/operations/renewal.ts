@@ -57,7 +57,7 @@ async function requestTokens(context: Context, account: Account): Promise<Renewa
       ? thirdParty.obtain(connector, account, store)
       : thirdParty.refresh(connector, account, store)
   }
-  const description = 'there is no refresh token'
+  const description = connector ? 'there is no refresh token' : 'its connector no longer exists'
   return environment.model.transact(() => store({ granted: false, status: 400, error: 'invalid_grant', description }))
 }
 

@@ -112,6 +112,7 @@ const provider = strict({
   metadata: textMap,
   proxy_enabled: z.boolean(),
   proxy_url: text,
+  created_as: text.exactOptional().describe('The display name that it was created with, once it has changed.'),
 })
 
 const credentialField = strict({ name: text, label: text, secret: z.boolean(), required: z.boolean(), hint: text })

@@ -235,8 +235,9 @@ class ConnectorCache {
   }
 }
 
-/** The connector file that gives custom providers of this display name their tools and responders (G47). */
+/** The connector file that gives custom providers created with this display name their tools and responders (G39, G47). */
 function templateOf(provider: Provider, connectors: Iterable<Connector>): Connector | undefined {
-  for (const connector of connectors) if (connector.custom_provider === provider.display_name) return connector
+  const name = provider.created_as ?? provider.display_name
+  for (const connector of connectors) if (connector.custom_provider === name) return connector
   return undefined
 }

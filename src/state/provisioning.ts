@@ -3,6 +3,7 @@ import type { Client } from '../domain/client.ts'
 import { matchesGlob } from '../domain/glob.ts'
 import { CLOCK_YEARS, instant, isClockTime, milliseconds } from '../domain/instant.ts'
 import type { Ids, ThirdParty } from '../domain/ports.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import { slug } from '../domain/provider.ts'
 import { isSameSecret } from '../domain/secret.ts'
 import { isClientPattern, mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
@@ -147,14 +148,14 @@ export class EnvironmentProvisioner {
   }
 
   /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */
-  async add(environment: Environment, seed: SeedBundle): Promise<void> {
+  async add(environment: Environment, seed: SeedBundle, trace?: RequestTrace): Promise<void> {
     const { thirdParty } = this.#options
     const originNow = await this.#originOf(environment)
     const expand = await seedExpander(seed)
     environment.change(() => {
       const exact = exactSeed(environment, expand(environment))
       environment.configure(seed.settings)
-      putSeed(environment, thirdParty(environment), exact)
+      putSeed(environment, thirdParty(environment), exact, trace)
       environment.model.tables.origins.put(extended(originNow(), environment, { seed, exact }))
     })
   }

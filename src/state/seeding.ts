@@ -1,12 +1,12 @@
 import { type Account, issued, type Issued } from '../domain/account.ts'
-import { TRAITS } from '../domain/authorization-type.ts'
+import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connection } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
 import { areLive, type Credentials, mergeCredentials } from '../domain/credentials.ts'
 import { instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty } from '../domain/ports.ts'
-import { authorizationTypeOf, isMcp, type Provider, slug } from '../domain/provider.ts'
+import { authorizationTypeOf, isMcp, type Provider, providerView, slug } from '../domain/provider.ts'
 import {
   isClientPattern,
   type SeedAccount,
@@ -15,6 +15,8 @@ import {
   type SeedGenerate,
   type SeedProvider,
 } from '../domain/seed.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
+import { adoptConnectorType } from './account-changes.ts'
 import { type Environment, now } from './environment.ts'
 
 /**
@@ -41,15 +43,32 @@ export async function seedExpander(bundle: SeedBundle): Promise<(environment: En
 }
 
 /** The synchronous part of {@link applySeed}, which can be one transaction with other changes; `generate` is not looked at. */
-export function putSeed(environment: Environment, thirdParty: ThirdParty, bundle: SeedBundle): void {
+export function putSeed(
+  environment: Environment,
+  thirdParty: ThirdParty,
+  bundle: SeedBundle,
+  trace: RequestTrace = new RequestTrace(),
+): void {
+  const typeOf = (name: string): AuthorizationType | undefined => environment.connector(name)?.authorization_type
   environment.model.transact(() => {
+    const types = new Map(connectorNames(bundle).map((name) => [name, typeOf(name)]))
     const { clients } = environment.model.tables
     for (const client of bundle.clients) if (!isClientPattern(client.id)) clients.put(client)
     for (const connector of bundle.connectors) putConnector(environment, connector)
     for (const connection of bundle.connections) putConnection(environment, connection)
     for (const provider of bundle.providers) putProvider(environment, provider)
+    for (const [name, type] of types)
+      if (type !== typeOf(name)) adoptConnectorType(environment, thirdParty, name, trace)
     for (const account of bundle.accounts) putAccount(environment, thirdParty, account)
   })
+}
+
+function connectorNames({ connectors, connections, providers }: SeedBundle): string[] {
+  return [
+    ...connectors.map(({ connector }) => connector),
+    ...connections.map(({ key_id }) => key_id),
+    ...providers.flatMap(({ identifier }) => identifier ?? []),
+  ]
 }
 
 /**
@@ -141,7 +160,7 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
   )
   const patterns = seed.auth_patterns ?? before?.auth_patterns ?? []
   const provider: Provider = {
-    ...(before ?? NO_PROVIDER),
+    ...(before ? providerView(before) : NO_PROVIDER),
     ...seed,
     id: before?.id ?? seed.id ?? ids.id('prv'),
     identifier: seed.identifier ?? `${slug(seed.display_name)}-${ids.id('p').slice(-8)}`,

@@ -110,7 +110,7 @@ function thirdParty(
   return {
     call: unused,
     refresh: unused,
-    obtain: async (_connector, _account, conclude) => conclude(await answer('own')),
+    obtain: async (connector, _account, conclude) => conclude(ofType(connector, await answer('own'))),
     redeem: async (_connector, _account, { code, redirectUri }, conclude) => {
       if (redirectUri !== `${BASE}/connect/callback`) throw new Error(`redirect_uri ${redirectUri}`)
       const issued = environment.model.tables.authorization_codes.get(code)
@@ -119,6 +119,17 @@ function thirdParty(
     accept: (_connector, _account, credentials) => accepted.push(credentials),
     revoke: () => undefined,
   }
+}
+
+/** The answer with credentials of the kind that the service obtains for the connector. */
+function ofType({ authorization_type: type }: Connector, answer: TokenAnswer): TokenAnswer {
+  const access_token = answer.granted ? answer.credentials.oauth_token?.access_token : undefined
+  if (!answer.granted || access_token === undefined) return answer
+  if (type === 'WORKSPACE_DWD')
+    return { ...answer, credentials: { workspace_dwd: { subject: 'ada', access_token, scopes: [] } } }
+  if (type !== 'TRUSTED_IDP') return answer
+  const keys = { access_key_id: access_token, secret_access_key: 'secret', session_token: 'session' }
+  return { ...answer, credentials: { trusted_idp: { db_user: '', ...keys } } }
 }
 
 function anAccount(connector: Connector, fields: Partial<Account> = {}): Account {

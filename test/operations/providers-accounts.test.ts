@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pendingRequest, verify } from '../support/accounts.ts'
+import { expectError, pendingRequest, verify } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 /** Makes a custom provider and answers its identifier, which is the name of its connector. */
@@ -87,6 +87,27 @@ describe('the tools of a custom provider (G47)', () => {
       expect(answer.body).toMatchObject({ data: { saved: 'hello' } })
     }))
 
+  it('stay with a provider that is renamed, and do not come to one that takes their name (G39)', () =>
+    withToolmock({ seed: NOTES }, async (mock) => {
+      const own = await provide(mock, { display_name: 'Acme Notes', auth_patterns: API_KEY })
+      const other = await provide(mock, { display_name: 'Other', auth_patterns: API_KEY })
+      const statuses: number[] = []
+      for (const [connector, display_name] of [
+        [own, 'Renamed'],
+        [own, 'Renamed again'],
+        [other, 'Acme Notes'],
+      ] as const) {
+        const renamed = await mock.api.put(`/custom-providers/${connector}`, { display_name })
+        expect(renamed.body.provider).toMatchObject({ display_name })
+        expect(renamed.body.provider).not.toHaveProperty('created_as')
+        await mock.api.post('/connected_accounts', { connector, identifier: 'ada', connected_account: STATIC })
+        const call = { connector, identifier: 'ada', tool_name: 'notes_add', tool_input: { text: 'x' } }
+        statuses.push((await mock.api.post('/execute_tool', call)).status)
+      }
+      expect(statuses).toEqual([200, 200, 404])
+      expect((await mock.api.get('/providers', { page_size: 100 })).text).not.toContain('created_as')
+    }))
+
   it('belong to every provider of that name, and to none of another', () =>
     withToolmock({ seed: NOTES }, async (mock) => {
       const names = ['Acme Notes', 'Acme Notes', 'acme notes']
@@ -153,7 +174,7 @@ describe('a custom provider that is deleted (G40)', () => {
       )
     }))
 
-  it('leaves accounts that can still be listed, updated or deleted without a failure', () =>
+  it.each(['id', 'name'])('leaves accounts that can be read, updated and deleted by %s', (locator) =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, { display_name: 'Acme', auth_patterns: API_KEY })
       const created = await mock.api.post('/connected_accounts', {
@@ -163,11 +184,19 @@ describe('a custom provider that is deleted (G40)', () => {
       })
       const { id } = (created.body as { connected_account: { id: string } }).connected_account
       await mock.api.delete(`/custom-providers/${connector}`)
+      const by: Record<string, string> = locator === 'id' ? { id } : { connector, identifier: 'ada' }
 
       expect((await mock.api.get('/connected_accounts', { connector })).body).toMatchObject({ total_size: 1 })
-      expect((await mock.api.get('/connected_accounts/auth', { id })).status).toBe(200)
-      expect((await mock.api.put('/connected_accounts', { id, connected_account: STATIC })).status).toBe(404)
-      expect((await mock.api.post('/connected_accounts/magic_link', { id })).status).toBe(400)
-      expect((await mock.api.post('/connected_accounts:delete', { id })).status).toBe(200)
-    }))
+      expect((await mock.api.get('/connected_accounts/auth', by)).status).toBe(200)
+      const execution = { connected_account_id: by['id'] ?? '', ...by, tool_name: 'notes_add' }
+      expectError(await mock.api.post('/execute_tool', execution), 404, 'TOOL_NOT_FOUND')
+      const config = await mock.api.put('/connected_accounts', { ...by, connected_account: { api_config: { a: 1 } } })
+      expect(config.body).toMatchObject({ connected_account: { status: 'DISCONNECTED', api_config: { a: 1 } } })
+      const updated = await mock.api.put('/connected_accounts', { ...by, connected_account: STATIC })
+      expect(updated.body).toMatchObject({ connected_account: { id, status: 'ACTIVE' } })
+      expectError(await mock.api.post('/execute_tool', execution), 404, 'TOOL_NOT_FOUND')
+      expect((await mock.api.post('/connected_accounts/magic_link', by)).status).toBe(400)
+      expect((await mock.api.post('/connected_accounts:delete', by)).status).toBe(200)
+    }),
+  )
 })

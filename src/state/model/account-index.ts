@@ -118,22 +118,31 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   inScope(connector: string, identifier: string, scope: Scope): Account | undefined {
-    const named = this.#named.list(connector, identifier)
     const { organization_id, user_id } = scope
-    const candidates =
-      named.size <= MANY
-        ? named
-        : [named, this.#in('organization_id', organization_id), this.#in('user_id', user_id)].sort(bySize)[0]
-    for (const sequence of candidates?.toArray() ?? []) {
-      const account = this.#bySequence.get(sequence)
-      if (account?.organization_id !== organization_id || account.user_id !== user_id) continue
-      if (account.connector === connector && account.identifier === identifier) return account
-    }
-    return undefined
+    return this.#inLists(connector, identifier, { organization_id, user_id })[0]
+  }
+
+  withinScope(connector: string, identifier: string, { organization_id, user_id }: Scope): readonly Account[] {
+    const given = { ...(organization_id && { organization_id }), ...(user_id && { user_id }) }
+    return this.#inLists(connector, identifier, given)
   }
 
   named(connector: string, identifier: string): readonly Account[] {
-    return this.#rows(this.#named.list(connector, identifier).toArray())
+    return this.#inLists(connector, identifier, {})
+  }
+
+  /** The accounts with this name and these fields, by the shortest of the lists that have all of them. */
+  #inLists(connector: string, identifier: string, fields: Partial<Scope>): Account[] {
+    const named = this.#named.list(connector, identifier)
+    const exact = Object.entries(fields) as [keyof Scope, string][]
+    const lists = named.size <= MANY ? [named] : [named, ...exact.map(([field, value]) => this.#in(field, value))]
+    const [shortest] = lists.sort(bySize)
+    return this.#rows(shortest?.toArray() ?? []).filter(
+      (account) =>
+        account.connector === connector &&
+        account.identifier === identifier &&
+        exact.every(([field, value]) => account[field] === value),
+    )
   }
 
   /** The accounts of a connector, in creation order. */

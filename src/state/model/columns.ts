@@ -32,6 +32,7 @@ export const COLUMNS: { readonly [Name in TableName]: readonly (keyof Rows[Name]
     'metadata',
     'proxy_enabled',
     'proxy_url',
+    'created_as',
   ],
   connectors: [
     'id',
