@@ -9,7 +9,7 @@ const SOURCE = 'src/documents/json-schemas.ts'
 /** JSON Schemas of the files that users write, out of the zod schemas that read them; editors take them by `$schema`. */
 export const jsonSchemas: Step = {
   name: 'json schemas',
-  inputs: ['src/documents', 'src/domain'],
+  inputs: ['src/documents', 'src/domain', 'src/schema', 'src/scenarios/faults'],
   outputs: ['spec/schemas'],
   make: async (root) => {
     const files = new Map<string, string>()

@@ -14,6 +14,7 @@ import { limitsOf, type Serving, servingOf } from '../http/server.ts'
 import { answerUnreadable } from '../http/unreadable-request.ts'
 import { applyAccountEvent, applyDueEvents } from '../operations/account-events.ts'
 import { OPERATIONS } from '../operations/table.ts'
+import { consumeAuthRequest } from '../operations/verify-user.ts'
 import { type JournalFile, openJournalFile } from '../request-journal/journal-file.ts'
 import { Journals } from '../request-journal/journal.ts'
 import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
@@ -103,6 +104,9 @@ function createScenarios(
     bundledScenarios: () => (bundled ??= bundledScenarios(checks)),
     applyEvent: (environment, account, event, trace) => {
       applyAccountEvent({ environment, thirdParty: thirdParties.client(environment), trace }, account, event)
+    },
+    consumeAuthRequest: (environment, id, trace) => {
+      consumeAuthRequest({ environment, trace }, id)
     },
     advanceClock: (environment, by, trace) => {
       registry.environment(environment.name)?.clock.advance(by)

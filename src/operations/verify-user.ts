@@ -4,6 +4,8 @@ import type { AuthRequest } from '../domain/magic-link.ts'
 import { now } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
 
+type Context = Pick<Call<'verify_user'>, 'environment' | 'trace'>
+
 /** POST /connected_accounts/user/verify (4.7, 3.1): pending tokens become live, and the request id is consumed. */
 export function verifyUser(call: Call<'verify_user'>): Reply {
   const { environment, body, trace } = call
@@ -13,6 +15,21 @@ export function verifyUser(call: Call<'verify_user'>): Reply {
     trace.moved(account, 'verify_refused', now(environment))
     throw mismatch()
   }
+  consume(call, request, account)
+  const { post_user_verify_redirect_url } = environment.settings
+  const redirect = post_user_verify_redirect_url || `${call.baseUrl}/connect/success`
+  return { status: 200, body: { post_user_verify_redirect_url: redirect } }
+}
+
+/** Verifies a pending auth request in place of its application, as a scenario does. @throws ServiceError AUTH_REQUEST_NOT_FOUND */
+export function consumeAuthRequest(context: Context, id: string): void {
+  const { request, account } = pendingRequest(context, id)
+  context.trace.forcing(() => {
+    consume(context, request, account)
+  })
+}
+
+function consume({ environment, trace }: Context, request: AuthRequest, account: Account): void {
   environment.model.transact(() => {
     const { tables } = environment.model
     const at = now(environment)
@@ -20,9 +37,6 @@ export function verifyUser(call: Call<'verify_user'>): Reply {
     tables.accounts.put(trace.moved(updated(account, withoutPending(live), at), 'verified', at))
     tables.auth_requests.put({ ...request, outcome: 'consumed' })
   })
-  const { post_user_verify_redirect_url } = environment.settings
-  const redirect = post_user_verify_redirect_url || `${call.baseUrl}/connect/success`
-  return { status: 200, body: { post_user_verify_redirect_url: redirect } }
 }
 
 /** How the 404 describes each outcome of an auth request. */
@@ -33,7 +47,7 @@ const ENDED = {
   withdrawn: 'ended when its account was disconnected; send the user through a new magic link',
 } as const
 
-function pendingRequest({ environment }: Call<'verify_user'>, id: string): { request: AuthRequest; account: Account } {
+function pendingRequest({ environment }: Context, id: string): { request: AuthRequest; account: Account } {
   const { tables } = environment.model
   const request = tables.auth_requests.get(id)
   const account = request && tables.accounts.get(request.account_id)

@@ -62,6 +62,8 @@ export interface ScenarioServices {
   bundledScenarios(): Promise<readonly Scenario[]>
   /** Applies an event to an account (`operations/account-events.ts`). @throws Error naming why it cannot */
   applyEvent(environment: Environment, account: Account, event: AccountEvent, trace: RequestTrace): void
+  /** Verifies a pending auth request (`operations/verify-user.ts`). @throws Error when there is none */
+  consumeAuthRequest(environment: Environment, id: string, trace: RequestTrace): void
   /** Moves the environment's clock on, by milliseconds, and applies what is due then. */
   advanceClock(environment: Environment, by: number, trace: RequestTrace): void
 }
@@ -318,6 +320,11 @@ export class EnvironmentScenarios {
       account,
       applyEvent: (event) => {
         this.#services.applyEvent(environment, account(), event, request.trace)
+      },
+      consumeAuthRequest: () => {
+        const id = valueAt(request.body, 'auth_request_id')
+        if (typeof id !== 'string') throw new Error('the request names no auth_request_id')
+        this.#services.consumeAuthRequest(environment, id, request.trace)
       },
       revokeBearerTokens: () => {
         environment.model.transact(() => {

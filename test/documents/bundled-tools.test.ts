@@ -50,7 +50,7 @@ describe('a bundled tool, called at its third party over HTTP with the account o
       const { input, code } = REFUSED_CALLS[name]!
       const answer = await call(connector, tool, input)
       expect(answer).toMatchObject(
-        code === '429' ? { kind: 'rate_limited', retry_after: '30' } : { kind: 'failed', code },
+        code === '429' ? { kind: 'rate_limited', retry_after: '30' } : { kind: 'failed', status: Number(code) },
       )
     },
   )

@@ -32,6 +32,7 @@ function bench(initial: readonly Scenario[], seed = 1): Bench {
     bundledNames: () => Promise.resolve(['bundled']),
     bundledScenarios: () => Promise.resolve([scenario([{}], { name: 'bundled' })]),
     applyEvent: () => undefined,
+    consumeAuthRequest: () => undefined,
     advanceClock: (_environment, by) => {
       environment.clock.advance(by)
     },

@@ -46,6 +46,8 @@ export interface ModelActions {
   /** The account that the request is about. @throws Error when it is about none */
   account(): Account
   applyEvent(event: 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'): void
+  /** @throws Error unless the request names an auth request that is pending */
+  consumeAuthRequest(): void
   revokeBearerTokens(): void
   advanceClock(by: number): void
 }

@@ -1,4 +1,5 @@
 import { advanceClock } from './advance-clock.ts'
+import { consumeAuthRequest } from './consume-auth-request.ts'
 import { disconnect } from './disconnect.ts'
 import { emptyResponse } from './empty-response.ts'
 import { expireAccessToken } from './expire-access-token.ts'
@@ -28,6 +29,7 @@ export const FAULTS = {
   expire_account: expireAccount,
   revoke_refresh_token: revokeRefreshToken,
   disconnect,
+  consume_auth_request: consumeAuthRequest,
   revoke_bearer_tokens: revokeBearerTokens,
   advance_clock: advanceClock,
 } satisfies Readonly<Record<string, Fault>>
