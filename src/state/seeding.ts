@@ -102,7 +102,7 @@ function connectionNamed(environment: Environment, keyId: string): Connection | 
   return undefined
 }
 
-/** A connection as it is made for a name: the enumeration value is the name in upper case (G41). */
+/** A connection as it is made for a name, by which connectors are told apart (G41). */
 function newConnection({ ids }: Environment, keyId: string): Connection {
   return {
     id: ids.id('conn'),
@@ -111,7 +111,7 @@ function newConnection({ ids }: Environment, keyId: string): Connection {
     organization_name: '',
     domains: [],
     enabled: true,
-    provider: keyId.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_'),
+    provider: 'CUSTOM',
     provider_key: keyId,
     status: 'COMPLETED',
     type: 'API_KEY',
@@ -172,7 +172,7 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
   const connection =
     connectionNamed(environment, provider.identifier) ?? newConnection(environment, provider.identifier)
   const type = TRAITS[authorizationTypeOf(patterns)].connectionType
-  model.tables.connections.put({ ...connection, provider: 'CUSTOM', type })
+  model.tables.connections.put({ ...connection, type })
 }
 
 const NO_PROVIDER = {

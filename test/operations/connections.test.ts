@@ -47,6 +47,13 @@ describe('GET /connections (4.10)', () => {
       }
     }))
 
+  it('has the provider CUSTOM for connectors, and IDP_SIMULATOR for sign-on (G41)', () =>
+    withToolmock({}, async (mock) => {
+      for (const { type, provider } of await connections(mock)) {
+        expect(provider).toBe(['OIDC', 'SAML'].includes(type) ? 'IDP_SIMULATOR' : 'CUSTOM')
+      }
+    }))
+
   it('has those of the seed in its order, with the names of providers that it declares (G41)', () =>
     withToolmock(
       {

@@ -37,7 +37,7 @@ describe('the bundled seed in an environment', () => {
       'globex_saml SAML',
     ])
     expect(connections[3]).toMatchObject({
-      provider: 'CODE_HOSTING',
+      provider: 'CUSTOM',
       provider_key: 'code_hosting',
       status: 'COMPLETED',
       enabled: true,
@@ -246,7 +246,7 @@ describe('clients, connections and providers of a seed', () => {
     const { environment } = await seeded({ ...bundled, connections })
     const mail = [...environment.model.tables.connections.values()].filter(({ key_id }) => key_id === 'mail')
     expect(mail).toMatchObject([
-      { id: 'conn_mail', organization_id: 'org_1', enabled: false, type: 'OAUTH', provider: 'MAIL' },
+      { id: 'conn_mail', organization_id: 'org_1', enabled: false, type: 'OAUTH', provider: 'CUSTOM' },
     ])
   })
 

@@ -30,6 +30,11 @@ export const CONNECTION_CHECKS = checksOf('list_connections', [
     for (const { provider } of await connections(context))
       must(/^[A-Z][A-Z0-9_]*$/.test(textOf(provider)), 'an upper-case name', provider)
   }),
+  check('custom', 'the connection of a connector has the provider CUSTOM', 'choice:G41', async (context) => {
+    const { name } = await context.offer.main()
+    const found = (await connections(context)).find((each) => each['key_id'] === name)
+    same(found?.['provider'], 'CUSTOM', 'the provider of the connection')
+  }),
   check('unique', 'ids and key ids are unique', 'document:2.5', async (context) => {
     const all = await connections(context)
     for (const field of ['id', 'key_id'])

@@ -7,6 +7,14 @@ const LIST_PATH = '/api/v1/connected_accounts'
 /** List, search, connections and Discovery. */
 export const LISTING_MUTANTS: readonly Mutant[] = [
   {
+    name: 'connection-provider-by-name',
+    what: 'the provider of a connection is its name in upper case',
+    caughtBy: 'connections/custom',
+    mutate: answering('list_connections', ({ connections }) => {
+      for (const each of connections) each.provider = each.key_id.toUpperCase()
+    }),
+  },
+  {
     name: 'page-skips',
     what: 'a page token skips an account',
     caughtBy: 'list/pages',
