@@ -1,5 +1,6 @@
 import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { nearMiss } from '../domain/suggestion.ts'
 import { shorten } from '../domain/text.ts'
 import { BODY_FIELDS, type FieldNode } from './generated/field-tables.ts'
 import { REQUESTS, RESPONSES, type Validator } from './generated/validators.js'
@@ -11,7 +12,8 @@ import { type FieldPath, fieldName, foundValue, MAX_VIOLATIONS, violationsOf } f
 export interface ContractWarning {
   readonly field: string
   readonly description: string
-  readonly kind: 'unknown' | 'output_only' | 'alias' | 'ignored'
+  /** `near_miss`: an unknown name that most likely is a slip in a known one (G6). */
+  readonly kind: 'unknown' | 'near_miss' | 'output_only' | 'alias' | 'ignored'
 }
 
 export interface RawRequest {
@@ -56,8 +58,14 @@ export function checkRequest<Id extends Operation>(
   const body = checkBody(operation, request.body)
   const found = [...query.violations, ...path, ...body.violations]
   const warnings = [...query.warnings, ...body.warnings]
-  const unknown: readonly ContractWarning[] = options.strict ? warnings.filter(({ kind }) => kind === 'unknown') : NONE
-  for (const { field } of unknown) found.push({ field, description: UNKNOWN_IN_STRICT, constraint: 'unknown' })
+  const unknown: readonly ContractWarning[] = options.strict ? warnings.filter(isUnknown) : NONE
+  for (const { field, description } of unknown) {
+    found.push({
+      field,
+      description: description.replace(IGNORED, 'is unknown, which --strict refuses'),
+      constraint: 'unknown',
+    })
+  }
   return {
     violations: found.slice(0, MAX_VIOLATIONS),
     warnings: unknown.length > 0 ? warnings.filter((warning) => !unknown.includes(warning)) : warnings,
@@ -68,7 +76,19 @@ export function checkRequest<Id extends Operation>(
   }
 }
 
-const UNKNOWN_IN_STRICT = 'is unknown, which --strict refuses'
+const IGNORED = 'is ignored'
+
+function isUnknown({ kind }: ContractWarning): boolean {
+  return kind === 'unknown' || kind === 'near_miss'
+}
+
+/** The warning of a name that is not among the known ones of its place (G6). */
+function unknownName(field: string, name: string, known: Iterable<string>, why: string): ContractWarning {
+  const meant = nearMiss(name, known)
+  const description = `${IGNORED}: ${why}`
+  if (meant === undefined) return { field, description, kind: 'unknown' }
+  return { field, description: `${description} (did you mean ${meant}?)`, kind: 'near_miss' }
+}
 
 /** Checks an answer: its status must be declared, and its body must have the shape that is declared for the status. */
 export function checkResponse(operation: Operation, status: number, body: unknown): readonly FieldViolation[] {
@@ -94,7 +114,8 @@ function parameterName([name]: FieldPath): string {
 }
 
 function checkQuery(operation: Operation, text: string): CheckedPart {
-  const read = readQuery(routeOf(operation), text)
+  const route = routeOf(operation)
+  const read = readQuery(route, text)
   // A parameter that cannot be read is missing from the values. That it is required is no second violation.
   const invalid = violations(REQUESTS[operation].query, read.values, parameterName).filter(
     ({ field }) => !read.violations.some((violation) => violation.field === field),
@@ -102,11 +123,10 @@ function checkQuery(operation: Operation, text: string): CheckedPart {
   return {
     value: read.values,
     violations: [...read.violations, ...invalid],
-    warnings: read.unknown.slice(0, MAX_VIOLATIONS).map((field) => ({
-      field,
-      description: 'is ignored: this operation has no query parameter of that name',
-      kind: 'unknown',
-    })),
+    warnings: read.unknown.slice(0, MAX_VIOLATIONS).map((field) => {
+      const known = route.query.map(({ name }) => name)
+      return unknownName(field, field, known, 'this operation has no query parameter of that name')
+    }),
   }
 }
 
@@ -223,7 +243,8 @@ function checkKey(
 ): void {
   const known = fieldOf(node, key)
   if (!known) {
-    if (!node.open) warnings.push(warningAt(path, 'unknown', 'is ignored: the contract has no field of that name here'))
+    if (!node.open)
+      warnings.push(unknownName(fieldName(path), key, inputsOf(node), 'the contract has no field of that name here'))
     return
   }
   if (known.outputOnly) {
@@ -234,6 +255,11 @@ function checkKey(
     warnings.push(warningAt(path, 'alias', `is another name for ${known.aliasOf}, the name in the document`))
   }
   findForeignFields(known, value, path, warnings)
+}
+
+/** The names of the fields that a client may send. */
+function inputsOf({ fields = {} }: FieldNode): string[] {
+  return Object.entries(fields).flatMap(([name, field]) => (field.outputOnly ? [] : [name]))
 }
 
 function warningAt(path: FieldPath, kind: ContractWarning['kind'], description: string): ContractWarning {

@@ -11,6 +11,25 @@ export function nearest(word: string, allowed: Iterable<string>): string | undef
   return best
 }
 
+/**
+ * The known name that an unknown one is a near miss of (G6): the same in another case or with other separators, or with one
+ * edit below six letters and two from six on.
+ */
+export function nearMiss(name: string, known: Iterable<string>): string | undefined {
+  const sent = letters(name)
+  let best: string | undefined
+  let bound = sent.length < 6 ? 2 : 3
+  for (const candidate of known) {
+    const distance = editDistance(sent, letters(candidate), bound)
+    if (distance < bound && distance < sent.length) [best, bound] = [candidate, distance]
+  }
+  return best
+}
+
+function letters(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+}
+
 /** ` (did you mean mail?)` for a word that is close to an allowed one, to be added to a message; empty for any other. */
 export function didYouMean(word: string, allowed: Iterable<string>): string {
   const meant = nearest(word, allowed)

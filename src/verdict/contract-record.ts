@@ -142,15 +142,14 @@ export class EnvironmentRecord {
     if (injected) this.injected += 1
     if (status !== 0) count(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
     const level = injected ? INJECTED : DRIVEN
-    if (error !== undefined) this.violations.addAll(violationsOf(use), request)
+    const hasWarnings = trace.warnings.length > 0 || (checked !== undefined && checked.warnings.length > 0)
+    if (error !== undefined || hasWarnings) this.violations.addAll(violationsOf(use), request)
     if (error === undefined || !isBreach(error, authorization)) this.#reachRequest(use, level)
     if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.answer, level)
     if (answerViolations.length > 0) {
       this.answerViolations.addAll(answerViolationsOf(operation, answerViolations), request)
     }
-    if (trace.warnings.length > 0 || (checked && checked.warnings.length > 0)) {
-      this.warnings.addAll(warningsOf(use), request)
-    }
+    if (hasWarnings) this.warnings.addAll(warningsOf(use), request)
   }
 
   /** Counts the transitions of accounts in a request, a page, or a control call. */

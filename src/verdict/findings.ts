@@ -19,7 +19,7 @@ export interface NewWarning extends NewFinding {
 }
 
 /** The parts of a request that findings are made of. */
-interface FailedUse {
+interface RequestUse {
   readonly operation: Operation
   readonly authorization: string | undefined
   readonly checked: CheckedRequest<Operation> | undefined
@@ -63,7 +63,18 @@ export function isBreach(error: unknown, authorization: string | undefined): boo
 }
 
 /** The violations of a request; empty when it keeps the contract. */
-export function violationsOf(use: FailedUse): NewFinding[] {
+export function violationsOf(use: RequestUse): NewFinding[] {
+  return [...brokenRules(use), ...nearMissesOf(use)]
+}
+
+/** Names that most likely are slips in known ones: the service ignores them, and the client meant something (G6). */
+function nearMissesOf({ operation, checked }: RequestUse): NewFinding[] {
+  const misses = (checked?.warnings ?? []).filter(({ kind }) => kind === 'near_miss')
+  const rule = { operation, constraint: 'unknown', found: FOUND.unknown, error_code: null }
+  return misses.map(({ field: path, description: allowed }) => ({ ...rule, path, allowed }))
+}
+
+function brokenRules(use: RequestUse): NewFinding[] {
   const { error, operation, authorization } = use
   const error_code = codeOf(error) ?? null
   if (!isBreach(error, authorization)) return []
@@ -85,20 +96,17 @@ export function answerViolationsOf(operation: Operation, violations: readonly Fi
 }
 
 /** The fields of a request that had no effect. */
-export function warningsOf({ operation, checked, trace }: FailedUse): NewWarning[] {
+export function warningsOf({ operation, checked, trace }: RequestUse): NewWarning[] {
   const ignored = trace.warnings.map((field) => ({ ...field, kind: 'ignored' as const }))
-  return [...(checked?.warnings ?? []), ...ignored].map(({ field, description, kind }) => ({
-    operation,
-    error_code: null,
-    kind: kind === 'unknown' ? ('unread' as const) : kind,
-    path: field,
-    constraint: kind,
-    found: FOUND[kind],
-    allowed: description,
-  }))
+  return [...(checked?.warnings ?? []), ...ignored].flatMap(({ field, description, kind }) => {
+    if (kind === 'near_miss') return []
+    const named = kind === 'unknown' ? 'unread' : kind
+    const [path, found, allowed] = [field, FOUND[kind], description]
+    return [{ operation, error_code: null, kind: named, path, constraint: kind, found, allowed }]
+  })
 }
 
-const FOUND: Readonly<Record<ContractWarning['kind'], string>> = {
+const FOUND: Readonly<Record<Exclude<ContractWarning['kind'], 'near_miss'>, string>> = {
   unknown: 'an unknown name',
   output_only: 'a field that the service only answers',
   alias: 'another name than the document’s',

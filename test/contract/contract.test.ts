@@ -101,6 +101,51 @@ describe('checkRequest on a query', () => {
     })
   })
 
+  it.each([
+    ['pageSize', 'page_size'],
+    ['page-size', 'page_size'],
+    ['PAGE_SIZE', 'page_size'],
+    ['page_sizes', 'page_size'],
+    ['paeg_size', 'page_size'],
+    ['pagge_sizes', 'page_size'],
+    ['pagge_sizess', undefined],
+    ['page', undefined],
+    ['colour', undefined],
+  ])('says which parameter %s may be', (name, meant) => {
+    const { warnings } = check('list_connected_accounts', `${name}=1`)
+    const description = 'is ignored: this operation has no query parameter of that name'
+    expect(warnings).toEqual([
+      meant === undefined
+        ? { field: name, description, kind: 'unknown' }
+        : { field: name, description: `${description} (did you mean ${meant}?)`, kind: 'near_miss' },
+    ])
+  })
+
+  it.each([
+    ['ids', 'id'],
+    ['i_d', 'id'],
+    ['idss', undefined],
+    ['constructor', undefined],
+    ['__proto__', undefined],
+  ])('says which field %s may be', (name, meant) => {
+    const { warnings } = check('delete_connected_account', '', JSON.parse(`{"${name}":"x"}`))
+    expect(warnings).toMatchObject([{ kind: meant === undefined ? 'unknown' : 'near_miss' }])
+    expect(warnings[0]?.description.includes(`(did you mean ${meant}?)`)).toBe(meant !== undefined)
+  })
+
+  it('says in strict mode what a near miss may be', () => {
+    expect(check('list_connected_accounts', 'pageSize=1', undefined, { strict: true })).toMatchObject({
+      violations: [
+        {
+          description:
+            'is unknown, which --strict refuses: this operation has no query parameter of that name (did you mean page_size?)',
+          constraint: 'unknown',
+        },
+      ],
+      warnings: [],
+    })
+  })
+
   it('treats names of the prototype as unknown', () => {
     const { query, warnings } = check('list_connections', '__proto__=1&constructor=2&toString=3')
     expect(warnings.map(({ field }) => field)).toEqual(['__proto__', 'constructor', 'toString'])

@@ -174,6 +174,22 @@ describe('a violation names path, constraint, value, rule and basis', () => {
       'document:4.9',
     ],
     [
+      'an unknown parameter that is close to a known one',
+      list('pageSize=5'),
+      'pageSize unknown',
+      'an unknown name',
+      'is ignored: this operation has no query parameter of that name (did you mean page_size?)',
+      'choice:G6',
+    ],
+    [
+      'an unknown field that is close to a known one',
+      create({ connected_account: { apiconfig: {} } }),
+      'connected_account.apiconfig unknown',
+      'an unknown name',
+      'is ignored: the contract has no field of that name here (did you mean api_config?)',
+      'choice:G6',
+    ],
+    [
       'a search without a text',
       ({ api }) => api.get('/connected_accounts:search', {}),
       'query required',
@@ -296,6 +312,15 @@ describe('what breaks no contract', () => {
     await withToolmock({}, async (mock) => {
       await ask(mock)
       expect(await contractOf(mock)).toMatchObject({ ok: true, total: { violations: [], unknown_paths: [] } })
+    })
+  })
+
+  it('an unknown name that is close to none is worth a warning', async () => {
+    await withToolmock({}, async (mock) => {
+      await create({ colour: 'red' })(mock)
+      const { ok, total } = await contractOf(mock)
+      expect(ok).toBe(true)
+      expect(total.warnings).toMatchObject([{ kind: 'unread', path: 'colour', basis: 'choice:G6' }])
     })
   })
 
