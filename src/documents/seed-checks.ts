@@ -1,6 +1,7 @@
 import { CREDENTIAL_KINDS, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import { bareConnector, typeOfConnection } from '../domain/connector-defaults.ts'
+import { isErrorCode } from '../domain/errors.ts'
 import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
 import { authorizationTypeOf } from '../domain/provider.ts'
 import type { SeedBundle } from '../domain/seed.ts'
@@ -133,6 +134,7 @@ export function checkVocabulary(seed: JsonValue, words: readonly string[]): Find
     const path = [...found.path, word]
     const findings = known.has(word) ? [] : [unknownWord(word, words, path)]
     if (typeof wire !== 'string' || !known.has(wire) || Object.hasOwn(vocabulary, wire)) return findings
+    if (isErrorCode(word) && isErrorCode(wire)) return findings
     const allowed = `a word that the document does not have, or ${wire} with a word of its own as well`
     return [...findings, { path, found: `${shown(wire)}, which is a word of the document`, allowed }]
   })

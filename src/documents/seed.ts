@@ -6,6 +6,7 @@ import type { Connector } from '../domain/connector.ts'
 import { isJsonObject, own, present } from '../domain/json.ts'
 import type { SeedAccount, SeedBundle } from '../domain/seed.ts'
 import { plural, quote } from '../domain/text.ts'
+import { isErrorCode } from '../domain/errors.ts'
 import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
 import { shown } from '../schema/findings.ts'
 import {
@@ -45,7 +46,8 @@ const vocabulary = withRule(
       }
       const before = first.get(wire)
       if (before === undefined) first.set(wire, word)
-      else report([word], { found: `${shown(wire)}, which ${before} has already`, allowed: 'another word for each' })
+      else if (!isErrorCode(before) || !isErrorCode(word))
+        report([word], { found: `${shown(wire)}, which ${before} has already`, allowed: 'another word for each' })
     }
   },
 )

@@ -33,6 +33,10 @@ export const ERROR_CATALOGUE = {
 } as const satisfies Record<string, { status: number; code: number }>
 export type ErrorCode = keyof typeof ERROR_CATALOGUE
 
+export function isErrorCode(word: string): word is ErrorCode {
+  return Object.hasOwn(ERROR_CATALOGUE, word)
+}
+
 /** The statuses of `TOOL_ERROR`, by what the third party did (G44), and their `code`. */
 const TOOL_ERROR_CODES = { 401: 16, 403: 7, 429: 8, 500: 13, 504: 4 } as const
 export type ToolErrorStatus = keyof typeof TOOL_ERROR_CODES

@@ -1,3 +1,5 @@
+import { isErrorCode } from './errors.ts'
+
 /** The document's words and what a real deployment says in their place (G48). */
 export type VocabularyWords = Readonly<Record<string, string>>
 
@@ -15,9 +17,10 @@ const WORD = /[A-Za-z_]\w*/g
 const QUOTED_WORD = /^"\w+"$/
 
 /**
- * Says the document's words as they are on the wire, and back. Both ways are one to one: a word of the document that has
- * another one on the wire gives its own name up, and where a client sends it all the same, the inside sees in its place a
- * word that the document does not have, and the client is told its own again.
+ * Says the document's words as they are on the wire, and back. Error codes may share a word, because only answers carry
+ * them. All else is one to one, both ways: a word of the document that has another one on the wire gives its
+ * own name up, and where a client sends it all the same, the inside sees in its place a word that the document does not
+ * have, and the client is told its own again.
  */
 export class Vocabulary {
   readonly #words: ReadonlyMap<string, string>
@@ -28,12 +31,17 @@ export class Vocabulary {
     const toWire = new Map<string, string>()
     const toDocument = new Map<string, string>()
     for (const [word, wire] of Object.entries(words)) {
-      if (word === wire || toDocument.has(wire)) continue
+      if (word === wire || toDocument.has(wire) || isErrorCode(word)) continue
       toWire.set(word, wire)
       toDocument.set(wire, word)
     }
-    this.#words = new Map(toWire)
-    for (const given of this.#words.keys()) if (!toDocument.has(given)) close(given, toWire, toDocument)
+    for (const given of [...toWire.keys()]) if (!toDocument.has(given)) close(given, toWire, toDocument)
+    for (const [code, wire] of Object.entries(words).filter(([word]) => isErrorCode(word))) {
+      toWire.set(code, wire)
+      // On the way back the first one stands for all.
+      if (!toDocument.has(wire) && !isErrorCode(wire)) toDocument.set(wire, code)
+    }
+    this.#words = new Map([...toWire].filter(([word]) => Object.hasOwn(words, word)))
     this.#toWire = toWire
     this.#toDocument = toDocument
   }

@@ -19,6 +19,11 @@ describe('a seed’s vocabulary', () => {
     expect(await problems('connector: connector')).toEqual([])
   })
 
+  it('may give several error codes one word, also that of another one', async () => {
+    expect(await problems('TOOL_NOT_FOUND: GONE', 'ACCOUNT_NOT_FOUND: GONE')).toEqual([])
+    expect(await problems('TOOL_NOT_FOUND: ACCOUNT_NOT_FOUND')).toEqual([])
+  })
+
   it.each([
     [
       'an unknown word, with those that are close to it',

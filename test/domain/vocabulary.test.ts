@@ -14,6 +14,21 @@ describe('a vocabulary', () => {
     )
   })
 
+  it('lets error codes share a word, which only answers carry (G48)', () => {
+    const vocabulary = new Vocabulary({ TOOL_NOT_FOUND: 'GONE', ACCOUNT_NOT_FOUND: 'GONE', TIMED_OUT: 'INTERNAL' })
+    const codes = ['TOOL_NOT_FOUND', 'ACCOUNT_NOT_FOUND', 'PROVIDER_NOT_FOUND', 'TIMED_OUT', 'INTERNAL']
+    expect(codes.map((code) => vocabulary.wire(code))).toEqual([
+      'GONE',
+      'GONE',
+      'PROVIDER_NOT_FOUND',
+      'INTERNAL',
+      'INTERNAL',
+    ])
+    expect(vocabulary.document('GONE')).toBe('TOOL_NOT_FOUND')
+    expect(vocabulary.document('INTERNAL')).toBe('INTERNAL')
+    expect(vocabulary.prose('ACCOUNT_NOT_FOUND')).toBe('GONE')
+  })
+
   it.each([
     ['a chain', { a: 'b', b: 'c' }, { a: 'b', b: 'c', c: 'a' }],
     ['a swap', { a: 'b', b: 'a' }, { a: 'b', b: 'a' }],

@@ -206,6 +206,17 @@ describe('the document’s own word where the wire has another', () => {
     })
   })
 
+  it('says one word for several error codes', async () => {
+    const words = { ACCOUNT_NOT_FOUND: 'GONE', PROVIDER_NOT_FOUND: 'GONE' }
+    await withToolmock(speaking(words), async ({ api }) => {
+      const answers = [
+        await api.get('/connected_accounts/details', { id: 'ca_x' }),
+        await api.delete('/custom-providers/x'),
+      ]
+      expect(answers.map(({ body }) => body.details[0].error_code)).toEqual(['GONE', 'GONE'])
+    })
+  })
+
   it('is refused in strict mode, with the name that was sent', async () => {
     await withToolmock(speaking(VOCABULARY, { strict: true }), async ({ api }) => {
       const answer = await api.post('/connected_accounts', { ...sent, organization_id: 'org' })
