@@ -130,6 +130,31 @@ describe('what the control API has accepted', () => {
     await fc.assert(fc.asyncProperty(steps, check), { numRuns: 25 })
   })
 
+  it('keeps snapshots, which can be compared and restored, and none that was deleted (G63)', async () => {
+    await withDirectory(async (directory) => {
+      const disk = new MemoryDisk()
+      const options = { state: join(directory, 'state.json'), time: () => Date.parse('2026-01-01T00:00:00Z') }
+      let killed = disk
+      await withControl({ ...options, fileSystem: disk }, async (bench) => {
+        for (const name of ['kept', 'gone']) expect((await bench.call('put', `/snapshots/${name}`)).status).toBe(200)
+        expect((await bench.call('delete', '/snapshots/gone')).status).toBe(200)
+        await used(bench)
+        killed = disk.after('power-lost')
+      })
+      for (const fileSystem of [disk, killed]) {
+        await withControl({ ...options, fileSystem }, async ({ call }) => {
+          expect((await call('get', '/snapshots')).body).toMatchObject({ snapshots: [{ name: 'kept' }] })
+          expect(JSON.stringify((await call('get', '/state')).body)).not.toContain('"kept"')
+          const { added } = (await call('get', '/state/diff?snapshot=kept')).body as { added: { table: string }[] }
+          expect(added.filter(({ table }) => table === 'accounts')).toHaveLength(1)
+          expect((await call('post', '/snapshots/kept/restore')).status).toBe(200)
+          const { tables } = (await call('get', '/state')).body as { tables: { accounts: object[] } }
+          expect(tables.accounts).toEqual([])
+        })
+      }
+    })
+  })
+
   it.each<[string, Step[]]>([
     [
       'a clock at its end',
