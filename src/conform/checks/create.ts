@@ -199,6 +199,43 @@ function sameName({ connector, identifier }: { connector: string; identifier: st
   return { connector, identifier }
 }
 
+/** Which credentials of POST /connected_accounts make an account ACTIVE (G23, G24). */
+export const CREATE_CREDENTIALS_CHECKS = checksOf('create_connected_account', [
+  {
+    id: 'create/refresh-token-alone',
+    title: 'a refresh token alone makes an ACTIVE account',
+    basis: 'choice:G24',
+    run: async (context) => {
+      const { name: connector } = await context.offer.ofType('OAUTH')
+      const authorization_details = { oauth_token: { refresh_token: context.resources.name('rt') } }
+      const { created } = await context.account({ connector, connected_account: { authorization_details } })
+      created.has('connected_account.status', 'ACTIVE')
+    },
+  },
+  {
+    id: 'create/empty-key',
+    title: 'an empty key makes a PENDING_AUTH account',
+    basis: 'choice:G24',
+    run: async (context) => {
+      const { name: connector } = await context.offer.ofType('API_KEY')
+      const authorization_details = { static_auth: { details: { api_key: '' } } }
+      const { created } = await context.account({ connector, connected_account: { authorization_details } })
+      created.has('connected_account.status', 'PENDING_AUTH')
+    },
+  },
+  {
+    id: 'create/empty-kind',
+    title: 'an empty sub-object of another type counts as absent',
+    basis: 'choice:G23',
+    run: async (context) => {
+      const { kind } = await context.offer.main()
+      const authorization_details = { ...credentialsOf(kind, context.resources.name('cred')), [otherKind(kind)]: {} }
+      const { created } = await context.account({ connected_account: { authorization_details } })
+      created.has('connected_account.status', 'ACTIVE')
+    },
+  },
+])
+
 /** What POST /connected_accounts refuses (4.3). */
 export const CREATE_REFUSAL_CHECKS = checksOf('create_connected_account', [
   refused('no-connector', 'a missing connector is a 400', { connector: '' }, 'document:7.2'),

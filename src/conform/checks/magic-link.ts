@@ -38,6 +38,17 @@ export const MAGIC_LINK_CHECKS = checksOf('create_magic_link', [
     },
   },
   {
+    id: 'link/updated-at-stays',
+    title: 'a link leaves updated_at',
+    basis: 'choice:G27',
+    run: async (context) => {
+      const { id, created } = await context.account()
+      ;(await context.link({ id })).is(200)
+      const before = created.string('connected_account.updated_at')
+      ;(await context.details(id)).has('connected_account.updated_at', before)
+    },
+  },
+  {
     id: 'link/by-name',
     title: 'a link by organization, connector and identifier is for the account of that name',
     basis: 'document:4.6',

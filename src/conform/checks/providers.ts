@@ -120,6 +120,17 @@ export const PROVIDER_CHECKS: readonly Check[] = [
         ;(await update(context, identifier, {})).is(200).has('provider.proxy_url', '').has('provider.description', '')
       },
     ),
+    check('update-type', 'accounts take the new type, without their credentials', 'choice:G39', async (context) => {
+      const auth_patterns = [{ type: 'API_KEY' }]
+      const connector = (await context.provider({ auth_patterns })).is(201).string('provider.identifier')
+      const api_key = context.resources.name('key')
+      const authorization_details = { static_auth: { details: { api_key } } }
+      const { id } = await context.account({ connector, connected_account: { authorization_details } })
+      ;(await update(context, connector, { auth_patterns: [{ type: 'OAUTH' }] })).is(200)
+      const answer = await context.auth(id)
+      answer.has('connected_account.authorization_type', 'OAUTH').has('connected_account.status', 'PENDING_AUTH')
+      must(!answer.text.includes(api_key), 'no credentials of the old type', answer.text)
+    }),
     check('update-unknown', 'an unknown identifier is a 404', 'document:4.12', async (context) => {
       ;(await update(context, 'nobody-has-this', { description: 'x' })).is(404)
     }),
@@ -146,6 +157,21 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       const body = { connected_account_id: id, tool_name: 'any_tool', tool_input: {} }
       ;(await context.api.post('/execute_tool', body)).is(404)
     }),
+    check(
+      'delete-keeps-accounts',
+      'the accounts can be read, updated and deleted by name',
+      'choice:G40',
+      async (context) => {
+        const connector = await made(context)
+        const { id, identifier, organization_id } = await context.account({ connector })
+        const locator = { organization_id, connector, identifier }
+        ;(await remove(context, connector)).is(200)
+        const changed = { ...locator, connected_account: { api_config: { a: 1 } } }
+        ;(await context.api.put('/connected_accounts', changed)).is(200).has('connected_account.id', id)
+        ;(await context.api.get('/connected_accounts/auth', locator)).is(200)
+        ;(await context.api.post('/connected_accounts:delete', locator)).is(200)
+      },
+    ),
   ]),
 ]
 

@@ -162,6 +162,19 @@ function locating(read: 'auth' | 'details', basis: CheckBasis): CheckEntry[] {
       const answer = await ask(context, { user_id, connector, identifier })
       answer.is(200).has('connected_account.id', id)
     }),
+    check(
+      'by-either',
+      'finds an account of an organization and a user by either one',
+      'choice:G52',
+      async (context) => {
+        const scope = { organization_id: context.resources.name('org'), user_id: context.resources.name('user') }
+        const { id, connector, identifier } = await context.account(scope)
+        for (const [field, value] of Object.entries(scope)) {
+          const answer = await ask(context, { [field]: value, connector, identifier })
+          answer.is(200).has('connected_account.id', id)
+        }
+      },
+    ),
     ...unlocated(read, basis),
   ]
 }

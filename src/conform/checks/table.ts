@@ -1,7 +1,7 @@
 import type { Check } from '../check.ts'
 import { BEARER_CHECKS } from './bearer.ts'
 import { CONNECTION_CHECKS } from './connections.ts'
-import { CREATE_CHECKS, CREATE_REFUSAL_CHECKS } from './create.ts'
+import { CREATE_CHECKS, CREATE_CREDENTIALS_CHECKS, CREATE_REFUSAL_CHECKS } from './create.ts'
 import { DELETE_CHECKS } from './delete.ts'
 import { DISCOVERY_CHECKS } from './discovery.ts'
 import { ERROR_CHECKS } from './errors.ts'
@@ -23,6 +23,7 @@ export const CHECKS: readonly Check[] = [
   ...BEARER_CHECKS,
   ...ERROR_CHECKS,
   ...CREATE_CHECKS,
+  ...CREATE_CREDENTIALS_CHECKS,
   ...CREATE_REFUSAL_CHECKS,
   ...READ_CHECKS,
   ...LIST_CHECKS,

@@ -134,6 +134,60 @@ export const TIME_CHECKS: readonly Check[] = [
     },
   ),
   check(
+    'disconnected-request',
+    'verify_user',
+    'a disconnection ends a pending auth request: verify is a 404',
+    'convention:States',
+    async ({ environment, own }) => {
+      const account = await own.account()
+      const request = await own.pendingRequest(account)
+      await environment.accountEvent(account.id, 'disconnect')
+      ;(await own.verify(request, account.identifier)).is(404)
+      ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
+    },
+  ),
+  check(
+    'expired-pending',
+    'get_connected_account_details',
+    'an account that waits for its user can be expired by hand',
+    'choice:States',
+    async ({ environment, own }) => {
+      const { id } = await own.account()
+      await environment.accountEvent(id, 'expire')
+      ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
+    },
+  ),
+  check(
+    'failed-call-used',
+    'execute_tool',
+    'a call that failed at the third party sets last_used_at',
+    'choice:G26',
+    async ({ environment, own }) => {
+      const account = await own.active()
+      const tool = await own.offer.tool(
+        account.connector,
+        ({ required }) => required.length === 0,
+        'without required input',
+      )
+      await environment.thirdPartyAnswers(500)
+      await own.api.post('/execute_tool', { connected_account_id: account.id, tool_name: tool.name, tool_input: {} })
+      ;(await own.details(account.id)).string('connected_account.last_used_at')
+    },
+  ),
+  check(
+    'status-leaves-updated-at',
+    'get_connected_account_details',
+    'a status alone leaves updated_at',
+    'choice:G27',
+    async ({ environment, own }) => {
+      const { id, created } = await own.active()
+      await environment.advance('1m')
+      await environment.accountEvent(id, 'expire')
+      const answer = (await own.details(id)).has('connected_account.status', 'EXPIRED')
+      answer.has('connected_account.updated_at', created.string('connected_account.updated_at'))
+    },
+  ),
+  check(
     'disconnected-executes-nothing',
     'execute_tool',
     'a DISCONNECTED account is a 400',

@@ -132,6 +132,18 @@ export const UPDATE_CHECKS = checksOf('update_connected_account', [
     },
   },
   {
+    id: 'update/updated-at-stays',
+    title: 'an update that changes nothing leaves updated_at',
+    basis: 'choice:G27',
+    run: async (context) => {
+      const account = await configured(context)
+      const before = account.created.string('connected_account.updated_at')
+      // The clock of the service may be coarse, so that one update would not show a moved one.
+      for (let turn = 0; turn < 5; turn += 1)
+        (await update(context, account, { api_config: { a: 1 } })).has('connected_account.updated_at', before)
+    },
+  },
+  {
     id: 'update/identity-stays',
     title: 'id, connector and identifier stay',
     basis: 'document:4.2',

@@ -226,6 +226,82 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
     mutate: confusing(DETAILS, 'ACCOUNT_NOT_FOUND', 'MISSING_LOCATOR'),
   },
   {
+    name: 'create-needs-access-token',
+    what: 'a refresh token alone leaves an account PENDING_AUTH',
+    caughtBy: 'create/refresh-token-alone',
+    mutate: answering('create_connected_account', ({ connected_account: account }, { body }) => {
+      const sent = body.connected_account?.authorization_details?.oauth_token
+      if (sent?.refresh_token && !sent.access_token) account.status = 'PENDING_AUTH'
+    }),
+  },
+  {
+    name: 'create-takes-empty-key',
+    what: 'an empty key makes an account ACTIVE',
+    caughtBy: 'create/empty-key',
+    mutate: answering('create_connected_account', ({ connected_account: account }, { body }) => {
+      if (body.connected_account?.authorization_details?.static_auth?.details) account.status = 'ACTIVE'
+    }),
+  },
+  {
+    name: 'create-refuses-empty-kind',
+    what: 'an empty sub-object of another type is a 400',
+    caughtBy: 'create/empty-kind',
+    mutate: ({ around }) =>
+      around('create_connected_account', (call, handler) => {
+        const details = call.body.connected_account?.authorization_details ?? {}
+        if (Object.keys(details).length > 1) throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', 'two kinds')
+        return handler(call)
+      }),
+  },
+  {
+    name: 'details-exact-scope',
+    what: 'get-details finds an account by its whole scope alone',
+    caughtBy: 'details/by-either',
+    mutate: exactScope('get_connected_account_details'),
+  },
+  {
+    name: 'auth-exact-scope',
+    what: 'get-auth finds an account by its whole scope alone',
+    caughtBy: 'auth/by-either',
+    mutate: exactScope('get_connected_account_auth'),
+  },
+  {
+    name: 'status-moves-updated-at',
+    what: 'the expiry of an account moves updated_at',
+    caughtBy: 'time/status-leaves-updated-at',
+    mutate: answering(DETAILS, ({ connected_account: account }) => {
+      if (account.status === 'EXPIRED') account.updated_at = '2199-01-01T00:00:00.000Z'
+    }),
+  },
+  {
+    name: 'pending-stays-pending',
+    what: 'an account that waits for its user is never EXPIRED',
+    caughtBy: 'time/expired-pending',
+    mutate: answering(DETAILS, ({ connected_account: account }) => {
+      if (account.status === 'EXPIRED' && !account.token_expires_at) account.status = 'PENDING_AUTH'
+    }),
+  },
+  {
+    name: 'update-always-moves-time',
+    what: 'an update that changes nothing moves updated_at',
+    caughtBy: 'update/updated-at-stays',
+    mutate: answering('update_connected_account', ({ connected_account: account }) => {
+      account.updated_at = '2199-01-01T00:00:00.000Z'
+    }),
+  },
+  {
+    name: 'update-needs-provider',
+    what: 'an account whose provider was deleted cannot be updated',
+    caughtBy: 'providers/delete-keeps-accounts',
+    mutate: ({ around }) =>
+      around('update_connected_account', (call, handler) => {
+        const { connector } = call.body
+        if (connector && !call.environment.connector(connector))
+          throw new ServiceError('PROVIDER_NOT_FOUND', 'its provider is gone')
+        return handler(call)
+      }),
+  },
+  {
     name: 'update-replaces-config',
     what: 'update replaces api_config',
     caughtBy: 'update/config-merges',
@@ -342,3 +418,16 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
       }),
   },
 ]
+
+/** Hides an account that has both an organization and a user from a request that names one of them. */
+function exactScope(operation: 'get_connected_account_auth' | 'get_connected_account_details'): Mutant['mutate'] {
+  return ({ around }) => {
+    around(operation, (call, handler) => {
+      const { connector = '', identifier = '', organization_id = '', user_id = '' } = call.query
+      const scope = { organization_id, user_id }
+      if (connector && !call.environment.model.accountIndex.inScope(connector, identifier, scope))
+        throw new ServiceError('ACCOUNT_NOT_FOUND', 'no account in exactly that scope')
+      return handler(call)
+    })
+  }
+}

@@ -39,6 +39,30 @@ export const LINK_MUTANTS: readonly Mutant[] = [
     mutate: answering(LINK, (body) => (body.link = 'https://app.example/magic/one')),
   },
   {
+    name: 'link-moves-updated-at',
+    what: 'a link moves updated_at',
+    caughtBy: 'link/updated-at-stays',
+    mutate: ({ around }) =>
+      around(LINK, async (call, handler) => {
+        const reply = await handler(call)
+        const { model } = call.environment
+        const account = model.tables.accounts.get(call.body.id ?? '')
+        const updated_at = instant(Date.UTC(2199, 0, 1))
+        if (account) model.transact(() => model.tables.accounts.put({ ...account, updated_at }))
+        return reply
+      }),
+  },
+  {
+    name: 'verify-disconnected',
+    what: 'a disconnection leaves the auth request',
+    caughtBy: 'time/disconnected-request',
+    mutate: ({ around }) =>
+      around(VERIFY, (call, handler) => {
+        const request = call.environment.model.tables.auth_requests.get(call.body.auth_request_id)
+        return request?.outcome === 'withdrawn' ? REDIRECT : handler(call)
+      }),
+  },
+  {
     name: 'link-makes-no-account',
     what: 'a link for a new name is a 404',
     caughtBy: 'link/makes-account',

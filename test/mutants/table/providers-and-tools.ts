@@ -93,6 +93,37 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     mutate: forgiving('delete_custom_provider', 'PROVIDER_NOT_FOUND', () => ({ status: 200, body: {} })),
   },
   {
+    name: 'provider-type-keeps-credentials',
+    what: 'a new type leaves the credentials of the old one',
+    caughtBy: 'providers/update-type',
+    mutate: ({ around }) =>
+      around(UPDATE, async (call, handler) => {
+        const { model } = call.environment
+        const accounts = model.accountIndex.ofConnector(call.path['identifier'] ?? '')
+        const reply = await handler(call)
+        model.transact(() => {
+          for (const account of accounts) model.tables.accounts.put(account)
+        })
+        return reply
+      }),
+  },
+  {
+    name: 'execute-failure-unused',
+    what: 'a call that fails at the third party leaves last_used_at',
+    caughtBy: 'time/failed-call-used',
+    mutate: ({ around }) =>
+      around(EXECUTE, async (call, handler) => {
+        const { model } = call.environment
+        const before = model.tables.accounts.get(call.body.connected_account_id ?? '')
+        try {
+          return await handler(call)
+        } catch (error) {
+          if (before) model.transact(() => model.tables.accounts.put(before))
+          throw error
+        }
+      }),
+  },
+  {
     name: 'provider-delete-leaves-accounts',
     what: 'the accounts of a deleted provider keep their status',
     caughtBy: 'providers/delete-accounts',
