@@ -139,7 +139,7 @@ const shape = strict({
   }).optional(),
   cluster: z.enum(['provisioned', 'serverless']).optional().describe('TRUSTED_IDP only; provisioned needs db_user.'),
   credentials: strict({
-    fields: unique('name', field).optional().describe('What the credentials form asks for.'),
+    fields: unique(field, 'name').optional().describe('What the credentials form asks for.'),
     send: strict({ headers: textMap.default({}), query: textMap.default({}) })
       .optional()
       .describe('How the credentials travel: templates over credentials.'),
@@ -157,7 +157,7 @@ const shape = strict({
   custom_provider: nonEmpty
     .optional()
     .describe('Serves custom providers created with this display name, and has no connection of its own.'),
-  tools: unique('name', tool).default([]),
+  tools: unique(tool, 'name').default([]),
   responders: z.array(responder).default([]),
 })
 

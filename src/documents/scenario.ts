@@ -177,7 +177,7 @@ export const scenarioSchema = withRule(
     name: scenarioName,
     description: text.default(''),
     initial: nonEmpty.optional().describe('The state it starts in; required where rules name states.'),
-    rules: unique('name', rule).min(1),
+    rules: unique(rule, 'name').min(1),
   }),
   ({ initial, rules = [] }, report) => {
     const reached = new Set([initial, ...rules.map(({ then }) => then)].filter((state) => state !== undefined))

@@ -5,6 +5,7 @@ import { CONNECTION_STATUSES } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
 import { isJsonObject, own, present } from '../domain/json.ts'
 import type { SeedAccount, SeedBundle } from '../domain/seed.ts'
+import { didYouMean } from '../domain/suggestion.ts'
 import { plural, quote } from '../domain/text.ts'
 import { isErrorCode } from '../domain/errors.ts'
 import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
@@ -112,13 +113,22 @@ const metadata = withRule(textMap, (pairs, report) => {
   additionalProperties: { type: ['string', 'number', 'boolean'], minLength: 1, maxLength: 256 },
 })
 
+const PATTERN_TYPES = [...AUTHORIZATION_TYPES, 'BEARER']
+
+/** An item of `auth_patterns`: free, but for the type of the accounts (G38). */
+const authPattern = withRule(jsonObject, ({ type = null }, report) => {
+  if (type === null || (typeof type === 'string' && PATTERN_TYPES.includes(type))) return
+  const hint = typeof type === 'string' ? didYouMean(type, PATTERN_TYPES) : ''
+  report(['type'], { found: `${shown(type)}${hint}`, allowed: PATTERN_TYPES.join(', ') })
+})
+
 const provider = strict({
   id: nonEmpty.optional(),
   identifier: connectorName.optional().describe('Generated from the display name when absent.'),
   display_name: z.string().min(1).max(100),
   description: text.optional(),
   icon_src: text.optional(),
-  auth_patterns: z.array(jsonObject).optional(),
+  auth_patterns: z.array(authPattern).optional(),
   categories: z.array(text).optional(),
   coming_soon: z.boolean().optional(),
   display_priority: z.int().min(-2147483648).max(2147483647).optional(),
@@ -160,7 +170,7 @@ const account = strict({
   last_used_at: instantText.optional(),
 })
 
-const accounts = withRule(unique('id', account), (list, report) => {
+const accounts = withRule(unique(account, 'id'), (list, report) => {
   const first = new Map<string, number>()
   for (const [index, item] of list.entries()) {
     if (!isJsonObject(item)) continue
@@ -185,7 +195,7 @@ const generate = strict({
 /** A seed file (`spec/schemas/seed.schema.json`): what a new environment starts with. */
 export const seedSchema = strict({
   $schema: schemaReference,
-  clients: unique('client_id', client)
+  clients: unique(client, 'client_id')
     .min(1)
     .optional()
     .describe('API credentials; without them test_client with test_secret stays.'),
@@ -202,8 +212,8 @@ export const seedSchema = strict({
   })
     .optional()
     .describe('Connectors in their order: names of connector files beside this seed, or connectors written out here.'),
-  connections: unique('key_id', connection).optional(),
-  providers: unique('identifier', provider).optional().describe('Custom providers.'),
+  connections: unique(connection, 'key_id', 'id').optional(),
+  providers: unique(provider, 'identifier', 'id').optional().describe('Custom providers.'),
   accounts: accounts.optional(),
   generate: z
     .union([generate, z.array(generate)])

@@ -47,18 +47,23 @@ export function withRule<Schema extends z.ZodType<object>>(
   return schema.check(check)
 }
 
-/** A list in which no two items have the same text at `key`. */
-export function unique<Item extends z.ZodType>(key: string, item: Item): z.ZodArray<Item> {
+/** A list in which no two items have the same text at any of these keys. */
+export function unique<Item extends z.ZodType>(item: Item, ...keys: string[]): z.ZodArray<Item> {
   return withRule(z.array(item), (items, report) => {
-    const first = new Map<string, number>()
-    for (const [index, each] of items.entries()) {
-      const name = isJsonObject(each) ? own(each, key) : undefined
-      if (typeof name !== 'string') continue
-      const before = first.get(name)
-      if (before === undefined) first.set(name, index)
-      else {
-        const found = `${quote(name)} for the second time`
-        report([index, key], { found, allowed: `a ${key} that differs from item ${before}` })
+    for (const key of keys) {
+      const first = new Map<string, number>()
+      for (const [index, each] of items.entries()) {
+        const name = isJsonObject(each) ? own(each, key) : undefined
+        if (typeof name !== 'string') continue
+        const before = first.get(name)
+        if (before === undefined) first.set(name, index)
+        else {
+          const found = `${quote(name)} for the second time`
+          report([index, key], {
+            found,
+            allowed: `${key === 'id' ? 'an' : 'a'} ${key} that differs from item ${before}`,
+          })
+        }
       }
     }
   })

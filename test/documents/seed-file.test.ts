@@ -129,6 +129,26 @@ generate: { accounts: 5, connector: notes }
       's.yaml:1:43: `providers[0].proxy_url` is "http://x"; allowed: a URL that starts with https://',
     ],
     [
+      'a type of a pattern in lower case',
+      'providers: [{ display_name: A, auth_patterns: [{ type: oauth }] }]\n',
+      's.yaml:1:56: `providers[0].auth_patterns[0].type` is "oauth" (did you mean OAUTH?); allowed: OAUTH, API_KEY,',
+    ],
+    [
+      'a type of a pattern that is none',
+      'providers: [{ display_name: A, auth_patterns: [{}, { type: [OAUTH] }] }]\n',
+      's.yaml:1:60: `providers[0].auth_patterns[1].type` is a list; allowed: OAUTH, API_KEY,',
+    ],
+    [
+      'an id of a connection that is there twice',
+      'connections: [{ key_id: a, type: OIDC, id: c1 }, { key_id: b, type: OIDC, id: c1 }]\n',
+      's.yaml:1:79: `connections[1].id` is "c1" for the second time; allowed: an id that differs from item 0',
+    ],
+    [
+      'an id of a provider that is there twice',
+      'providers: [{ display_name: A, id: p1 }, { display_name: B, id: p1 }]\n',
+      's.yaml:1:65: `providers[1].id` is "p1" for the second time',
+    ],
+    [
       'a proxy with a space in it',
       'providers: [{ display_name: A, proxy_url: "https://a b" }]\n',
       's.yaml:1:43: `providers[0].proxy_url` is "https://a b"; allowed: a URL that starts with https://',
