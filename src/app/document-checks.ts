@@ -1,13 +1,20 @@
 import { WORDS } from '../contract/generated/word-tables.ts'
 import { ROUTES } from '../contract/route.ts'
+import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
 import { checkTemplate } from '../third-party/template.ts'
+
+/** A third party may answer whatever it likes. */
+const ANY_STATUS = Array.from({ length: 400 }, (_, at) => 200 + at)
 
 /** Gives `documents` the checks of modules that it must not import. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
   checkTemplate,
   words: WORDS,
-  operations: new Map(ROUTES.map(({ operation, statuses }) => [operation, statuses])),
+  operations: new Map<string, readonly number[]>([
+    ...ROUTES.map(({ operation, statuses }) => [operation, statuses] as const),
+    [PROXY_REQUEST, ANY_STATUS],
+  ]),
 }
 
 /** The same, with connectors allowed to name servers beyond loopback or not (`--allow-outbound`). */

@@ -3,13 +3,14 @@ import { controlRoutes } from '../control/routes.ts'
 import type { ExpressApp } from '../http/fast-express.ts'
 import { recordPages } from '../http/page-journal.ts'
 import { unexpectedError, unknownPath } from '../http/refusal.ts'
-import { mountOauthMetadata, mountOperations, setRequestId } from '../http/routes.ts'
+import { mountOauthMetadata, mountOperations, mountProxy, setRequestId } from '../http/routes.ts'
 import { magicLinkRoutes } from '../magic-links/routes.ts'
 import { authorizeRoutes } from '../third-party/authorize.ts'
 
 /** All routes of the server, in the order in which they are tried. */
 export function mountRoutes(app: ExpressApp, services: AppServices): void {
   mountOperations(app, services)
+  mountProxy(app, services)
   mountOauthMetadata(app, services)
   app.use('/_mock', setRequestId(services.requestIds.control), controlRoutes(services))
   app.use(setRequestId(services.requestIds.pages))

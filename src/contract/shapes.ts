@@ -4,6 +4,12 @@ import type { operations } from './generated/openapi-types.ts'
 /** The operations of the service by `operationId`, those of Discovery and the token endpoint included. */
 export type Operation = keyof operations
 
+/** Any method below `/proxy/`. OpenAPI has no form for that, and what a third party takes and answers is no contract of the service. */
+export const PROXY_REQUEST = 'proxy_request'
+
+/** Everything that the journal and scenarios know by a name: the operations, and the proxy. */
+export type ServedOperation = Operation | typeof PROXY_REQUEST
+
 type Described<Id extends Operation> = operations[Id]
 
 type QueryIn<Id extends Operation> =

@@ -2,7 +2,7 @@ import { type FieldViolation, ServiceError } from '../domain/errors.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import { ERROR_WORDS, OPERATION_WORDS, type OperationWords, type WordNode } from './generated/word-tables.ts'
-import type { Operation } from './shapes.ts'
+import { PROXY_REQUEST, type ServedOperation } from './shapes.ts'
 
 /** From the wire to the document, or back. */
 interface Direction {
@@ -12,18 +12,22 @@ interface Direction {
 }
 
 /** The words of an operation's requests and answers; undefined for the token endpoint, whose words are RFC 6749's. */
-function wordsOf(operation: Operation): OperationWords | undefined {
+function wordsOf(operation: ServedOperation): OperationWords | undefined {
+  if (operation === PROXY_REQUEST) return ERRORS_ONLY
   return Object.hasOwn(OPERATION_WORDS, operation) ? OPERATION_WORDS[operation] : undefined
 }
 
+/** Of the proxy, whose requests and other answers are the third party's. */
+const ERRORS_ONLY: OperationWords = { query: {}, answers: {} }
+
 /** The body of a request in the document's words. Free-form objects and free strings stay as they are (G48). */
-export function bodyInDocumentWords(operation: Operation, body: JsonValue, vocabulary: Vocabulary): JsonValue {
+export function bodyInDocumentWords(operation: ServedOperation, body: JsonValue, vocabulary: Vocabulary): JsonValue {
   const node = wordsOf(operation)?.body
   return node ? translated(node, body, fromWire(vocabulary)) : body
 }
 
 /** The query of a request in the document's words. */
-export function queryInDocumentWords(operation: Operation, query: string, vocabulary: Vocabulary): string {
+export function queryInDocumentWords(operation: ServedOperation, query: string, vocabulary: Vocabulary): string {
   const known = wordsOf(operation)?.query
   if (!known || query === '') return query
   const translate = (word: string): string => vocabulary.document(word)
@@ -37,7 +41,7 @@ export function queryInDocumentWords(operation: Operation, query: string, vocabu
 
 /** The body of an answer in the words of the wire. */
 export function answerInWireWords(
-  operation: Operation,
+  operation: ServedOperation,
   { status, body }: { status: number; body: JsonValue },
   vocabulary: Vocabulary,
 ): JsonValue {
@@ -47,7 +51,7 @@ export function answerInWireWords(
 
 /** The body of an answer on the wire, in the document's words. */
 export function answerInDocumentWords(
-  operation: Operation,
+  operation: ServedOperation,
   { status, body }: { status: number; body: JsonValue },
   vocabulary: Vocabulary,
 ): JsonValue {
@@ -55,7 +59,7 @@ export function answerInDocumentWords(
   return node ? translated(node, body, fromWire(vocabulary)) : body
 }
 
-function answerNode(operation: Operation, status: number): WordNode | undefined {
+function answerNode(operation: ServedOperation, status: number): WordNode | undefined {
   const words = wordsOf(operation)
   return words && (words.answers[status] ?? (status >= 400 ? ERROR_WORDS : undefined))
 }
@@ -109,7 +113,7 @@ const PATH_PART = /[A-Za-z_$][\w$]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\]/g
 
 /** A request in the document's words. */
 export interface DocumentRequest {
-  readonly operation: Operation
+  readonly operation: ServedOperation
   readonly query: string
   readonly body: unknown
 }

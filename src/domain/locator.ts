@@ -11,6 +11,14 @@ export interface Locator {
   identifier?: string | undefined
 }
 
+/** How the fields of a locator are called where the request names them; the rest have their own names everywhere. */
+export interface LocatorNames {
+  readonly id: string
+  readonly connector: string
+}
+
+const FIELD_NAMES: LocatorNames = { id: 'id', connector: 'connector' }
+
 /** The look-ups that locating needs; `state` answers them from its indexes. */
 export interface AccountFinder {
   byId(id: string): Account | undefined
@@ -23,46 +31,51 @@ export interface AccountFinder {
  * The one account that a locator names: the one in exactly that scope, else the only one within it (G21, G52). `documentedOnly` asks for the scope that part 4 names.
  * @throws ServiceError MISSING_LOCATOR, AMBIGUOUS_LOCATOR, CONTRADICTING_LOCATOR (400), ACCOUNT_NOT_FOUND (404)
  */
-export function locate(accounts: AccountFinder, locator: Locator, documentedOnly: boolean): Account {
-  if (locator.id) return locateById(accounts, locator.id, locator)
+export function locate(
+  accounts: AccountFinder,
+  locator: Locator,
+  documentedOnly: boolean,
+  names: LocatorNames = FIELD_NAMES,
+): Account {
+  if (locator.id) return locateById(accounts, locator.id, locator, names)
   const { connector, identifier } = locator
-  if (!connector || !identifier) throw missingLocator(locator)
+  if (!connector || !identifier) throw missingLocator(locator, names)
   const scope = scopeOf(locator)
   const scoped = scope.organization_id !== '' || scope.user_id !== ''
   if (!scoped && documentedOnly) throw missingScope()
   const exact = accounts.inScope(connector, identifier, scope)
   if (exact) return exact
   const [only, ...others] = accounts.withinScope(connector, identifier, scope)
-  if (others.length > 0) throw ambiguous(scope, others.length + 1)
+  if (others.length > 0) throw ambiguous(scope, others.length + 1, names)
   if (only) return only
   const where = scoped ? ' in that scope' : ''
   throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)}${where}`)
 }
 
 /** The fields of a locator that differ from the account that its id names. */
-function contradictions(account: Account, locator: Locator): string[] {
+function contradictions(account: Account, locator: Locator) {
   const fields = ['organization_id', 'user_id', 'connector', 'identifier'] as const
   return fields.filter((field) => locator[field] && locator[field] !== account[field])
 }
 
-function locateById(accounts: AccountFinder, id: string, locator: Locator): Account {
+function locateById(accounts: AccountFinder, id: string, locator: Locator, names: LocatorNames): Account {
   const account = accounts.byId(id)
-  if (!account) throw notFound(`id ${quote(id)}`)
-  const wrong = contradictions(account, locator)
+  if (!account) throw notFound(`${names.id} ${quote(id)}`)
+  const wrong = contradictions(account, locator).map((field) => (field === 'connector' ? names.connector : field))
   if (wrong.length === 0) return account
-  throw new ServiceError('CONTRADICTING_LOCATOR', `id names an account of another ${wrong.join(', ')}`, {
+  throw new ServiceError('CONTRADICTING_LOCATOR', `${names.id} names an account of another ${wrong.join(', ')}`, {
     violations: wrong.map((field) => ({
       field,
-      description: 'must have the value of the account that id names',
+      description: `must have the value of the account that ${names.id} names`,
       constraint: 'locator',
     })),
   })
 }
 
-function ambiguous(scope: Scope, count: number): ServiceError {
+function ambiguous(scope: Scope, count: number, { id }: LocatorNames): ServiceError {
   const fields = (['organization_id', 'user_id'] as const).filter((field) => scope[field] === '')
   const several = `${count} accounts have this connector and identifier${fields.length === 2 ? '' : ' in that scope'}`
-  const send = ['id', ...fields]
+  const send = [id, ...fields]
   const list = `${send.slice(0, -1).join(', ')} or ${send.at(-1) ?? ''}`
   return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${list}`, {
     violations: fields.map((field) => {
@@ -72,9 +85,9 @@ function ambiguous(scope: Scope, count: number): ServiceError {
   })
 }
 
-function missingLocator(locator: Locator): ServiceError {
-  const missing = (['connector', 'identifier'] as const).filter((field) => !locator[field])
-  const allowed = 'id, or connector and identifier with organization_id or user_id'
+function missingLocator(locator: Locator, { id, connector }: LocatorNames): ServiceError {
+  const missing = [...(locator.connector ? [] : [connector]), ...(locator.identifier ? [] : ['identifier'])]
+  const allowed = `${id}, or ${connector} and identifier with organization_id or user_id`
   const description = `is required: send ${allowed}`
   return new ServiceError(
     'MISSING_LOCATOR',

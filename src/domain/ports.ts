@@ -44,6 +44,28 @@ export type ToolAnswer =
   /** No answer in time (G44). */
   | { kind: 'timed_out'; message: string; arrived: boolean }
 
+/** A request that is handed on to a third party as it came. */
+export interface ForwardedRequest {
+  readonly method: string
+  /** Below the API of the third party, encoded as it was sent: `/v1/messages`. */
+  readonly path: string
+  /** As it was sent, without the question mark. */
+  readonly query: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+/** What came back: an answer, whatever its status, or none. */
+export type ForwardedAnswer =
+  | {
+      kind: 'answer'
+      status: number
+      headers: Readonly<Record<string, string | string[] | undefined>>
+      body: Buffer
+    }
+  | Extract<ToolAnswer, { kind: 'failed' | 'timed_out' }>
+
 /**
  * The third parties of one environment as the service's operations see them. The methods that answer a promise call over
  * real HTTP. `conclude` gets what a token endpoint answered and stores it: its changes and those of the third party are one
@@ -52,6 +74,8 @@ export type ToolAnswer =
 export interface ThirdParty {
   /** Makes the HTTP call of a tool with the account's live credentials and maps the answer to the tool's result. */
   call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolAnswer>
+  /** Hands a request on, with the account's live credentials. */
+  forward(connector: Connector, account: Account, request: ForwardedRequest): Promise<ForwardedAnswer>
   /** Obtains credentials for types whose tokens the service gets itself (`WORKSPACE_DWD`, `TRUSTED_IDP`, `OAUTH_M2M`). */
   obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R>
   /** Uses the account's refresh token at the third party's token endpoint. */

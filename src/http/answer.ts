@@ -6,9 +6,9 @@ import type { Reply } from '../operations/operation.ts'
 /** An answer as it goes over the wire. */
 export interface WireAnswer {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  /** Empty when there is no body content. */
-  readonly text: string
+  readonly headers: Readonly<Record<string, string | string[]>>
+  /** Empty when there is no body content; octets where they come from a third party. */
+  readonly text: string | Buffer
 }
 
 /** Serializes a reply. */

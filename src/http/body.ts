@@ -13,9 +13,12 @@ const MAX_DEPTH = 100
  * `Content-Length`, or once it has gone over.
  * @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400): cut short, or in an unknown encoding (G7)
  */
-export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  limit: number,
+  encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase(),
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase()
     const decoder = DECODERS.get(encoding)?.()
     if (!decoder && encoding !== 'identity') {
       const rule = `must have one of the encodings ${ENCODINGS}`

@@ -38,6 +38,10 @@ export class NodeRequest implements SentRequest, AnswerSink {
     return readBody(this.#message, limit)
   }
 
+  readSentBody(limit: number): Promise<Buffer> {
+    return readBody(this.#message, limit, 'identity')
+  }
+
   baseUrl(configured: string | undefined): string {
     return baseUrlOf(this.#message, configured)
   }
@@ -94,7 +98,7 @@ const MOST_DISCARDED = 64 * 1024 * 1024
 const LONGEST_DISCARDING_MS = 3000
 
 /** Answers at once, and ends the answer when the rest of the body has come; a body without an end costs the connection. */
-function sendBeforeBody(response: ServerResponse, writeHead: () => void, text: string): void {
+function sendBeforeBody(response: ServerResponse, writeHead: () => void, text: string | Buffer): void {
   const request = response.req
   if (Number(request.headers['content-length'] ?? 0) > MOST_DISCARDED) response.shouldKeepAlive = false
   writeHead()

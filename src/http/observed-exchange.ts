@@ -1,8 +1,8 @@
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
-import type { RequestContext } from './request-context.ts'
+import type { OperationContext } from './request-context.ts'
 
 /** Request and answer in the document's words, for `AppOptions.observe`. */
-export function observedExchange(context: RequestContext): ObservedExchange {
+export function observedExchange(context: OperationContext): ObservedExchange {
   const { request, route, body, documentQuery, reply, requestId, checked, responseViolations, fault } = context
   const sent: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) sent[name] = String(value)

@@ -6,21 +6,23 @@ import { isJsonObject } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import type { Call, Handler } from '../operations/operation.ts'
+import { locatorOf, proxyRequest } from '../operations/proxy.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { ReadGuard } from '../state/environment.ts'
 import { describe, errorCodeOf, errorReply, failureOf, textAnswer, wireAnswer } from './answer.ts'
 import { checkContentType, parseJsonObject } from './body.ts'
 import { observedExchange } from './observed-exchange.ts'
-import type { RequestContext } from './request-context.ts'
+import { forwardedRequest, proxiedAnswer } from './proxy.ts'
+import type { OperationContext, ProxyContext, RequestContext } from './request-context.ts'
 import { applyFaults, scenarioRequest } from './scenario-step.ts'
 import { asTokenError, authenticateClient, readForm } from './token-request.ts'
 import { requestFromWire, wireWords } from './vocabulary-step.ts'
 
 /** A step writes its result into the context, or throws an error. It returns a promise only when it has to wait. */
-type Step = (context: RequestContext, services: AppServices) => Promise<void> | void
+type Step<Context> = (context: Context, services: AppServices) => Promise<void> | void
 
 /** From the request to the reply, in the order of G17. What a step throws becomes the reply. */
-const REQUEST_STEPS: readonly Step[] = [
+const REQUEST_STEPS: readonly Step<OperationContext>[] = [
   checkBearer,
   readBody,
   translateRequest,
@@ -33,16 +35,49 @@ const REQUEST_STEPS: readonly Step[] = [
 ]
 
 /** From the reply to the wire. */
-const ANSWER_STEPS: readonly Step[] = [checkAnswer, recordContractUse, translateAnswer, serialize, record, send]
+const ANSWER_STEPS: readonly Step<OperationContext>[] = [
+  checkAnswer,
+  recordContractUse,
+  translateAnswer,
+  serialize,
+  record,
+  observe,
+  send,
+]
+
+/** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
+const PROXY_REQUEST_STEPS: readonly Step<ProxyContext>[] = [
+  checkBearer,
+  readSentBody,
+  applyDue,
+  applyScenarios,
+  forward,
+  commit,
+]
+const PROXY_ANSWER_STEPS: readonly Step<ProxyContext>[] = [translateAnswer, serialize, serializeForwarded, record, send]
 
 /**
  * Every request of an operation goes through this once. A request for which no step waits, such as most reads, is answered
  * in the same turn of the event loop.
  */
-export function runPipeline(context: RequestContext, services: AppServices): Promise<void> | undefined {
-  const answer = (): Promise<void> | undefined => runSteps(ANSWER_STEPS, context, services)
+export function runPipeline(context: OperationContext, services: AppServices): Promise<void> | undefined {
+  return run(REQUEST_STEPS, ANSWER_STEPS, context, services)
+}
+
+/** Every request of the proxy goes through this once. */
+export function runProxy(context: ProxyContext, services: AppServices): Promise<void> | undefined {
+  return run(PROXY_REQUEST_STEPS, PROXY_ANSWER_STEPS, context, services)
+}
+
+function run<Context extends RequestContext>(
+  requestSteps: readonly Step<Context>[],
+  answerSteps: readonly Step<Context>[],
+  context: Context,
+  services: AppServices,
+): Promise<void> | undefined {
+  const answer = (): Promise<void> | undefined => runSteps(answerSteps, context, services)
   try {
-    const pending = runSteps(REQUEST_STEPS, context, services)
+    const pending = runSteps(requestSteps, context, services)
     if (pending) return pending.catch((error: unknown) => replyWithError(error, context, services)).then(answer)
   } catch (error) {
     return replyWithError(error, context, services).then(answer)
@@ -50,9 +85,9 @@ export function runPipeline(context: RequestContext, services: AppServices): Pro
   return answer()
 }
 
-function runSteps(
-  steps: readonly Step[],
-  context: RequestContext,
+function runSteps<Context extends RequestContext>(
+  steps: readonly Step<Context>[],
+  context: Context,
   services: AppServices,
   from = 0,
 ): Promise<void> | undefined {
@@ -112,7 +147,7 @@ function unauthenticated(message: string, error?: 'invalid_token'): ServiceError
 }
 
 /** Reads the body that the operation takes (G7). Operations that take none leave it unread. */
-function readBody(context: RequestContext, { bodyLimit }: AppServices): Promise<void> | undefined {
+function readBody(context: OperationContext, { bodyLimit }: AppServices): Promise<void> | undefined {
   const { request, route } = context
   if (route.bodyMediaType === null || !request.hasBody) return undefined
   if (!route.bearer) return readForm(context, bodyLimit)
@@ -123,14 +158,22 @@ function readBody(context: RequestContext, { bodyLimit }: AppServices): Promise<
   })
 }
 
+/** Reads the body of a request of the proxy, whatever it is. */
+function readSentBody(context: ProxyContext, { bodyLimit }: AppServices): Promise<void> | undefined {
+  if (!context.request.hasBody) return undefined
+  return context.request.readSentBody(bodyLimit).then((bytes) => {
+    context.rawBody = bytes
+  })
+}
+
 /** The request in the document's words, which everything behind this step uses (G48). */
-function translateRequest(context: RequestContext, services: AppServices): void {
+function translateRequest(context: OperationContext, services: AppServices): void {
   const vocabulary = vocabularyOf(context, services)
   if (vocabulary) requestFromWire(context, vocabulary)
 }
 
 /** The token request names its client by credentials instead of a bearer token (5.1). */
-function checkClient(context: RequestContext, services: AppServices): Promise<void> | undefined {
+function checkClient(context: OperationContext, services: AppServices): Promise<void> | undefined {
   return context.route.bearer ? undefined : authenticateClient(context, services)
 }
 
@@ -142,7 +185,7 @@ function applyDue(context: RequestContext): void {
 }
 
 /** Checks the request by `spec/openapi.yaml`. @throws ServiceError VALIDATION_FAILED with every violation (G16) */
-function checkRequestContract(context: RequestContext, { strict }: AppServices): void {
+function checkRequestContract(context: OperationContext, { strict }: AppServices): void {
   const { request, route, documentQuery } = context
   // A body that the operation does not take stays unread, and gets a warning.
   const body = route.bodyMediaType === null && request.hasBody ? UNREAD : context.body
@@ -168,7 +211,7 @@ function applyScenarios(context: RequestContext, services: AppServices): Promise
 }
 
 /** Calls the operation, unless a scenario has answered in its place. */
-function operate(context: RequestContext, services: AppServices): Promise<void> | undefined {
+function operate(context: OperationContext, services: AppServices): Promise<void> | undefined {
   const { fault, route, checked, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
   // Time may have passed in a fault since the read guard was made.
@@ -199,6 +242,19 @@ function operate(context: RequestContext, services: AppServices): Promise<void> 
   return undefined
 }
 
+/** Hands a request of the proxy on, unless a scenario has answered in its place. */
+function forward(context: ProxyContext, services: AppServices): Promise<void> | undefined {
+  const { fault, request, trace } = context
+  if (fault && (fault.injected || fault.cut)) return undefined
+  context.readGuard?.assertValid()
+  const environment = environmentOf(context)
+  const thirdParty = services.thirdParties.client(environment, trace)
+  const call = { environment, thirdParty, documentedOnly: services.documentedOnly, trace }
+  return proxyRequest(call, locatorOf(request.headers), forwardedRequest(context)).then((answer) => {
+    context.forwarded = answer
+  })
+}
+
 /** Waits until everything that the answer says is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */
 function commit(context: RequestContext, { registry }: AppServices): Promise<void> | undefined {
   const pending = registry.durable()
@@ -224,7 +280,7 @@ function isStorageError(error: unknown): boolean {
 }
 
 /** Checks the mock's own answer by the spec. A violation is a defect of the mock: it is logged and kept in the journal. */
-function checkAnswer(context: RequestContext, { log, responseCache }: AppServices): void {
+function checkAnswer(context: OperationContext, { log, responseCache }: AppServices): void {
   const { route, reply, error, fault } = context
   const { operation } = route
   // The author of a scenario may want an answer that the spec does not have.
@@ -247,7 +303,7 @@ function checkAnswer(context: RequestContext, { log, responseCache }: AppService
 }
 
 /** Adds the request and its answer to the contract record of its environment, in the document's words (G48). */
-function recordContractUse(context: RequestContext, services: AppServices): void {
+function recordContractUse(context: OperationContext, services: AppServices): void {
   const { route, request, checked, error, fault, reply } = context
   const environment = context.environment ?? services.defaultEnvironment()
   services.records.of(environment?.name ?? '').addUse({
@@ -285,6 +341,12 @@ function serialize(context: RequestContext, { responseCache }: AppServices): voi
   else if (reply) context.answer = wireAnswer(reply, requestId, responseCache.of(reply))
 }
 
+/** What the third party answered, unless the commit behind it was refused. */
+function serializeForwarded(context: ProxyContext): void {
+  const { forwarded, error, requestId } = context
+  if (forwarded && error === undefined) context.answer = proxiedAnswer(forwarded, requestId)
+}
+
 /** Appends the request to the journal of its environment. */
 function record(context: RequestContext, services: AppServices): void {
   const { request, answer, error } = context
@@ -311,6 +373,9 @@ function record(context: RequestContext, services: AppServices): void {
     responseViolations: context.responseViolations,
     failure: failureOf(error),
   })
+}
+
+function observe(context: OperationContext, services: AppServices): void {
   services.observe?.(observedExchange(context))
 }
 

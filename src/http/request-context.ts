@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
 import type { Route } from '../contract/route.ts'
-import type { Operation } from '../contract/shapes.ts'
+import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
+import type { ProxiedAnswer } from '../operations/proxy.ts'
 import type { Environment } from '../state/environment.ts'
 import type { ReadGuard } from '../state/environment.ts'
 import type { WireAnswer } from './answer.ts'
@@ -26,8 +27,10 @@ export interface SentRequest {
   readonly rawHeaders: readonly string[]
   /** Whether the request announces a body. */
   readonly hasBody: boolean
-  /** @throws ServiceError for a body of more than `limit` bytes, or one that cannot be read (G7) */
+  /** Without its `Content-Encoding`. @throws ServiceError for a body of more than `limit` bytes, or one that cannot be read (G7) */
   readBody(limit: number): Promise<Buffer>
+  /** As it was sent. @throws ServiceError for a body of more than `limit` bytes */
+  readSentBody(limit: number): Promise<Buffer>
   /** What links are built on, without a trailing slash: the configured base URL, else the address that the client used. */
   baseUrl(configured: string | undefined): string
 }
@@ -41,11 +44,11 @@ export interface AnswerSink {
   readonly response: ServerResponse
 }
 
-/** One request of an operation on its way through the pipeline. Each step fills in what it finds out. */
+/** One request on its way through the pipeline. Each step fills in what it finds out. */
 export interface RequestContext {
   readonly request: SentRequest
   readonly sink: AnswerSink
-  readonly route: Route
+  readonly route: { readonly operation: ServedOperation; readonly bearer: boolean }
   /** `X-Request-Id` (G18). */
   readonly requestId: string
   /** Milliseconds of real time at which the request came in. */
@@ -73,6 +76,17 @@ export interface RequestContext {
   /** Reply and findings in the words of the environment's vocabulary, where it has one (G48). */
   wire: WireWords | undefined
   answer: WireAnswer | undefined
+}
+
+/** A request of an operation of the spec. */
+export interface OperationContext extends RequestContext {
+  readonly route: Route
+}
+
+/** A request of the proxy. */
+export interface ProxyContext extends RequestContext {
+  /** What the third party answered. */
+  forwarded: ProxiedAnswer | undefined
 }
 
 /** What the rules of scenarios do to an answer (1.4). */

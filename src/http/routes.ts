@@ -7,7 +7,8 @@ import type { Ids } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { baseUrlOf, NodeRequest, requestIdOf } from './node-request.ts'
 import { recordPages } from './page-journal.ts'
-import { runPipeline } from './pipeline.ts'
+import { runPipeline, runProxy } from './pipeline.ts'
+import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
 import { refuse, undocumentedPath } from './refusal.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -34,41 +35,70 @@ export function mountOperations(app: Express, services: AppServices): void {
   }
 }
 
+/** Mounts the proxy on every path and method below `/proxy`, unless `--documented-only`. */
+export function mountProxy(app: Express, services: AppServices): void {
+  if (services.documentedOnly) {
+    app.all(PROXY_PATHS, undocumentedPath(services))
+    return
+  }
+  app.all(PROXY_PATHS, (message, response) => {
+    const context = contextOf(PROXY_ROUTE, { message, response, pathParameters: NO_PARAMETERS }, services)
+    return runProxy({ ...context, forwarded: undefined }, services)
+  })
+}
+
 function pathHandler(path: string, served: readonly Route[], services: AppServices): PathHandler {
   const byMethod = new Map<string, Route>()
   for (const route of served) if (route.path === path) byMethod.set(route.method, route)
   const allowed = [...byMethod.keys()].join(', ')
-  const { realTime, requestIds } = services
   return (message, response, pathParameters) => {
     const { method = '' } = message
     const route = byMethod.get(method)
     if (!route) {
-      refuse(message, response, { error: methodNotAllowed(method, allowed), ids: requestIds.operations }, services)
+      refuse(
+        message,
+        response,
+        { error: methodNotAllowed(method, allowed), ids: services.requestIds.operations },
+        services,
+      )
       return undefined
     }
-    const request = new NodeRequest(message, response, pathParameters)
-    const context: RequestContext = {
-      request,
-      sink: request,
-      route,
-      requestId: requestIdOf(message, requestIds.operations),
-      startedAt: realTime(),
-      trace: new RequestTrace(),
-      environment: undefined,
-      client: undefined,
-      readGuard: undefined,
-      rawBody: NO_BODY,
-      body: undefined,
-      documentQuery: undefined,
-      checked: undefined,
-      reply: undefined,
-      fault: undefined,
-      error: undefined,
-      responseViolations: NO_VIOLATIONS,
-      wire: undefined,
-      answer: undefined,
-    }
-    return runPipeline(context, services)
+    return runPipeline(contextOf(route, { message, response, pathParameters }, services), services)
+  }
+}
+
+interface Exchange {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  readonly pathParameters: Readonly<Record<string, string>>
+}
+
+function contextOf<Served extends RequestContext['route']>(
+  route: Served,
+  { message, response, pathParameters }: Exchange,
+  { realTime, requestIds }: AppServices,
+): RequestContext & { readonly route: Served } {
+  const request = new NodeRequest(message, response, pathParameters)
+  return {
+    request,
+    sink: request,
+    route,
+    requestId: requestIdOf(message, requestIds.operations),
+    startedAt: realTime(),
+    trace: new RequestTrace(),
+    environment: undefined,
+    client: undefined,
+    readGuard: undefined,
+    rawBody: NO_BODY,
+    body: undefined,
+    documentQuery: undefined,
+    checked: undefined,
+    reply: undefined,
+    fault: undefined,
+    error: undefined,
+    responseViolations: NO_VIOLATIONS,
+    wire: undefined,
+    answer: undefined,
   }
 }
 
@@ -103,6 +133,7 @@ export function mountOauthMetadata(app: Express, services: AppServices): void {
 }
 
 const NO_BODY = Buffer.alloc(0)
+const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_VIOLATIONS: readonly never[] = Object.freeze([])
 
 /** Express would read `:delete` as a parameter, and braces as an optional part. */

@@ -1,11 +1,14 @@
 import type { AppServices } from '../app-services.ts'
+import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { Account } from '../domain/account.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { locate, type Locator } from '../domain/locator.ts'
+import { locatorOf } from '../operations/proxy.ts'
 import { actBefore, deliveryOf, injectedAnswer } from '../scenarios/delivery.ts'
 import type { ScenarioRequest } from '../scenarios/environment-scenarios.ts'
 import type { MatchedFault } from '../scenarios/faults/fault.ts'
+import { bodyOf, fieldsOf } from '../scenarios/third-party.ts'
 import type { Environment } from '../state/environment.ts'
 import { errorBody } from './answer.ts'
 import type { RequestContext } from './request-context.ts'
@@ -45,9 +48,9 @@ export async function applyFaults(
 
 /** A request of an operation as the rules of scenarios see it. Its account is looked up when a rule asks for it. */
 export function scenarioRequest(context: RequestContext, environment: Environment): ScenarioRequest {
-  const { route, request, checked, client, trace } = context
-  const body = isJsonObject(checked?.body) ? checked.body : {}
-  const query = isJsonObject(checked?.query) ? checked.query : {}
+  const { route, request, client, trace } = context
+  const { body: sent, query } = partsOf(context)
+  const body = isJsonObject(sent) ? sent : {}
   const locator = locatorIn(context, body, query)
   let account: Account | null | undefined
   return {
@@ -55,7 +58,7 @@ export function scenarioRequest(context: RequestContext, environment: Environmen
     operation: route.operation,
     tool: textAt(body, 'tool_name'),
     clientId: client?.id,
-    body: isJsonObject(checked?.body) ? checked.body : undefined,
+    body: sent,
     query,
     headers: request.headers as JsonObject,
     locator,
@@ -70,15 +73,35 @@ export function scenarioRequest(context: RequestContext, environment: Environmen
   }
 }
 
+/** Body and query as rules match them. */
+function partsOf({ route, request, rawBody, checked }: RequestContext): Pick<ScenarioRequest, 'body' | 'query'> {
+  if (route.operation === PROXY_REQUEST) {
+    const type = request.headers['content-type'] ?? ''
+    return { body: bodyOf(rawBody.toString(), type), query: fieldsOf(new URLSearchParams(request.query)) }
+  }
+  return {
+    body: isJsonObject(checked?.body) ? checked.body : undefined,
+    query: isJsonObject(checked?.query) ? checked.query : {},
+  }
+}
+
 const LOCATOR_FIELDS = ['id', 'connector', 'identifier', 'organization_id', 'user_id'] as const
 
 /** The fields by which the request names an account, or the custom provider as a connector. */
-function locatorIn({ route, checked }: RequestContext, body: JsonObject, query: JsonObject): Record<string, string> {
+function locatorIn(
+  { route, request, checked }: RequestContext,
+  body: JsonObject,
+  query: JsonObject,
+): Record<string, string> {
+  if (route.operation === PROXY_REQUEST) return given(Object.entries(locatorOf(request.headers)))
   const fields = LOCATOR_FIELDS.map((field) => [field, textAt(body, field) ?? textAt(query, field)] as const)
   const id = textAt(body, 'connected_account_id')
   const provider = route.operation.endsWith('_custom_provider') ? checked?.path['identifier'] : undefined
-  const all = [...fields, ['id', id] as const, ['connector', provider] as const]
-  return Object.fromEntries(all.filter((field): field is readonly [(typeof field)[0], string] => Boolean(field[1])))
+  return given([...fields, ['id', id] as const, ['connector', provider] as const])
+}
+
+function given(fields: readonly (readonly [string, string | undefined])[]): Record<string, string> {
+  return Object.fromEntries(fields.filter((field): field is readonly [string, string] => Boolean(field[1])))
 }
 
 /** The account that the request is about; undefined when it names none, or more than one. */

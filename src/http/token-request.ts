@@ -3,12 +3,12 @@ import type { AppServices } from '../app-services.ts'
 import { type FieldViolation, ruleAndFound, ServiceError, TokenError } from '../domain/errors.ts'
 import { quote, shorten } from '../domain/text.ts'
 import { decodeText } from './body.ts'
-import type { RequestContext } from './request-context.ts'
+import type { OperationContext } from './request-context.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 
 /** Reads the body of the token request, which is a form (G14). @throws TokenError, ServiceError */
-export async function readForm(context: RequestContext, limit: number): Promise<void> {
+export async function readForm(context: OperationContext, limit: number): Promise<void> {
   const { request } = context
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (type !== FORM) {
@@ -37,7 +37,7 @@ function fieldsOf(form: URLSearchParams): Record<string, string | string[]> {
  * @throws TokenError
  */
 export async function authenticateClient(
-  context: RequestContext,
+  context: OperationContext,
   { registry, environments }: AppServices,
 ): Promise<void> {
   const form = formOf(context.body)

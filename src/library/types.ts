@@ -5,7 +5,7 @@
 import type { components } from '../contract/generated/control-types.ts'
 
 export type {
-  Operation as OperationName,
+  ServedOperation as OperationName,
   Query as ServiceQuery,
   RequestBody as ServiceRequest,
   ResponseBody as ServiceAnswer,

@@ -23,7 +23,7 @@ import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { nextStatus } from '../domain/lifecycle.ts'
-import { locate, type Locator } from '../domain/locator.ts'
+import { locate, type Locator, type LocatorNames } from '../domain/locator.ts'
 import { type Binding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
 import type { TokenAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
@@ -301,8 +301,9 @@ export function deleteConnectedAccount(call: Call<'delete_connected_account'>): 
 export function locateAccount(
   { environment, documentedOnly, trace }: { environment: Environment; documentedOnly: boolean; trace: RequestTrace },
   locator: Locator,
+  names?: LocatorNames,
 ): Account {
-  const account = locate(environment.model.accountIndex, locator, documentedOnly)
+  const account = locate(environment.model.accountIndex, locator, documentedOnly, names)
   trace.account = account
   return account
 }

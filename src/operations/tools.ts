@@ -1,17 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fieldName } from '../contract/violation.ts'
-import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import { invalidField, ServiceError, violationText } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
-import type { ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
-import { now } from '../state/environment.ts'
 import { connectorOf, locateAccount } from './accounts.ts'
 import { refuseDisabled } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
-import { isExpired, isRenewable, renew } from './renewal.ts'
+import { callThirdParty, refuseInactive, toolError } from './third-party-calls.ts'
 
 type ExecuteTool = Call<'execute_tool'>
 
@@ -29,9 +26,9 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   const execution_id = environment.ids.id('exec')
   trace.execution_id = execution_id
   if (body.agent_run_id) trace.agent_run_id = body.agent_run_id
-  const account = await usableAccount(call, located)
-  const answer = await callTool(call, account, { connector, tool, input })
-  if (answer.kind !== 'result') throw toolFailure(answer, execution_id)
+  const answer = await callThirdParty(call, located, (account) => call.thirdParty.call(connector, tool, account, input))
+  if (answer.kind === 'unsendable') throw unsendableInput(answer.message)
+  if (answer.kind !== 'result') throw toolError(answer, execution_id)
   return { status: 200, body: { data: answer.data, execution_id } }
 }
 
@@ -62,72 +59,12 @@ async function refuseInvalid(call: ExecuteTool, tool: Tool, input: JsonObject): 
   throw new ServiceError('INVALID_TOOL_INPUT', message, { violations })
 }
 
-const ADVICE: Readonly<Record<Account['status'], string>> = {
-  ACTIVE: '',
-  EXPIRED: 'send its user through a new magic link, or update it with live credentials',
-  PENDING_AUTH: 'its user has not given consent yet; create a magic link, or update it with live credentials',
-  PENDING_VERIFICATION: 'verify its user with the auth_request_id of the redirect',
-  DISCONNECTED: 'send its user through a new magic link, or update it with live credentials',
-}
-
-/** @throws ServiceError ACCOUNT_NOT_ACTIVE, a 400 with code 9 (G44); clients look for words of the message */
-function refuseInactive({ id, connector, identifier, status }: Account): void {
-  if (status === 'ACTIVE') return
-  const account = `connected_account ${id} of connector ${connector}, identifier ${identifier},`
-  const message = `${account} is ${status}: authorization is needed, ${ADVICE[status]}`
-  throw new ServiceError('ACCOUNT_NOT_ACTIVE', message)
-}
-
-/** The account, renewed first when its token has expired (G46). */
-async function usableAccount(call: ExecuteTool, account: Account): Promise<Account> {
-  if (!isExpired(call.environment, account)) return account
-  const renewal = await renew(call, account)
-  if (renewal.outcome === 'unavailable') {
-    const message = `the expired token could not be renewed: ${renewal.reason}`
-    throw toolFailure({ kind: 'failed', status: null, message, arrived: false }, call.trace.execution_id ?? '')
-  }
-  refuseInactive(renewal.account)
-  return renewal.account
-}
-
-interface Task {
-  connector: Connector
-  tool: Tool
-  input: JsonObject
-}
-
-/** Calls the tool. After a 401 it renews the token and tries once more; a second 401 makes the account `EXPIRED` (G45). */
-async function callTool(call: ExecuteTool, account: Account, task: Task): Promise<ToolAnswer> {
-  const first = await send(call, account, task)
-  if (first.kind !== 'unauthorized') return first
-  if (!isRenewable(account)) return refused(call, account, first)
-  const renewal = await renew(call, account)
-  if (renewal.outcome !== 'renewed') return first
-  const second = await send(call, renewal.account, task)
-  return second.kind === 'unauthorized' ? refused(call, renewal.account, second) : second
-}
-
-/** Sends once; a call that arrived at the third party sets `last_used_at`, whatever came back (G26). */
-async function send({ environment, thirdParty }: ExecuteTool, account: Account, { connector, tool, input }: Task) {
-  const answer = await thirdParty.call(connector, tool, account, input)
-  const arrived = 'arrived' in answer ? answer.arrived : answer.kind !== 'unsendable'
-  if (arrived) {
-    environment.model.transact(() => {
-      const current = environment.model.tables.accounts.get(account.id)
-      if (current) environment.model.tables.accounts.put({ ...current, last_used_at: now(environment) })
-    })
-  }
-  return answer
-}
-
-function refused({ environment, trace }: ExecuteTool, account: Account, answer: ToolAnswer): ToolAnswer {
-  environment.model.transact(() => {
-    const current = environment.model.tables.accounts.get(account.id)
-    // The account was deleted or given other credentials before the answer came: that stands.
-    if (current?.credentials !== account.credentials) return
-    environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
+/** The input makes a path that would leave the path of the call. */
+function unsendableInput(message: string): ServiceError {
+  const description = `must have other values: ${message}`
+  return new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, {
+    violations: [{ field: 'tool_input', description, constraint: 'path' }],
   })
-  return answer
 }
 
 /** Keywords of schemas whose inputs are named by `properties` alone. */
@@ -155,22 +92,3 @@ function noteUnreadInput({ input_schema: schema, ...tool }: Tool, input: JsonObj
 }
 
 const MAX_WARNINGS = 20
-
-/** The error for a call without a result (G44). Where the call was sent, it has `tool_error_info`. */
-function toolFailure(answer: Exclude<ToolAnswer, { kind: 'result' }>, execution_id: string): ServiceError {
-  const { kind, message: tool_error_message } = answer
-  if (kind === 'unsendable') {
-    const description = `must have other values: ${tool_error_message}`
-    return new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, {
-      violations: [{ field: 'tool_input', description, constraint: 'path' }],
-    })
-  }
-  const answered = kind === 'timed_out' ? null : answer.status
-  const status = kind === 'timed_out' ? 504 : answered === 401 || answered === 403 || answered === 429 ? answered : 500
-  const without = kind === 'timed_out' ? 'timeout' : 'unusable_answer'
-  const tool_error_code = answered !== null && answered >= 400 ? String(answered) : without
-  return new ServiceError('TOOL_ERROR', tool_error_message, {
-    tool: { status, execution_id, tool_error_code, tool_error_message },
-    ...(kind === 'rate_limited' && answer.retry_after !== null && { headers: { 'Retry-After': answer.retry_after } }),
-  })
-}

@@ -1,5 +1,5 @@
 import type { ContractWarning } from '../contract/contract.ts'
-import type { Operation } from '../contract/shapes.ts'
+import type { ServedOperation } from '../contract/shapes.ts'
 import type { AccountStatus } from '../domain/account.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
@@ -31,7 +31,7 @@ export interface RecordedEntry {
   readonly at: number
   readonly realAt: number
   readonly durationMs: number
-  readonly operation: Operation | null
+  readonly operation: ServedOperation | null
   readonly method: string
   /** As it was sent, with its query. For `clock` and `control`: what was done, in one sentence. */
   readonly url: string
@@ -41,8 +41,8 @@ export interface RecordedEntry {
   /** 0 when the connection ended without an answer. */
   readonly status: number
   readonly errorCode: string | null
-  readonly responseHeaders: Readonly<Record<string, string>>
-  readonly responseBody: string
+  readonly responseHeaders: Readonly<Record<string, string | readonly string[]>>
+  readonly responseBody: Uint8Array | string
   readonly client: string | null
   readonly trace: RequestTrace
   /** The environment's own words on the wire, where it has a vocabulary (G48). */
@@ -147,7 +147,7 @@ export interface JournalEntry {
   readonly duration_ms: number
   readonly environment: string
   /** Null for pages, for paths that are not served, and for what was no request of the API. */
-  readonly operation: Operation | null
+  readonly operation: ServedOperation | null
   readonly method: string
   readonly path: string
   readonly query: Readonly<Record<string, string | readonly string[]>>

@@ -1,4 +1,4 @@
-import type { Operation } from '../contract/shapes.ts'
+import type { ServedOperation } from '../contract/shapes.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
 import type { RecordedEntry } from './entry.ts'
@@ -10,7 +10,7 @@ import { documentNameOf, pathOf } from './view.ts'
 export interface NearMiss {
   readonly id: string
   readonly at: Instant
-  readonly operation: Operation | null
+  readonly operation: ServedOperation | null
   readonly method: string
   readonly path: string
   readonly status: number

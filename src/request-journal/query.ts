@@ -1,4 +1,5 @@
-import { isOperation, ROUTES } from '../contract/route.ts'
+import { ROUTES } from '../contract/route.ts'
+import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { milliseconds } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { nearest } from '../domain/suggestion.ts'
@@ -85,13 +86,11 @@ function unknownName(name: string, key: string, allowed: readonly string[]): Jou
 
 /** A mistyped operation would never match, and a count of 0 would look like a proof. */
 function checkOperation(value: JsonValue | undefined): void {
-  if (typeof value !== 'string' || value.includes('*') || isOperation(value)) return
-  throw unknownName(
-    value,
-    value,
-    ROUTES.map(({ operation }) => operation),
-  )
+  if (typeof value !== 'string' || value.includes('*') || SERVED.includes(value)) return
+  throw unknownName(value, value, SERVED)
 }
+
+const SERVED: readonly string[] = [...ROUTES.map(({ operation }) => operation), PROXY_REQUEST]
 
 /** Whether an entry fulfils every condition. */
 export function matches(match: Match, entry: RecordedEntry): boolean {

@@ -55,7 +55,21 @@ export function queryOf({ url }: Pick<RecordedEntry, 'url'>): string {
 
 /** The body of a request as text. */
 export function requestText({ requestBody }: RecordedEntry): string {
-  return typeof requestBody === 'string' ? requestBody : Buffer.from(requestBody).toString()
+  return textOf(requestBody)
+}
+
+/** The body of a response as text. */
+export function responseText({ responseBody }: RecordedEntry): string {
+  return textOf(responseBody)
+}
+
+function textOf(body: Uint8Array | string): string {
+  return typeof body === 'string' ? body : Buffer.from(body).toString()
+}
+
+/** The headers of a response; one that was sent more than once is one list. */
+export function responseHeadersOf({ responseHeaders }: RecordedEntry): [name: string, value: string][] {
+  return Object.entries(responseHeaders).map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')])
 }
 
 /** The tool that an execution names; null for every other request. */
@@ -101,11 +115,8 @@ function requestView(entry: RecordedEntry): JournalMessage {
 }
 
 function responseView(entry: RecordedEntry): JournalMessage {
-  const headers = Object.entries(entry.responseHeaders).map(([name, value]): [string, string] => {
-    const lower = name.toLowerCase()
-    return [lower, maskHeader(lower, value)]
-  })
-  return message(headers, entry.responseBody, { everySecret: false, documentName: documentNameOf(entry) })
+  const headers = responseHeadersOf(entry).map(([name, value]): [string, string] => [name, maskHeader(name, value)])
+  return message(headers, responseText(entry), { everySecret: false, documentName: documentNameOf(entry) })
 }
 
 /** Maps a name on the wire to the document's, which tells the secret fields; undefined without a vocabulary. */

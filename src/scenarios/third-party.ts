@@ -77,7 +77,8 @@ function isCodeGrant(body: JsonValue | undefined): boolean {
   return typeof body === 'object' && own(body as JsonObject, 'grant_type') === 'authorization_code'
 }
 
-function bodyOf(text: string, type: string): JsonValue | undefined {
+/** A body by its media type: the fields of a form, JSON, or a text; undefined when there is none. */
+export function bodyOf(text: string, type: string): JsonValue | undefined {
   if (type.toLowerCase().startsWith('application/x-www-form-urlencoded')) return fieldsOf(new URLSearchParams(text))
   if (text === '') return undefined
   try {
@@ -87,7 +88,8 @@ function bodyOf(text: string, type: string): JsonValue | undefined {
   }
 }
 
-function fieldsOf(parameters: URLSearchParams): JsonObject {
+/** A list where a parameter was sent more than once. */
+export function fieldsOf(parameters: URLSearchParams): JsonObject {
   const fields = Object.create(null) as JsonObject
   for (const name of new Set(parameters.keys())) {
     const [first = '', ...more] = parameters.getAll(name)

@@ -5,7 +5,7 @@ import { ServiceError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { isLoopback } from '../domain/loopback.ts'
-import type { ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
+import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
 import { HttpClient, type Received } from './http-client.ts'
@@ -82,6 +82,10 @@ interface Sending {
 }
 
 const TOKEN_TIMEOUT = 10_000
+/** As long as a tool waits that names no time. */
+const FORWARD_TIMEOUT = 30_000
+/** What only the service tells the in-process third parties. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([ACCOUNT_HEADER, TOOL_HEADER, CALL_HEADER])
 /** Characters that are kept of each answer. */
 const KEPT_ANSWER = 2048
 
@@ -130,6 +134,26 @@ class ThirdPartyClient implements ThirdParty {
       const message = `the call of ${tool.name} could not be made: ${error instanceof Error ? error.message : 'unknown'}`
       return { kind: 'failed', status: null, message, arrived }
     }
+  }
+
+  async forward(connector: Connector, account: Account, sent: ForwardedRequest): Promise<ForwardedAnswer> {
+    const api = this.#apiAddress(connector)
+    if (typeof api === 'string') return { kind: 'failed', status: null, message: api, arrived: false }
+    const { method, path, query: search, headers, body } = sent
+    const request: OutgoingRequest = {
+      method,
+      origin: api.origin,
+      path: `${api.prefix}${path}`,
+      search,
+      query: [],
+      headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name))),
+      body,
+    }
+    this.#environment.model.transact(() => {
+      SCHEMES[connector.authorization_type].present(request, account.credentials, this.#context(connector))
+    })
+    const { received } = await this.#send(connector, account, { request, kind: 'api', timeout: FORWARD_TIMEOUT })
+    return received.kind === 'answer' ? received : unanswered(received)
   }
 
   async obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R> {
@@ -337,10 +361,7 @@ interface UsableAnswer extends JsonObject {
 
 /** What the service makes of an answer (G44); a usable one still becomes the tool's result. */
 function readAnswer(received: Received): UsableAnswer | ToolAnswer {
-  if (received.kind === 'timed_out')
-    return { kind: 'timed_out', message: `the third party did not answer: ${received.message}`, arrived: received.sent }
-  if (received.kind === 'broken')
-    return { kind: 'failed', status: null, message: received.message, arrived: received.sent }
+  if (received.kind !== 'answer') return unanswered(received)
   const { status, headers } = received
   const body = bodyOf(received)
   if (status >= 400) return errorOf(status, body ?? null, headers['retry-after'] ?? null)
@@ -349,6 +370,12 @@ function readAnswer(received: Received): UsableAnswer | ToolAnswer {
   if (body === undefined)
     return unusable(`the third party answered ${String(status)} with a body that is not usable JSON`)
   return { status, headers: headers as JsonObject, body }
+}
+
+/** No answer in time, or a connection that broke. */
+function unanswered({ kind, message, sent }: Exclude<Received, { kind: 'answer' }>) {
+  if (kind === 'broken') return { kind: 'failed', status: null, message, arrived: sent } as const
+  return { kind, message: `the third party did not answer: ${message}`, arrived: sent } as const
 }
 
 function isToolAnswer(answer: UsableAnswer | ToolAnswer): answer is ToolAnswer {

@@ -68,13 +68,17 @@ export class HttpClient {
   }
 }
 
-function target({ path, query }: OutgoingRequest): string {
-  if (query.length === 0) return path
-  return `${path}?${query.map(([name, value]) => `${encodePart(name)}=${encodePart(value)}`).join('&')}`
+function target({ path, search = '', query }: OutgoingRequest): string {
+  if (query.length === 0) return search === '' ? path : `${path}?${search}`
+  const added = query.map(([name, value]) => `${encodePart(name)}=${encodePart(value)}`).join('&')
+  return search === '' ? `${path}?${added}` : `${path}?${search}&${added}`
 }
 
+/** Methods whose requests have no body unless there is one to send (RFC 9110 8.6). */
+const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
+
 function lengthOf(method: string, body: string): Record<string, number> {
-  return body === '' && (method === 'GET' || method === 'DELETE') ? {} : { 'Content-Length': body.length }
+  return body === '' && WITHOUT_BODY.has(method) ? {} : { 'Content-Length': body.length }
 }
 
 function receive(request: ClientRequest, body: string, timeout: number): Promise<Received> {

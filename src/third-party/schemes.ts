@@ -16,6 +16,7 @@ import {
   headerOf,
   headerValue,
   type OutgoingRequest,
+  parametersOf,
   type ReceivedRequest,
 } from './wire.ts'
 
@@ -199,9 +200,13 @@ const oauth1: Scheme = {
       ['oauth_nonce', context.environment.ids.opaque()],
       ['oauth_version', '1.0'],
     ]
-    const { method, path, query } = request
+    const { method, path } = request
     const url = `${request.origin}${path}`
-    const signature = oauth1Signature({ method, url, parameters: [...query, ...oauth] }, client_secret, '')
+    const signature = oauth1Signature(
+      { method, url, parameters: [...parametersOf(request), ...oauth] },
+      client_secret,
+      '',
+    )
     const sent = [...oauth, ['oauth_signature', signature] as const]
     const fields = sent.map(([name, value]) => `${name}="${encodePart(value)}"`)
     request.headers['Authorization'] = `OAuth ${[realm(context.connector), ...fields].join(', ')}`
@@ -288,7 +293,8 @@ const temporaryKey: Scheme = {
     const { access_key_id = '', secret_access_key = '', session_token = '' } = credentials.trusted_idp ?? {}
     if (access_key_id === '') return
     const date = now(context.environment)
-    const { method, path, query, body } = request
+    const { method, path, body } = request
+    const query = parametersOf(request)
     const signature = keySignature({ method, path, query, date, session: session_token, body }, secret_access_key)
     request.headers['X-Date'] = date
     request.headers['X-Session-Token'] = session_token

@@ -20,8 +20,15 @@ export interface OutgoingRequest {
   /** Encoded, without the query. */
   path: string
   query: (readonly [name: string, value: string])[]
+  /** A query that is sent as it is, in front of `query`. */
+  search?: string
   headers: Record<string, string>
-  body: string
+  body: string | Buffer
+}
+
+/** Every parameter of a request. */
+export function parametersOf({ search = '', query }: OutgoingRequest): (readonly [name: string, value: string])[] {
+  return search === '' ? query : [...new URLSearchParams(search), ...query]
 }
 
 export interface WireAnswer {
@@ -92,7 +99,8 @@ export function sendAnswer(response: ServerResponse, answer: WireAnswer): void {
  * A body as a text of octets, to be written as Latin-1 together with the headers. With UTF-8 node would write the headers
  * in UTF-8 too, and with a buffer it would write headers and body separately, which takes longer.
  */
-export function octets(body: string): string {
+export function octets(body: string | Buffer): string {
+  if (typeof body !== 'string') return body.toString('latin1')
   return isAscii(body) ? body : Buffer.from(body, 'utf8').toString('latin1')
 }
 

@@ -2,13 +2,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import { type Disagreement, disagreementsOf, readJson } from '../contract/prism-check.ts'
 import type { PrismValidator } from '../contract/prism-validator.ts'
-import type { Operation } from '../contract/shapes.ts'
+import { type Operation, PROXY_REQUEST } from '../contract/shapes.ts'
 import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
 import type { PrismCheck } from '../documents/report-schemas.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
 import { KEPT, type RecordedEntry } from '../request-journal/entry.ts'
-import { pathOf, queryOf, requestText } from '../request-journal/view.ts'
+import { pathOf, queryOf, requestText, responseHeadersOf, responseText } from '../request-journal/view.ts'
 
 /** The journal of an environment. */
 export interface JournalOf {
@@ -87,10 +87,10 @@ const BEFORE_THE_CHECK: ReadonlySet<string> = new Set([
 /** An error of the mock's disk, which no operation declares. */
 const BESIDE_THE_OPERATIONS = 'STORAGE_UNAVAILABLE'
 
-/** Undefined for entries without an operation. */
+/** Undefined for entries without a contract. */
 function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
   const { operation, kind, vocabulary } = entry
-  if (kind !== 'request' || operation === null) return undefined
+  if (kind !== 'request' || operation === null || operation === PROXY_REQUEST) return undefined
   const request = uncheckedRequest(entry)
   const answer = uncheckedAnswer(entry)
   const query = queryOf(entry)
@@ -108,7 +108,7 @@ function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
       requestViolations: request ? undefined : inDocumentWords(entry),
       response: {
         status: entry.status,
-        headers: lowerCase(Object.entries(entry.responseHeaders)),
+        headers: Object.fromEntries(responseHeadersOf(entry)),
         body: answer ? undefined : answeredBody(entry, operation),
       },
       responseViolations: answer ? undefined : entry.responseViolations,
@@ -135,9 +135,11 @@ function sentBody(entry: RecordedEntry, operation: Operation): string {
   return JSON.stringify(bodyInDocumentWords(operation, readJson(text), vocabulary))
 }
 
-function answeredBody({ responseBody, status, vocabulary }: RecordedEntry, operation: Operation): unknown {
-  if (responseBody === '') return undefined
-  const body = JSON.parse(responseBody) as JsonValue
+function answeredBody(entry: RecordedEntry, operation: Operation): unknown {
+  const { status, vocabulary } = entry
+  const text = responseText(entry)
+  if (text === '') return undefined
+  const body = JSON.parse(text) as JsonValue
   return vocabulary ? answerInDocumentWords(operation, { status, body }, vocabulary) : body
 }
 

@@ -109,6 +109,7 @@ function thirdParty(
   const unused = () => Promise.reject(new Error('not part of this flow'))
   return {
     call: unused,
+    forward: unused,
     refresh: unused,
     obtain: async (connector, _account, conclude) => conclude(ofType(connector, await answer('own'))),
     redeem: async (_connector, _account, { code, redirectUri }, conclude) => {

@@ -1,7 +1,7 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { ada, appSeed, credentialsOf, run } from './app-seed.ts'
+import { withServer } from '../support/server.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 const OK = { name: 'do', answers: { body: { ok: true } } }
@@ -215,16 +215,3 @@ describe('a third party that answers 401 (G45)', () => {
     )
   })
 })
-
-async function withServer(listener: RequestListener, work: (base_url: string) => Promise<void>): Promise<void> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  try {
-    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  } finally {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-}

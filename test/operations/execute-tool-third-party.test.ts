@@ -1,22 +1,8 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { ada, appSeed, run } from './app-seed.ts'
+import { withServer } from '../support/server.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-
-/** A third party of the test's own, that a connector names with `base_url`. */
-async function withServer(listener: RequestListener, work: (base_url: string) => Promise<void>): Promise<void> {
-  const server: Server = createServer(listener)
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  try {
-    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  } finally {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-}
 
 /** Runs the one tool of a connector whose third party answers like that. */
 function answering(answer: object, work: (mock: TestToolmock) => Promise<void>): Promise<void> {

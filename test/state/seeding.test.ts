@@ -311,6 +311,7 @@ function recorder(accepted: [string, Credentials][]): ThirdParty {
   }
   return {
     call: unexpected,
+    forward: unexpected,
     obtain: unexpected,
     refresh: unexpected,
     redeem: unexpected,

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain
 import { LIFECYCLE_EVENTS } from '../../domain/lifecycle.ts'
 import type { Environment } from '../../state/environment.ts'
 import type { RecordedEntry } from '../entry.ts'
-import { parsedBody, pathOf, queryOf, requestText } from '../view.ts'
+import { parsedBody, pathOf, queryOf, requestText, responseText } from '../view.ts'
 
 /** Everything that an explanation may use. */
 export interface Evidence {
@@ -55,8 +55,9 @@ export function sentText(entry: RecordedEntry, field: string): string | undefine
 }
 
 /** The body of an entry's answer, by the document's names. */
-export function answerOf({ responseBody, status, operation, vocabulary }: RecordedEntry): JsonObject {
-  const body: JsonValue = parsedBody(responseBody) ?? null
+export function answerOf(entry: RecordedEntry): JsonObject {
+  const { status, operation, vocabulary } = entry
+  const body: JsonValue = parsedBody(responseText(entry)) ?? null
   const answer = vocabulary && operation ? answerInDocumentWords(operation, { status, body }, vocabulary) : body
   return isJsonObject(answer) ? answer : {}
 }

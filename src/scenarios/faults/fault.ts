@@ -9,8 +9,8 @@ import type { Pauses } from '../pauses.ts'
 /** An answer as it is sent. */
 export interface EncodedAnswer {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly body: string | Buffer
 }
 
 /** An answer in place of the plain one, before it is encoded; a text is sent as it is, anything else as JSON. */

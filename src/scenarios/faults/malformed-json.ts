@@ -8,6 +8,8 @@ export const malformedJson = defineFault({
   example: {},
   sentence: () => 'breaks the body, which is no JSON any more',
   phase: 'delivery',
-  deliver: ({ response }, { status, headers, body }) =>
-    sendWhole(response, { status, headers, body: body === '' ? '{' : `${body.slice(0, -1)},` }),
+  deliver: ({ response }, { status, headers, body }) => {
+    const text = body.toString()
+    return sendWhole(response, { status, headers, body: text === '' ? '{' : `${text.slice(0, -1)},` })
+  },
 })

@@ -1,0 +1,81 @@
+import { PROXY_REQUEST } from '../contract/shapes.ts'
+import { invalidField } from '../domain/errors.ts'
+import type { ForwardedRequest } from '../domain/ports.ts'
+import type { ProxiedAnswer } from '../operations/proxy.ts'
+import type { WireAnswer } from './answer.ts'
+import type { ProxyContext, RequestContext } from './request-context.ts'
+
+export const PROXY_ROUTE: RequestContext['route'] = { operation: PROXY_REQUEST, bearer: true }
+
+/** Every path of the proxy. Express decodes parameters and the proxy does not, so it has none. */
+export const PROXY_PATHS = /^\/proxy(?=\/|$)/
+
+/** Headers of one connection (RFC 9110 7.6.1). */
+const OF_THE_CONNECTION = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
+
+/** What is for the service: the caller's bearer token, the account, and how the request came to it. */
+const FOR_THE_SERVICE = [
+  'authorization',
+  'connection_name',
+  'connected_account_id',
+  'identifier',
+  'organization_id',
+  'user_id',
+  'content-length',
+  'expect',
+  'host',
+]
+
+/** The request as it goes on. @throws ServiceError VALIDATION_FAILED for a path that would leave the third party's API */
+export function forwardedRequest({ request, rawBody }: ProxyContext): ForwardedRequest {
+  const { method, url, query } = request
+  const [, path = ''] = /^(?:https?:\/\/[^/?]*)?\/proxy([^?]*)/i.exec(url) ?? []
+  if (path.split('/').some(leavesPath)) {
+    throw invalidField('path', 'must have no part that is "." or "..", however it is encoded', 'path')
+  }
+  const dropped = new Set([...FOR_THE_SERVICE, ...OF_THE_CONNECTION, ...namesIn(request.headers.connection)])
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined && !dropped.has(name)) headers[name] = String(value)
+  }
+  return { method, path: path || '/', query, headers, body: rawBody }
+}
+
+/** Servers decode a part before they resolve it, some also the separators in it. */
+function leavesPath(part: string): boolean {
+  const decoded = part.replaceAll(/%2e/gi, '.').replaceAll(/%2f|%5c/gi, '/')
+  return decoded.split(/[/\\]/).some((each) => each === '.' || each === '..')
+}
+
+/** Names that a `Connection` header lists. */
+function namesIn(connection: string | string[] = ''): string[] {
+  return String(connection)
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+}
+
+/** What the service says of an answer itself. A challenge is about the account's credential, and not the caller's token (G45). */
+const NOT_PASSED_ON = ['content-length', 'x-request-id', 'www-authenticate']
+
+/** The answer as the third party gave it, but for the headers of its connection and of the service. */
+export function proxiedAnswer({ status, headers, body }: ProxiedAnswer, requestId: string): WireAnswer {
+  const dropped = new Set([...NOT_PASSED_ON, ...OF_THE_CONNECTION, ...namesIn(headers['connection'])])
+  // The length that an answer to HEAD names is that of a body which it does not have.
+  const length = headers['content-length'] ?? (body.length === 0 ? undefined : String(body.length))
+  const passed: Record<string, string | string[]> = { 'X-Request-Id': requestId }
+  if (length !== undefined) passed['Content-Length'] = length
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !dropped.has(name)) passed[name] = value
+  }
+  return { status, headers: passed, text: body }
+}

@@ -1,0 +1,48 @@
+import { isUtf8 } from 'node:buffer'
+import type { Operation } from '../contract/shapes.ts'
+import type { Locator, LocatorNames } from '../domain/locator.ts'
+import type { ForwardedAnswer, ForwardedRequest } from '../domain/ports.ts'
+import { connectorOf, locateAccount } from './accounts.ts'
+import { refuseDisabled } from './connections.ts'
+import type { Call } from './operation.ts'
+import { callThirdParty, refuseInactive, toolError } from './third-party-calls.ts'
+
+type ProxyCall = Pick<Call<Operation>, 'environment' | 'thirdParty' | 'documentedOnly' | 'trace'>
+
+/** An answer as the third party gave it. */
+export type ProxiedAnswer = Extract<ForwardedAnswer, { kind: 'answer' }>
+
+/** The headers that name the account. */
+const HEADERS: LocatorNames = { id: 'connected_account_id', connector: 'connection_name' }
+
+/** The account that the headers of a request name; an identifier is UTF-8, which Node reads as Latin-1. */
+export function locatorOf(headers: Readonly<Record<string, string | string[] | undefined>>): Locator {
+  const text = (name: string): string => {
+    const octets = Buffer.from(String(headers[name] ?? ''), 'latin1')
+    return octets.toString(isUtf8(octets) ? 'utf8' : 'latin1')
+  }
+  return {
+    id: text(HEADERS.id),
+    connector: text(HEADERS.connector),
+    identifier: text('identifier'),
+    organization_id: text('organization_id'),
+    user_id: text('user_id'),
+  }
+}
+
+/** /proxy/{path}: hands a request on to the third party of an account; refresh, 401 and state as for a tool's call (G44 to G46). */
+export async function proxyRequest(
+  call: ProxyCall,
+  locator: Locator,
+  request: ForwardedRequest,
+): Promise<ProxiedAnswer> {
+  const { environment, thirdParty, trace } = call
+  const located = locateAccount(call, locator, HEADERS)
+  const connector = connectorOf(environment, located)
+  refuseDisabled(environment, connector.connector)
+  refuseInactive(located)
+  trace.execution_id = environment.ids.id('exec')
+  const answer = await callThirdParty(call, located, (account) => thirdParty.forward(connector, account, request))
+  if (answer.kind !== 'answer') throw toolError(answer, trace.execution_id)
+  return answer
+}

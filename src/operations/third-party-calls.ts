@@ -1,0 +1,110 @@
+import type { Account } from '../domain/account.ts'
+import { ServiceError } from '../domain/errors.ts'
+import type { ForwardedAnswer, ThirdParty, ToolAnswer } from '../domain/ports.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
+import { type Environment, now } from '../state/environment.ts'
+import { isExpired, isRenewable, renew } from './renewal.ts'
+
+interface Context {
+  readonly environment: Environment
+  readonly thirdParty: ThirdParty
+  readonly trace: RequestTrace
+}
+
+/** What a third party answered to the call of a tool, or to a request of the proxy. */
+type Answer = ToolAnswer | ForwardedAnswer
+
+/**
+ * Calls a third party for an account (G45, G46). A token that has expired is renewed first. After a 401 the token is renewed
+ * and the call is made once more; a second 401 makes the account `EXPIRED`.
+ * @throws ServiceError ACCOUNT_NOT_ACTIVE when the renewal is refused, TOOL_ERROR when it is not possible
+ */
+export async function callThirdParty<A extends Answer>(
+  context: Context,
+  located: Account,
+  call: (account: Account) => Promise<A>,
+): Promise<A> {
+  const account = await usableAccount(context, located)
+  const first = await send(context, account, call)
+  if (!isUnauthorized(first)) return first
+  if (!isRenewable(account)) return refused(context, account, first)
+  const renewal = await renew(context, account)
+  if (renewal.outcome !== 'renewed') return first
+  const second = await send(context, renewal.account, call)
+  return isUnauthorized(second) ? refused(context, renewal.account, second) : second
+}
+
+const ADVICE: Readonly<Record<Account['status'], string>> = {
+  ACTIVE: '',
+  EXPIRED: 'send its user through a new magic link, or update it with live credentials',
+  PENDING_AUTH: 'its user has not given consent yet; create a magic link, or update it with live credentials',
+  PENDING_VERIFICATION: 'verify its user with the auth_request_id of the redirect',
+  DISCONNECTED: 'send its user through a new magic link, or update it with live credentials',
+}
+
+/** @throws ServiceError ACCOUNT_NOT_ACTIVE, a 400 with code 9 (G44); clients look for words of the message */
+export function refuseInactive({ id, connector, identifier, status }: Account): void {
+  if (status === 'ACTIVE') return
+  const account = `connected_account ${id} of connector ${connector}, identifier ${identifier},`
+  const message = `${account} is ${status}: authorization is needed, ${ADVICE[status]}`
+  throw new ServiceError('ACCOUNT_NOT_ACTIVE', message)
+}
+
+/** The account, renewed first when its token has expired (G46). */
+async function usableAccount(context: Context, account: Account): Promise<Account> {
+  if (!isExpired(context.environment, account)) return account
+  const renewal = await renew(context, account)
+  if (renewal.outcome === 'unavailable') {
+    const message = `the expired token could not be renewed: ${renewal.reason}`
+    throw toolError({ kind: 'failed', status: null, message, arrived: false }, context.trace.execution_id ?? '')
+  }
+  refuseInactive(renewal.account)
+  return renewal.account
+}
+
+/** Sends once; a call that arrived at the third party sets `last_used_at`, whatever came back (G26). */
+async function send<A extends Answer>(
+  { environment }: Context,
+  account: Account,
+  call: (account: Account) => Promise<A>,
+): Promise<A> {
+  const answer = await call(account)
+  const arrived = 'arrived' in answer ? answer.arrived : answer.kind !== 'unsendable'
+  if (arrived) {
+    environment.model.transact(() => {
+      const current = environment.model.tables.accounts.get(account.id)
+      if (current) environment.model.tables.accounts.put({ ...current, last_used_at: now(environment) })
+    })
+  }
+  return answer
+}
+
+function isUnauthorized(answer: Answer): boolean {
+  return 'status' in answer && answer.status === 401
+}
+
+function refused<A extends Answer>({ environment, trace }: Context, account: Account, answer: A): A {
+  environment.model.transact(() => {
+    const current = environment.model.tables.accounts.get(account.id)
+    // The account was deleted or given other credentials before the answer came: that stands.
+    if (current?.credentials !== account.credentials) return
+    environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
+  })
+  return answer
+}
+
+/** A call without an answer that can be passed on, or one that says that the third party failed. */
+type Failure = Exclude<ToolAnswer, { kind: 'result' | 'unsendable' }>
+
+/** The error for what the third party did wrong (G44). */
+export function toolError(answer: Failure, execution_id: string): ServiceError {
+  const { kind, message: tool_error_message } = answer
+  const answered = kind === 'timed_out' ? null : answer.status
+  const status = kind === 'timed_out' ? 504 : answered === 401 || answered === 403 || answered === 429 ? answered : 500
+  const without = kind === 'timed_out' ? 'timeout' : 'unusable_answer'
+  const tool_error_code = answered !== null && answered >= 400 ? String(answered) : without
+  return new ServiceError('TOOL_ERROR', tool_error_message, {
+    tool: { status, execution_id, tool_error_code, tool_error_message },
+    ...(kind === 'rate_limited' && answer.retry_after !== null && { headers: { 'Retry-After': answer.retry_after } }),
+  })
+}
