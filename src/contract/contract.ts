@@ -31,7 +31,7 @@ export interface CheckedRequest<Id extends Operation> {
   readonly warnings: readonly ContractWarning[]
   readonly query: Query<Id>
   readonly path: Readonly<Record<string, string>>
-  /** Without output-only fields. */
+  /** Without output-only fields, and without known fields that are null. */
   readonly body: RequestBody<Id>
 }
 
@@ -142,6 +142,7 @@ interface ReadQuery {
 function readQuery(route: Route, text: string): ReadQuery {
   const read: ReadQuery = { values: {}, violations: [], unknown: [] }
   if (text === '') return read
+  if (route.query.length > 0) read.violations.push(...encodingViolations(text))
   const sent = new Map<string, string[]>()
   for (const [name, value] of new URLSearchParams(text)) {
     const values = sent.get(name)
@@ -154,6 +155,25 @@ function readQuery(route: Route, text: string): ReadQuery {
     else read.unknown.push(name === '' ? '""' : shorten(name, 80))
   }
   return read
+}
+
+/** What in a query string is not percent-encoded UTF-8 (G59). */
+function encodingViolations(query: string): FieldViolation[] {
+  if (isWellEncoded(query)) return []
+  const wrong = query.split('&').filter((pair) => !isWellEncoded(pair))
+  return wrong.slice(0, MAX_VIOLATIONS).map((pair) => {
+    const description = ruleAndFound('must be percent-encoded UTF-8', foundValue(pair, []))
+    return { field: shorten(pair.split('=', 1).join(), 80), description, constraint: 'encoding' }
+  })
+}
+
+export function isWellEncoded(query: string): boolean {
+  try {
+    decodeURIComponent(query)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readParameter(parameter: QueryParameter, texts: readonly string[], read: ReadQuery): void {
@@ -193,11 +213,13 @@ function checkBody(operation: Operation, body: unknown): CheckedPart {
   const node = BODY_FIELDS[operation] ?? {}
   const warnings: ContractWarning[] = []
   findForeignFields(node, body, [], warnings)
-  return {
-    value: hasOutputOnly(node, body, warnings) ? withoutOutputOnly(node, body as JsonValue) : body,
-    violations: violations(validator, body),
-    warnings,
-  }
+  const value = meaningful(node, body as JsonValue)
+  return { value, violations: violations(validator, value), warnings }
+}
+
+/** A body without what has no effect: output-only fields (G9), and known fields that are null (G58). */
+export function meaningfulBody(operation: Operation, body: JsonValue): JsonValue {
+  return meaningful(BODY_FIELDS[operation] ?? {}, body)
 }
 
 const BODY_IGNORED: ContractWarning = {
@@ -266,36 +288,38 @@ function warningAt(path: FieldPath, kind: ContractWarning['kind'], description: 
   return { field: fieldName(path), description, kind }
 }
 
-/** Whether a body has an output-only field. The warnings say so, unless there are so many that some were left out. */
-function hasOutputOnly(node: FieldNode, body: unknown, warnings: readonly ContractWarning[]): boolean {
-  if (warnings.length < MAX_VIOLATIONS) return warnings.some(({ kind }) => kind === 'output_only')
-  return containsOutputOnly(node, body)
+/** The same value where all of it has an effect. */
+function meaningful(node: FieldNode, value: JsonValue): JsonValue {
+  return hasIdleField(node, value) ? withoutIdleFields(node, value) : value
+}
+
+function isIdle(known: FieldNode, value: JsonValue | undefined): boolean {
+  return known.outputOnly === true || value === null
 }
 
 /** Walks the known fields and not those of the body, so that a wide body costs nothing. */
-function containsOutputOnly(node: FieldNode, value: unknown): boolean {
+function hasIdleField(node: FieldNode, value: JsonValue): boolean {
   const { items } = node
-  if (Array.isArray(value)) return items !== undefined && value.some((item) => containsOutputOnly(items, item))
+  if (Array.isArray(value)) return items !== undefined && value.some((item) => hasIdleField(items, item))
   if (!isJsonObject(value)) return false
-  return Object.entries(node.fields ?? {}).some(
-    ([key, known]) =>
-      Object.hasOwn(value, key) && (known.outputOnly === true || containsOutputOnly(known, own(value, key))),
-  )
+  return Object.entries(node.fields ?? {}).some(([key, known]) => {
+    const inner = own(value, key)
+    return inner !== undefined && (isIdle(known, inner) || hasIdleField(known, inner))
+  })
 }
 
-/** The body without its output-only fields, which are accepted and ignored (G9). */
-function withoutOutputOnly(node: FieldNode, value: JsonValue): JsonValue {
+function withoutIdleFields(node: FieldNode, value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     const { items } = node
-    return items ? value.map((item) => withoutOutputOnly(items, item)) : value
+    return items ? value.map((item) => withoutIdleFields(items, item)) : value
   }
   if (!isJsonObject(value) || !node.fields) return value
   // `fromEntries` defines own properties, `__proto__` included, and never touches a prototype.
   const kept: JsonObject = Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]) => {
       const known = fieldOf(node, key)
-      if (known?.outputOnly) return []
-      return [[key, known ? withoutOutputOnly(known, inner) : inner]]
+      if (known && isIdle(known, inner)) return []
+      return [[key, known ? withoutIdleFields(known, inner) : inner]]
     }),
   )
   return kept

@@ -1,5 +1,6 @@
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
+import { meaningfulBody } from './contract.ts'
 import type { ObservedExchange } from './observed-exchange.ts'
 import type { PrismInput, PrismViolation, PrismValidator } from './prism-validator.ts'
 import { routeOf } from './route.ts'
@@ -40,6 +41,8 @@ export function disagreementsOf(prism: PrismValidator, exchange: ObservedExchang
  * | an empty `page_size=` is no integer | takes an empty parameter as absent | the same |
  * | parameter names have a case, unknown ones are ignored | ignores case | Prism does not see unknown names |
  * | a repeated form field is a violation | takes the last one | the same as for strict mode |
+ * | a query that is not well percent-encoded is a violation (G59) | sees it decoded | those violations do not count |
+ * | `null` for a known field counts as absent (G58) | is of another type | Prism does not see that field |
  * | a body where none belongs is a warning | 415 | Prism does not see that body |
  * | a body where none belongs in an answer is a violation | does not look | that violation does not count |
  */
@@ -47,7 +50,7 @@ function comparable(exchange: ObservedExchange, operation: Operation): FieldViol
   const query = new URLSearchParams(exchange.request.query)
   const form = new URLSearchParams(isForm(operation) ? exchange.request.body : '')
   return (exchange.requestViolations ?? []).filter(({ field, constraint }) => {
-    if (constraint === 'unknown') return false
+    if (constraint === 'unknown' || constraint === 'encoding') return false
     if (constraint === 'type' && form.getAll(field).length > 1) return false
     return !(constraint === 'type' && isLoose(operation, field, query.get(field)))
   })
@@ -70,8 +73,12 @@ function prismInput(exchange: ObservedExchange, operation: Operation): PrismInpu
     path,
     query: new URLSearchParams(known),
     headers: route.bodyMediaType === null ? {} : headers,
-    body: route.bodyMediaType === null || body === '' ? undefined : isForm(operation) ? body : readJson(body),
+    body: route.bodyMediaType === null || body === '' ? undefined : prismBody(operation, body),
   }
+}
+
+function prismBody(operation: Operation, text: string): unknown {
+  return isForm(operation) ? text : meaningfulBody(operation, readJson(text))
 }
 
 /** Parses JSON as the operations do: after a byte order mark too. */

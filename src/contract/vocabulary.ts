@@ -1,6 +1,7 @@
 import { type FieldViolation, ServiceError } from '../domain/errors.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
+import { isWellEncoded } from './contract.ts'
 import { ERROR_WORDS, OPERATION_WORDS, type OperationWords, type WordNode } from './generated/word-tables.ts'
 import { PROXY_REQUEST, type ServedOperation } from './shapes.ts'
 
@@ -29,7 +30,8 @@ export function bodyInDocumentWords(operation: ServedOperation, body: JsonValue,
 /** The query of a request in the document's words. */
 export function queryInDocumentWords(operation: ServedOperation, query: string, vocabulary: Vocabulary): string {
   const known = wordsOf(operation)?.query
-  if (!known || query === '') return query
+  // The contract check refuses such a query, and has to see it as it was sent (G59).
+  if (!known || query === '' || !isWellEncoded(query)) return query
   const translate = (word: string): string => vocabulary.document(word)
   const pairs = [...new URLSearchParams(query)].map(([sent, value]): [string, string] => {
     const name = translatedParameter(known, sent, translate)

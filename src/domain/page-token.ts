@@ -4,7 +4,7 @@ import { ruleAndFound, ServiceError } from './errors.ts'
 /** A position in creation order, seen from one side: rows with a greater sequence, or with a smaller one (G4). */
 export type Position = { after: number } | { before: number }
 
-/** What a page token is bound to: the listing and its filters, in a fixed order. */
+/** What a page token is bound to: environment, listing and filters, in a fixed order (G4, G60). */
 export type Binding = readonly (readonly [name: string, value: string | readonly string[] | undefined])[]
 
 /** Opaque base64url of a position, bound to the filters it was issued for. */

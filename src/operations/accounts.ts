@@ -248,7 +248,11 @@ function page(
   filter: AccountFilter,
   { size, token }: { size: number; token: string | undefined },
 ) {
-  const binding: Binding = [['listing', listing], ...Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1))]
+  const binding: Binding = [
+    ['environment', environment.name],
+    ['listing', listing],
+    ...Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1)),
+  ]
   const position: Position = token ? decodePageToken(token, binding) : { after: 0 }
   const { rows, total, has_previous, has_next } = environment.model.accountIndex.page(filter, position, size)
   // Both sides of the page, also of one whose accounts were all deleted.

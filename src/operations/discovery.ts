@@ -12,7 +12,7 @@ import type { Call, Reply } from './operation.ts'
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
   const matches = matching(query)
   const tools = toolsAt(environment, connectorsFor(environment, query)).filter(({ item }) => matches(item))
-  const { items, ...rest } = page('tools', tools, query)
+  const { items, ...rest } = page(environment, 'tools', tools, query)
   const listed = query['filter.summary']
     ? { tool_names: items.map(({ tool }) => tool.name) }
     : { tools: items.map((item) => toolView(environment, item)) }
@@ -31,7 +31,7 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
       .filter(({ item }) => matches(item))
       .map(({ position, item }) => ({ position, item: { ...item, account } }))
   })
-  const { items, ...rest } = page('scoped tools', tools, query)
+  const { items, ...rest } = page(environment, 'scoped tools', tools, query)
   const views = items.map((item) => ({
     tool: toolView(environment, item),
     identifier,
@@ -44,7 +44,7 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
 export function listAvailableTools({ environment, query }: Call<'list_available_tools'>): Reply {
   const matches = chosen(query)
   const tools = toolsAt(environment, connectorsOf(environment)).filter(({ item }) => matches(item))
-  const { items, ...rest } = page('available tools', tools, query)
+  const { items, ...rest } = page(environment, 'available tools', tools, query)
   return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }
 }
 
@@ -54,14 +54,14 @@ export function listProviders({ environment, query }: Call<'list_providers'>): R
   const providers = positioned(environment.model.tables.providers).filter(
     ({ item }) => (!type || item.is_custom === (type === 'CUSTOM')) && (!identifier || item.identifier === identifier),
   )
-  const { items, ...rest } = page('providers', providers, query)
+  const { items, ...rest } = page(environment, 'providers', providers, query)
   return { status: 200, body: { providers: items.map(providerView), ...rest } }
 }
 
 /** GET /connections/app: the connections of account types, a page at a time. */
 export function listAppConnections({ environment, query }: Call<'list_app_connections'>): Reply {
   const connections = positioned(environment.model.tables.connections).filter(({ item }) => isOfAccounts(item))
-  const { items, ...rest } = page('connections', connections, query)
+  const { items, ...rest } = page(environment, 'connections', connections, query)
   return { status: 200, body: { connections: items, ...rest } }
 }
 
@@ -155,12 +155,13 @@ function positioned<T>(table: { placed(): Iterable<readonly [number, T]> }): Pos
 
 /** One page of a list that is short enough to scan. Its tokens are bound to every parameter but those of paging (G4). */
 function page<T>(
+  { name }: Environment,
   listing: string,
   list: readonly Positioned<T>[],
   { page_size, page_token, ...filter }: { page_size?: number; page_token?: string },
 ) {
-  const filters = Object.entries(filter).map(([name, value]) => [name, JSON.stringify(value)] as const)
-  const binding: Binding = [['listing', listing], ...filters]
+  const filters = Object.entries(filter).map(([field, value]) => [field, JSON.stringify(value)] as const)
+  const binding: Binding = [['environment', name], ['listing', listing], ...filters]
   // Positions in tokens begin with 1.
   const from: Position = page_token ? decodePageToken(page_token, binding) : { after: 0 }
   const length = page_size || 10

@@ -85,8 +85,11 @@ const CHANGEABLE = [
   'proxy_url',
 ] as const satisfies readonly (keyof Provider)[]
 
+/** The fields that are given; an empty icon_src counts as absent (G58). */
 function changes(body: { [Field in (typeof CHANGEABLE)[number]]?: Provider[Field] | undefined }): Partial<Provider> {
-  return Object.fromEntries(CHANGEABLE.flatMap((field) => (body[field] === undefined ? [] : [[field, body[field]]])))
+  const { icon_src, ...rest } = body
+  const given = { ...rest, icon_src: icon_src || undefined }
+  return Object.fromEntries(CHANGEABLE.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]]])))
 }
 
 function withPatterns(provider: Provider): Provider {

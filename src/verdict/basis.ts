@@ -9,6 +9,7 @@ const OF_CONSTRAINT: Readonly<Record<string, string>> = {
   output_only: 'convention:G9',
   alias: 'convention:G11',
   repeated: 'convention:G5',
+  encoding: 'document:4.1',
   scheme: 'document:5.3',
 }
 const OF_CODE: Readonly<Record<string, string>> = {

@@ -156,7 +156,7 @@ describe('checkRequest on a query', () => {
 describe('checkRequest on a body', () => {
   it.each([
     [{ identifier: 'a', connector: 5 }, 'connector', 'type', 'must be a string; found 5'],
-    [{ identifier: 'a', connector: null }, 'connector', 'type', 'must be a string; found null'],
+    [{ identifier: 'a', connector: null }, 'connector', 'required', 'is required'],
     [{ identifier: 'a', connector: ['x'] }, 'connector', 'type', 'must be a string; found an array of 1 item'],
     [{ identifier: 'a' }, 'connector', 'required', 'is required'],
     [[], 'body', 'type', 'must be an object; found an empty array'],
@@ -235,6 +235,48 @@ describe('checkRequest on a body', () => {
     expect(strict.violations.map(({ field, constraint }) => [field, constraint])).toEqual(
       fields.map((field) => [field, 'unknown']),
     )
+  })
+
+  it('takes null for a known field as absent, at every level, but not inside a free-form object (G58)', () => {
+    const body = {
+      connector: 'a',
+      identifier: 'b',
+      user_id: null,
+      connected_account: { api_config: { a: null }, authorization_details: { oauth_token: null, static_auth: null } },
+    }
+    expect(check('create_connected_account', '', body)).toMatchObject({
+      violations: [],
+      body: {
+        connector: 'a',
+        identifier: 'b',
+        connected_account: { api_config: { a: null }, authorization_details: {} },
+      },
+    })
+    expect(check('create_connected_account', '', body).body).not.toHaveProperty('user_id')
+    expect(check('create_connected_account', '', { connector: null, identifier: 'b' }).violations).toMatchObject([
+      { field: 'connector', constraint: 'required' },
+    ])
+    expect(check('execute_tool', '', { tool_name: 'a', tool_input: { x: null } }).body).toEqual({
+      tool_name: 'a',
+      tool_input: { x: null },
+    })
+  })
+
+  it.each([
+    ['a percent sign alone', 'identifier=100%', 'identifier'],
+    ['digits that are none', 'identifier=%zz', 'identifier'],
+    ['octets that are not UTF-8', 'identifier=%ff', 'identifier'],
+    ['an octet of UTF-8 that stands alone', 'identifier=%c3&user_id=%a9', 'identifier'],
+    ['the name of a parameter', 'identifier%=a', 'identifier%'],
+    ['an unknown parameter', 'colour=%', 'colour'],
+  ])('refuses a query that is not well percent-encoded: %s (G59)', (_name, query, field) => {
+    const [violation] = check('list_connected_accounts', query).violations
+    expect(violation).toMatchObject({ field, constraint: 'encoding' })
+    expect(check('list_connected_accounts', query.replaceAll('%', '%25')).violations).toEqual([])
+  })
+
+  it('does not read the query of an operation that takes none', () => {
+    expect(check('list_connections', 'colour=%').violations).toEqual([])
   })
 
   it('accepts anything in a free-form object', () => {

@@ -94,11 +94,14 @@ function wireRequest(request: IncomingMessage): WireRequest {
     method: request.method ?? '',
     path,
     query: new URLSearchParams(query),
+    sentQuery: query,
     headers: { ...request.headers, connection: 'close' },
   }
 }
 
-function urlOf({ path, query }: WireRequest): string {
-  const text = query.toString()
+/** A query that is not changed stays as it was sent. */
+function urlOf({ path, query, sentQuery }: WireRequest): string {
+  const isChanged = query.toString() !== new URLSearchParams(sentQuery).toString()
+  const text = isChanged ? query.toString() : sentQuery
   return text === '' ? path : `${path}?${text}`
 }

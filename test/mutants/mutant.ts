@@ -28,6 +28,8 @@ export interface WireRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
+  /** The query as it was sent. */
+  readonly sentQuery: string
   readonly headers: Record<string, string | string[] | undefined>
 }
 

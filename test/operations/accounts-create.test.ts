@@ -58,7 +58,7 @@ describe('POST /connected_accounts', () => {
     ['connector', { connector: 'mail!', identifier: 'ada@example.com' }],
     ['connector', { connector: '', identifier: 'ada@example.com' }],
     ['organization_id', { ...ADA, organization_id: ['org_1'] }],
-    ['user_id', { ...ADA, user_id: null }],
+    ['user_id', { ...ADA, user_id: 5 }],
     ['connected_account', { ...ADA, connected_account: 'x' }],
     ['connected_account.api_config', { ...ADA, connected_account: { api_config: [] } }],
     ['connected_account.authorization_details', { ...ADA, connected_account: { authorization_details: 1 } }],

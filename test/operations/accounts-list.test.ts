@@ -165,6 +165,23 @@ function moved(token: string): string {
   return Buffer.from(changed, 'latin1').toString('base64url')
 }
 
+describe('a page token of another environment (G60)', () => {
+  it.each(['/connected_accounts', '/tools'])('is a 400 at %s', (path) =>
+    withToolmock({}, async (mock) => {
+      for (const identifier of ['a', 'b']) await createAccount(mock, { identifier })
+      const { body } = await mock.api.get(path, { page_size: 1 })
+      const made = await mock.http('post', '/_mock/environments').send({ name: 'other' })
+      const form = { ...made.body, grant_type: 'client_credentials' }
+      const { access_token } = (await mock.http('post', '/oauth/token').type('form').send(form)).body
+      const answer = await mock
+        .http('get', `/api/v1${path}?page_token=${String(body.next_page_token)}`)
+        .set('Authorization', `Bearer ${String(access_token)}`)
+
+      expectError(answer, 400, 'INVALID_PAGE_TOKEN')
+    }),
+  )
+})
+
 describe('page tokens and filters', () => {
   it.each([
     [LIST, {}, LIST, { connector: 'mail' }],

@@ -131,7 +131,7 @@ describe('PUT /connected_accounts', () => {
     [['connected_account'], { id: 'ca_1' }],
     [['connected_account'], { id: 'ca_1', connected_account: null }],
     [['id'], { id: 7, connected_account: {} }],
-    [['connected_account.api_config'], { id: 'ca_1', connected_account: { api_config: null } }],
+    [['connected_account.api_config'], { id: 'ca_1', connected_account: { api_config: [] } }],
   ])('answers 400 naming %j for %j', (fields, body) =>
     withToolmock({}, async ({ api }) => {
       const answer = await api.put(PATH, body)

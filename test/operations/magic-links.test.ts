@@ -73,7 +73,7 @@ describe('POST /connected_accounts/magic_link', () => {
     ['id', { id: 'ca_none', ...ADA }],
     ['id', { id: 5 }],
     ['state', { ...ADA, state: { a: 1 } }],
-    ['user_verify_url', { ...ADA, user_verify_url: null }],
+    ['user_verify_url', { ...ADA, user_verify_url: 5 }],
   ])('answers 400 naming %s for %j (4.6, G34, G52)', (field, body) =>
     withToolmock({}, async ({ api }) => {
       const answer = await api.post(PATH, body)

@@ -30,7 +30,7 @@ describe('an account at a custom provider', () => {
     ['NO_AUTH', 'NO_AUTH', 'ACTIVE'],
     ['OAUTH_M2M', 'OAUTH_M2M', 'ACTIVE'],
     ['WORKSPACE_DWD', 'WORKSPACE_DWD', 'ACTIVE'],
-    ['constructor', 'CUSTOM', 'PENDING_AUTH'],
+    [null, 'CUSTOM', 'PENDING_AUTH'],
   ])('of the pattern %s has the type %s and starts as %s (G38)', (type, authorization_type, status) =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, { display_name: 'Acme', auth_patterns: [{ type }] })

@@ -127,6 +127,8 @@ const BAD: [string, object, string][] = [
   ['an icon that runs code', { icon_src: 'javascript:alert(1)' }, 'icon_src'],
   ['an icon with a line break', { icon_src: 'https://a.example/\r\nx' }, 'icon_src'],
   ['patterns that are no list', { auth_patterns: {} }, 'auth_patterns'],
+  ['a pattern of a type in lower case', { auth_patterns: [{ type: 'oauth' }] }, 'auth_patterns[0].type'],
+  ['a second pattern of an unknown type', { auth_patterns: [{}, { type: 'MAGIC' }] }, 'auth_patterns[1].type'],
   ['a pattern that is no object', { auth_patterns: ['OAUTH'] }, 'auth_patterns[0]'],
   ['proxy_enabled that is a text', { proxy_enabled: 'true' }, 'proxy_enabled'],
 ]
@@ -167,6 +169,49 @@ describe('the limits of part 8', () => {
   it('refuse a provider without a display_name', () =>
     withToolmock({}, async ({ api }) => {
       const answer = await api.post('/custom-providers', { description: 'x' })
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({
+        details: [{ validation_error_info: { field_violations: [{ field: 'display_name', constraint: 'required' }] } }],
+      })
+    }))
+})
+
+describe('values that mean nothing (G58)', () => {
+  const FULL = {
+    display_name: 'A',
+    description: 'B',
+    icon_src: 'https://a.example/icon.svg',
+    metadata: { one: '1' },
+    auth_patterns: [{ type: 'OAUTH' }],
+    proxy_enabled: true,
+    proxy_url: 'https://proxy.example',
+  }
+
+  it('null in a create counts as absent, and so do an empty icon_src and proxy_url', () =>
+    withToolmock({}, async (mock) => {
+      const { display_name, ...rest } = FULL
+      const nulls = Object.fromEntries(Object.keys(rest).map((name) => [name, null]))
+      const bare = await create(mock, { display_name })
+      for (const fields of [nulls, { icon_src: '', proxy_url: '' }]) {
+        const provider = await create(mock, { display_name, ...fields })
+        expect({ ...provider, id: '', identifier: '' }).toEqual({ ...bare, id: '', identifier: '' })
+      }
+    }))
+
+  it('null in an update leaves every field as it is, and so does an empty icon_src; an empty proxy_url clears it', () =>
+    withToolmock({}, async (mock) => {
+      const provider = await create(mock, FULL)
+      const path = `/custom-providers/${provider.identifier}`
+      const nulls = Object.fromEntries(Object.keys(FULL).map((name) => [name, null]))
+
+      expect((await mock.api.put(path, { ...nulls, icon_src: '' })).body).toEqual({ provider })
+      expect((await mock.api.put(path, { proxy_url: '' })).body).toEqual({ provider: { ...provider, proxy_url: '' } })
+    }))
+
+  it('null for the required display_name is a 400 that calls it missing', () =>
+    withToolmock({}, async ({ api }) => {
+      const answer = await api.post('/custom-providers', { display_name: null })
 
       expect(answer.status).toBe(400)
       expect(answer.body).toMatchObject({

@@ -46,6 +46,16 @@ export const CREATE_CHECKS = checksOf('create_connected_account', [
     },
   },
   {
+    id: 'create/null',
+    title: 'null for an optional field counts as absent, null for a required one is a 400',
+    basis: 'convention:G58',
+    run: async (context) => {
+      const nothing = { user_id: null, connected_account: { api_config: null, authorization_details: null } }
+      ;(await context.create(nothing)).is(201).has('connected_account.api_config', {})
+      ;(await context.create({ connector: null })).is(400)
+    },
+  },
+  {
     id: 'create/updated-at',
     title: 'updated_at is an instant in UTC with milliseconds',
     basis: 'choice:G54',

@@ -273,6 +273,26 @@ export const LIST_FILTER_CHECKS = checksOf('list_connected_accounts', [
       answer.is(400)
     },
   },
+  {
+    id: 'list/token-of-other-environment',
+    title: 'a page_token of another environment is a 400',
+    basis: 'choice:G60',
+    run: async (context) => {
+      const { organization_id } = await shelf(context)
+      const token = (await page(context, { organization_id, page_size: 2 })).string('next_page_token')
+      const { own: other } = await context.ownEnvironment()
+      const answer = await other.api.get(PATH, { organization_id, page_token: token })
+      answer.is(400)
+    },
+  },
+  {
+    id: 'list/percent-encoding',
+    title: 'a query that is not well percent-encoded is a 400',
+    basis: 'document:4.1',
+    run: async ({ api }) => {
+      for (const value of ['100%', '%zz', '%ff']) (await api.send('GET', `${PATH}?identifier=${value}`)).is(400)
+    },
+  },
   refused('page-size-large', 'page_size over 100 is a 400', { page_size: 101 }, 'convention:G1'),
   refused('page-size-negative', 'a negative page_size is a 400', { page_size: -1 }, 'convention:G5'),
   refused('page-size-text', 'a page_size that is no number is a 400', { page_size: 'ten' }, 'convention:G5'),

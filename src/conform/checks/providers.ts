@@ -84,6 +84,12 @@ export const PROVIDER_CHECKS: readonly Check[] = [
     refused('many-pairs', '21 metadata pairs are a 400', { metadata: pairs(21) }, 'document:8'),
     refused('number-value', 'a metadata value that is no text is a 400', { metadata: { abc: 1 } }, 'document:2.4'),
     refused('patterns-type', 'auth_patterns that is no array is a 400', { auth_patterns: {} }, 'document:2.4'),
+    refused(
+      'pattern-type',
+      'a pattern whose type is no authorization type is a 400',
+      { auth_patterns: [{ type: 'oauth' }] },
+      'convention:G38',
+    ),
     check('bounds', 'metadata at its bounds is taken', 'document:8', async (context) => {
       const metadata = { ...pairs(18), abc: 'x'.repeat(256), ['k'.repeat(25)]: 'y' }
       ;(await context.provider({ metadata })).is(201).has('provider.metadata', metadata)
@@ -99,6 +105,17 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       const created = (await context.provider({ metadata: { one: '1', two: '2' } })).is(201)
       const answer = await update(context, created.string('provider.identifier'), { metadata: { two: '3' } })
       answer.is(200).has('provider.metadata', { two: '3' })
+    }),
+    check('update-null', 'null for a field leaves it as it is', 'convention:G58', async (context) => {
+      const created = (await context.provider(sample())).is(201)
+      const nothing = { description: null, icon_src: null, metadata: null, proxy_url: null }
+      const answer = await update(context, created.string('provider.identifier'), nothing)
+      answer.is(200).has('provider', created.object('provider'))
+    }),
+    check('update-proxy-empty', 'an empty proxy_url clears it', 'choice:G39', async (context) => {
+      const created = (await context.provider(sample())).is(201)
+      const answer = await update(context, created.string('provider.identifier'), { proxy_url: '' })
+      answer.is(200).has('provider.proxy_url', '')
     }),
     check(
       'update-identifier',

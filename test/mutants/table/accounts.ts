@@ -6,6 +6,12 @@ const DETAILS = 'get_connected_account_details'
 /** Create, get-auth, get-details, update and delete. */
 export const ACCOUNT_MUTANTS: readonly Mutant[] = [
   {
+    name: 'create-null-connector',
+    what: 'null for the connector is taken',
+    caughtBy: 'create/null',
+    mutate: overlooking('/api/v1/connected_accounts', 'connector', 201, {}),
+  },
+  {
     name: 'create-200',
     what: 'create answers 200',
     caughtBy: 'create/created',

@@ -1,4 +1,4 @@
-import { answering, type Mutant } from '../mutant.ts'
+import { answering, type Mutant, overlooking } from '../mutant.ts'
 
 const LIST = 'list_connected_accounts'
 const SEARCH = 'search_connected_accounts'
@@ -53,6 +53,22 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
         }
         return { status: 200, body }
       }),
+  },
+  {
+    name: 'page-token-of-any-environment',
+    what: 'a page token of another environment is taken',
+    caughtBy: 'list/token-of-other-environment',
+    mutate: ({ around }) =>
+      around(LIST, (call, handler) => {
+        const environment = Object.create(call.environment, { name: { value: 'any' } }) as typeof call.environment
+        return handler({ ...call, environment })
+      }),
+  },
+  {
+    name: 'query-encoding-lenient',
+    what: 'a query that is not well percent-encoded is taken',
+    caughtBy: 'list/percent-encoding',
+    mutate: overlooking(LIST_PATH, 'identifier', 200, { connected_accounts: [] }),
   },
   {
     name: 'page-token-on-full-page',

@@ -40,6 +40,29 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     mutate: overlooking(PATH, 'proxy_url', 201, { provider: {} }),
   },
   {
+    name: 'provider-any-pattern-type',
+    what: 'a pattern may have any type',
+    caughtBy: 'providers/pattern-type',
+    mutate: overlooking(PATH, /^auth_patterns\[/, 201, { provider: {} }),
+  },
+  {
+    name: 'provider-null-clears',
+    what: 'null for a field of a provider clears it',
+    caughtBy: 'providers/update-null',
+    mutate: ({ around }) =>
+      around(UPDATE, (call, handler) => handler({ ...call, body: { description: '', ...call.body } })),
+  },
+  {
+    name: 'provider-proxy-stays',
+    what: 'an empty proxy_url counts as absent in an update',
+    caughtBy: 'providers/update-proxy-empty',
+    mutate: ({ around }) =>
+      around(UPDATE, (call, handler) => {
+        const { proxy_url, ...body } = call.body
+        return handler({ ...call, body: proxy_url ? call.body : body })
+      }),
+  },
+  {
     name: 'provider-metadata-unbounded',
     what: 'metadata has no bounds',
     caughtBy: 'providers/long-value',
