@@ -31,7 +31,7 @@ export interface AppOptions {
   idSeed?: number | undefined
   /** Unknown query parameters and body fields are 400s (G6). */
   strict?: boolean | undefined
-  /** Serve only what the service's document lists: no Discovery, and locators with an organization or user (G21). */
+  /** Serve only what the service's document lists: no Discovery, no proxy, locators with an organization or user (G21). */
   documentedOnly?: boolean | undefined
   /** The token that calls of the control API must carry; none when absent. */
   adminToken?: string | undefined

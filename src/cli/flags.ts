@@ -194,7 +194,7 @@ const FLAGS = [
     commands: SERVERS,
     kind: { type: 'switch' },
     variable: true,
-    help: "only what the service's document lists: no Discovery, and locators with an organization or user",
+    help: "only what the service's document lists: no Discovery, no proxy, and locators with an organization or user",
   },
   {
     name: 'watch',

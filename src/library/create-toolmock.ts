@@ -22,7 +22,7 @@ export interface ToolmockOptions {
   readonly idSeed?: number
   /** Unknown query parameters and body fields are 400s (G6). */
   readonly strict?: boolean
-  /** Serve only what the service's document lists: no Discovery, and locators with an organization or user (G21). */
+  /** Serve only what the service's document lists: no Discovery, no proxy, locators with an organization or user (G21). */
   readonly documentedOnly?: boolean
   /** The file that keeps the model; in memory when absent. */
   readonly state?: string
