@@ -152,9 +152,13 @@ function readQuery(route: Route, text: string): ReadQuery {
   for (const [name, texts] of sent) {
     const parameter = route.query.find((known) => known.name === name)
     if (parameter) readParameter(parameter, texts, read)
-    else read.unknown.push(name === '' ? '""' : shorten(name, 80))
+    else read.unknown.push(shownName(name))
   }
   return read
+}
+
+function shownName(name: string): string {
+  return name === '' ? '""' : shorten(name, 80)
 }
 
 /** What in a query string is not percent-encoded UTF-8 (G59). */
@@ -163,7 +167,7 @@ function encodingViolations(query: string): FieldViolation[] {
   const wrong = query.split('&').filter((pair) => !isWellEncoded(pair))
   return wrong.slice(0, MAX_VIOLATIONS).map((pair) => {
     const description = ruleAndFound('must be percent-encoded UTF-8', foundValue(pair, []))
-    return { field: shorten(pair.split('=', 1).join(), 80), description, constraint: 'encoding' }
+    return { field: shownName(pair.split('=', 1).join()), description, constraint: 'encoding' }
   })
 }
 

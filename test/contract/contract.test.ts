@@ -269,6 +269,7 @@ describe('checkRequest on a body', () => {
     ['an octet of UTF-8 that stands alone', 'identifier=%c3&user_id=%a9', 'identifier'],
     ['the name of a parameter', 'identifier%=a', 'identifier%'],
     ['an unknown parameter', 'colour=%', 'colour'],
+    ['a parameter without a name', '=%', '""'],
   ])('refuses a query that is not well percent-encoded: %s (G59)', (_name, query, field) => {
     const [violation] = check('list_connected_accounts', query).violations
     expect(violation).toMatchObject({ field, constraint: 'encoding' })
