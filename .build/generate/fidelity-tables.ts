@@ -11,10 +11,21 @@ const CONFORMANCE = 'docs/conformance.md'
 const MUTANTS = 'test/mutants/table.ts'
 const BASES = ['document', 'convention', 'choice'] as const
 
+type Served = Pick<SpecOperation, 'id' | 'method' | 'path' | 'basis' | 'statusBasis'>
+
+/** The proxy, which the spec cannot describe: any method, and the statuses of a third party. */
+const PROXY: Served = {
+  id: 'proxy_request',
+  method: 'any',
+  path: '/proxy/{path}',
+  basis: ['convention'],
+  statusBasis: new Map(),
+}
+
 /** One line of the README's table, and one part of `docs/conformance.md`. */
 interface Row {
   readonly name: string
-  readonly operation: SpecOperation | null
+  readonly operation: Served | null
   readonly checks: readonly Check[]
   readonly mutants: readonly Mutant[]
 }
@@ -41,12 +52,12 @@ export const fidelityTables: Step = {
 async function rowsOf(root: string): Promise<Row[]> {
   const { CHECKS } = await import('../../src/conform/checks/table.ts')
   const { MUTANTS } = await import('../../test/mutants/table.ts')
-  const row = (name: string, operation: SpecOperation | null): Row => {
+  const row = (name: string, operation: Served | null): Row => {
     const checks = CHECKS.filter((check) => check.operation === (operation?.id ?? null))
     const mutants = MUTANTS.filter(({ caughtBy }) => checks.some(({ id }) => id === caughtBy))
     return { name, operation, checks, mutants }
   }
-  const operations = operationsOf(await readSpec(root))
+  const operations = [...operationsOf(await readSpec(root)), PROXY]
   return [...operations.map((operation) => row(operation.id, operation)), row('any operation', null)]
 }
 
@@ -60,7 +71,7 @@ function readmeTable(rows: readonly Row[]): string {
     '| operation | method and path | `document` | `convention` | `choice` | checks | mutants |',
     '| --- | --- | --- | --- | --- | --- | --- |',
     ...rows.map(lineOf),
-    `| **in all** | ${rows.length - 1} operations | ${statuses.join(' | ')} | ${countsOf(checks)} = **${checks.length}** | **${mutants.length}** |`,
+    `| **in all** | ${rows.length - 2} operations and the proxy | ${statuses.join(' | ')} | ${countsOf(checks)} = **${checks.length}** | **${mutants.length}** |`,
   ].join('\n')
 }
 
@@ -72,7 +83,7 @@ function lineOf({ name, operation, checks, mutants }: Row): string {
   return `| ${first} | ${path} | ${statuses.join(' | ')} | ${countsOf(checks)} | ${mutants.length} |`
 }
 
-function statusesOf(operation: SpecOperation | null, basis: string): string[] {
+function statusesOf(operation: Served | null, basis: string): string[] {
   return [...(operation?.statusBasis ?? [])].filter(([, from]) => kindOf(from) === basis).map(([status]) => status)
 }
 
@@ -99,9 +110,10 @@ function partOf({ name, operation, checks, mutants }: Row): string {
   ].join('\n')
 }
 
-function originOf({ method, path, basis, statusBasis }: SpecOperation): string {
+function originOf({ method, path, basis, statusBasis }: Served): string {
   const statuses = [...statusBasis].map(([status, from]) => `${status} (${from})`).join(', ')
-  return `\`${method.toUpperCase()} ${path}\` (${basis.join(', ')}) answers ${statuses}.`
+  const from = `\`${method.toUpperCase()} ${path}\` (${basis.join(', ')})`
+  return statuses === '' ? `${from} answers what the third party answers.` : `${from} answers ${statuses}.`
 }
 
 function cell(text: string): string {

@@ -1,4 +1,4 @@
-import type { Operation } from '../contract/shapes.ts'
+import type { ServedOperation } from '../contract/shapes.ts'
 import type { CheckContext } from './context.ts'
 
 /** Where an expectation comes from: a part of the service's document, or a point of `docs/fidelity.md`. */
@@ -11,7 +11,7 @@ export interface Check {
   /** `operation/what`, unique; `--only` selects by it. */
   readonly id: string
   /** The operation that it is about; null when it is about what all operations have in common. */
-  readonly operation: Operation | null
+  readonly operation: ServedOperation | null
   /** The expectation as a sentence. */
   readonly title: string
   readonly basis: CheckBasis
@@ -23,7 +23,7 @@ export interface Check {
 export type CheckEntry = Omit<Check, 'operation'>
 
 /** The checks of one operation, or of all operations together (null). */
-export function checksOf(operation: Operation | null, entries: readonly CheckEntry[]): Check[] {
+export function checksOf(operation: ServedOperation | null, entries: readonly CheckEntry[]): Check[] {
   return entries.map((entry) => ({ ...entry, operation }))
 }
 

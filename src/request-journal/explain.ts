@@ -1,3 +1,4 @@
+import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import { own } from '../domain/json.ts'
@@ -85,6 +86,7 @@ function causeOf(evidence: Evidence): Cause {
   const { entry, message } = evidence
   if (entry.trace.injected) return injected(evidence)
   if (entry.status < 400) return succeeded(evidence)
+  if (isPassedOn(entry)) return PASSED_ON(evidence)
   const explainer = EXPLAINERS.get(entry.errorCode ?? '')
   if (explainer) return explainer(evidence)
   if (entry.kind === 'page') return linkProblem('The flow of the link could not go on.')(evidence)
@@ -95,6 +97,16 @@ function causeOf(evidence: Evidence): Cause {
     advice: ['Look at the entry: GET /_mock/requests/{id}.'],
   }
 }
+
+/** An error of a third party that the proxy answers as it is. */
+function isPassedOn({ operation, errorCode, status }: RecordedEntry): boolean {
+  return operation === PROXY_REQUEST && errorCode === null && status >= 400
+}
+
+const PASSED_ON = thirdPartyFailure(
+  'The third party answered this, and the proxy passes it on.',
+  'Compare the path, which begins behind /proxy, the query and the body with what the third party takes.',
+)
 
 /** A rule of a scenario answered in place of the operation. */
 function injected(evidence: Evidence): Cause {
@@ -178,8 +190,9 @@ const DECIDED_ELSEWHERE: Readonly<Record<string, DecidedBy>> = {
   LINK_NOT_STORED: 'mock',
 }
 
-function decidedBy({ trace, errorCode }: RecordedEntry): DecidedBy {
-  return trace.injected ? 'scenario' : (DECIDED_ELSEWHERE[errorCode ?? ''] ?? 'service')
+function decidedBy(entry: RecordedEntry): DecidedBy {
+  if (entry.trace.injected) return 'scenario'
+  return isPassedOn(entry) ? 'third_party' : (DECIDED_ELSEWHERE[entry.errorCode ?? ''] ?? 'service')
 }
 
 const UNREADABLE_BODY = formCheck('G7', 'The body is not a JSON object.', 'Send one JSON object in UTF-8.')

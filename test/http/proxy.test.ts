@@ -424,6 +424,18 @@ describe('the proxy in the journal and in scenarios', () => {
       expect([...app.services.records.known('default').unknownPaths.list()]).toEqual([])
     }))
 
+  it('is explained by the answer of the third party', () =>
+    withProxy(SEED, async ({ http, proxy }) => {
+      const answer = await proxy('get', '/nowhere')
+      const { body } = await http('get', `/_mock/requests/${String(answer.headers['x-request-id'])}/explain`)
+
+      expect(body).toMatchObject({
+        decided_by: 'third_party',
+        because:
+          'The third party answered this, and the proxy passes it on. The answer says: no responder answers GET /nowhere.',
+      })
+    }))
+
   it.each<[string, object]>([
     ['its operation', { operation: 'proxy_request' }],
     ['connector and account', { connector: 'app', account: { identifier: 'ada' } }],

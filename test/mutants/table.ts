@@ -3,6 +3,7 @@ import { ACCOUNT_MUTANTS } from './table/accounts.ts'
 import { LINK_MUTANTS } from './table/links.ts'
 import { LISTING_MUTANTS } from './table/listing.ts'
 import { PROVIDER_AND_TOOL_MUTANTS } from './table/providers-and-tools.ts'
+import { PROXY_MUTANTS } from './table/proxy.ts'
 import { SHAPE_MUTANTS } from './table/shapes.ts'
 import { TOKEN_AND_ERROR_MUTANTS } from './table/tokens-and-errors.ts'
 
@@ -13,5 +14,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...LISTING_MUTANTS,
   ...LINK_MUTANTS,
   ...PROVIDER_AND_TOOL_MUTANTS,
+  ...PROXY_MUTANTS,
   ...SHAPE_MUTANTS,
 ]

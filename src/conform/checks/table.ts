@@ -9,6 +9,7 @@ import { EXECUTE_CHECKS } from './execute.ts'
 import { LIST_CHECKS, LIST_FILTER_CHECKS } from './list.ts'
 import { MAGIC_LINK_CHECKS } from './magic-link.ts'
 import { PROVIDER_CHECKS } from './providers.ts'
+import { PROXY_CHECKS } from './proxy.ts'
 import { READ_CHECKS } from './read.ts'
 import { SEARCH_CHECKS } from './search.ts'
 import { SHAPE_CHECKS } from './shape.ts'
@@ -37,6 +38,7 @@ export const CHECKS: readonly Check[] = [
   ...PROVIDER_CHECKS,
   ...EXECUTE_CHECKS,
   ...DISCOVERY_CHECKS,
+  ...PROXY_CHECKS,
   ...TIME_CHECKS,
   ...SHAPE_CHECKS,
 ]

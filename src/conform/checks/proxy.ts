@@ -1,0 +1,90 @@
+import { PROXY_REQUEST } from '../../contract/shapes.ts'
+import { type Answer, same, Skipped } from '../answer.ts'
+import { type CheckEntry, checksOf } from '../check.ts'
+import type { CheckContext, CreatedAccount } from '../context.ts'
+
+/** A path that no third party serves. */
+const PATH = '/conform/nobody-serves-this'
+
+/** /proxy/{path}. A target that does not serve it is not judged by it; what reaches a third party needs that of a toolmock. */
+export const PROXY_CHECKS = checksOf(PROXY_REQUEST, [
+  check('bearer', 'a request through the proxy without a bearer token is a 401', async (context) => {
+    await probe(context)
+    ;(await ask(context, { Authorization: '' })).is(401)
+  }),
+  check('no-account', 'headers that name no account are a 400', async (context) => {
+    ;(await probe(context)).is(400)
+    const { name } = await context.offer.main()
+    ;(await ask(context, { connection_name: name })).is(400)
+  }),
+  check('unknown-account', 'an unknown account is a 404', async (context) => {
+    await probe(context)
+    const { name } = await context.offer.main()
+    const answer = await ask(context, { connection_name: name, identifier: context.resources.identifier() })
+    answer.is(404).string('message')
+  }),
+  check('inactive', 'an account that is PENDING_AUTH is a 400 with code 9', async (context) => {
+    await probe(context)
+    ;(await ask(context, headersOf(await context.account()))).is(400).has('code', 9)
+  }),
+  check('forwards', 'the third party gets path and method, with a credential that it takes', async (context) => {
+    const account = await reachable(context)
+    for (const headers of [{ connected_account_id: account.id }, headersOf(account)]) {
+      const answer = await ask(context, headers, 'PATCH')
+      answer.is(404).has('error', 'no_responder').has('path', PATH).has('method', 'PATCH')
+    }
+  }),
+  check('last-used', 'a request through the proxy sets last_used_at', async (context) => {
+    await reachable(context)
+    const account = await context.active()
+    await ask(context, headersOf(account))
+    ;(await context.details(account.id)).string('connected_account.last_used_at')
+  }),
+  check('status', "the third party's status is passed on", async (context) => {
+    const { answer, account, own } = await answering(context, 422)
+    answer.is(422).lacks('details')
+    same((await own.details(account.id)).at('connected_account.status'), 'ACTIVE', 'the status of the account')
+  }),
+  check('refused', 'a 401 that a new token does not mend makes the account EXPIRED', async (context) => {
+    const { answer, account, own } = await answering(context, 401)
+    answer.is(401)
+    same((await own.details(account.id)).at('connected_account.status'), 'EXPIRED', 'the status of the account')
+  }),
+])
+
+async function ask({ api }: CheckContext, headers: Record<string, string>, method = 'GET'): Promise<Answer> {
+  const all = Object.entries({ Authorization: `Bearer ${await api.token()}`, ...headers })
+  const sent = Object.fromEntries(all.filter(([, value]) => value !== ''))
+  return api.target.send({ method, path: `/proxy${PATH}?a=b`, headers: sent })
+}
+
+/** A request that names no account. @throws Skipped when the target serves no proxy */
+async function probe(context: CheckContext): Promise<Answer> {
+  const answer = await ask(context, {})
+  if (answer.status === 404) throw new Skipped('the target serves no proxy')
+  return answer
+}
+
+function headersOf({ connector, identifier, organization_id }: CreatedAccount): Record<string, string> {
+  return { connection_name: connector, identifier, organization_id }
+}
+
+/** An account whose credentials the third party takes. @throws Skipped */
+async function reachable(context: CheckContext): Promise<CreatedAccount> {
+  context.control()
+  await probe(context)
+  return context.shared('account', (fresh) => fresh.active())
+}
+
+/** What the proxy answers where the third party always answers a status, in an environment of its own. */
+async function answering(context: CheckContext, status: number) {
+  const { environment, own } = await context.ownEnvironment()
+  await probe(own)
+  const account = await own.active()
+  await environment.thirdPartyAnswers(status)
+  return { answer: await ask(own, headersOf(account)), account, own }
+}
+
+function check(name: string, title: string, run: CheckEntry['run']): CheckEntry {
+  return { id: `proxy/${name}`, title, basis: 'convention:Discovery', run }
+}
