@@ -1,3 +1,4 @@
+import { nearest } from '../domain/suggestion.ts'
 import { ROUTES as GENERATED } from './generated/routes.ts'
 import type { Operation } from './shapes.ts'
 
@@ -48,4 +49,23 @@ export function isOperation(name: string): name is Operation {
 /** Whether the spec declares this status for this operation. */
 export function isDeclared(operation: Operation, status: number): boolean {
   return routeOf(operation).statuses.includes(status)
+}
+
+/** The routes that are mounted: without those of Discovery with `--documented-only`. */
+export function servedRoutes(documentedOnly: boolean): readonly Route[] {
+  return documentedOnly ? ROUTES.filter(({ discovery }) => !discovery) : ROUTES
+}
+
+/** The method and path of the route that a refused request most likely meant, `POST /oauth/token`; null when none is near. */
+export function nearestRoute(routes: readonly Route[], method: string, path: string): string | null {
+  const known = nearest(path, new Set(routes.map((route) => route.path))) ?? pathWithSameEnd(routes, path)
+  if (known === undefined) return null
+  const methods: readonly string[] = routes.filter((route) => route.path === known).map((route) => route.method)
+  return `${methods.includes(method) ? method : methods.join(' or ')} ${known}`
+}
+
+/** Another version or prefix, `/v1/tools` for `/api/v1/tools`. */
+function pathWithSameEnd(routes: readonly Route[], path: string): string | undefined {
+  const last = path.replace(/\/+$/, '').split('/').at(-1) ?? ''
+  return last === '' ? undefined : routes.find((route) => route.path.split('/').at(-1) === last)?.path
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { AppServices } from '../app-services.ts'
+import { nearestRoute, servedRoutes } from '../contract/route.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
@@ -20,7 +21,7 @@ export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
   { error, ids, status }: Refusal,
-  { registry, journals }: AppServices,
+  { registry, journals, documentedOnly }: AppServices,
 ): void {
   const requestId = requestIdOf(request, ids)
   const rendered = wireAnswer(errorReply(error, requestId), requestId)
@@ -28,18 +29,24 @@ export function refuse(
   // A client with a valid token finds its mistyped path in the journal of its own environment.
   const [, token = ''] = (request.headers.authorization ?? '').split(' ')
   const known = registry.byBearer(token)
+  const { method = '' } = request
+  const url = 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? '')
+  const errorCode = errorCodeOf(error)
+  const isUnserved = errorCode === 'PATH_NOT_FOUND' || errorCode === 'METHOD_NOT_ALLOWED'
+  const path = url.split('?', 1).join().slice(0, 200)
   journals.record({
     kind: 'request',
     id: requestId,
     environment: known?.environment,
-    method: request.method,
-    url: 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? ''),
+    method,
+    url,
     requestHeaders: request.rawHeaders,
     status: answer.status,
-    errorCode: errorCodeOf(error),
+    errorCode,
     responseHeaders: answer.headers,
     responseBody: answer.text,
     client: known?.token.client_id,
+    didYouMean: isUnserved ? nearestRoute(servedRoutes(documentedOnly), method, path) : null,
     failure: failureOf(error),
   })
   sendAnswer(response, answer)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Express, RequestHandler } from 'express'
 import type { AppServices } from '../app-services.ts'
-import { type Route, ROUTES } from '../contract/route.ts'
+import { type Route, ROUTES, servedRoutes } from '../contract/route.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
@@ -24,7 +24,7 @@ export type PathHandler = (
  * other methods (G8).
  */
 export function mountOperations(app: Express, services: AppServices): void {
-  const served = ROUTES.filter((route) => !(services.documentedOnly && route.discovery))
+  const served = servedRoutes(services.documentedOnly)
   for (const { path } of ROUTES)
     if (!served.some((route) => route.path === path)) app.all(path, undocumentedPath(services))
   for (const path of new Set(served.map((route) => route.path))) {

@@ -51,6 +51,8 @@ export interface RecordedEntry {
   readonly warnings: readonly ContractWarning[]
   /** Where the mock's own answer broke the contract: a defect of the mock. */
   readonly responseViolations: readonly FieldViolation[]
+  /** The served method and path that was most likely meant; null for everything that is served. */
+  readonly didYouMean: string | null
   /** What the answer does not say: the stack of a defect of the mock, the problem behind a page. */
   readonly failure: string | null
 }
@@ -103,6 +105,7 @@ export function recordedEntry(input: EntryInput, { environment, realAt, requestH
     violations: input.violations ?? NOTHING,
     warnings: input.warnings ?? NOTHING,
     responseViolations: input.responseViolations ?? NOTHING,
+    didYouMean: input.didYouMean ?? null,
     failure: input.failure ?? null,
   }
 }

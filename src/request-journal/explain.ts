@@ -240,7 +240,7 @@ const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
   INVALID_TOOL_INPUT: formCheck(
     '2.6, G44',
     'The tool input does not match the input schema of the tool.',
-    'Compare it with the input_schema of the tool (GET /api/v1/tools).',
+    'Compare it with the input_schema of the tool.',
   ),
   ACCOUNT_NOT_ACTIVE: accountNotActive,
   CONNECTION_DISABLED: formCheck(

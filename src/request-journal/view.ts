@@ -1,8 +1,6 @@
-import { ROUTES } from '../contract/route.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonValue, nesting, own } from '../domain/json.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
-import { nearest } from '../domain/suggestion.ts'
 import { type AccountState, type JournalEntry, type JournalMessage, KEPT, type RecordedEntry } from './entry.ts'
 import { type DocumentName, maskHeader, maskJson, maskParameters, maskText } from './masking.ts'
 
@@ -39,7 +37,7 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     violations: entry.violations,
     warnings: [...entry.warnings, ...trace.warnings.map((warning) => ({ ...warning, kind: 'ignored' as const }))],
     response_violations: entry.responseViolations,
-    did_you_mean: didYouMean(entry),
+    did_you_mean: entry.didYouMean,
     failure: entry.failure === null ? null : maskText(entry.failure),
   }
 }
@@ -78,23 +76,6 @@ export function toolOf(entry: RecordedEntry): string | null {
   const body = parsedBody(requestText(entry))
   const name = isJsonObject(body) ? own(body, entry.vocabulary?.wire('tool_name') ?? 'tool_name') : undefined
   return typeof name === 'string' ? name : null
-}
-
-/** The served method and path that a refused request most likely meant, `POST /oauth/token`; null when none is near. */
-export function didYouMean(entry: RecordedEntry): string | null {
-  const { kind, operation, method, status } = entry
-  if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return null
-  const path = pathOf(entry).slice(0, 200)
-  const known = nearest(path, new Set(ROUTES.map((route) => route.path))) ?? pathWithSameEnd(path)
-  if (known === undefined) return null
-  const methods: readonly string[] = ROUTES.filter((route) => route.path === known).map((route) => route.method)
-  return `${methods.includes(method) ? method : methods.join(' or ')} ${known}`
-}
-
-/** Another version or prefix, `/v1/tools` for `/api/v1/tools`. */
-function pathWithSameEnd(path: string): string | undefined {
-  const last = path.replace(/\/+$/, '').split('/').at(-1) ?? ''
-  return last === '' ? undefined : ROUTES.find((route) => route.path.split('/').at(-1) === last)?.path
 }
 
 function accountState({ account }: RequestTrace): AccountState | null {

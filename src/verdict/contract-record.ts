@@ -3,7 +3,7 @@ import type { Operation } from '../contract/shapes.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { didYouMean, pathOf } from '../request-journal/view.ts'
+import { pathOf } from '../request-journal/view.ts'
 import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
 import { ContractFields, DRIVEN, INJECTED, type Level, markFields, type Part, REQUEST_PARTS } from './field-coverage.ts'
 import {
@@ -221,6 +221,6 @@ export function recordEntry(records: ContractRecords, entry: RecordedEntry): voi
   if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return
   const path = pathOf(entry)
   if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return
-  const unserved = { method, path: path.slice(0, LONGEST_PATH), status, did_you_mean: didYouMean(entry) } as const
+  const unserved = { method, path: path.slice(0, LONGEST_PATH), status, did_you_mean: entry.didYouMean } as const
   records.of(environment).unknownPaths.add(unserved, id)
 }

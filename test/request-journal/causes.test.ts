@@ -155,4 +155,12 @@ describe('an entry of the journal contains', () => {
       await mock.api.post('/connections', {})
       expect(last(mock)).toMatchObject({ status: 405, did_you_mean: 'GET /api/v1/connections' })
     }))
+
+  it('no path that --documented-only refuses is proposed', () =>
+    withToolmock({ documentedOnly: true }, async (mock) => {
+      for (const path of ['/tools', '/tolls', '/v1/tools', '/provider']) {
+        await mock.api.get(path)
+        expect(last(mock)).toMatchObject({ status: 404, did_you_mean: null })
+      }
+    }))
 })

@@ -74,11 +74,6 @@ describe('querying a journal', () => {
     expect(() => readJournalQuery(new URLSearchParams(query))).toThrow(message)
     expect(() => readJournalQuery(new URLSearchParams(query))).toThrow(JournalQueryError)
   })
-
-  it('proposes the path that was probably meant', () => {
-    expect(journal.find('req_4')?.did_you_mean).toBe('POST /api/v1/execute_tool')
-    expect(journal.find('req_2')?.did_you_mean).toBeNull()
-  })
 })
 
 describe('verifying', () => {

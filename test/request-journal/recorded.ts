@@ -25,6 +25,7 @@ export function recorded(fields: Partial<RecordedEntry> = {}): RecordedEntry {
     violations: [],
     warnings: [],
     responseViolations: [],
+    didYouMean: null,
     failure: null,
     ...fields,
   }

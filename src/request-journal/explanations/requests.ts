@@ -5,7 +5,7 @@ import { nearest } from '../../domain/suggestion.ts'
 import { quote } from '../../domain/text.ts'
 import type { RecordedEntry } from '../entry.ts'
 import { masked } from '../masking.ts'
-import { didYouMean, pathOf } from '../view.ts'
+import { pathOf } from '../view.ts'
 import { answerOf, type Cause, type Evidence, type Explainer, named, sentText } from './evidence.ts'
 
 /** A check of the request's form; the facts are the violations, or the message of the answer. */
@@ -24,10 +24,10 @@ export const validationFailed: Explainer = formCheck(
   'Correct these fields; the operation in spec/openapi.yaml lists all of them.',
 )
 
-export function pathNotFound({ entry }: Evidence): Cause {
-  const meant = didYouMean(entry)
+export function pathNotFound({ entry, message }: Evidence): Cause {
+  const { didYouMean: meant } = entry
   return {
-    because: `${entry.method} ${quote(pathOf(entry))} is not a path of the service.`,
+    because: message === '' ? `${entry.method} ${quote(pathOf(entry))} is not served.` : `${message}.`,
     basis: 'G8',
     facts: [],
     advice: meant === null ? ['Compare the path with spec/openapi.yaml.'] : [`Did you mean ${meant}?`],
@@ -39,7 +39,7 @@ export function methodNotAllowed({ entry, message }: Evidence): Cause {
     because: `The path is served, but not with ${entry.method}.`,
     basis: 'G8',
     facts: message === '' ? [] : [message],
-    advice: [`Use ${didYouMean(entry) ?? 'a method of the Allow header'}.`],
+    advice: [`Use ${entry.didYouMean ?? 'a method of the Allow header'}.`],
   }
 }
 
