@@ -101,7 +101,7 @@ export default tseslint.config(
   { files: ['**/*.js', '**/*.cjs'], rules: correctness },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/state/model/clock.ts', 'src/state/model/ids.ts'],
+    ignores: ['src/state/model/time-and-ids.ts'],
     rules: { ...timeAndChance, 'no-console': 'error' },
   },
   {

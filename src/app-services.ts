@@ -3,7 +3,6 @@ import type { ToolSchemas } from './contract/tool-schemas.ts'
 import type { AdmissionRules } from './control/admission.ts'
 import type { DocumentChecks } from './documents/connector-checks.ts'
 import type { Ids } from './domain/ports.ts'
-import type { Vocabularies } from './domain/vocabulary.ts'
 import type { Log } from './http/log.ts'
 import type { ResponseCache } from './http/answer.ts'
 import type { OperationTable } from './operations/table.ts'
@@ -35,7 +34,6 @@ export interface AppServices {
   /** The waits of faults, which end when the server closes. */
   readonly pauses: Pauses
   readonly toolSchemas: ToolSchemas
-  readonly vocabularies: Vocabularies
   readonly responseCache: ResponseCache
   /** The request journals, one for each environment. */
   readonly journals: Journals

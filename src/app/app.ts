@@ -4,7 +4,6 @@ import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios 
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import { StartError } from '../domain/start-error.ts'
-import { Vocabularies } from '../domain/vocabulary.ts'
 import { EnvironmentProvisioner } from '../state/provisioning.ts'
 import { ResponseCache } from '../http/answer.ts'
 import { createFastExpress, type ExpressApp } from '../http/fast-express.ts'
@@ -22,8 +21,7 @@ import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
 import { ClientIdTakenError, type EnvironmentRegistry, openRegistry } from '../state/environment-registry.ts'
-import { systemTime } from '../state/model/clock.ts'
-import { RandomIds, serverIds } from '../state/model/ids.ts'
+import { RandomIds, serverIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties, type ThirdParties } from '../third-party/client.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
 import { createReports } from '../verdict/reports.ts'
@@ -146,7 +144,6 @@ function createServices(made: Made, options: AppOptions): AppServices {
     defaultEnvironment,
     operations: options.operations ?? OPERATIONS,
     toolSchemas: new ToolSchemas(),
-    vocabularies: new Vocabularies(),
     responseCache: new ResponseCache(),
     journals,
     records,

@@ -1,4 +1,4 @@
-import { matchesGlob } from '../domain/glob.ts'
+import { matchesGlob } from '../domain/value-match.ts'
 import { StartError } from '../domain/start-error.ts'
 import { failureReason } from '../http-client.ts'
 import { Broken, Skipped } from './answer.ts'

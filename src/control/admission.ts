@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { matchesGlob } from '../domain/glob.ts'
+import { matchesGlob } from '../domain/value-match.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { isSameSecret } from '../domain/secret.ts'
 import { quote } from '../domain/text.ts'

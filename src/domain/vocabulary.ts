@@ -91,17 +91,3 @@ function close(given: string, toWire: Map<string, string>, toDocument: Map<strin
   toWire.set(last, given)
   toDocument.set(given, last)
 }
-
-/** The vocabulary of each set of words, made once; undefined for an empty one. */
-export class Vocabularies {
-  readonly #made = new WeakMap<VocabularyWords, Vocabulary | null>()
-
-  of(words: VocabularyWords): Vocabulary | undefined {
-    let made = this.#made.get(words)
-    if (made === undefined) {
-      made = Object.keys(words).length > 0 ? new Vocabulary(words) : null
-      this.#made.set(words, made)
-    }
-    return made ?? undefined
-  }
-}

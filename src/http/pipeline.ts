@@ -167,8 +167,8 @@ function readSentBody(context: ProxyContext, { bodyLimit }: AppServices): Promis
 }
 
 /** The request in the document's words, which everything behind this step uses (G48). */
-function translateRequest(context: OperationContext, services: AppServices): void {
-  const vocabulary = vocabularyOf(context, services)
+function translateRequest(context: OperationContext): void {
+  const vocabulary = vocabularyOf(context)
   if (vocabulary) requestFromWire(context, vocabulary)
 }
 
@@ -323,14 +323,14 @@ function recordContractUse(context: OperationContext, services: AppServices): vo
 }
 
 /** Caller and journal are told in the words of the environment's vocabulary (G48). */
-function translateAnswer(context: RequestContext, services: AppServices): void {
-  const vocabulary = vocabularyOf(context, services)
+function translateAnswer(context: RequestContext): void {
+  const vocabulary = vocabularyOf(context)
   if (vocabulary) context.wire = wireWords(context, vocabulary)
 }
 
 /** Undefined without one, and at the token endpoint, whose words are those of RFC 6749. */
-function vocabularyOf({ route, environment }: RequestContext, { vocabularies }: AppServices): Vocabulary | undefined {
-  return environment && route.bearer ? vocabularies.of(environment.settings.vocabulary) : undefined
+function vocabularyOf({ route, environment }: RequestContext): Vocabulary | undefined {
+  return route.bearer ? environment?.vocabulary : undefined
 }
 
 /** Serializes the reply once, for the journal and the client. */

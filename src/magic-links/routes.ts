@@ -3,7 +3,6 @@ import type { AppServices } from '../app-services.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import { Vocabulary } from '../domain/vocabulary.ts'
 import { pageVisit } from '../http/page-journal.ts'
 import { baseUrlOf } from '../http/node-request.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
@@ -193,8 +192,7 @@ function notAllowed(allow: string): RequestHandler {
 /** Turns an error into its page; what is a defect of the mock goes on to the last error handler. */
 const showProblem: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   const visit = pageVisit(response)
-  const vocabulary = new Vocabulary(visit.environment?.settings.vocabulary ?? {})
-  const problem = problemPage(error, (text) => vocabulary.prose(text))
+  const problem = problemPage(error, (text) => visit.environment?.vocabulary?.prose(text) ?? text)
   if (!problem || response.headersSent) {
     next(error)
     return

@@ -32,7 +32,7 @@ import { type Environment, now } from '../state/environment.ts'
 import type { AccountFilter } from '../state/model/account-index.ts'
 import { connectionOf, knownConnector } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
-import { isExpired, renew } from './renewal.ts'
+import { isExpired, renew } from './third-party-calls.ts'
 
 /** POST /connected_accounts (4.3): 201, or 409 when the scope already has the identifier at this connector. */
 export function createConnectedAccount(call: Call<'create_connected_account'>): Reply | Promise<Reply> {

@@ -1,5 +1,5 @@
 import type { Account } from '../domain/account.ts'
-import { matchesGlob } from '../domain/glob.ts'
+import { matchesGlob, matchesValue, valueAt } from '../domain/value-match.ts'
 import { milliseconds } from '../domain/instant.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
@@ -12,7 +12,6 @@ import type {
   ScenarioRule,
   ScenarioTime,
 } from '../domain/scenario.ts'
-import { matchesValue, valueAt } from '../domain/value-match.ts'
 import type { Environment } from '../state/environment.ts'
 import type { StoredScenarioRun } from '../state/model/model.ts'
 import type { MatchedFault, ModelActions } from './faults/fault.ts'

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import type { TimeSource } from './model/clock.ts'
+import type { TimeSource } from './model/time-and-ids.ts'
 import type { StateImage } from './model/state-image.ts'
 import { VersionError } from './state-file/read-state.ts'
 import { StateFile } from './state-file/state-file.ts'
@@ -7,8 +7,16 @@ import { lockState, type StateLock } from './state-file/state-lock.ts'
 import type { FileSystem } from './wal/file-system.ts'
 import { readWal } from './wal/recovery.ts'
 import { StateError, StorageError } from './wal/state-errors.ts'
-import { formerWalPath, segmentPath, segmentsOf, WalFile, type WalLine, walPath } from './wal/write-ahead-log.ts'
-import { type Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
+import {
+  type Durability,
+  formerWalPath,
+  segmentPath,
+  segmentsOf,
+  WalFile,
+  type WalLine,
+  walPath,
+  WriteAheadLog,
+} from './wal/write-ahead-log.ts'
 
 export interface DiskOptions {
   file: string

@@ -5,14 +5,13 @@ import type { MagicLink } from '../domain/magic-link.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { Environment } from './environment.ts'
-import { type ClockState, systemTime, type TimeSource } from './model/clock.ts'
+import { type ClockState, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import { byName, type EnvironmentRecord, STATE_VERSION, type StateImage } from './model/state-image.ts'
 import type { Index, Row, Table } from './model/table.ts'
 import { refusedAt } from './state-file/read-state.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
-import type { WalLine } from './wal/write-ahead-log.ts'
-import type { Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
+import type { Durability, WalLine, WriteAheadLog } from './wal/write-ahead-log.ts'
 
 export interface RegistryOptions {
   /** The state file; absent to keep everything in memory only. */

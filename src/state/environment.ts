@@ -7,14 +7,13 @@ import type { Instant } from '../domain/instant.ts'
 import type { Ids } from '../domain/ports.ts'
 import type { Provider } from '../domain/provider.ts'
 import type { Settings } from '../domain/settings.ts'
-import { EnvironmentClock, type TimeSource } from './model/clock.ts'
-import { RandomIds, SeededIds } from './model/ids.ts'
+import { Vocabulary, type VocabularyWords } from '../domain/vocabulary.ts'
+import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
-import type { EnvironmentChange, WalChange } from './wal/write-ahead-log.ts'
-import type { WriteAheadLog } from './wal/write-ahead-log.ts'
+import type { EnvironmentChange, WalChange, WriteAheadLog } from './wal/write-ahead-log.ts'
 
 /** How a renewal of an account's credentials ended; `unavailable`: neither granted nor refused, the account stays. */
 export interface Renewal {
@@ -32,6 +31,10 @@ export interface EnvironmentOptions {
   readonly indexes?: ((environment: Environment) => ExtraIndexes) | undefined
   /** Where its commits go; absent when it is in memory only. */
   readonly log?: WriteAheadLog | undefined
+}
+
+function vocabularyOf(words: VocabularyWords): Vocabulary | undefined {
+  return Object.keys(words).length > 0 ? new Vocabulary(words) : undefined
 }
 
 const CACHED_DETAILS = 1024
@@ -53,6 +56,7 @@ export class Environment {
   readonly #log: WriteAheadLog | undefined
   readonly #connectors = new ConnectorCache()
   #settings: Settings
+  #vocabulary: { readonly words: VocabularyWords; readonly vocabulary: Vocabulary | undefined } | undefined
   /** The changes of the rows so far, while `change` gathers them into one commit. */
   #gathered: Change[] | undefined
 
@@ -70,6 +74,13 @@ export class Environment {
 
   get settings(): Settings {
     return this.#settings
+  }
+
+  /** Undefined when the environment says everything in the document's words (G48). */
+  get vocabulary(): Vocabulary | undefined {
+    const words = this.#settings.vocabulary
+    if (this.#vocabulary?.words !== words) this.#vocabulary = { words, vocabulary: vocabularyOf(words) }
+    return this.#vocabulary.vocabulary
   }
 
   /** Changes settings; those not given stay as they are. */

@@ -1,5 +1,5 @@
 import type { Settings } from '../domain/settings.ts'
-import type { ClockState } from './model/clock.ts'
+import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Fault } from './state-file/validation.ts'
 import { replaceRows } from './snapshots.ts'

@@ -1,9 +1,8 @@
 import type { Account } from '../domain/account.ts'
 import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
-import { matchesGlob } from '../domain/glob.ts'
+import { matchesGlob, matchesValue, valueAt } from '../domain/value-match.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
-import { matchesValue, valueAt } from '../domain/value-match.ts'
 import type { Model } from '../state/model/model.ts'
 import { type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView, asText } from './template.ts'
@@ -15,7 +14,7 @@ import {
   jsonAnswer,
   type ReceivedRequest,
   type WireAnswer,
-} from './wire.ts'
+} from './http-messages.ts'
 
 /** A third party's API: authenticates the call, then the first matching responder answers. A promise while templates load. */
 export function answerApi(context: SchemeContext, request: ReceivedRequest): WireAnswer | Promise<WireAnswer> {

@@ -11,7 +11,7 @@ import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import { applicationOf, environmentOfClientId } from './schemes.ts'
 import { type AuthorizationRequest, decideWithScenarios, withQuery } from './consent.ts'
-import { readBody } from './wire.ts'
+import { readBody } from './http-messages.ts'
 
 type AuthorizeServices = Pick<AppServices, 'registry' | 'scenarios' | 'pauses' | 'baseUrl'>
 

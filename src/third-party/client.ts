@@ -8,11 +8,18 @@ import { isLoopback } from '../domain/loopback.ts'
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
-import { HttpClient, type Received } from './http-client.ts'
+import {
+  ACCOUNT_HEADER,
+  encodePart,
+  headerValue,
+  HttpClient,
+  type OutgoingRequest,
+  type Received,
+  TOOL_HEADER,
+} from './http-messages.ts'
 import { CALL_HEADER, connectorPath, type Interceptor, type OpenCall, OpenCalls, startListener } from './listener.ts'
 import { acceptCredentials, applicationOf, revokeCredentials, type SchemeContext, SCHEMES, signJwt } from './schemes.ts'
 import { accountView, asText, Templates, type TemplateScope } from './template.ts'
-import { ACCOUNT_HEADER, encodePart, headerValue, type OutgoingRequest, TOOL_HEADER } from './wire.ts'
 
 export interface ThirdPartiesOptions {
   environment: (name: string) => Environment | undefined

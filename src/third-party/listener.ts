@@ -19,7 +19,7 @@ import {
   jsonAnswer,
   readBody,
   sendAnswer,
-} from './wire.ts'
+} from './http-messages.ts'
 
 /** Names a call of the service, so that the third party finds the {@link OpenCall} that belongs to it. */
 export const CALL_HEADER = 'x-mock-call'

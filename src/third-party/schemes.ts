@@ -3,7 +3,7 @@ import type { Account } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
-import { matchesGlob } from '../domain/glob.ts'
+import { matchesGlob } from '../domain/value-match.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type Instant, instant, milliseconds } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
@@ -18,7 +18,7 @@ import {
   type OutgoingRequest,
   parametersOf,
   type ReceivedRequest,
-} from './wire.ts'
+} from './http-messages.ts'
 
 export interface SchemeContext {
   readonly environment: Environment

@@ -1,11 +1,18 @@
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
-import { matchesGlob } from '../domain/glob.ts'
+import { matchesGlob } from '../domain/value-match.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type JsonObject, own } from '../domain/json.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { type Application, applicationOf, expiryOf, revoked, sessionToken, verifyJwt } from './schemes.ts'
-import { ACCOUNT_HEADER, decodePart, headerOf, jsonAnswer, type ReceivedRequest, type WireAnswer } from './wire.ts'
+import {
+  ACCOUNT_HEADER,
+  decodePart,
+  headerOf,
+  jsonAnswer,
+  type ReceivedRequest,
+  type WireAnswer,
+} from './http-messages.ts'
 
 /** A token request whose form was read and whose application was authenticated. */
 interface TokenCall {

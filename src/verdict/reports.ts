@@ -18,8 +18,17 @@ import { instant } from '../domain/instant.ts'
 import { MOVES } from '../domain/lifecycle.ts'
 import { Histories, type ScenarioHistory, unfired } from '../scenarios/scenario-run.ts'
 import type { Basis } from './basis.ts'
-import { type ContractRecords, EnvironmentRecord, type Times } from './contract-record.ts'
-import { type ContractFields, DRIVEN, INJECTED, type Level, NEVER, REQUEST_PARTS } from './field-coverage.ts'
+import {
+  type ContractFields,
+  type ContractRecords,
+  DRIVEN,
+  EnvironmentRecord,
+  INJECTED,
+  type Level,
+  NEVER,
+  REQUEST_PARTS,
+  type Times,
+} from './contract-record.ts'
 import type { Counted, NewFinding } from './findings.ts'
 import { render, type ReportFormat } from './formats/formats.ts'
 import type { JournalOf } from './prism-check.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchesGlob } from '../../src/domain/glob.ts'
+import { matchesGlob } from '../../src/domain/value-match.ts'
 
 /** The plainest definition there is, and far too slow for long texts. */
 function naive(pattern: string, text: string): boolean {

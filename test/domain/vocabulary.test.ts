@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Vocabularies, Vocabulary } from '../../src/domain/vocabulary.ts'
+import { Vocabulary } from '../../src/domain/vocabulary.ts'
 
 describe('a vocabulary', () => {
   it('is one to one whatever is mapped, so that nothing sent is lost or taken for another', () => {
@@ -50,12 +50,5 @@ describe('a vocabulary', () => {
     ['the statuses stay', 'the statuses stay'],
   ])('turns the text %j into %j', (text, expected) => {
     expect(new Vocabulary({ status: 'phase' }).prose(text)).toBe(expected)
-  })
-
-  it('is made once for each set of words, and not at all for none', () => {
-    const vocabularies = new Vocabularies()
-    const words = { a: 'b' }
-    expect(vocabularies.of({})).toBeUndefined()
-    expect(vocabularies.of(words)).toBe(vocabularies.of(words))
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ClockState, EnvironmentClock } from '../../src/state/model/clock.ts'
+import { type ClockState, EnvironmentClock } from '../../src/state/model/time-and-ids.ts'
 
 describe('EnvironmentClock', () => {
   it('follows real time until it is set, then runs on from there', () => {

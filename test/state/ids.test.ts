@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RandomIds, SeededIds } from '../../src/state/model/ids.ts'
+import { RandomIds, SeededIds } from '../../src/state/model/time-and-ids.ts'
 
 const seeded = (position = 0, name = 'default', seed = 1): SeededIds => new SeededIds(name, { seed, position })
 const take = (ids: SeededIds): unknown[] => [ids.id('ca'), ids.opaque(), ids.number(), ids.id('ca')]

@@ -1,6 +1,5 @@
 import type { Settings } from '../../domain/settings.ts'
-import type { ClockState } from './clock.ts'
-import type { IdsState } from './ids.ts'
+import type { ClockState, IdsState } from './time-and-ids.ts'
 import type { Rows, SectionName, SectionRows, TableName } from './model.ts'
 
 /** What an environment is beside its rows. */

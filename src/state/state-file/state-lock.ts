@@ -4,7 +4,7 @@ import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { TimeSource } from '../model/clock.ts'
+import type { TimeSource } from '../model/time-and-ids.ts'
 import { hasCode } from '../wal/file-system.ts'
 import { StateError } from '../wal/state-errors.ts'
 
