@@ -17,6 +17,12 @@ interface Candidate {
   megabytes: number[]
 }
 
+/** The bars of servers that start with so many accounts in their file. */
+const BARS_OF: Readonly<Record<number, Candidate['bars']>> = {
+  10_000: { start: 'start-10000' },
+  100_000: { start: 'start-100000', memory: 'memory-100000' },
+}
+
 /** A server's memory is read once it has come to rest, in so many rounds where something is judged by it, else in one. */
 const MEMORY_ROUNDS = 3
 /** Peers take seconds to start. */
@@ -60,7 +66,7 @@ async function candidates({ cli, states, scale }: Bench): Promise<{ ours: Candid
   for (const accounts of scale.sizes.filter((size) => size >= 10_000)) {
     const state = await states.copy(accounts)
     copies.push(state)
-    const bars = accounts === 100_000 ? ({ start: 'start-100000', memory: 'memory-100000' } as const) : {}
+    const bars = BARS_OF[accounts] ?? {}
     ours.push(
       candidate({ what: 'accounts in the state file', accounts, bars, start: () => startToolmock({ cli, state }) }),
     )
