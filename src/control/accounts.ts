@@ -5,6 +5,13 @@ import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../oper
 import { changed, type EnvironmentCall, type Reply } from './call.ts'
 import { ControlError } from './errors.ts'
 
+/** In creation order, without credentials. */
+export function listAccounts({ environment, query }: EnvironmentCall<'list_accounts'>): Reply {
+  const filter = query.query === undefined ? {} : { query: query.query }
+  const { rows, total } = environment.model.accountIndex.page(filter, { after: 0 }, query.limit)
+  return { body: { accounts: rows.map(withoutCredentials), total_size: total } }
+}
+
 export function accountEvent(call: EnvironmentCall<'account_event'>): Reply {
   const { services, environment, path, trace } = call
   const event = known(path.event, ACCOUNT_EVENTS)

@@ -91,6 +91,7 @@ export const QUERIES = {
   get_env: z.object({ format: z.enum(['shell', 'json']).default('shell') }),
   get_state_diff: z.object({ snapshot: nonEmpty }),
   complete_link: z.object({ environment: z.string().optional() }),
+  list_accounts: z.object({ query: nonEmpty.optional(), limit: digits(1, 1_000_000).default(1000) }),
   list_links: z.object({ wait_ms: digits(0, LONGEST_WAIT).default(0) }),
   get_contract: z
     .object({

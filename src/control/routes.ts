@@ -4,7 +4,7 @@ import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
-import { accountEvent, connectionEvent } from './accounts.ts'
+import { accountEvent, connectionEvent, listAccounts } from './accounts.ts'
 import { admit } from './admission.ts'
 import { type CallOf, environmentNamed, type Handler, type Reply } from './call.ts'
 import { getClock, putClock } from './clock.ts'
@@ -60,6 +60,7 @@ const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
   restore_snapshot: restore,
   get_clock: getClock,
   put_clock: putClock,
+  list_accounts: listAccounts,
   account_event: accountEvent,
   connection_event: connectionEvent,
   list_scenarios: listScenarios,

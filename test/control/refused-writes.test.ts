@@ -52,6 +52,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   restore_snapshot: { path: '/snapshots/before/restore' },
   get_clock: { works: true },
   put_clock: { body: { advance: '2h' } },
+  list_accounts: { works: true },
   account_event: { path: '/accounts/{account}/disconnect' },
   connection_event: { path: '/connections/mail/disable' },
   list_scenarios: { works: true },
