@@ -55,7 +55,8 @@ export class HttpClient {
     for (const agent of this.#agents.values()) agent.destroy()
   }
 
-  async #sendOnce({ method, path, headers, body }: HttpRequest): Promise<HttpResponse> {
+  /** The answer as soon as its head is there; its body is read by the caller. @throws Error when there is no answer */
+  async open({ method, path, headers, body }: HttpRequest): Promise<IncomingMessage> {
     const { timeoutMs, ca, anyCertificate } = this.#options
     const url = path.startsWith('/') ? this.#base : new URL(path)
     const { Agent, request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
@@ -73,7 +74,11 @@ export class HttpClient {
     })
     sending.on('timeout', () => sending.destroy(new Error(`does not answer within ${timeoutMs} ms`)))
     sending.end(body)
-    const response = await responseTo(sending)
+    return responseTo(sending)
+  }
+
+  async #sendOnce(request: HttpRequest): Promise<HttpResponse> {
+    const response = await this.open(request)
     const chunks: Buffer[] = []
     for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk)
     return { status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') }

@@ -1,6 +1,13 @@
 import type { Variables } from './arguments.ts'
 import type { CommandName } from './flags.ts'
 
+/** A terminal that shows what is printed. */
+export interface Terminal {
+  /** Its width, which may change. */
+  readonly columns: number
+  readonly isColoured: boolean
+}
+
 /** What a command may use of the process that it runs in. */
 export interface CommandContext {
   readonly variables: Variables
@@ -9,6 +16,8 @@ export interface CommandContext {
   readonly err: (line: string) => void
   /** The width of the terminal that `err` writes to; undefined when it is no terminal. */
   readonly columns?: number | undefined
+  /** The terminal that `out` writes to; undefined when it is none. */
+  readonly terminal?: Terminal | undefined
   /** Replaces the last line on a terminal, or clears it when the line is empty; undefined when there is no terminal. */
   readonly progress?: ((line: string) => void) | undefined
 }

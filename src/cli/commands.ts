@@ -51,6 +51,57 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     load: async () => (await import('./report.ts')).report,
   },
   {
+    name: 'logs',
+    operands: '',
+    summary: 'show the latest requests of a running server, a line each as `start` prints them',
+    load: async () => (await import('./logs.ts')).logs,
+  },
+  {
+    name: 'explain',
+    operands: ' ID_OR_RULE',
+    summary:
+      'say why a request was answered as it was, by its `X-Request-Id`; or what a rule such as `G21` or `document:4.7` says, which needs no server',
+    load: async () => (await import('./explain.ts')).explain,
+  },
+  {
+    name: 'links',
+    operands: ' [open|approve|deny [LINK]]',
+    summary:
+      'list the magic links that can be followed; open one in a browser, or approve or deny its consent without one; LINK may be left out while there is only one',
+    load: async () => (await import('./control-commands.ts')).links,
+  },
+  {
+    name: 'accounts',
+    operands: ' [EVENT ACCOUNT]',
+    summary:
+      'list the connected accounts, or apply an event to one: expire, disconnect, revoke_refresh_token or expire_access_token; ACCOUNT is an id, or an identifier that only one account has',
+    load: async () => (await import('./control-commands.ts')).accounts,
+  },
+  {
+    name: 'clock',
+    operands: ' [advance DURATION|set INSTANT|freeze|run]',
+    summary: 'show the clock of an environment, or move, stop or run it',
+    load: async () => (await import('./control-commands.ts')).clock,
+  },
+  {
+    name: 'scenario',
+    operands: ' [list|start|stop] [NAME]',
+    summary: 'list the scenarios with how often each rule fired, or start or stop one',
+    load: async () => (await import('./control-commands.ts')).scenario,
+  },
+  {
+    name: 'snapshot',
+    operands: ' [list|save|restore|delete] [NAME]',
+    summary: 'list, save, restore or delete snapshots of the model',
+    load: async () => (await import('./control-commands.ts')).snapshot,
+  },
+  {
+    name: 'reset',
+    operands: '',
+    summary: 'take an environment back to its seed; clients, bearer tokens and snapshots stay',
+    load: async () => (await import('./control-commands.ts')).reset,
+  },
+  {
     name: 'healthcheck',
     operands: '',
     summary: 'exit 0 when a server answers, else 1',

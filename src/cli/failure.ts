@@ -6,9 +6,14 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** A running server refused what it was asked. Exit code 1. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError'
+}
+
 /**
- * Prints what went wrong and answers the exit code: 2 for what the caller can mend, 1 for a defect of toolmock, the only
- * failure that is shown with its stack. `help` is the command that explains the usage.
+ * Prints what went wrong and answers the exit code: 2 for what the caller can mend, 1 for what a running server refused and for
+ * a defect of toolmock, the only failure that is shown with its stack. `help` is the command that explains the usage.
  */
 export function reportFailure(error: unknown, help: string, err: (line: string) => void): number {
   if (error instanceof UsageError) {
@@ -19,6 +24,10 @@ export function reportFailure(error: unknown, help: string, err: (line: string) 
   if (error instanceof StartError || isOfDisk) {
     err(`toolmock: ${error.message}`)
     return 2
+  }
+  if (error instanceof RefusedError) {
+    err(`toolmock: ${error.message}`)
+    return 1
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
   err(`toolmock: an unexpected failure, which is a defect of toolmock itself: ${stack}`)

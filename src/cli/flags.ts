@@ -2,7 +2,21 @@ import { CONTRACT_FORMATS } from '../verdict/formats/formats.ts'
 import type { Instant } from '../domain/instant.ts'
 import { LOG_LEVELS } from './log.ts'
 
-export const COMMAND_NAMES = ['start', 'run', 'validate', 'init', 'state', 'conform', 'report', 'healthcheck'] as const
+/** Commands that show and change one environment of a running server by its control API. */
+const CONTROL_COMMANDS = ['logs', 'explain', 'links', 'accounts', 'clock', 'scenario', 'snapshot', 'reset'] as const
+export type ControlCommandName = (typeof CONTROL_COMMANDS)[number]
+
+export const COMMAND_NAMES = [
+  'start',
+  'run',
+  'validate',
+  'init',
+  'state',
+  'conform',
+  'report',
+  ...CONTROL_COMMANDS,
+  'healthcheck',
+] as const
 export type CommandName = (typeof COMMAND_NAMES)[number]
 
 /** One flag as data: parsing, its variable, the help text and the README's table come from it. */
@@ -32,7 +46,7 @@ export type FlagKind =
 
 const SERVERS = ['start', 'run'] as const
 /** Commands that call a running server. */
-const CALLERS = ['report', 'healthcheck'] as const
+const CALLERS = ['report', 'healthcheck', ...CONTROL_COMMANDS] as const
 
 /** Every flag of every command, in the order of the help texts. */
 const FLAGS = [
@@ -205,7 +219,7 @@ const FLAGS = [
   },
   {
     name: 'admin-token',
-    commands: ['start', 'report', 'conform'],
+    commands: ['start', 'report', 'conform', ...CONTROL_COMMANDS],
     kind: { type: 'text' },
     placeholder: 'T',
     variable: true,
@@ -412,6 +426,80 @@ const FLAGS = [
     placeholder: 'J',
     variable: false,
     help: 'prism adds where Prism disagrees about the requests that the journal keeps (second_opinion in the json of contract)',
+  },
+  {
+    name: 'environment',
+    commands: CONTROL_COMMANDS,
+    kind: { type: 'text' },
+    placeholder: 'NAME',
+    default: 'default',
+    variable: false,
+    help: 'the environment that it is about',
+  },
+  {
+    name: 'json',
+    commands: CONTROL_COMMANDS,
+    kind: { type: 'switch' },
+    variable: false,
+    help: 'print JSON, for programs',
+  },
+  {
+    name: 'follow',
+    short: 'f',
+    commands: ['logs'],
+    kind: { type: 'switch' },
+    variable: false,
+    help: 'go on with each new request until SIGINT or SIGTERM, or until the server stops',
+  },
+  {
+    name: 'operation',
+    commands: ['logs'],
+    kind: { type: 'text' },
+    placeholder: 'NAME',
+    variable: false,
+    help: 'only requests of this operation, or of those that a glob such as `*_tools` matches',
+  },
+  {
+    name: 'status',
+    commands: ['logs'],
+    kind: { type: 'text' },
+    placeholder: 'N',
+    variable: false,
+    help: 'only requests with this status, or with those that a glob such as `4*` matches',
+  },
+  {
+    name: 'limit',
+    commands: ['logs'],
+    kind: { type: 'whole', min: 1, max: 1_000_000 },
+    placeholder: 'N',
+    default: 100,
+    variable: false,
+    help: 'at most so many of the latest requests',
+  },
+  {
+    name: 'query',
+    commands: ['accounts'],
+    kind: { type: 'text' },
+    placeholder: 'TEXT',
+    variable: false,
+    help: 'only accounts whose identifier, connector or provider contains it',
+  },
+  {
+    name: 'limit',
+    commands: ['accounts'],
+    kind: { type: 'whole', min: 1, max: 1_000_000 },
+    placeholder: 'N',
+    default: 100,
+    variable: false,
+    help: 'at most so many accounts',
+  },
+  {
+    name: 'as',
+    commands: ['links'],
+    kind: { type: 'text' },
+    placeholder: 'IDENTITY',
+    variable: false,
+    help: "who signs in at the third party for approve and deny (the account's own identifier by default)",
   },
   {
     name: 'help',

@@ -1,7 +1,7 @@
 import { nearest } from '../domain/suggestion.ts'
 import { VERSION } from '../version.ts'
 import { firstOperand } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
+import type { Command, CommandContext, Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { reportFailure, systemCode, UsageError } from './failure.ts'
 import { flagsOf } from './flags.ts'
@@ -74,7 +74,18 @@ export function processContext(): CommandContext {
     out: lineWriter(process.stdout),
     err: lineWriter(process.stderr),
     columns: isTTY ? columns : undefined,
+    terminal: process.stdout.isTTY ? terminalOf(process.stdout) : undefined,
     progress: isTTY ? showProgress : undefined,
+  }
+}
+
+/** `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are obeyed. */
+function terminalOf(stream: typeof process.stdout): Terminal {
+  return {
+    get columns() {
+      return stream.columns
+    },
+    isColoured: stream.hasColors(),
   }
 }
 

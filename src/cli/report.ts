@@ -7,7 +7,7 @@ import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
 import type { FlagValues } from './flags.ts'
-import { noAnswerReason, serverUrl } from './running-server.ts'
+import { adminTokenText, noAnswerReason, serverUrl } from './running-server.ts'
 
 type ReportValues = FlagValues<'report'>
 
@@ -80,11 +80,7 @@ async function fetchReport(values: ReportValues, report: string): Promise<string
 }
 
 function refusalText(status: number, text: string, token: string | undefined): string {
-  if (status === 401) {
-    return token === undefined
-      ? 'asks for the admin token: give it by --admin-token or TOOLMOCK_ADMIN_TOKEN'
-      : 'takes another admin token than the one of --admin-token or TOOLMOCK_ADMIN_TOKEN'
-  }
+  if (status === 401) return adminTokenText(token)
   const { error } = (parsed(text) ?? {}) as { readonly error?: { readonly message?: string } }
   return `answers ${status}${error?.message === undefined ? '; is it a toolmock?' : `: ${error.message}`}`
 }

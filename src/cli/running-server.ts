@@ -26,3 +26,10 @@ export function noAnswerReason(error: unknown): string {
   }
   return failureReason(error)
 }
+
+/** What a 401 of the control API means, to follow its URL in a message. */
+export function adminTokenText(given: string | undefined): string {
+  return given === undefined
+    ? 'asks for the admin token: give it by --admin-token or TOOLMOCK_ADMIN_TOKEN'
+    : 'takes another admin token than the one of --admin-token or TOOLMOCK_ADMIN_TOKEN'
+}

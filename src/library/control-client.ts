@@ -10,6 +10,8 @@ export interface Server {
   readonly adminToken?: string | undefined
   /** PEM text of the authority to trust, beside those that Node.js trusts. */
   readonly ca?: string | undefined
+  /** How long a call may go without any sign of the server; no limit when absent. */
+  readonly timeoutMs?: number | undefined
   /** Set for a server that this process has started. */
   readonly own?: boolean | undefined
 }
@@ -57,7 +59,7 @@ export class ControlClient {
     this.environment = environment
     this.#server = server
     // Each call has a connection of its own, so that a test leaves none open.
-    this.#http = new HttpClient(server.url, { ca: server.ca, anyCertificate: server.own })
+    this.#http = new HttpClient(server.url, { ca: server.ca, anyCertificate: server.own, timeoutMs: server.timeoutMs })
     this.#parent = parent
   }
 

@@ -1,0 +1,117 @@
+import { StringDecoder } from 'node:string_decoder'
+import { StartError } from '../domain/start-error.ts'
+import { nearest } from '../domain/suggestion.ts'
+import { HttpClient } from '../http-client.ts'
+import { ControlClient } from '../library/control-client.ts'
+import { ToolmockError } from '../library/toolmock-error.ts'
+import type { JournalEntry } from '../library/types.ts'
+import { readArguments } from './arguments.ts'
+import type { CommandContext } from './command.ts'
+import { RefusedError, systemCode, UsageError } from './failure.ts'
+import type { ControlCommandName, FlagValues } from './flags.ts'
+import { adminTokenText, noAnswerReason, serverUrl } from './running-server.ts'
+
+const TIMEOUT_MS = 30_000
+
+/** A command that calls the control API of a running server: what it was given, and how it asks and prints. */
+export interface ControlSession<Name extends ControlCommandName> extends CommandContext {
+  readonly values: FlagValues<Name>
+  readonly operands: readonly string[]
+  readonly url: string
+  /** @throws RefusedError with the server's message; StartError when no toolmock answers */
+  readonly call: ControlClient['call']
+  /** Each new entry of the request journal, until the server ends the stream. It is open once this resolves. */
+  readonly events: () => Promise<AsyncIterable<JournalEntry>>
+  /** Prints the value as JSON with `--json`, else the text. */
+  readonly print: (value: unknown, text: () => string) => void
+}
+
+/** Reads the arguments of a command that calls a running server. Nothing is sent yet. @throws UsageError */
+export function controlSession<Name extends ControlCommandName>(
+  name: Name,
+  argv: readonly string[],
+  context: CommandContext,
+): ControlSession<Name> {
+  const { values, operands } = readArguments(name, argv, context.variables)
+  // Every control command has these flags; the compiler cannot see it for a name that it does not know yet.
+  const { json, environment, 'admin-token': adminToken, ...server } = values as FlagValues<ControlCommandName>
+  const url = serverUrl(server)
+  const client = new ControlClient({ url, adminToken, timeoutMs: TIMEOUT_MS }, environment)
+  const call: ControlClient['call'] = async (route, sent) => {
+    try {
+      return await client.call(route, sent)
+    } catch (error) {
+      throw failureOf(error, url, adminToken)
+    }
+  }
+  const events = async (): Promise<AsyncIterable<JournalEntry>> => {
+    // A call that is refused says why; the stream that follows then only has to be read.
+    await call('GET /clock')
+    const path = `/_mock/events?environment=${encodeURIComponent(environment.toWellFormed())}`
+    const headers = adminToken === undefined ? undefined : { Authorization: `Bearer ${adminToken}` }
+    const stream = await new HttpClient(url).open({ method: 'GET', path, headers }).catch((error: unknown) => {
+      throw notAnswered(url, error)
+    })
+    return entriesOf(stream)
+  }
+  const print = (value: unknown, text: () => string): void =>
+    context.out(json ? JSON.stringify(value, null, 2) : text())
+  return { ...context, values, operands, url, call, events, print }
+}
+
+/** The entries in a stream of server-sent events. A connection that breaks is its end. */
+async function* entriesOf(stream: AsyncIterable<Buffer>): AsyncIterable<JournalEntry> {
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  try {
+    for await (const chunk of stream) {
+      const events = `${rest}${decoder.write(chunk)}`.split('\n\n')
+      rest = events.pop() ?? ''
+      yield* events.flatMap(entryIn)
+    }
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error
+  }
+}
+
+function entryIn(event: string): JournalEntry[] {
+  const data = /^event: entry\n(?:.*\n)?data: (.*)$/.exec(event)?.[1]
+  return data === undefined ? [] : [JSON.parse(data) as JournalEntry]
+}
+
+function failureOf(error: unknown, url: string, adminToken: string | undefined): unknown {
+  if (!(error instanceof ToolmockError)) return error
+  const { code, message, cause, status } = error
+  if (code === 'UNREACHABLE') return notAnswered(url, cause)
+  if (status === 401) return new StartError(`${url} ${adminTokenText(adminToken)}`)
+  // A 400 says what is wrong with an argument; every other refusal is about what the server holds.
+  return code === 'NO_TOOLMOCK' || status === 400 ? new StartError(message) : new RefusedError(message)
+}
+
+/** Why no server answered, and what to do. */
+function notAnswered(url: string, cause: unknown): StartError {
+  const reason = `${url} ${noAnswerReason(cause)}`
+  return new StartError(`${reason}. Start a server with \`toolmock start\`, or name one: --url URL or TOOLMOCK_URL.`)
+}
+
+/** The action that the first operand of a command names. @throws UsageError */
+export function chosenAction<Action>(command: string, name: string, actions: Readonly<Record<string, Action>>): Action {
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined
+  if (action !== undefined) return action
+  const names = Object.keys(actions)
+  const meant = nearest(name, names)
+  const hint = meant === undefined ? `Actions are ${names.join(', ')}.` : `Did you mean ${meant}?`
+  throw new UsageError(`${command} ${name} is not known. ${hint}`)
+}
+
+/** The one operand of an action. @throws UsageError */
+export function oneOperand(action: string, what: string, operands: readonly string[]): string {
+  const [operand, ...more] = operands
+  if (operand === undefined || operand === '' || more.length > 0) throw new UsageError(`${action} takes one ${what}.`)
+  return operand
+}
+
+/** @throws UsageError for operands that a command does not take */
+export function noOperand(action: string, operands: readonly string[]): void {
+  if (operands.length > 0) throw new UsageError(`${action} takes no ${operands.join(' ')}.`)
+}

@@ -1,0 +1,14 @@
+import { styleText } from 'node:util'
+import type { Terminal } from './command.ts'
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta'
+
+/** A text in a style, for a terminal with colours; the plain text elsewhere. */
+export type Paint = (style: Style, text: string) => string
+
+const PLAIN: Paint = (_, text) => text
+const COLOURED: Paint = (style, text) => styleText(style, text)
+
+export function paintFor(terminal: Terminal | undefined): Paint {
+  return terminal?.isColoured === true ? COLOURED : PLAIN
+}

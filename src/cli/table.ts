@@ -1,0 +1,90 @@
+import type { Terminal } from './command.ts'
+import { oneLine } from '../domain/text.ts'
+import { paintFor, type Style } from './paint.ts'
+
+export interface Column<Row> {
+  readonly title: string
+  /** Wraps in its column where the table is wider than the terminal. Ids do not, so that they can be copied. */
+  readonly wraps?: true
+  readonly cell: (row: Row) => string
+  readonly style?: (row: Row) => Style | undefined
+}
+
+/** No column is narrower, unless its longest cell is. */
+const NARROWEST = 12
+const GAP = '  '
+
+/** Rows under their titles, within the width of the terminal. Where there is none, each row is one line. */
+export function tableText<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  terminal: Terminal | undefined,
+): string {
+  const cells = rows.map((row) => columns.map(({ cell }) => oneLine(cell(row), Infinity)))
+  const natural = columns.map(({ title }, at) => Math.max(title.length, ...cells.map((row) => widthOf(row[at] ?? ''))))
+  const widths = terminal ? fitted(columns, natural, terminal.columns) : natural
+  const paint = paintFor(terminal)
+  const line = (texts: readonly string[], styles: readonly (Style | undefined)[]): string[] => {
+    const wrapped = texts.map((text, at) => wrap(text, widths[at] ?? 0))
+    return Array.from({ length: Math.max(...wrapped.map(({ length }) => length)) }, (_, index) =>
+      wrapped
+        .map((parts, at) => {
+          const part = parts[index] ?? ''
+          const style = styles[at]
+          const padding = at === texts.length - 1 ? '' : ' '.repeat(Math.max(0, (widths[at] ?? 0) - widthOf(part)))
+          return `${style === undefined || part === '' ? part : paint(style, part)}${padding}`
+        })
+        .join(GAP)
+        .trimEnd(),
+    )
+  }
+  const head = line(
+    columns.map(({ title }) => title),
+    columns.map(() => 'bold' as const),
+  )
+  const body = rows.flatMap((row, at) =>
+    line(
+      cells[at] ?? [],
+      columns.map(({ style }) => style?.(row)),
+    ),
+  )
+  return [...head, ...body].join('\n')
+}
+
+/** The widest column that wraps gives way until the table fits, or until none of them can. */
+function fitted<Row>(columns: readonly Column<Row>[], natural: readonly number[], available: number): number[] {
+  const widths = [...natural]
+  const total = (): number => widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1))
+  while (total() > available) {
+    const [widest] = widths
+      .map((width, at) => ({ width, at }))
+      .filter(({ width, at }) => columns[at]?.wraps === true && width > NARROWEST)
+      .sort((a, b) => b.width - a.width)
+    if (!widest) break
+    widths[widest.at] = widest.width - 1
+  }
+  return widths
+}
+
+/** The lines of a text, broken at blanks where there are any, else anywhere. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  let rest = characters(text)
+  while (rest.length > width) {
+    const blank = rest.lastIndexOf(' ', width)
+    const end = blank > 0 ? blank : width
+    lines.push(rest.slice(0, end).join(''))
+    rest = rest.slice(blank > 0 ? end + 1 : end)
+  }
+  return [...lines, rest.join('')]
+}
+
+/** How many characters of a terminal a text takes. */
+export function widthOf(text: string): number {
+  return /^[ -~]*$/.test(text) ? text.length : characters(text).length
+}
+
+/** Characters as a reader sees them: a letter with its accents is one. */
+function characters(text: string): string[] {
+  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
+}

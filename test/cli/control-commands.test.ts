@@ -1,0 +1,304 @@
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Serving, ToolmockProcess } from './toolmock-process.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+
+const CREDENTIALS = { access_token: 'a', refresh_token: 'r' }
+const SEED = `
+settings: { consent: ask }
+accounts:
+  - { connector: mail, identifier: ada@example.com, authorization_details: { oauth_token: ${JSON.stringify(CREDENTIALS)} } }
+  - { connector: mail, identifier: grace@example.com, user_id: user_1 }
+  - { connector: mail, identifier: grace@example.com, user_id: user_2 }
+`
+
+/** A command about the environment that is made for a test. */
+describe('a command about a running server', () => {
+  let serving: Serving
+  let number = 0
+  beforeAll(async () => {
+    serving = await toolmock.start(['--in-memory', '--clock', '2026-01-31T12:00:00Z', '--freeze'])
+  })
+  afterAll(() => serving.stop())
+
+  interface Bench {
+    readonly environment: string
+    readonly bearer: string
+    /** The output of a command that has to succeed. */
+    readonly ok: (...args: readonly string[]) => Promise<string>
+    readonly json: <T>(...args: readonly string[]) => Promise<T>
+    readonly run: (...args: readonly string[]) => ReturnType<typeof toolmock.run>
+    readonly post: (path: string, body: object) => Promise<Response>
+  }
+
+  /** An environment of its own, so that no test sees what another one does. */
+  async function bench(): Promise<Bench> {
+    const environment = `test-${(number += 1)}`
+    const send = (path: string, body: string, headers: Record<string, string>) =>
+      fetch(`${serving.url}${path}`, { method: 'POST', body, headers })
+    const clock = { now: '2026-01-31T12:00:00Z', frozen: true }
+    const made = await send('/_mock/environments', JSON.stringify({ name: environment, clock }), {
+      'Content-Type': 'application/json',
+    })
+    const { client_id, client_secret } = (await made.json()) as { client_id: string; client_secret: string }
+    await send(`/_mock/seed?environment=${environment}`, SEED, { 'Content-Type': 'application/yaml' })
+    const form = new URLSearchParams({ client_id, client_secret, grant_type: 'client_credentials' })
+    const token = await fetch(`${serving.url}/oauth/token`, { method: 'POST', body: form })
+    const { access_token: bearer } = (await token.json()) as { access_token: string }
+    const run = ([command = '', ...args]: readonly string[]) =>
+      toolmock.run([command, '--environment', environment, ...args], { TOOLMOCK_URL: serving.url })
+    const ok = async (...args: readonly string[]): Promise<string> => {
+      const { code, stdout, stderr } = await run(args)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      return stdout
+    }
+    return {
+      environment,
+      bearer,
+      ok,
+      json: async <T>(...args: readonly string[]) => JSON.parse(await ok(...args, '--json')) as T,
+      run: (...args) => run(args),
+      post: (path, body) =>
+        send(`/api/v1${path}`, JSON.stringify(body), {
+          Authorization: `Bearer ${bearer}`,
+          'Content-Type': 'application/json',
+        }),
+    }
+  }
+
+  describe('accounts', () => {
+    it('lists the accounts with connector, identifier, status and the time until their token expires', async () => {
+      const { ok } = await bench()
+      const [titles, ...rows] = (await ok('accounts')).trimEnd().split('\n')
+      expect(titles).toMatch(/^ACCOUNT +CONNECTOR +IDENTIFIER +STATUS +TOKEN EXPIRES$/)
+      expect(rows).toEqual([
+        expect.stringMatching(/^ca_\w+ +mail +ada@example\.com +ACTIVE +in 1h$/),
+        expect.stringMatching(/^ca_\w+ +mail +grace@example\.com +ACTIVE +in 1h$/),
+        expect.stringMatching(/^ca_\w+ +mail +grace@example\.com +ACTIVE +in 1h$/),
+      ])
+    })
+
+    it('lists as many as --limit and those that --query selects, and prints them without credentials as JSON', async () => {
+      const { ok, json } = await bench()
+      expect(await ok('accounts', '--limit', '1')).toMatch(
+        /\n1 of 3 accounts; --limit N shows more, --query TEXT selects\n$/,
+      )
+      expect(await ok('accounts', '--query', 'nobody')).toBe('no account matches\n')
+      const found = await json<{ accounts: object[]; total_size: number }>('accounts', '--query', 'ADA')
+      expect(found).toMatchObject({ accounts: [{ identifier: 'ada@example.com' }], total_size: 1 })
+      expect(JSON.stringify(found)).not.toMatch(/access_token|refresh_token/)
+    })
+
+    it('applies an event to the account of an id or of an identifier, and refuses what is not clear', async () => {
+      const { ok, run, json } = await bench()
+      expect(await ok('accounts', 'expire', 'ada@example.com')).toMatch(
+        /^expire: account ca_\w+ of ada@example\.com at mail is EXPIRED\n$/,
+      )
+      const { accounts } = await json<{ accounts: [{ id: string }, { id: string }] }>('accounts')
+      expect(await json('accounts', 'disconnect', accounts[1].id)).toMatchObject({
+        account: { status: 'DISCONNECTED' },
+      })
+      const several = await run('accounts', 'expire', 'grace@example.com')
+      expect(several).toMatchObject({ code: 1, stdout: '' })
+      expect(several.stderr).toMatch(
+        /grace@example\.com has 2 accounts; name one of them by its id:\n {2}ca_\w+ {2}mail\n/,
+      )
+      const illegal = await run('accounts', 'expire', accounts[1].id)
+      expect(illegal).toMatchObject({ code: 1, stdout: '' })
+      expect(illegal.stderr).toMatch(/^toolmock: .*DISCONNECTED/)
+      expect(await run('accounts', 'expire', 'ca_nobody')).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'toolmock: there is no connected account "ca_nobody"\n',
+      })
+    })
+  })
+
+  describe('links', () => {
+    const link = (identifier: string) => ({
+      connector: 'mail',
+      identifier,
+      user_verify_url: 'http://localhost:3000/done',
+    })
+
+    it('lists the links that can be followed, with the time that is left', async () => {
+      const { ok, post } = await bench()
+      expect(await ok('links')).toBe('no magic link can be followed\n')
+      await post('/connected_accounts/magic_link', link('ada@example.com'))
+      expect((await ok('links')).trimEnd().split('\n')).toEqual([
+        expect.stringMatching(/^CONNECTOR +IDENTIFIER +EXPIRES +LINK$/),
+        expect.stringMatching(/^mail +ada@example\.com +in 15m +http:\/\/127\.0\.0\.1:\d+\/magic\/\S+$/),
+      ])
+    })
+
+    it('approves the only link, or the one that is named, and says where a browser would go', async () => {
+      const { ok, run, json, post } = await bench()
+      await post('/connected_accounts/magic_link', link('ada@example.com'))
+      expect(await ok('links', 'approve')).toMatch(
+        /^approved the link of ada@example\.com at mail\. A browser would go to http:\/\/localhost:3000\/done\?\S+\n$/,
+      )
+      await post('/connected_accounts/magic_link', link('new@example.com'))
+      await post('/connected_accounts/magic_link', link('other@example.com'))
+      const { code, stderr } = await run('links', 'deny')
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/2 magic links can be followed; name one of them:\n {2}\S+ {2}mail new@example\.com\n/)
+      expect(await json('links', 'deny', 'other@example.com')).toMatchObject({
+        redirect_url: expect.stringContaining('error=access_denied') as string,
+      })
+      expect((await run('links', 'approve', 'nobody')).stderr).toMatch(
+        /no magic link nobody can be followed in environment/,
+      )
+    })
+
+    it('opens a link with the program that BROWSER names, and prints it', async () => {
+      const { post, environment } = await bench()
+      await post('/connected_accounts/magic_link', link('ada@example.com'))
+      const opened = toolmock.path(`opened-by-${environment}`)
+      const browser = toolmock.path(`browser-of-${environment}`)
+      writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > ${opened}.part && mv ${opened}.part ${opened}\n`, {
+        mode: 0o755,
+      })
+      const variables = { TOOLMOCK_URL: serving.url, BROWSER: browser }
+      const { code, stdout } = await toolmock.run(['links', 'open', '--environment', environment], variables)
+      expect(code).toBe(0)
+      await expect.poll(() => existsSync(opened), { timeout: 10_000 }).toBe(true)
+      expect(`${readFileSync(opened, 'utf8')}\n`).toBe(stdout)
+      const none = { TOOLMOCK_URL: serving.url, BROWSER: toolmock.path('no-such-browser') }
+      const alone = await toolmock.run(['links', 'open', '--environment', environment], none)
+      expect(alone).toEqual({
+        code: 0,
+        stdout: `${stdout}no browser could be started: open the link yourself\n`,
+        stderr: '',
+      })
+    })
+  })
+
+  it('clock shows, moves, stops and runs the clock', async () => {
+    const { ok, json } = await bench()
+    expect(await ok('clock')).toBe('2026-01-31T12:00:00.000Z, stands still\n')
+    expect(await ok('clock', 'advance', '2h')).toBe('2026-01-31T14:00:00.000Z, stands still\n')
+    expect(await json('clock', 'set', '2026-03-01T00:00:00+01:00')).toEqual({
+      now: '2026-02-28T23:00:00.000Z',
+      frozen: true,
+    })
+    expect(await ok('clock', 'run')).toMatch(/^2026-02-28T23:00:0\d\.\d{3}Z, runs\n$/)
+    expect(await ok('clock', 'freeze')).toMatch(/, stands still\n$/)
+  })
+
+  it('scenario lists the scenarios, starts and stops one, and shows how often its rules fired', async () => {
+    const { ok, json, run, post } = await bench()
+    expect(await ok('scenario')).toMatch(/^rate-limited +not started +The third party limits the rate/m)
+    expect(await ok('scenario', 'start', 'rate-limited')).toBe(
+      'rate-limited runs: The third party limits the rate of the first two calls.\n',
+    )
+    await post('/execute_tool', { connector: 'mail', identifier: 'ada@example.com', tool_name: 'mail_list_messages' })
+    expect(await ok('scenario', 'list', 'rate-limited')).toMatch(
+      /^RULE +AT +MATCHED +FIRED +WHAT IT DOES\n.* third_party +1 +1 /m,
+    )
+    expect(await json('scenario', 'stop', 'rate-limited')).toMatchObject({ scenario: { running: false } })
+    expect((await run('scenario', 'start', 'rate-limitd')).stderr).toMatch(
+      /^toolmock: there is no scenario "rate-limitd"/,
+    )
+    expect((await run('scenario', 'list', 'nothing')).stderr).toMatch(
+      /^toolmock: there is no scenario nothing; there are /,
+    )
+  })
+
+  it('snapshot saves, lists, restores and deletes; reset goes back to the seed', async () => {
+    const { ok, run } = await bench()
+    expect(await ok('snapshot')).toBe('there is no snapshot\n')
+    expect(await ok('snapshot', 'save', 'before')).toBe('saved snapshot before as of 2026-01-31T12:00:00.000Z\n')
+    expect(await ok('snapshot')).toMatch(/^NAME +TAKEN AT\nbefore +2026-01-31T12:00:00\.000Z\n$/)
+    await ok('accounts', 'expire', 'ada@example.com')
+    await ok('snapshot', 'restore', 'before')
+    expect(await ok('accounts')).toMatch(/ada@example\.com +ACTIVE/)
+    await ok('snapshot', 'delete', 'before')
+    expect(await run('snapshot', 'restore', 'before')).toMatchObject({ code: 1, stdout: '' })
+    await ok('accounts', 'expire', 'ada@example.com')
+    expect(await ok('reset')).toMatch(/^environment test-\d+ is back at its seed\n$/)
+    expect(await ok('accounts')).toMatch(/ada@example\.com +ACTIVE/)
+  })
+
+  it.each<[readonly string[], string]>([
+    [['clock', 'advanse', '2h'], 'clock advanse is not known. Did you mean advance? See toolmock clock --help.'],
+    [['clock', 'advance'], 'clock advance takes one DURATION, such as 90s or 2h. See toolmock clock --help.'],
+    [['accounts', 'explode', 'x'], 'accounts explode is not known. Actions are list, expire, disconnect, '],
+    [['accounts', 'expire', 'a', 'b'], 'accounts expire takes one ACCOUNT. See toolmock accounts --help.'],
+    [['links', '--as', 'ada'], '--as goes with links approve and links deny. See toolmock links --help.'],
+    [['reset', 'all'], 'reset takes no all. See toolmock reset --help.'],
+    [['snapshot', 'save'], 'snapshot save takes one NAME. See toolmock snapshot --help.'],
+    [['scenario', 'start'], 'scenario start takes one NAME. See toolmock scenario --help.'],
+  ])('%j is refused with exit code 2 and what is allowed', async (args, message) => {
+    const { code, stdout, stderr } = await toolmock.run(args, { TOOLMOCK_URL: serving.url })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(`toolmock: ${message}`)
+  })
+
+  it('says what is wrong with an argument that the server refuses, and which environments there are', async () => {
+    const { run } = await bench()
+    const bad = await run('clock', 'advance', 'soon')
+    expect(bad).toMatchObject({ code: 2, stdout: '' })
+    expect(bad.stderr).toMatch(/^toolmock: .*advance.*90s, 15m, 2h/)
+    const nowhere = await toolmock.run(['clock', '--environment', 'nowhere'], { TOOLMOCK_URL: serving.url })
+    expect(nowhere).toMatchObject({ code: 1, stdout: '' })
+    expect(nowhere.stderr).toMatch(/^toolmock: there is no environment "nowhere"; there are default, /)
+  })
+})
+
+const COMMANDS = [
+  ['logs'],
+  ['logs', '-f'],
+  ['explain', 'x'],
+  ['links'],
+  ['accounts'],
+  ['clock'],
+  ['scenario'],
+  ['snapshot'],
+  ['reset'],
+]
+
+describe('without a server', () => {
+  it.each(COMMANDS)('%s %s says that nothing is served there, what to do, and ends with 2', async (...args) => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const url = `http://127.0.0.1:${(taken.address() as AddressInfo).port}`
+    taken.close()
+    await once(taken, 'close')
+    expect(await toolmock.run([...args, '--url', url])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `toolmock: ${url} is not served. Start a server with \`toolmock start\`, or name one: --url URL or TOOLMOCK_URL.\n`,
+    })
+  })
+
+  it('says so when another server answers', async () => {
+    const other = createServer((_request, response) => response.end('<html>')).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    const { code, stderr } = await toolmock.run(['clock', '--url', url])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/not as toolmock's control API does; is the URL that of a toolmock server\?/)
+    other.close()
+  })
+})
+
+it('asks for the admin token, and works with it', async () => {
+  const serving = await toolmock.start(['--in-memory', '--admin-token', 's3cret'])
+  const { port } = new URL(serving.url)
+  const missing = await toolmock.run(['accounts'], { TOOLMOCK_PORT: port })
+  expect(missing).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `toolmock: ${serving.url} asks for the admin token: give it by --admin-token or TOOLMOCK_ADMIN_TOKEN\n`,
+  })
+  expect((await toolmock.run(['accounts', '--admin-token', 'x'], { TOOLMOCK_PORT: port })).stderr).toMatch(
+    /takes another admin token than the one of/,
+  )
+  const variables = { TOOLMOCK_PORT: port, TOOLMOCK_ADMIN_TOKEN: 's3cret' }
+  expect(await toolmock.run(['accounts'], variables)).toEqual({ code: 0, stdout: 'there is no account\n', stderr: '' })
+  await serving.stop()
+})
