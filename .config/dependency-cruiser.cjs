@@ -109,7 +109,7 @@ module.exports = {
     {
       name: 'library-over-app',
       comment:
-        'the library starts a server, calls its control API and judges its reports; its types come from the descriptions',
+        'the library starts a server, calls its control API, reads scenario files for it and judges its reports; its types come from the descriptions',
       severity: 'error',
       from: { path: '^src/(library/|index\\.ts$|vitest\\.ts$)' },
       to: {
@@ -117,6 +117,7 @@ module.exports = {
         pathNot: [
           '^src/(library|domain|verdict)/',
           '^src/contract/(shapes|generated/control-types)\\.ts$',
+          '^src/documents/(load-scenarios|seed-files|source-text)\\.ts$',
           '^src/index\\.ts$',
           APP,
           HTTP_CLIENT,

@@ -1,7 +1,10 @@
 import { test as vitestTest, type TestAPI } from 'vitest'
-import { connect, type ConnectOptions, createToolmock } from './index.ts'
+import type { TestLabel } from './domain/test-label.ts'
+import { type ConnectOptions, createToolmock } from './index.ts'
 import type { ContractExpectation, Toolmock, ToolmockEnvironment, ToolmockOptions } from './index.ts'
+import { runningServer } from './library/create-toolmock.ts'
 import { explainFailures, TestServers } from './library/test-servers.ts'
+import { toolmockOf } from './library/toolmock.ts'
 
 /** The fixtures of a test. */
 export interface ToolmockFixtures {
@@ -11,11 +14,9 @@ export interface ToolmockFixtures {
   toolmock: Toolmock
 }
 
-/** How the server is started, or where one runs. */
+/** How the server is started, or where one runs. Under `toolmock run` the server of the run is used. */
 export interface ToolmockTestOptions extends ToolmockOptions {
-  /** Environments are made on this server; a server is started when it is undefined. */
-  readonly url?: string | undefined
-  /** Options of the connection to `url`. */
+  /** Options of the connection to a server that runs already. */
   readonly connection?: ConnectOptions
   /** Fails a test whose client does not keep the contract; `{}` allows no violation, undefined checks nothing. */
   readonly contract?: Omit<ContractExpectation, 'everywhere'>
@@ -47,7 +48,7 @@ export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<Toolmoc
       await use(await toolmockServers.of(options, () => serverOf(options)))
     },
     mock: async ({ toolmock, task }, use) => {
-      await using mock = await toolmock.environment()
+      await using mock = await toolmock.environment(undefined, { test: labelOf(task) })
       await use(mock)
       if (task.result?.state === 'fail') await printExplanations(mock)
       else if (options.contract) await mock.contract.verify(options.contract)
@@ -57,9 +58,27 @@ export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<Toolmoc
 /** Vitest's `test` with {@link ToolmockFixtures}: the bundled seed, in memory. */
 export const test: TestAPI<ToolmockFixtures> = toolmockTest()
 
-function serverOf({ url, connection, contract: _contract, ...options }: ToolmockTestOptions): Promise<Toolmock> {
-  return url === undefined ? createToolmock(options) : connect(url, connection)
+async function serverOf({ connection, contract: _contract, ...options }: ToolmockTestOptions): Promise<Toolmock> {
+  const server = connection && (await runningServer(options, connection))
+  return server ? toolmockOf(server) : createToolmock(options)
 }
+
+/** A test as its reporter names it, so that the findings of a verdict lead back to it. */
+function labelOf({ name, suite, file, location }: TestTask): TestLabel {
+  const names = [name]
+  for (let each = suite; each; each = each.suite) names.unshift(each.name)
+  return { label: names.join(' > '), file: file.filepath, ...(location && { line: location.line }) }
+}
+
+/** What this reads of a task of vitest. */
+interface TestTask {
+  readonly name: string
+  readonly suite?: TestSuite | undefined
+  readonly file: { readonly filepath: string }
+  /** There with the setting `includeTaskLocation`, or where tests are chosen by their lines. */
+  readonly location?: { readonly line: number } | undefined
+}
+type TestSuite = Pick<TestTask, 'name' | 'suite'>
 
 /** Vitest shows what a test prints together with the test. */
 async function printExplanations({ name, journal }: ToolmockEnvironment): Promise<void> {

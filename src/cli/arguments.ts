@@ -165,7 +165,8 @@ const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\
 export function mistypedVariables(variables: Variables): string[] {
   const known = allVariables()
   return Object.keys(variables).flatMap((name) => {
-    const isKnown = [...known, 'TOOLMOCK_URL', 'TOOLMOCK_CLIENT_ID', 'TOOLMOCK_CLIENT_SECRET'].includes(name)
+    const set = ['TOOLMOCK_URL', 'TOOLMOCK_CLIENT_ID', 'TOOLMOCK_CLIENT_SECRET', 'TOOLMOCK_RUN']
+    const isKnown = [...known, ...set].includes(name)
     if (isKnown || !name.startsWith('TOOLMOCK_')) return []
     const meant = nearest(
       name.slice('TOOLMOCK_'.length),

@@ -141,6 +141,13 @@ const FLAGS = [
     help: 'the verdict fails when fewer of the declared statuses have been answered',
   },
   {
+    name: 'allow-no-requests',
+    commands: ['run'],
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'a command that calls no operation passes; without it the verdict fails, because nothing was judged',
+  },
+  {
     name: 'allow-violation',
     commands: ['run'],
     kind: { type: 'list' },

@@ -21,7 +21,7 @@ const NOT_WRITTEN = 2
 /** Runs a command beside a mock of its own and judges its requests: exits with the command's code, or with one of ours. */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
   const given = readRun(argv, context.variables)
-  const options = await verdictOptions(given)
+  const options = { ...(await verdictOptions(given)), requireRequests: !given.values['allow-no-requests'] }
   const files = await reportFiles(given.values.report)
   await createJournalFile(given.values.journal)
   const log = createDeferredLog(given.values['log-level'], context.err)
@@ -52,9 +52,17 @@ async function serveWhile(child: ChildCommand, given: RunArguments, variables: V
   }
 }
 
-/** The address, the credentials, and the certificate authorities to trust (G50), the command's own among them. */
+/**
+ * The address, the credentials, and the certificate authorities to trust (G50), the command's own among them. TOOLMOCK_RUN tells
+ * the library that this server is the one to use: TOOLMOCK_URL alone may be left in the shell of a developer.
+ */
 async function connectionVariables({ client, authorityFile }: App, url: string, variables: Variables) {
-  const own = { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client.id, TOOLMOCK_CLIENT_SECRET: client.secret }
+  const own = {
+    TOOLMOCK_URL: url,
+    TOOLMOCK_CLIENT_ID: client.id,
+    TOOLMOCK_CLIENT_SECRET: client.secret,
+    TOOLMOCK_RUN: url,
+  }
   if (authorityFile === undefined) return own
   const { NODE_EXTRA_CA_CERTS: others = '' } = variables
   // A file that cannot be read is ignored: Node.js itself only warns of it.

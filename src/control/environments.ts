@@ -1,18 +1,26 @@
+import { isAbsolute, relative } from 'node:path'
 import { DocumentError } from '../documents/problem.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { SeedBundle } from '../domain/seed.ts'
+import type { Scenario } from '../domain/scenario.ts'
+import { didYouMean } from '../domain/suggestion.ts'
+import type { TestLabel } from '../domain/test-label.ts'
+import { quote } from '../domain/text.ts'
 import { addressOf } from '../http/node-request.ts'
 import { checkedName, environmentNamed, type Reply, type ServerCall } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 export async function createEnvironment(call: ServerCall<'create_environment'>): Promise<Reply> {
   const { services, request, body } = call
+  const seed = body.seed && (await seedOf(call, body.seed))
   const { environment, client } = await services.environments.create({
     name: body.name === undefined ? undefined : checkedName('an environment', body.name),
-    seed: body.seed && (await seedOf(call, body.seed)),
+    seed,
     clock: body.clock,
     idSeed: body.id_seed,
+    scenarios: body.scenarios && (await scenariosOf(call, body.scenarios, seed)),
+    test: testOf(body),
   })
   const created = {
     name: environment.name,
@@ -54,9 +62,67 @@ async function seedOf({ services }: ServerCall<'create_environment'>, seed: Json
   try {
     return await parseSeed({ file: 'seed', text: JSON.stringify(seed) }, services.documentChecks, connectors)
   } catch (error) {
-    if (!(error instanceof DocumentError)) throw error
-    // The problems have lines and columns of a text that the caller has not sent.
-    const problems = error.problems.map(({ path, found, allowed }) => ({ path: `seed.${path}`, found, allowed }))
-    throw invalidInput('INVALID_DOCUMENT', problems)
+    throw documentProblems(error, 'seed')
   }
+}
+
+/** The scenarios in the body: bundled ones by their names, others as documents. @throws ControlError with every problem */
+async function scenariosOf(
+  { services }: ServerCall<'create_environment'>,
+  given: readonly (string | JsonObject)[],
+  seed: SeedBundle | undefined,
+): Promise<Scenario[]> {
+  const [{ bundledScenario, bundledScenarioNames }, { parseScenario }, { connectorsIn }] = await Promise.all([
+    import('../documents/load-scenarios.ts'),
+    import('../documents/scenario-files.ts'),
+    import('../documents/seed-checks.ts'),
+  ])
+  const ofServer = connectorsIn(await services.environments.serverSeed())
+  const context = { checks: services.documentChecks, connectors: seed ? connectorsIn(seed, ofServer) : ofServer }
+  const bundled = async (name: string, at: number): Promise<Scenario> => {
+    const scenario = await bundledScenario(name, context)
+    if (scenario) return scenario
+    const names = await bundledScenarioNames()
+    const problem = {
+      path: ['scenarios', at],
+      found: `${quote(name)}${didYouMean(name, names)}`,
+      allowed: `a scenario document, or one of ${names.join(', ')}`,
+    }
+    throw invalidInput('INVALID_BODY', [problem])
+  }
+  const parsed = (document: JsonObject, at: number): Promise<Scenario> => {
+    const source = { file: 'scenario', text: JSON.stringify(document) }
+    return parseScenario(source, context.checks, context.connectors).catch((error: unknown) => {
+      throw documentProblems(error, `scenarios[${at}]`)
+    })
+  }
+  const scenarios: Scenario[] = []
+  for (const [at, each] of given.entries()) {
+    const scenario = typeof each === 'string' ? await bundled(each, at) : await parsed(each, at)
+    if (scenarios.some(({ name }) => name === scenario.name)) {
+      const problem = { path: ['scenarios', at], found: `${quote(scenario.name)} again`, allowed: 'each scenario once' }
+      throw invalidInput('INVALID_BODY', [problem])
+    }
+    scenarios.push(scenario)
+  }
+  return scenarios
+}
+
+/** Reports and CI systems name files by their paths below the folder in which the server was started. */
+function testOf({ label, file, line }: ServerCall<'create_environment'>['body']): TestLabel | undefined {
+  if (label === undefined) return undefined
+  const below = file !== undefined && isAbsolute(file) ? relative(process.cwd(), file) : file
+  const shown = below === undefined || below.startsWith('..') ? file : below.replaceAll('\\', '/')
+  return { label, ...(shown !== undefined && { file: shown }), ...(line !== undefined && { line }) }
+}
+
+/** The problems have lines and columns of a text that the caller has not sent. */
+function documentProblems(error: unknown, at: string): unknown {
+  if (!(error instanceof DocumentError)) return error
+  const problems = error.problems.map(({ path, found, allowed }) => ({
+    path: path === '' ? at : `${at}.${path}`,
+    found,
+    allowed,
+  }))
+  return invalidInput('INVALID_DOCUMENT', problems)
 }

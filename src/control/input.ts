@@ -51,6 +51,11 @@ function digits(least: number, most: number) {
     .pipe(wholeNumber(least, most))
 }
 
+/** A text from a client that reports print. */
+function oneLineText(most: number) {
+  return z.string().min(1).max(most)
+}
+
 const startClock = strict({ now: clockTime.optional(), frozen: z.boolean().optional() })
 
 /** Bodies by operation; the documents that are missing here are read by their own modules. */
@@ -63,6 +68,13 @@ export const BODIES = {
       .transform((clock) => (typeof clock === 'string' ? { now: clock } : clock))
       .optional(),
     id_seed: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
+    scenarios: z.array(z.union([nonEmpty, jsonObject])).optional(),
+    label: oneLineText(500).optional(),
+    file: oneLineText(1000).optional(),
+    line: wholeNumber(1, 10_000_000).optional(),
+  }).refine(({ label, file, line }) => label !== undefined || (file === undefined && line === undefined), {
+    path: ['label'],
+    error: 'the name of the test, where file or line is given',
   }),
   /** Checked by `state/state-replacement.ts`, by the schema of the state file. */
   put_state: z.unknown(),

@@ -36,7 +36,9 @@ export interface VerdictItem<Kind extends string> {
   readonly requests: readonly string[]
 }
 
-export type VerdictReason = VerdictItem<'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage'>
+export type VerdictReason = VerdictItem<
+  'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests'
+>
 
 /** Whether the contract was kept, and enough of it exercised. */
 export interface ContractVerdict {

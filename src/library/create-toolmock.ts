@@ -1,13 +1,21 @@
 import type { App, AppOptions } from '../app/app.ts'
-import { BOOLEAN, checkOptions, oneOf, type Rule, TEXT, TEXTS, wholeNumber } from './arguments.ts'
+import { BOOLEAN, checkOptions, invalidArgument, oneOf, type Rule, TEXT, TEXTS, wholeNumber } from './arguments.ts'
+import { connection, type ConnectOptions } from './connection.ts'
 import { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
-import { type Toolmock, toolmockOf } from './toolmock.ts'
+import { type EnvironmentParts, sharedToolmock, type Toolmock, toolmockOf } from './toolmock.ts'
+import type { ScenarioDocument } from './types.ts'
 
 const LOOPBACK = '127.0.0.1'
 
 /** How `createToolmock` starts a mock; every option may be left out. The flags of `toolmock start` mean the same. */
 export interface ToolmockOptions {
+  /**
+   * A server that runs already: an environment of its own is made there. Under `toolmock run` that is the server of the run,
+   * when this is absent. What the mock starts with is `scenario`, `scenarios`, `clock`, `freeze` and `idSeed` then; the options of
+   * a server are refused.
+   */
+  readonly url?: string | undefined
   /** A scenario that runs from the start in every environment: the name of a bundled one, or a file. */
   readonly scenario?: string
   /** Several scenarios. */
@@ -38,7 +46,7 @@ export interface ToolmockOptions {
   readonly baseUrl?: string
   /** HTTPS (G50): with a temporary certificate authority, whose file is in `env.NODE_EXTRA_CA_CERTS`, or with your own PEM files. */
   readonly tls?: boolean | { readonly cert: string; readonly key: string }
-  /** What other callers of the control API must send; the methods of the mock send it themselves. */
+  /** What callers of the control API must send, with `url` the token of that server; the methods of the mock send it themselves. */
   readonly adminToken?: string
   /** Names at which the control API may be called, beside those that are always safe. */
   readonly allowHosts?: readonly string[]
@@ -55,7 +63,8 @@ export interface ToolmockOptions {
 }
 
 /**
- * Starts a mock in this process: in memory and on a free port, unless told otherwise.
+ * Starts a mock in this process: in memory and on a free port, unless told otherwise. Under `toolmock run`, or with `url`, it
+ * makes an environment of its own on the server that is there.
  *
  *     await using mock = await createToolmock({ scenario: 'token-dies-mid-run' })
  *
@@ -64,6 +73,8 @@ export interface ToolmockOptions {
  */
 export async function createToolmock(options: ToolmockOptions = {}): Promise<Toolmock> {
   checkOptions('createToolmock', options, RULES)
+  const server = await runningServer(options)
+  if (server) return sharedToolmock(server)
   // A program that only calls `connect` does not load the server.
   const { createApp } = await import('../app/app.ts')
   const app = await createApp(appOptions(options)).catch((error: unknown) => {
@@ -79,6 +90,74 @@ export async function createToolmock(options: ToolmockOptions = {}): Promise<Too
     })
   } catch (error) {
     await app.close()
+    throw notStarted(error)
+  }
+}
+
+/**
+ * The server that is used in place of one of its own, with what its environments are made with; undefined when there is none.
+ * @throws ToolmockError INVALID_ARGUMENT for an option that only a server of its own can have
+ * @internal
+ */
+export async function runningServer(
+  options: ToolmockOptions,
+  connectOptions: ConnectOptions = {},
+): Promise<EnvironmentParts | undefined> {
+  const { url, scenario, scenarios = [], clock, freeze, idSeed, adminToken, ...others } = options
+  const run = process.env['TOOLMOCK_RUN']
+  const address = url ?? (run === '' ? undefined : run)
+  if (address === undefined) return undefined
+  refuseServerOptions(url === undefined ? { ...others, adminToken } : others, url === undefined)
+  const names = [...(scenario === undefined ? [] : [scenario]), ...scenarios]
+  const read = names.length === 0 ? undefined : await readScenarios(names)
+  const defaults = Object.entries({ clock, freeze, idSeed, scenarios: read }).filter(([, value]) => value !== undefined)
+  const known = await connection(address, adminToken === undefined ? connectOptions : { adminToken, ...connectOptions })
+  return { ...known, defaults: Object.fromEntries(defaults) }
+}
+
+/** The flags of `toolmock run` that mean the same as an option of a server. */
+const FLAGS_OF_RUN: Readonly<Record<string, string>> = {
+  seeds: '--seed',
+  strict: '--strict',
+  documentedOnly: '--documented-only',
+  tls: '--tls',
+  allowOutbound: '--allow-outbound',
+  bodyLimit: '--body-limit',
+  journalSize: '--journal-size',
+  journalFile: '--journal',
+}
+
+function refuseServerOptions(options: object, isUnderRun: boolean): void {
+  const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  if (given.length === 0) return
+  const hasFlag = (name: string): boolean => isUnderRun && FLAGS_OF_RUN[name] !== undefined
+  const flags = given.filter(hasFlag).map((name) => FLAGS_OF_RUN[name])
+  const rest = given.filter((name) => !hasFlag(name))
+  const advice = [
+    ...(flags.length > 0 ? [`give toolmock run ${flags.join(' ')} instead`] : []),
+    ...(rest.length > 0 ? [`leave ${rest.join(' and ')} out`] : []),
+  ]
+  const what = given.length === 1 ? 'is an option' : 'are options'
+  const where = isUnderRun ? 'toolmock run' : '`url`'
+  throw invalidArgument(
+    `createToolmock: ${given.join(' and ')} ${what} of a server of its own, and the server of ${where} is used here: ${advice.join(', ')}`,
+  )
+}
+
+/** Files are read here: the server may run on another machine. @throws ToolmockError NOT_STARTED */
+async function readScenarios(names: readonly string[]): Promise<(string | ScenarioDocument)[]> {
+  const [{ isPath }, { textOf }, { SourceText }] = await Promise.all([
+    import('../documents/load-scenarios.ts'),
+    import('../documents/seed-files.ts'),
+    import('../documents/source-text.ts'),
+  ])
+  try {
+    return await Promise.all(
+      names.map(async (name) =>
+        isPath(name) ? (new SourceText(await textOf(name), name).value as unknown as ScenarioDocument) : name,
+      ),
+    )
+  } catch (error) {
     throw notStarted(error)
   }
 }
@@ -129,6 +208,7 @@ const RULES = {
   bodyLimit: wholeNumber(1, 999_999_999),
   journalSize: wholeNumber(1, 10_000_000),
   journalFile: TEXT,
+  url: BASE_URL,
 } satisfies Record<keyof ToolmockOptions, Rule>
 
 function variablesOf(url: string, { client, authorityFile }: App) {
@@ -141,7 +221,17 @@ function variablesOf(url: string, { client, authorityFile }: App) {
 }
 
 function appOptions(options: ToolmockOptions): AppOptions {
-  const { scenario, scenarios = [], clock, tls, journalSize, host = LOOPBACK, port: _port, ...same } = options
+  const {
+    scenario,
+    scenarios = [],
+    clock,
+    tls,
+    journalSize,
+    host = LOOPBACK,
+    port: _port,
+    url: _url,
+    ...same
+  } = options
   const named = [...(scenario === undefined ? [] : [scenario]), ...scenarios]
   return {
     ...same,

@@ -9,7 +9,8 @@ import { linksOf, type MockLinks } from './links.ts'
 import { type MockScenarios, scenariosOf } from './scenarios.ts'
 import { type MockSnapshots, snapshotsOf } from './snapshots.ts'
 import { ToolmockError } from './toolmock-error.ts'
-import type { ConnectorDocument, MockState, SeedDocument } from './types.ts'
+import type { TestLabel } from '../domain/test-label.ts'
+import type { ConnectorDocument, MockState, ScenarioDocument, SeedDocument } from './types.ts'
 
 /** The connection variables (1.1): what the program under test is started with. */
 export interface Variables {
@@ -74,6 +75,10 @@ export interface EnvironmentOptions {
   readonly freeze?: boolean
   /** Its ids, tokens and generated data repeat between runs, for an environment of the same name. */
   readonly idSeed?: number
+  /** Run from its start and again after each reset, beside those of the server: names of bundled ones, or documents. */
+  readonly scenarios?: readonly (string | ScenarioDocument)[]
+  /** The test that it is for: the findings of reports name it. */
+  readonly test?: TestLabel
 }
 
 /** A server with one of its environments: `default`, or the one that was connected to. */
@@ -92,13 +97,37 @@ export interface EnvironmentParts {
   readonly env: Variables
   /** Called once. */
   readonly end: () => Promise<void>
+  /** What environments are made with, unless they are made with something else. */
+  readonly defaults?: EnvironmentOptions
 }
 
 /** @internal */
 export function toolmockOf(parts: EnvironmentParts): Toolmock {
   return {
     ...environmentOf(parts),
-    environment: (name, options) => createEnvironment(parts, name, options),
+    environment: async (name, options) => environmentOf(await createEnvironment(parts, name, options)),
+  }
+}
+
+/**
+ * An environment of its own on a server that others use too, with the interface of a whole server. The environments that it makes
+ * end together with it.
+ * @internal
+ */
+export async function sharedToolmock(server: EnvironmentParts): Promise<Toolmock> {
+  const parts = await createEnvironment(server, undefined)
+  const made: ToolmockEnvironment[] = []
+  const end = async (): Promise<void> => {
+    for (const environment of made) await environment.close()
+    await parts.end()
+  }
+  return {
+    ...environmentOf({ ...parts, end }),
+    environment: async (name, options) => {
+      const environment = environmentOf(await createEnvironment(server, name, options))
+      made.push(environment)
+      return environment
+    },
   }
 }
 
@@ -141,26 +170,35 @@ function environmentOf({ control, env, end }: EnvironmentParts): ToolmockEnviron
   }
 }
 
-const RULES = { seed: ANYTHING, clock: ANYTHING, freeze: ANYTHING, idSeed: ANYTHING } satisfies Record<
-  keyof EnvironmentOptions,
-  Rule
->
+const RULES = {
+  seed: ANYTHING,
+  clock: ANYTHING,
+  freeze: ANYTHING,
+  idSeed: ANYTHING,
+  scenarios: ANYTHING,
+  test: ANYTHING,
+} satisfies Record<keyof EnvironmentOptions, Rule>
 
 async function createEnvironment(
-  { control: server, env }: EnvironmentParts,
+  { control: server, env, defaults }: EnvironmentParts,
   name: string | undefined,
   options: EnvironmentOptions = {},
-): Promise<ToolmockEnvironment> {
+): Promise<EnvironmentParts> {
   checkOptions('environment', options, RULES)
-  const { seed, clock, freeze, idSeed } = options
+  const { seed, clock, freeze, idSeed, test } = { ...defaults, ...options }
+  // As with a server of its own, whose scenarios run in every environment.
+  const all = [...(defaults?.scenarios ?? []), ...(options.scenarios ?? [])]
+  const scenarios = all.length === 0 ? undefined : all
   // A Date becomes a text in ISO 8601 on its way into JSON.
   const start = (freeze === undefined ? clock : { now: clock, frozen: freeze }) as string | undefined
-  const created = await server.call('POST /environments', { body: { name, seed, clock: start, id_seed: idSeed } })
-  return environmentOf({
-    control: server.in(created.name),
+  const body = { name, seed, clock: start, id_seed: idSeed, scenarios, ...test }
+  const created = await server.call('POST /environments', { body })
+  const control = server.in(created.name)
+  return {
+    control,
     env: { ...env, TOOLMOCK_CLIENT_ID: created.client_id, TOOLMOCK_CLIENT_SECRET: created.client_secret },
     end: () => remove(server.in(created.name)),
-  })
+  }
 }
 
 /** The environment may have been removed already, alone or with its server. */

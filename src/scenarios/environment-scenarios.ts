@@ -94,11 +94,17 @@ export class ScenarioRegistry {
     for (const environment of environments) this.#of.get(environment)?.saveCounts()
   }
 
+  /** Those of the server's start, and those that the environment was made with; of one name the environment's counts. */
+  #initialOf({ model }: Environment): readonly Scenario[] {
+    const own = model.tables.origins.get('origin')?.scenarios ?? []
+    return [...this.#initial.filter(({ name }) => !own.some((other) => other.name === name)), ...own]
+  }
+
   /** Those of an environment; the scenarios of the start begin when it is first asked for. */
   of(environment: Environment): EnvironmentScenarios {
     let scenarios = this.#of.get(environment)
     if (!scenarios) {
-      scenarios = new EnvironmentScenarios(environment, this.#services, () => this.#initial)
+      scenarios = new EnvironmentScenarios(environment, this.#services, () => this.#initialOf(environment))
       this.#of.set(environment, scenarios)
     }
     return scenarios

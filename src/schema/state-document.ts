@@ -336,6 +336,10 @@ const seed = strict({
   ),
 })
 
+const scenario = z
+  .custom<Scenario>((value) => isJsonObject(value) && Array.isArray(value['rules']), { error: 'a scenario' })
+  .meta({ type: 'object' })
+
 const origin = strict({
   id: z.literal('origin'),
   seed: seed.describe('As it was written; a client id pattern in it makes environments from it.'),
@@ -345,14 +349,13 @@ const origin = strict({
   kept: strict({ connections: z.array(connection), providers: z.array(provider) }).describe(
     'The rows that carry ids which a seed need not name.',
   ),
+  scenarios: z.array(scenario).optional().describe('Those that run from its start, beside those of the server.'),
+  test: strict({ label: text, file: text.exactOptional(), line: z.int().exactOptional() })
+    .optional()
+    .describe('The test that it was made for.'),
 })
 
-const scenarioDefinition = strict({
-  id: text.describe('The name of the scenario.'),
-  scenario: z
-    .custom<Scenario>((value) => isJsonObject(value) && Array.isArray(value['rules']), { error: 'a scenario' })
-    .meta({ type: 'object' }),
-})
+const scenarioDefinition = strict({ id: text.describe('The name of the scenario.'), scenario })
 
 const scenarioRun = strict({
   id: text.describe('The name of the scenario.'),

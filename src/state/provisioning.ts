@@ -5,9 +5,11 @@ import { CLOCK_YEARS, instant, isClockTime, milliseconds } from '../domain/insta
 import type { Ids, ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { slug } from '../domain/provider.ts'
+import type { Scenario } from '../domain/scenario.ts'
 import { isSameSecret } from '../domain/secret.ts'
 import { isClientPattern, mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
+import type { TestLabel } from '../domain/test-label.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 import { type ClockState, systemTime, type TimeSource } from './model/time-and-ids.ts'
@@ -39,6 +41,10 @@ export interface EnvironmentRequest {
   readonly idSeed?: number | undefined
   /** Its only client; else those of the given seed, else a generated one. */
   readonly client?: Client | undefined
+  /** Scenarios that run from its start, beside those of the server. */
+  readonly scenarios?: readonly Scenario[] | undefined
+  /** The test that it is made for. */
+  readonly test?: TestLabel | undefined
 }
 
 export interface CreatedEnvironment {
@@ -109,6 +115,8 @@ export class EnvironmentProvisioner {
           of_server: ofServer,
           clock: repeatable(clock, made),
           kept: keptRows(made, exact),
+          ...(request.scenarios && { scenarios: [...request.scenarios] }),
+          ...(request.test && { test: request.test }),
         })
       },
     })

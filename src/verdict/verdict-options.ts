@@ -58,6 +58,8 @@ export interface VerdictOptions {
   readonly allow?: readonly Allowance[]
   readonly minOperations?: Threshold | undefined
   readonly minStatuses?: Threshold | undefined
+  /** Fails a verdict about no request at all. */
+  readonly requireRequests?: boolean | undefined
 }
 
 /** The options as text: `execute_tool:tool_input`, `12`, `80%`. */

@@ -3,7 +3,7 @@ import { type Allowed, isKept, type ReportPair, type Shortfall } from './report-
 import { answerSentence, pathSentence, ruleSentence, violationSentence, warningSentence } from './sentences.ts'
 import { type Allowance, allows, type Threshold, UNKNOWN_PATH, type VerdictOptions } from './verdict-options.ts'
 
-export type ReasonKind = 'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage'
+export type ReasonKind = 'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests'
 
 /** A reason, something that was allowed, or a warning. */
 export interface VerdictItem<Kind> {
@@ -46,6 +46,7 @@ export function verdictOf({ contract: { total }, coverage }: ReportPair, options
   })
   const { summary } = coverage.total
   const reasons = [
+    ...(options.requireRequests === true && total.requests === 0 ? [item('no_requests', NO_REQUESTS, [])] : []),
     ...total.answer_violations.map((finding) => item('answer_violation', answerSentence(finding), finding.requests)),
     ...split.filter(({ isAllowed }) => !isAllowed).map((each) => each.item),
     ...total.unfired_rules.map((rule) => item('unfired_rule', ruleSentence(rule), [])),
@@ -66,6 +67,10 @@ export function verdictOf({ contract: { total }, coverage }: ReportPair, options
     summary,
   }
 }
+
+/** Nothing was judged, which must not look like a success. */
+const NO_REQUESTS =
+  'no operation was called: let the command use TOOLMOCK_URL, TOOLMOCK_CLIENT_ID and TOOLMOCK_CLIENT_SECRET, or createToolmock() of the library; --allow-no-requests accepts a command that calls nothing'
 
 function item<Kind extends string>(kind: Kind, sentence: string, requests: readonly string[]): VerdictItem<Kind> {
   return { kind, sentence, requests }

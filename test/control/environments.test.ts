@@ -30,6 +30,31 @@ async function withPattern(work: (bench: ControlBench) => Promise<void>): Promis
 const account = { connector: 'mail', identifier: 'ada@example.com' }
 
 describe('POST /_mock/environments', () => {
+  it.each([
+    [
+      { scenarios: ['third-party-fail'] },
+      'INVALID_BODY',
+      /`scenarios\[0\]`.*"third-party-fail" \(did you mean third-party-fails\?\)/,
+    ],
+    [{ scenarios: ['third-party-fails', 'third-party-fails'] }, 'INVALID_BODY', /`scenarios\[1\]`.*again/],
+    [
+      { scenarios: [{ name: 'x', rules: [{ name: 'r', at: 'servce', do: [] }] }] },
+      'INVALID_DOCUMENT',
+      /scenarios\[0\]/,
+    ],
+    [{ scenarios: 'third-party-fails' }, 'INVALID_BODY', /`scenarios`/],
+    [{ label: '' }, 'INVALID_BODY', /`label`/],
+    [{ file: 'a.test.ts' }, 'INVALID_BODY', /`label`.*the name of the test, where file or line is given/],
+    [{ label: 'a test', line: 0 }, 'INVALID_BODY', /`line`/],
+  ])('refuses %j and makes none', async (body, code, message) => {
+    await withControl({}, async ({ call }) => {
+      const refused = await call('post', '/environments', { name: 'new', ...body })
+      expect([refused.status, codeOf(refused)]).toEqual([400, code])
+      expect((refused.body as { error: { message: string } }).error.message).toMatch(message)
+      expect((await call('get', '/clock?environment=new')).status).toBe(404)
+    })
+  })
+
   it('makes an isolated environment: no account, link or clock of one is seen in another', async () => {
     await withControl({}, async (bench) => {
       const { api, call } = bench

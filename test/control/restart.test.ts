@@ -130,6 +130,23 @@ describe('what the control API has accepted', () => {
     await fc.assert(fc.asyncProperty(steps, check), { numRuns: 25 })
   })
 
+  it('keeps the scenarios and the test that an environment was made with', async () => {
+    const disk = new MemoryDisk()
+    const options = { state: '/state.json', fileSystem: disk }
+    await withControl(options, async ({ call }) => {
+      const body = { name: 'worker-2', scenarios: ['third-party-fails'], label: 'sends', file: 'a.test.ts', line: 3 }
+      expect((await call('post', '/environments', body)).status).toBe(201)
+    })
+    await withControl(options, async ({ call, app }) => {
+      await call('post', '/reset?environment=worker-2')
+      const { body } = await call('get', '/scenarios?environment=worker-2')
+      const { scenarios } = body as { scenarios: { name: string; running: boolean }[] }
+      expect(scenarios.filter(({ running }) => running).map(({ name }) => name)).toEqual(['third-party-fails'])
+      const origin = app.services.registry.environment('worker-2')?.model.tables.origins.get('origin')
+      expect(origin?.test).toEqual({ label: 'sends', file: 'a.test.ts', line: 3 })
+    })
+  })
+
   it('keeps snapshots, which can be compared and restored, and none that was deleted (G63)', async () => {
     await withDirectory(async (directory) => {
       const disk = new MemoryDisk()

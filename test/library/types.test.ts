@@ -37,7 +37,7 @@ type Checked = [
   Fits<Exclude<keyof library.JournalQuery, 'since' | 'limit'>, keyof Match>,
   Fits<Exclude<keyof library.ToolmockOptions, LibraryOption>, keyof AppOptions>,
 ]
-type LibraryOption = 'scenario' | 'port' | 'host' | 'journalSize'
+type LibraryOption = 'url' | 'scenario' | 'port' | 'host' | 'journalSize'
 
 describe('the published types', () => {
   it("accept the server's own values, as the compiler sees them", () => {

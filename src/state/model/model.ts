@@ -66,6 +66,10 @@ export interface Origin extends Row {
   clock: StartClock
   /** The rows that carry the ids of connections and providers, which a seed need not name. */
   kept: { connections: Connection[]; providers: Provider[] }
+  /** Scenarios that run from its start, beside those of the server. */
+  scenarios?: Scenario[] | undefined
+  /** The test that it was made for. */
+  test?: { label: string; file?: string; line?: number } | undefined
 }
 
 /** How the clock of an environment starts (`--clock`, `--freeze`, `POST environments`). */

@@ -35,7 +35,7 @@ function environmentPart(environment: StoredImage): Part {
     [
       'origins',
       list(
-        origins.map(({ id, seed, exact, of_server, clock, kept }) =>
+        origins.map(({ id, seed, exact, of_server, clock, kept, scenarios, test }) =>
           object([
             ['id', line(id)],
             ['seed', seedPart(seed)],
@@ -43,6 +43,8 @@ function environmentPart(environment: StoredImage): Part {
             ['of_server', line(of_server)],
             ['clock', line(clock)],
             ['kept', line(kept)],
+            ...(scenarios ? [['scenarios', line(scenarios)] as const] : []),
+            ...(test ? [['test', line(test)] as const] : []),
           ]),
         ),
       ),

@@ -1,0 +1,19 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../../.build/project.ts'
+import { ToolmockProcess } from '../cli/toolmock-process.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs')
+const CONFIG = join(ROOT, 'test/library/run-sample/vitest.config.ts')
+const SAMPLE = ['--', process.execPath, VITEST, 'run', '--config', CONFIG]
+
+describe('the library under toolmock run', () => {
+  it('uses the server of the run: the verdict is about the requests of the tests', async () => {
+    const { code, stdout, stderr } = await toolmock.run(['run', ...SAMPLE], { NO_COLOR: '1' })
+    expect(stdout).toMatch(/Tests +6 passed/)
+    expect(stderr).toContain('list_connected_accounts: page_size must be at most 100; found 101')
+    expect(stderr).not.toContain('unfired')
+    expect(code).toBe(3)
+  }, 60_000)
+})
