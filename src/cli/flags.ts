@@ -156,6 +156,14 @@ const FLAGS = [
     help: 'what is provoked on purpose: of an operation, of one of its fields, or `unknown_path[:/PATH]`',
   },
   {
+    name: 'fail-on',
+    commands: ['run'],
+    kind: { type: 'choice', allowed: ['warning', 'unread'] },
+    placeholder: 'W',
+    variable: true,
+    help: 'the verdict fails for every warning too (warning), or for fields and parameters that nothing reads (unread)',
+  },
+  {
     name: 'report',
     commands: ['run'],
     kind: { type: 'list' },

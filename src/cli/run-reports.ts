@@ -57,10 +57,11 @@ export async function writeReports(files: readonly ReportFile[], judged: Judged)
 /** JSON has everything and the verdict on it; the other formats list apart what was allowed. */
 async function reportText(format: ReportFile['format'], { reports, options, verdict }: Judged): Promise<string> {
   if (format === 'json') return `${JSON.stringify({ ...reports, verdict }, null, 2)}\n`
-  const { shortfallsOf, withoutAllowed } = await import('../verdict/verdict.ts')
-  const { allow } = options
+  const { shortfallsOf, withFailing, withoutAllowed } = await import('../verdict/verdict.ts')
+  const { allow, failOn } = options
   const shortfalls = shortfallsOf(verdict.summary, options)
-  return (await render(format, { ...(allow ? withoutAllowed(reports, allow) : reports), shortfalls })).text
+  const judged = withFailing(reports, failOn)
+  return (await render(format, { ...(allow ? withoutAllowed(judged, allow) : judged), shortfalls })).text
 }
 
 function notWritten(file: string, error: unknown): string {

@@ -73,11 +73,12 @@ async function connectionVariables({ client, authorityFile }: App, url: string, 
 
 /** Loads the code that reads them only when there are some: the command waits for it. @throws UsageError */
 async function verdictOptions({ values }: RunArguments): Promise<VerdictOptions> {
-  const { 'allow-violation': allow, 'min-operations': minOperations, 'min-statuses': minStatuses } = values
-  if (allow === undefined && minOperations === undefined && minStatuses === undefined) return {}
+  const { 'allow-violation': allow, 'fail-on': failOn } = values
+  const { 'min-operations': minOperations, 'min-statuses': minStatuses } = values
+  if ([allow, failOn, minOperations, minStatuses].every((value) => value === undefined)) return {}
   const { readVerdictOptions, VerdictOptionError } = await import('../verdict/verdict-options.ts')
   try {
-    return readVerdictOptions({ allow, minOperations, minStatuses })
+    return readVerdictOptions({ allow, failOn, minOperations, minStatuses })
   } catch (error) {
     if (!(error instanceof VerdictOptionError)) throw error
     throw new UsageError(`--allow-violation ${error.found}: expected ${error.expected}.`)

@@ -1,5 +1,6 @@
 import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import type { NotedWarning } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
 import { shorten } from '../domain/text.ts'
 import { BODY_FIELDS, type FieldNode } from './generated/field-tables.ts'
@@ -13,7 +14,9 @@ export interface ContractWarning {
   readonly field: string
   readonly description: string
   /** `near_miss`: an unknown name that most likely is a slip in a known one (G6). */
-  readonly kind: 'unknown' | 'near_miss' | 'output_only' | 'alias' | 'ignored'
+  readonly kind: 'unknown' | 'output_only' | 'alias' | NotedWarning['kind']
+  /** The known name that a near miss most likely means. */
+  readonly did_you_mean?: string
 }
 
 export interface RawRequest {
@@ -87,7 +90,7 @@ function unknownName(field: string, name: string, known: Iterable<string>, why: 
   const meant = nearMiss(name, known)
   const description = `${IGNORED}: ${why}`
   if (meant === undefined) return { field, description, kind: 'unknown' }
-  return { field, description: `${description} (did you mean ${meant}?)`, kind: 'near_miss' }
+  return { field, description: `${description} (did you mean ${meant}?)`, kind: 'near_miss', did_you_mean: meant }
 }
 
 /** Checks an answer: its status must be declared, and its body must have the shape that is declared for the status. */

@@ -49,10 +49,22 @@ export interface NotedRule extends FiredRule {
   readonly injected: boolean
 }
 
-/** A field that was sent and had no effect (G10). */
-export interface IgnoredField {
+/** What the author of a request should know beside its answer (G6, G10). */
+export interface NotedWarning {
   readonly field: string
   readonly description: string
+  /** A value without effect; a name that nearly is a known one; an identifier that nearly is an account's. */
+  readonly kind: 'ignored' | 'near_miss' | 'similar_identifier'
+  /** The known name that a near miss most likely means. */
+  readonly did_you_mean?: string
+}
+
+/** A magic link that a request made, or whose consent it approved. */
+export interface NotedLink {
+  readonly id: string
+  readonly event: 'made' | 'approved'
+  /** Whether it has a `user_verify_url`. */
+  readonly verified: boolean
 }
 
 /**
@@ -64,7 +76,8 @@ export class RequestTrace {
   account: Account | undefined
   execution_id: string | undefined
   agent_run_id: string | undefined
-  warnings: readonly IgnoredField[] = NOTHING
+  warnings: readonly NotedWarning[] = NOTHING
+  link: NotedLink | undefined
   /** Due events that were applied before the request was handled. */
   due: readonly Transition[] = NOTHING
   transitions: readonly Transition[] = NOTHING
@@ -132,13 +145,18 @@ export class RequestTrace {
   }
 
   ignored(field: string, description: string): void {
-    this.warnings = [...this.warnings, { field, description }]
+    this.warn({ field, description, kind: 'ignored' })
+  }
+
+  warn(warning: NotedWarning): void {
+    this.warnings = [...this.warnings, warning]
   }
 
   /** The commit was rolled back: no transition took place. */
   markRolledBack(): void {
     this.due = NOTHING
     this.transitions = NOTHING
+    this.link = undefined
   }
 
   /** Whether a rule of a scenario at `service` answered instead of the operation. */

@@ -6,6 +6,7 @@ import { isJsonObject } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import type { Call, Handler } from '../operations/operation.ts'
+import { noteNearMisses, noteProxyNearMisses } from '../operations/near-misses.ts'
 import { locatorOf, proxyRequest } from '../operations/proxy.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { ReadGuard } from '../state/environment.ts'
@@ -50,11 +51,19 @@ const PROXY_REQUEST_STEPS: readonly Step<ProxyContext>[] = [
   checkBearer,
   readSentBody,
   applyDue,
+  checkHeaders,
   applyScenarios,
   forward,
   commit,
 ]
-const PROXY_ANSWER_STEPS: readonly Step<ProxyContext>[] = [translateAnswer, serialize, serializeForwarded, record, send]
+const PROXY_ANSWER_STEPS: readonly Step<ProxyContext>[] = [
+  recordProxyUse,
+  translateAnswer,
+  serialize,
+  serializeForwarded,
+  record,
+  send,
+]
 
 /**
  * Every request of an operation goes through this once. A request for which no step waits, such as most reads, is answered
@@ -192,12 +201,19 @@ function checkRequestContract(context: OperationContext, { strict }: AppServices
   const sent = { query: documentQuery ?? request.query, path: request.pathParameters, body }
   const checked = checkRequest(route.operation, sent, { strict })
   context.checked = checked
+  noteNearMisses({ environment: environmentOf(context), trace: context.trace }, route.operation, checked)
   if (checked.violations.length === 0) return
   const message = checked.violations.map(violationText).join('; ')
   throw new ServiceError('VALIDATION_FAILED', message, { violations: checked.violations })
 }
 
 const UNREAD = Object.freeze({})
+
+/** A request of the proxy has no contract but for the headers that name the account. */
+function checkHeaders(context: ProxyContext): void {
+  const { headers } = context.request
+  noteProxyNearMisses({ environment: environmentOf(context), trace: context.trace }, headers, locatorOf(headers))
+}
 
 /** The rules of scenarios at `service` (1.4). @throws ServiceError UNAUTHENTICATED */
 function applyScenarios(context: RequestContext, services: AppServices): Promise<void> | undefined {
@@ -318,6 +334,20 @@ function recordContractUse(context: OperationContext, services: AppServices): vo
     answer: reply?.body,
     answerViolations: context.responseViolations,
     injected: fault !== undefined,
+    trace: context.trace,
+  })
+}
+
+/** Adds what a request of the proxy got wrong in its own headers; the rest is between client and third party. */
+function recordProxyUse({ route, request, requestId, ...context }: ProxyContext, services: AppServices): void {
+  const environment = context.environment ?? services.defaultEnvironment()
+  services.records.of(environment?.name ?? '').addFindings({
+    operation: route.operation,
+    request: requestId,
+    authorization: request.headers.authorization,
+    checked: undefined,
+    body: undefined,
+    error: context.error,
     trace: context.trace,
   })
 }

@@ -1,3 +1,4 @@
+import type { ContractWarning } from '../contract/contract.ts'
 import {
   answerInWireWords,
   bodyInDocumentWords,
@@ -23,13 +24,18 @@ export function requestFromWire(context: RequestContext, vocabulary: Vocabulary)
 export function wireWords(context: RequestContext, vocabulary: Vocabulary): WireWords {
   const { route, documentQuery: query = '', body, checked, trace } = context
   const request = { operation: route.operation, query, body }
+  const warningsInWireWords = <T extends ContractWarning>(warnings: readonly T[]): T[] =>
+    violationsInWireWords(warnings, request, vocabulary).map((warning) => {
+      const { did_you_mean: meant } = warning
+      return meant === undefined ? warning : { ...warning, did_you_mean: vocabulary.wire(meant) }
+    })
   const wire = {
     vocabulary,
     reply: wireReply(context, vocabulary),
     violations: violationsInWireWords(checked?.violations ?? [], request, vocabulary),
-    warnings: violationsInWireWords(checked?.warnings ?? [], request, vocabulary),
+    warnings: warningsInWireWords(checked?.warnings ?? []),
   }
-  trace.warnings = violationsInWireWords(trace.warnings, request, vocabulary)
+  trace.warnings = warningsInWireWords(trace.warnings)
   return wire
 }
 

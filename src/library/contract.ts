@@ -22,6 +22,8 @@ export type Amount = number | `${number}%`
 /** What a verdict allows, and what it requires. */
 export interface ContractExpectation extends ContractScope {
   readonly allow?: readonly Allowance[]
+  /** Which warnings fail the verdict: every one, or only those of fields and parameters that nothing reads. */
+  readonly failOn?: 'warning' | 'unread'
   /** How many operations must have answered a success. */
   readonly minOperations?: Amount
   /** How many of the declared statuses must have been answered. */
@@ -37,7 +39,7 @@ export interface VerdictItem<Kind extends string> {
 }
 
 export type VerdictReason = VerdictItem<
-  'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests'
+  'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests' | 'unused_allowance'
 >
 
 /** Whether the contract was kept, and enough of it exercised. */
@@ -46,7 +48,7 @@ export interface ContractVerdict {
   readonly reasons: readonly VerdictReason[]
   /** What would be reasons, and was allowed. */
   readonly allowed: readonly VerdictReason[]
-  /** What was sent without effect, and allowances that no request needed; they never fail a verdict. */
+  /** What was sent without effect, and allowances that no request needed; they fail a verdict only by `failOn`. */
   readonly warnings: readonly VerdictItem<ContractWarning['kind'] | 'unused_allowance'>[]
   readonly requests: number
   readonly injected: number
@@ -63,7 +65,7 @@ export interface MockContract {
   /** The verdict that `toolmock run` gives. @throws ToolmockError INVALID_ARGUMENT */
   verdict(expectation?: ContractExpectation): Promise<ContractVerdict>
   /**
-   * Checks that the verdict is good; warnings never fail it.
+   * Checks that the verdict is good.
    * @throws ToolmockError CONTRACT_BROKEN with every reason in the message and in `details`; INVALID_ARGUMENT
    */
   verify(expectation?: ContractExpectation): Promise<ContractVerdict>
@@ -74,6 +76,7 @@ export interface MockContract {
 const RULES = {
   everywhere: BOOLEAN,
   allow: TEXTS,
+  failOn: ANYTHING,
   minOperations: ANYTHING,
   minStatuses: ANYTHING,
 } satisfies Record<keyof ContractExpectation, Rule>

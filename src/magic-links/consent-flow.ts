@@ -153,6 +153,7 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
     model.tables.accounts.put(changed)
     if (consented.entered) thirdParty.accept(connector, changed, consented.credentials)
     model.tables.magic_links.put({ ...link, completed_at: at })
+    trace.link = { id: linkId, event: 'approved', verified: link.user_verify_url !== '' }
     return link.user_verify_url === ''
       ? successUrl(flow)
       : verifyUrl(environment, link, newRequest(environment, account))

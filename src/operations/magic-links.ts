@@ -32,6 +32,7 @@ export function createMagicLink(call: Call<'create_magic_link'>): Reply {
     tables.accounts.put(requested(call, account))
     tables.magic_links.put(link)
   })
+  trace.link = { id: link.id, event: 'made', verified: user_verify_url !== '' }
   return { status: 200, body: { link: `${call.baseUrl}/magic/${link.id}`, expiry: link.expires_at } }
 }
 

@@ -13,7 +13,7 @@ type ProxyCall = Pick<Call<Operation>, 'environment' | 'thirdParty' | 'documente
 export type ProxiedAnswer = Extract<ForwardedAnswer, { kind: 'answer' }>
 
 /** The headers that name the account. */
-const HEADERS: LocatorNames = { id: 'connected_account_id', connector: 'connection_name' }
+export const ACCOUNT_HEADERS: LocatorNames = { id: 'connected_account_id', connector: 'connection_name' }
 
 /** The account that the headers of a request name; an identifier is UTF-8, which Node reads as Latin-1. */
 export function locatorOf(headers: Readonly<Record<string, string | string[] | undefined>>): Locator {
@@ -22,8 +22,8 @@ export function locatorOf(headers: Readonly<Record<string, string | string[] | u
     return octets.toString(isUtf8(octets) ? 'utf8' : 'latin1')
   }
   return {
-    id: text(HEADERS.id),
-    connector: text(HEADERS.connector),
+    id: text(ACCOUNT_HEADERS.id),
+    connector: text(ACCOUNT_HEADERS.connector),
     identifier: text('identifier'),
     organization_id: text('organization_id'),
     user_id: text('user_id'),
@@ -37,7 +37,7 @@ export async function proxyRequest(
   request: ForwardedRequest,
 ): Promise<ProxiedAnswer> {
   const { environment, thirdParty, trace } = call
-  const located = locateAccount(call, locator, HEADERS)
+  const located = locateAccount(call, locator, ACCOUNT_HEADERS)
   const connector = connectorOf(environment, located)
   refuseDisabled(environment, connector.connector)
   refuseInactive(located)

@@ -4,9 +4,11 @@ import type { Connector, Tool } from '../domain/connector.ts'
 import { invalidField, ServiceError, violationText } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
+import { nearMiss } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
 import { connectorOf, locateAccount } from './accounts.ts'
 import { refuseDisabled } from './connections.ts'
+import { nearMissWarning } from './near-misses.ts'
 import type { Call, Reply } from './operation.ts'
 import { callThirdParty, refuseInactive, toolError } from './third-party-calls.ts'
 
@@ -21,8 +23,8 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   const tool = toolOf(connector, body.tool_name)
   refuseDisabled(environment, connector.connector)
   refuseInactive(located)
-  await refuseInvalid(call, tool, input)
   noteUnreadInput(tool, input, trace)
+  await refuseInvalid(call, tool, input)
   const execution_id = environment.ids.id('exec')
   trace.execution_id = execution_id
   if (body.agent_run_id) trace.agent_run_id = body.agent_run_id
@@ -86,8 +88,13 @@ function noteUnreadInput({ input_schema: schema, ...tool }: Tool, input: JsonObj
   const templates = JSON.stringify([tool.call, tool.result])
   // The call reads the input as a whole, or a member in another notation.
   if (/\binput\b(?!\.\w)/.test(templates)) return
-  for (const name of unknown.filter((each) => !templates.includes(`input.${each}`)).slice(0, MAX_WARNINGS)) {
-    trace.ignored(fieldName(['tool_input', name]), `is ignored: the tool ${tool.name} has no input of that name`)
+  const unread = unknown.filter((each) => !templates.includes(`input.${each}`))
+  for (const name of unread.slice(0, MAX_WARNINGS)) {
+    const field = fieldName(['tool_input', name])
+    const description = `is ignored: the tool ${tool.name} has no input of that name`
+    const meant = nearMiss(name, Object.keys(properties))
+    if (meant === undefined) trace.ignored(field, description)
+    else trace.warn(nearMissWarning(field, description, meant))
   }
 }
 

@@ -35,7 +35,7 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     request: requestView(entry),
     response: responseView(entry),
     violations: entry.violations,
-    warnings: [...entry.warnings, ...trace.warnings.map((warning) => ({ ...warning, kind: 'ignored' as const }))],
+    warnings: [...entry.warnings, ...trace.warnings],
     response_violations: entry.responseViolations,
     did_you_mean: entry.didYouMean,
     failure: entry.failure === null ? null : maskText(entry.failure),

@@ -14,6 +14,7 @@ import {
   isBreach,
   type NewFinding,
   type NewWarning,
+  type RequestUse,
   findingKey,
   violationsOf,
   warningsOf,
@@ -124,6 +125,7 @@ export class EnvironmentRecord {
   readonly fields = new Map<Operation, Partial<Record<Part, Uint8Array>>>()
   /** By `from event to`. */
   readonly moves = new Map<string, Times>()
+  readonly flows = new LinkFlows()
   /** Of removed environments of this name. */
   readonly scenarios = new Histories()
   readonly #declared: ContractFields
@@ -139,18 +141,24 @@ export class EnvironmentRecord {
   }
 
   addUse(use: OperationUse): void {
-    const { operation, request, injected, status, error, authorization, answerViolations, checked, trace } = use
+    const { operation, request, injected, status, error, authorization, answerViolations } = use
     this.requests += 1
     if (injected) this.injected += 1
     if (status !== 0) count(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
     const level = injected ? INJECTED : DRIVEN
-    const hasWarnings = trace.warnings.length > 0 || (checked !== undefined && checked.warnings.length > 0)
-    if (error !== undefined || hasWarnings) this.violations.addAll(violationsOf(use), request)
+    this.addFindings(use)
     if (error === undefined || !isBreach(error, authorization)) this.#reachRequest(use, level)
     if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.answer, level)
     if (answerViolations.length > 0) {
       this.answerViolations.addAll(answerViolationsOf(operation, answerViolations), request)
     }
+  }
+
+  /** Adds what a request did wrong, of an operation or of the proxy. */
+  addFindings(use: RequestUse & { readonly request: string }): void {
+    const { request, error, checked, trace } = use
+    const hasWarnings = trace.warnings.length > 0 || (checked !== undefined && checked.warnings.length > 0)
+    if (error !== undefined || hasWarnings) this.violations.addAll(violationsOf(use), request)
     if (hasWarnings) this.warnings.addAll(warningsOf(use), request)
   }
 
@@ -170,6 +178,7 @@ export class EnvironmentRecord {
     this.unknownPaths.merge(other.unknownPaths)
     addTimes(this.outcomes, other.outcomes)
     addTimes(this.moves, other.moves)
+    this.flows.add(other.flows)
     for (const history of other.scenarios.list()) this.scenarios.add(history)
     for (const [operation, parts] of other.fields) {
       for (const [part, reached] of Object.entries(parts) as [Part, Uint8Array][]) {
@@ -210,6 +219,52 @@ function addTimes(to: Map<string, Times>, from: ReadonlyMap<string, Times>): voi
   }
 }
 
+/** How many links without a `user_verify_url`, and how many flows that ended so, a record keeps. */
+const MAX_LINKS = 1000
+
+/** A flow of a magic link without a `user_verify_url`: who asked for the link, in which request. */
+interface UnverifiedFlow {
+  readonly client: string
+  readonly request: string
+}
+
+/** Which clients verify their users, and which flows of theirs ended without verification. */
+export class LinkFlows {
+  /** By the id of the link. */
+  readonly #open = new Map<string, UnverifiedFlow>()
+  readonly #ended: UnverifiedFlow[] = []
+  readonly #verifying = new Set<string>()
+
+  /** Whether any client verifies its users. */
+  get verifies(): boolean {
+    return this.#verifying.size > 0
+  }
+
+  /** The flows without verification of clients that verify elsewhere; of all clients when `everybody` does. */
+  forgotten(everybody: boolean): readonly UnverifiedFlow[] {
+    return this.#ended.filter(({ client }) => everybody || this.#verifying.has(client))
+  }
+
+  see({ client, operation, id: request, trace: { link } }: RecordedEntry): void {
+    if (client !== null && (operation === 'verify_user' || link?.verified)) this.#verifying.add(client)
+    if (!link || link.verified) return
+    if (link.event === 'made' && client !== null && this.#open.size < MAX_LINKS)
+      this.#open.set(link.id, { client, request })
+    if (link.event === 'approved') this.#end(link.id)
+  }
+
+  add(other: LinkFlows): void {
+    this.#ended.push(...other.#ended.slice(0, MAX_LINKS - this.#ended.length))
+    for (const client of other.#verifying) this.#verifying.add(client)
+  }
+
+  #end(id: string): void {
+    const flow = this.#open.get(id)
+    this.#open.delete(id)
+    if (flow && this.#ended.length < MAX_LINKS) this.#ended.push(flow)
+  }
+}
+
 /** Browsers request these from every server by themselves, and health checks request `/`: no client meant the service. */
 const REQUESTED_OF_EVERY_SERVER =
   /^\/(|favicon\.ico|robots\.txt|apple-touch-icon[\w.-]*\.png|\.well-known\/appspecific\/.*)$/
@@ -220,6 +275,7 @@ const LONGEST_PATH = 200
 export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {
   const { kind, operation, status, method, id, environment, trace } = entry
   if (trace.due.length > 0 || trace.transitions.length > 0) records.of(environment).addMoves(trace)
+  if (trace.link || operation === 'verify_user') records.of(environment).flows.see(entry)
   if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return
   const path = pathOf(entry)
   if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return

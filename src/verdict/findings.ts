@@ -1,8 +1,8 @@
 import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
-import type { Operation } from '../contract/shapes.ts'
+import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
 import { type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
-import type { IgnoredField } from '../domain/request-trace.ts'
+import type { NotedWarning } from '../domain/request-trace.ts'
 
 /** One rule that a request broke, or one field that had no effect, before it is counted. */
 export interface NewFinding {
@@ -15,17 +15,17 @@ export interface NewFinding {
 }
 
 export interface NewWarning extends NewFinding {
-  readonly kind: 'unread' | 'output_only' | 'alias' | 'ignored'
+  readonly kind: 'unread' | 'output_only' | 'alias' | 'ignored' | 'similar_identifier' | 'unverified_flow'
 }
 
 /** The parts of a request that findings are made of. */
-interface RequestUse {
-  readonly operation: Operation
+export interface RequestUse {
+  readonly operation: ServedOperation
   readonly authorization: string | undefined
   readonly checked: CheckedRequest<Operation> | undefined
   readonly body: unknown
   readonly error: unknown
-  readonly trace: { readonly warnings: readonly IgnoredField[] }
+  readonly trace: { readonly warnings: readonly NotedWarning[] }
 }
 
 /**
@@ -64,14 +64,33 @@ export function isBreach(error: unknown, authorization: string | undefined): boo
 
 /** The violations of a request; empty when it keeps the contract. */
 export function violationsOf(use: RequestUse): NewFinding[] {
-  return [...brokenRules(use), ...nearMissesOf(use)]
+  const broken = brokenRules(use)
+  const misses = warningsIn(use).filter(({ kind }) => kind === 'near_miss')
+  const isCausedBy = ({ field, did_you_mean: meant }: ContractWarning, { path, constraint }: NewFinding): boolean =>
+    path === field || (constraint === 'required' && path === sibling(field, meant))
+  return [
+    ...broken.filter((finding) => !misses.some((miss) => isCausedBy(miss, finding))),
+    ...misses.map((miss) => {
+      const cause = broken.find((finding) => isCausedBy(miss, finding))
+      return { ...findingOf(use.operation, miss), error_code: cause?.error_code ?? null }
+    }),
+  ]
 }
 
-/** Names that most likely are slips in known ones: the service ignores them, and the client meant something (G6). */
-function nearMissesOf({ operation, checked }: RequestUse): NewFinding[] {
-  const misses = (checked?.warnings ?? []).filter(({ kind }) => kind === 'near_miss')
-  const rule = { operation, constraint: 'unknown', found: FOUND.unknown, error_code: null }
-  return misses.map(({ field: path, description: allowed }) => ({ ...rule, path, allowed }))
+/** The field of another name beside a field. */
+function sibling(field: string, name = ''): string {
+  return field.slice(0, field.lastIndexOf('.') + 1) + name
+}
+
+function warningsIn({ checked, trace }: RequestUse): readonly ContractWarning[] {
+  return [...(checked?.warnings ?? []), ...trace.warnings]
+}
+
+function findingOf(operation: ServedOperation, { field, description, kind }: ContractWarning): NewFinding {
+  const { rule, found = FOUND[kind] } = partsOf(description)
+  // A name and a value that nearly are known ones are told apart by whether there is a value.
+  const constraint = kind === 'near_miss' && found === FOUND.near_miss ? 'unknown' : kind
+  return { operation, error_code: null, path: field, constraint, found, allowed: rule }
 }
 
 function brokenRules(use: RequestUse): NewFinding[] {
@@ -95,22 +114,23 @@ export function answerViolationsOf(operation: Operation, violations: readonly Fi
   return violations.map((violation) => ({ operation, error_code: null, ...ruleAndValue(violation, {}) }))
 }
 
-/** The fields of a request that had no effect. */
-export function warningsOf({ operation, checked, trace }: RequestUse): NewWarning[] {
-  const ignored = trace.warnings.map((field) => ({ ...field, kind: 'ignored' as const }))
-  return [...(checked?.warnings ?? []), ...ignored].flatMap(({ field, description, kind }) => {
+/** What a request says that breaks no rule and is still worth telling. */
+export function warningsOf(use: RequestUse): NewWarning[] {
+  return warningsIn(use).flatMap((warning) => {
+    const { kind } = warning
     if (kind === 'near_miss') return []
-    const named = kind === 'unknown' ? 'unread' : kind
-    const [path, found, allowed] = [field, FOUND[kind], description]
-    return [{ operation, error_code: null, kind: named, path, constraint: kind, found, allowed }]
+    return [{ ...findingOf(use.operation, warning), kind: kind === 'unknown' ? 'unread' : kind }]
   })
 }
 
-const FOUND: Readonly<Record<Exclude<ContractWarning['kind'], 'near_miss'>, string>> = {
+/** What a warning found, where its description does not say it. */
+const FOUND: Readonly<Record<ContractWarning['kind'], string>> = {
   unknown: 'an unknown name',
+  near_miss: 'an unknown name',
   output_only: 'a field that the service only answers',
   alias: 'another name than the document’s',
   ignored: 'a value without effect',
+  similar_identifier: 'another identifier',
 }
 
 function codeOf(error: unknown): string | undefined {

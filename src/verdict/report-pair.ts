@@ -56,9 +56,15 @@ export interface OperationReport {
   readonly warnings: readonly Warning[]
 }
 
-/** Every operation of the service, in the order of its contract. */
+/** Every operation of the service, in the order of its contract, and the proxy where there are findings about it. */
 export function byOperation({ contract: { total }, coverage }: ReportPair): OperationReport[] {
-  return coverage.total.operations.map((each) => {
+  const { operations } = coverage.total
+  const others = new Set([...total.violations, ...total.warnings].map(({ operation }) => operation))
+  for (const { operation } of operations) others.delete(operation)
+  const uncovered = [...others].map((operation) => {
+    return { operation, reach: 'never' as const, statuses: [], request_fields: [], response_fields: [] }
+  })
+  return [...operations, ...uncovered].map((each) => {
     const { operation, statuses } = each
     const isAbout = (finding: Finding): boolean => finding.operation === operation
     const violations = total.violations.filter(isAbout)

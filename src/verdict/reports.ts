@@ -29,7 +29,7 @@ import {
   REQUEST_PARTS,
   type Times,
 } from './contract-record.ts'
-import type { Counted, NewFinding } from './findings.ts'
+import { type Counted, findingKey, Findings, type NewFinding, type NewWarning } from './findings.ts'
 import { render, type ReportFormat } from './formats/formats.ts'
 import type { JournalOf } from './prism-check.ts'
 import { isKept, tallyOf } from './report-pair.ts'
@@ -172,10 +172,37 @@ function contractRecordOf(
     violations: [...violations.list()].map(finding),
     answer_violations: [...answerViolations.list()].map(finding),
     unknown_paths: [...unknownPaths.list()].map(({ item, count, requests }) => ({ ...item, count, requests })),
-    warnings: [...warnings.list()].map((counted) => ({ ...finding(counted), kind: counted.item.kind })),
+    warnings: [...warnings.list(), ...unverifiedFlows(subjects)].map((counted) => {
+      return { ...finding(counted), kind: counted.item.kind }
+    }),
     unfired_rules: unfiredRules(subjects),
     left_out: [violations, answerViolations, warnings, unknownPaths].reduce((sum, { leftOut }) => sum + leftOut, 0),
   }
+}
+
+/** Why a flow without verification matters, as a warning. */
+const UNVERIFIED_FLOW: NewWarning = {
+  kind: 'unverified_flow',
+  operation: 'create_magic_link',
+  path: 'user_verify_url',
+  constraint: 'unverified_flow',
+  error_code: null,
+  found: 'nothing',
+  allowed:
+    'is missing although the client verifies its users elsewhere: nobody checked that the person who gave consent is the user of the account',
+}
+
+/**
+ * The flows that ended without verification, of clients that verify their users elsewhere. An environment of a test has
+ * clients of its own, so that of several environments each counts as elsewhere.
+ */
+function unverifiedFlows(subjects: readonly Subject[]): Iterable<Counted<NewWarning>> {
+  const found = new Findings<NewWarning>(findingKey)
+  for (const { record } of subjects) {
+    const others = subjects.some((other) => other.record !== record && other.record.flows.verifies)
+    for (const { request } of record.flows.forgotten(others)) found.add(UNVERIFIED_FLOW, request)
+  }
+  return found.list()
 }
 
 function findingOf({ item, count, requests }: Counted<NewFinding>, basis: Basis): Finding {

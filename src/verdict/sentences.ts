@@ -33,8 +33,9 @@ export function ruleSentence({ environment, scenario, rule, at, matched }: Unfir
 }
 
 /** A field without effect. */
-export function warningSentence({ operation, path, allowed, count }: Warning): string {
-  return `${operation}: ${path} ${allowed}${times(count)}`
+export function warningSentence({ operation, path, kind, found, allowed, count }: Warning): string {
+  const value = kind === 'similar_identifier' ? ` ${found}` : ''
+  return `${operation}: ${path}${value} ${allowed}${times(count)}`
 }
 
 /** Findings that were allowed. */

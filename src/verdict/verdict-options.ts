@@ -1,4 +1,5 @@
 import { ROUTES } from '../contract/route.ts'
+import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { nearest } from '../domain/suggestion.ts'
 
 /** The name under which unknown paths are allowed. */
@@ -19,7 +20,7 @@ export function readAllowance(text: string): Allowance | { readonly expected: st
   const at = text.indexOf(':')
   const operation = at === -1 ? text : text.slice(0, at)
   const field = at === -1 ? null : text.slice(at + 1)
-  const names = [...ROUTES.map((route) => route.operation), UNKNOWN_PATH]
+  const names = [...ROUTES.map((route) => route.operation), PROXY_REQUEST, UNKNOWN_PATH]
   if (!names.some((name) => name === operation)) {
     const meant = nearest(operation, names)
     const hint = meant === undefined ? '.' : `; did you mean ${meant}?`
@@ -54,8 +55,13 @@ function anyItem(path: string): string {
 /** A minimum: a number, or a percentage of all. */
 export type Threshold = { readonly count: number } | { readonly percent: number }
 
+/** Which warnings fail a verdict: all of them, or fields and parameters that nothing reads. */
+const FAIL_ON = ['warning', 'unread'] as const
+type FailOn = (typeof FAIL_ON)[number]
+
 export interface VerdictOptions {
   readonly allow?: readonly Allowance[]
+  readonly failOn?: FailOn | undefined
   readonly minOperations?: Threshold | undefined
   readonly minStatuses?: Threshold | undefined
   /** Fails a verdict about no request at all. */
@@ -65,6 +71,7 @@ export interface VerdictOptions {
 /** The options as text: `execute_tool:tool_input`, `12`, `80%`. */
 export interface VerdictOptionTexts {
   readonly allow?: readonly string[] | undefined
+  readonly failOn?: string | undefined
   readonly minOperations?: string | number | undefined
   readonly minStatuses?: string | number | undefined
 }
@@ -83,8 +90,18 @@ export class VerdictOptionError extends Error {
 }
 
 /** @throws VerdictOptionError */
-export function readVerdictOptions({ allow = [], minOperations, minStatuses }: VerdictOptionTexts): VerdictOptions {
+export function readVerdictOptions({
+  allow = [],
+  failOn,
+  minOperations,
+  minStatuses,
+}: VerdictOptionTexts): VerdictOptions {
+  const fails = FAIL_ON.find((each) => each === failOn)
+  if (failOn !== undefined && fails === undefined) {
+    throw new VerdictOptionError('failOn', failOn, `one of ${FAIL_ON.join(', ')}`)
+  }
   return {
+    failOn: fails,
     allow: allow.map((text) => {
       const read = readAllowance(text)
       if ('expected' in read) throw new VerdictOptionError('allow', text, read.expected)

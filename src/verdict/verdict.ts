@@ -1,9 +1,10 @@
-import type { Coverage, Finding, Tally, UnknownPath, Warning } from '../documents/report-schemas.ts'
+import type { ContractRecord, Coverage, Finding, Tally, UnknownPath, Warning } from '../documents/report-schemas.ts'
 import { type Allowed, isKept, type ReportPair, type Shortfall } from './report-pair.ts'
 import { answerSentence, pathSentence, ruleSentence, violationSentence, warningSentence } from './sentences.ts'
 import { type Allowance, allows, type Threshold, UNKNOWN_PATH, type VerdictOptions } from './verdict-options.ts'
 
-export type ReasonKind = 'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests'
+export type ReasonKind =
+  'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests' | 'unused_allowance'
 
 /** A reason, something that was allowed, or a warning. */
 export interface VerdictItem<Kind> {
@@ -18,7 +19,7 @@ export interface Verdict {
   readonly reasons: readonly VerdictItem<ReasonKind>[]
   /** Findings that `allow` covers. */
   readonly allowed: readonly VerdictItem<ReasonKind>[]
-  /** Fields without effect, and allowances that no request needed; they never fail a verdict. */
+  /** Fields without effect, and allowances that no request needed; they fail a verdict only by `failOn`. */
   readonly warnings: readonly VerdictItem<Warning['kind'] | 'unused_allowance'>[]
   readonly requests: number
   readonly injected: number
@@ -26,8 +27,12 @@ export interface Verdict {
 }
 
 /** Whether the clients kept the contract and exercised enough of it. */
-export function verdictOf({ contract: { total }, coverage }: ReportPair, options: VerdictOptions = {}): Verdict {
-  const { allow = [] } = options
+export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Verdict {
+  const { allow = [], failOn } = options
+  const {
+    contract: { total },
+    coverage,
+  } = withFailing(reports, failOn)
   const used = new Set<Allowance>()
   const found = [
     ...total.violations.map((finding) => ({
@@ -45,12 +50,16 @@ export function verdictOf({ contract: { total }, coverage }: ReportPair, options
     return { item, isAllowed: fitting.length > 0 }
   })
   const { summary } = coverage.total
+  const unused = allow
+    .filter((allowance) => !used.has(allowance))
+    .map((allowance) => item('unused_allowance', unusedSentence(allowance), []))
   const reasons = [
     ...(options.requireRequests === true && total.requests === 0 ? [item('no_requests', NO_REQUESTS, [])] : []),
     ...total.answer_violations.map((finding) => item('answer_violation', answerSentence(finding), finding.requests)),
     ...split.filter(({ isAllowed }) => !isAllowed).map((each) => each.item),
     ...total.unfired_rules.map((rule) => item('unfired_rule', ruleSentence(rule), [])),
     ...shortfallsOf(summary, options).map(({ sentence }) => item('coverage', sentence, [])),
+    ...(failOn === 'warning' ? unused : []),
   ]
   return {
     ok: reasons.length === 0,
@@ -58,9 +67,7 @@ export function verdictOf({ contract: { total }, coverage }: ReportPair, options
     allowed: split.filter(({ isAllowed }) => isAllowed).map((each) => each.item),
     warnings: [
       ...total.warnings.map((warning) => item(warning.kind, warningSentence(warning), warning.requests)),
-      ...allow
-        .filter((allowance) => !used.has(allowance))
-        .map((allowance) => item('unused_allowance', unusedSentence(allowance), [])),
+      ...(failOn === 'warning' ? [] : unused),
     ],
     requests: total.requests,
     injected: total.injected,
@@ -78,6 +85,20 @@ function item<Kind extends string>(kind: Kind, sentence: string, requests: reado
 
 function unusedSentence({ operation, field }: Allowance): string {
   return `${operation}${field === null ? '' : `:${field}`} is allowed, but no request needed it`
+}
+
+/** Moves the warnings that fail the verdict to the violations. */
+export function withFailing(reports: ReportPair, failOn: VerdictOptions['failOn']): ReportPair {
+  if (failOn === undefined) return reports
+  const fails = ({ kind }: Warning): boolean => failOn === 'warning' || kind === 'unread'
+  const moved = ({ violations, warnings }: ContractRecord): Pick<ContractRecord, 'violations' | 'warnings'> => ({
+    violations: [...violations, ...warnings.filter(fails).map(({ kind: _kind, ...finding }) => finding)],
+    warnings: warnings.filter((warning) => !fails(warning)),
+  })
+  const { contract } = reports
+  const total = { ...contract.total, ...moved(contract.total) }
+  const environments = contract.environments.map((each) => ({ ...each, ...moved(each) }))
+  return { ...reports, contract: { ...contract, ok: isKept(total), total, environments } }
 }
 
 /** Moves the allowed findings of the reports to `allowed`. */

@@ -117,7 +117,12 @@ describe('checkRequest on a query', () => {
     expect(warnings).toEqual([
       meant === undefined
         ? { field: name, description, kind: 'unknown' }
-        : { field: name, description: `${description} (did you mean ${meant}?)`, kind: 'near_miss' },
+        : {
+            field: name,
+            description: `${description} (did you mean ${meant}?)`,
+            kind: 'near_miss',
+            did_you_mean: meant,
+          },
     ])
   })
 

@@ -131,6 +131,11 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     return this.#inLists(connector, identifier, {})
   }
 
+  /** The identifier of an account that differs from this one by case or blanks alone; undefined when an account has this one. */
+  similar(identifier: string): string | undefined {
+    return this.#named.similar(identifier)
+  }
+
   /** The accounts with this name and these fields, by the shortest of the lists that have all of them. */
   #inLists(connector: string, identifier: string, fields: Partial<Scope>): Account[] {
     const named = this.#named.list(connector, identifier)
@@ -252,6 +257,8 @@ function bySize(a: Sequences, b: Sequences): number {
 /** Accounts by connector, then by identifier. */
 class NameIndex {
   readonly #byConnector = new Map<string, ValueIndex>()
+  /** Identifiers with capitals or blanks, by what is left without them: few have any. */
+  readonly #unusual = new Map<string, ValueIndex>()
   readonly #later = new DeferredRows<Account>((account) => this.#enter(account))
 
   load(account: Account): void {
@@ -268,6 +275,24 @@ class NameIndex {
     const named = this.#byConnector.get(connector)
     named?.remove(identifier, sequence)
     if (named?.size === 0) this.#byConnector.delete(connector)
+    const plain = withoutCaseAndBlanks(identifier)
+    if (plain === identifier) return
+    const unusual = this.#unusual.get(plain)
+    unusual?.remove(identifier, sequence)
+    if (unusual?.size === 0) this.#unusual.delete(plain)
+  }
+
+  similar(identifier: string): string | undefined {
+    this.#later.enterAll()
+    const plain = withoutCaseAndBlanks(identifier)
+    const [unusual] = this.#unusual.get(plain)?.values() ?? []
+    if (plain === identifier) return unusual !== undefined && !this.#isKnown(plain) ? unusual : undefined
+    if (this.#unusual.get(plain)?.has(identifier)) return undefined
+    return this.#isKnown(plain) ? plain : unusual
+  }
+
+  #isKnown(identifier: string): boolean {
+    return [...this.#byConnector.values()].some((named) => named.has(identifier))
   }
 
   /** The accounts of a name; not to be changed. */
@@ -291,7 +316,16 @@ class NameIndex {
     let named = this.#byConnector.get(connector)
     if (!named) this.#byConnector.set(connector, (named = new ValueIndex()))
     named.add(identifier, sequence)
+    const plain = withoutCaseAndBlanks(identifier)
+    if (plain === identifier) return
+    let unusual = this.#unusual.get(plain)
+    if (!unusual) this.#unusual.set(plain, (unusual = new ValueIndex()))
+    unusual.add(identifier, sequence)
   }
+}
+
+function withoutCaseAndBlanks(identifier: string): string {
+  return identifier.toLowerCase().replaceAll(/\s/g, '')
 }
 
 /** Ascending numbers, in one list or in several. */
@@ -537,6 +571,10 @@ export class ValueIndex {
     const present = this.#byValue.get(value)
     if (present === undefined) return SequenceList.of([])
     return typeof present === 'number' ? SequenceList.of([present]) : present
+  }
+
+  has(value: string): boolean {
+    return this.#byValue.has(value)
   }
 
   get size(): number {

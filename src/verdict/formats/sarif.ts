@@ -184,6 +184,16 @@ const RULES = {
     short: 'A field was sent under another name than the document’s',
     help: `Use the name of the document. ${EXPLAIN}`,
   },
+  similar_identifier: {
+    level: 'warning',
+    short: 'An identifier differs from a known one by case or blanks alone',
+    help: `Send the identifier of the account, unless two users really differ by no more. ${EXPLAIN}`,
+  },
+  unverified_flow: {
+    level: 'warning',
+    short: 'The flow of a magic link ended without verification',
+    help: `Create the link with a user_verify_url and verify the user. ${EXPLAIN}`,
+  },
 } as const satisfies Readonly<Record<string, Rule>>
 
 type RuleId = keyof typeof RULES

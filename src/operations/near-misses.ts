@@ -1,0 +1,120 @@
+import type { CheckedRequest } from '../contract/contract.ts'
+import type { Operation, ServedOperation } from '../contract/shapes.ts'
+import { ruleAndFound } from '../domain/errors.ts'
+import { isJsonObject } from '../domain/json.ts'
+import type { Locator } from '../domain/locator.ts'
+import type { NotedWarning, RequestTrace } from '../domain/request-trace.ts'
+import { nearMiss } from '../domain/suggestion.ts'
+import { quote } from '../domain/text.ts'
+import type { Environment } from '../state/environment.ts'
+import { isOfAccounts } from './connections.ts'
+import { ACCOUNT_HEADERS } from './proxy.ts'
+
+type Named = 'connector' | 'tool' | 'identifier'
+
+/** What the values of fields and parameters name, by the names of these. */
+const NAMED: ReadonlyMap<string, Named> = new Map<string, Named>([
+  ['connector', 'connector'],
+  ['provider', 'connector'],
+  ['connection_name', 'connector'],
+  ['connection_names', 'connector'],
+  ['filter.connector', 'connector'],
+  ['filter.provider', 'connector'],
+  ['filter.providers', 'connector'],
+  ['filter.connection_names', 'connector'],
+  ['tool_name', 'tool'],
+  ['filter.tool_name', 'tool'],
+  ['filter.tool_names', 'tool'],
+  ['identifier', 'identifier'],
+  ['filter.identifier', 'identifier'],
+])
+
+type Context = { readonly environment: Environment; readonly trace: RequestTrace }
+
+/**
+ * Notes the values of a request that nearly name a connector or tool of the environment, and identifiers that differ from
+ * an account's by case or blanks alone (G6). It comes before the operation, which may create what the request names.
+ */
+export function noteNearMisses(
+  context: Context,
+  operation: Operation,
+  { query, body }: Pick<CheckedRequest<Operation>, 'query' | 'body'>,
+): void {
+  for (const part of [query, body]) {
+    if (!isJsonObject(part)) continue
+    for (const [field, value] of Object.entries(part)) {
+      const named = namedBy(operation, field)
+      if (named !== undefined) for (const each of [value].flat()) noteNearMiss(context, { field, named, value: each })
+    }
+  }
+}
+
+/** Of list_providers it is the identifier of a provider, and that is a connector. */
+function namedBy(operation: ServedOperation, field: string): Named | undefined {
+  return operation === 'list_providers' && field === 'filter.identifier' ? 'connector' : NAMED.get(field)
+}
+
+/** Notes the same in the headers of the proxy, and names of headers that nearly are those of the account. */
+export function noteProxyNearMisses(
+  context: Context,
+  headers: Readonly<Record<string, unknown>>,
+  { connector, identifier }: Locator,
+): void {
+  noteNearMiss(context, { field: ACCOUNT_HEADERS.connector, named: 'connector', value: connector })
+  noteNearMiss(context, { field: 'identifier', named: 'identifier', value: identifier })
+  const known = [ACCOUNT_HEADERS.connector, ACCOUNT_HEADERS.id, 'identifier', 'organization_id', 'user_id']
+  for (const name of Object.keys(headers)) {
+    const meant = known.includes(name) ? undefined : nearMiss(name, known)
+    if (meant !== undefined) context.trace.warn(nearMissWarning(name, 'names no account', meant))
+  }
+}
+
+export function nearMissWarning(field: string, description: string, meant: string, found?: string): NotedWarning {
+  const rule = `${description} (did you mean ${meant}?)`
+  return {
+    field,
+    description: found === undefined ? rule : ruleAndFound(rule, quote(found)),
+    kind: 'near_miss',
+    did_you_mean: meant,
+  }
+}
+
+function noteNearMiss(
+  { environment, trace }: Context,
+  { field, named, value }: { readonly field: string; readonly named: Named; readonly value: unknown },
+): void {
+  if (typeof value !== 'string' || value === '') return
+  if (named === 'identifier') {
+    const similar = environment.model.accountIndex.similar(value)
+    if (similar === undefined) return
+    const rule = `differs from the known ${quote(similar)} by case or blanks alone`
+    trace.warn({ field, description: ruleAndFound(rule, quote(value)), kind: 'similar_identifier' })
+    return
+  }
+  const meant = named === 'tool' ? nearTool(environment, value) : nearConnector(environment, value)
+  if (meant !== undefined) trace.warn(nearMissWarning(field, `names no ${named}`, meant, value))
+}
+
+/** As many connectors as a name is compared with. */
+const COMPARED = 1000
+
+function nearConnector(environment: Environment, name: string): string | undefined {
+  if (environment.connector(name)) return undefined
+  const connections = [...environment.model.tables.connections.values()]
+  if (connections.some(({ key_id }) => key_id === name)) return undefined
+  const known = connections.filter(isOfAccounts).slice(0, COMPARED)
+  return nearMiss(
+    name,
+    known.map(({ key_id }) => key_id),
+  )
+}
+
+/** The tools of custom providers are those of connector files, too. */
+function nearTool({ model }: Environment, name: string): string | undefined {
+  const connectors = [...model.tables.connectors.values()]
+  if (connectors.some(({ tools }) => tools.some((tool) => tool.name === name))) return undefined
+  return nearMiss(
+    name,
+    connectors.flatMap(({ tools }) => tools.map((tool) => tool.name)),
+  )
+}

@@ -1,0 +1,394 @@
+import { describe, expect, it } from 'vitest'
+import { ADA, createActive, decide, linkFor, pendingRequest, verify } from '../support/accounts.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { verdictOf } from '../../src/verdict/verdict.ts'
+import { contractOf, control, coverageOf, RULE_429 } from './reports-bench.ts'
+
+type Ask = (mock: TestToolmock) => Promise<unknown>
+
+const MESSAGE = { to: 'grace@example.com', subject: 'Hello' }
+const execute =
+  (more: object): Ask =>
+  ({ api }) =>
+    api.post('/execute_tool', { ...ADA, tool_name: 'mail_send_message', tool_input: MESSAGE, ...more })
+const get =
+  (path: string, query: string): Ask =>
+  ({ api }) =>
+    api.get(path, query)
+const link =
+  (body: object): Ask =>
+  ({ api }) =>
+    api.post('/connected_accounts/magic_link', body)
+const proxy =
+  (headers: Record<string, string>): Ask =>
+  async (mock) => {
+    const token = await mock.signIn()
+    await mock.http('get', '/proxy/v1/messages').set('Authorization', `Bearer ${token}`).set(headers)
+  }
+const nearMiss = (what: string, meant: string): string => `names no ${what} (did you mean ${meant}?)`
+
+describe('a name that is nearly a known one is a violation', () => {
+  it.each<[string, Ask, string, string, string]>([
+    [
+      'a tool',
+      execute({ tool_name: 'mail_send_mesage' }),
+      'execute_tool tool_name',
+      '"mail_send_mesage"',
+      nearMiss('tool', 'mail_send_message'),
+    ],
+    [
+      'a tool in another case',
+      execute({ tool_name: 'mailSendMessage' }),
+      'execute_tool tool_name',
+      '"mailSendMessage"',
+      nearMiss('tool', 'mail_send_message'),
+    ],
+    [
+      'the connector of a tool call',
+      execute({ connector: 'Mail' }),
+      'execute_tool connector',
+      '"Mail"',
+      nearMiss('connector', 'mail'),
+    ],
+    [
+      'the connector of a new account',
+      ({ api }) => api.post('/connected_accounts', { ...ADA, connector: 'maill' }),
+      'create_connected_account connector',
+      '"maill"',
+      nearMiss('connector', 'mail'),
+    ],
+    [
+      'the connector of a link',
+      link({ ...ADA, connector: 'help-desk' }),
+      'create_magic_link connector',
+      '"help-desk"',
+      nearMiss('connector', 'helpdesk'),
+    ],
+    [
+      'the connector of a locator',
+      get('/connected_accounts/details', 'connector=mial&identifier=ada'),
+      'get_connected_account_details connector',
+      '"mial"',
+      nearMiss('connector', 'mail'),
+    ],
+    [
+      'the connector of a filter',
+      get('/connected_accounts', 'connector=MAIL'),
+      'list_connected_accounts connector',
+      '"MAIL"',
+      nearMiss('connector', 'mail'),
+    ],
+    [
+      'the provider of a filter',
+      get('/connected_accounts', 'provider=wether'),
+      'list_connected_accounts provider',
+      '"wether"',
+      nearMiss('connector', 'weather'),
+    ],
+    [
+      'a connection name',
+      get('/connected_accounts', 'connection_names=mail&connection_names=code-hosting'),
+      'list_connected_accounts connection_names',
+      '"code-hosting"',
+      nearMiss('connector', 'code_hosting'),
+    ],
+    [
+      'a connection name of scoped tools',
+      get('/tools/scoped', 'identifier=ada&filter.connection_names=trackr'),
+      'list_scoped_tools filter.connection_names',
+      '"trackr"',
+      nearMiss('connector', 'tracker'),
+    ],
+    [
+      'a tool name of a list',
+      get('/tools', 'filter.tool_name=mail_send-message'),
+      'list_tools filter.tool_name',
+      '"mail_send-message"',
+      nearMiss('tool', 'mail_send_message'),
+    ],
+    [
+      'a provider of a list',
+      get('/providers', 'filter.identifier=leger'),
+      'list_providers filter.identifier',
+      '"leger"',
+      nearMiss('connector', 'ledger'),
+    ],
+    [
+      'the connection name of the proxy',
+      proxy({ connection_name: 'mial', identifier: 'ada' }),
+      'proxy_request connection_name',
+      '"mial"',
+      nearMiss('connector', 'mail'),
+    ],
+  ])('%s', async (_what, ask, where, found, allowed) => {
+    await withToolmock({}, async (mock) => {
+      await createActive(mock)
+      await ask(mock)
+      const { ok, total } = await contractOf(mock)
+      expect(ok).toBe(false)
+      expect(total.violations.map((each) => `${each.operation} ${each.path}`)).toEqual([where])
+      expect(total.violations[0]).toMatchObject({
+        constraint: 'near_miss',
+        found,
+        allowed,
+        basis: 'choice:G6',
+        count: 1,
+      })
+    })
+  })
+
+  it.each<[string, Ask]>([
+    ['a tool of another connector', execute({ tool_name: 'weather_get_forecast' })],
+    ['a tool that is nothing like a known one', execute({ tool_name: 'calendar_create_event' })],
+    ['a connector that is nothing like a known one', get('/connected_accounts', 'connector=calendar')],
+    ['no connector', get('/connected_accounts', 'connector=')],
+  ])('%s is none', async (_what, ask) => {
+    await withToolmock({}, async (mock) => {
+      await createActive(mock)
+      await ask(mock)
+      expect((await contractOf(mock)).total.violations).toEqual([])
+    })
+  })
+
+  it('also where a scenario answers', async () => {
+    await withToolmock({}, async (mock) => {
+      await control(mock, 'put', '/scenarios/limited', RULE_429)
+      await control(mock, 'post', '/scenarios/limited/start')
+      await execute({ tool_name: 'mail_send_mesage' })(mock)
+      expect((await contractOf(mock)).total.violations).toMatchObject([{ path: 'tool_name', constraint: 'near_miss' }])
+    })
+  })
+
+  it('also an input of a tool', async () => {
+    await withToolmock({}, async (mock) => {
+      await createActive(mock)
+      await execute({ tool_input: { ...MESSAGE, bodi: 'x' } })(mock)
+      const { violations, warnings } = (await contractOf(mock)).total
+      expect(violations).toMatchObject([
+        { path: 'tool_input.bodi', allowed: expect.stringContaining('did you mean body?') },
+      ])
+      expect(warnings).toEqual([])
+    })
+  })
+
+  it.each<[string, Ask, string]>([
+    [
+      'a field',
+      ({ api }) => api.post('/connected_accounts', { Connector: 'mail', identifier: 'ada' }),
+      'create_connected_account Connector VALIDATION_FAILED',
+    ],
+    ['half of a locator', link({ conector: 'mail', identifier: 'ada' }), 'create_magic_link conector MISSING_LOCATOR'],
+    [
+      'a query parameter',
+      get('/connected_accounts/details', 'connector=mail&identifer=ada'),
+      'get_connected_account_details identifer MISSING_LOCATOR',
+    ],
+    [
+      'an input of a tool',
+      execute({ tool_input: { to: 'grace@example.com', Subject: 'x' } }),
+      'execute_tool tool_input.Subject INVALID_TOOL_INPUT',
+    ],
+    [
+      'a header of the proxy',
+      proxy({ 'connection-name': 'mail', identifier: 'ada' }),
+      'proxy_request connection-name MISSING_LOCATOR',
+    ],
+  ])('%s that is missing under its own name is one mistake', async (_what, ask, expected) => {
+    await withToolmock({}, async (mock) => {
+      await createActive(mock)
+      await ask(mock)
+      const { violations } = (await contractOf(mock)).total
+      expect(violations.map((each) => `${each.operation} ${each.path} ${String(each.error_code)}`)).toEqual([expected])
+    })
+  })
+
+  it('stands in the journal', async () => {
+    await withToolmock({}, async (mock) => {
+      await createActive(mock)
+      await execute({ tool_name: 'mail_send_mesage' })(mock)
+      const { requests } = (await control(mock, 'get', '/requests?operation=execute_tool')).body
+      expect(requests[0].warnings).toEqual([
+        {
+          field: 'tool_name',
+          description: 'names no tool (did you mean mail_send_message?); found "mail_send_mesage"',
+          kind: 'near_miss',
+          did_you_mean: 'mail_send_message',
+        },
+      ])
+    })
+  })
+})
+
+describe('an identifier that differs from a known one by case or blanks alone is a warning', () => {
+  it.each<[string, Ask, string, string]>([
+    [
+      'of a locator',
+      get('/connected_accounts/details', 'connector=mail&identifier=Ada@Example.com'),
+      'get_connected_account_details identifier',
+      '"Ada@Example.com"',
+    ],
+    [
+      'of a filter',
+      get('/connected_accounts', 'identifier=ada@example.com%20'),
+      'list_connected_accounts identifier',
+      '"ada@example.com "',
+    ],
+    [
+      'of a new account',
+      ({ api }) => api.post('/connected_accounts', { ...ADA, identifier: ' ada@example.com' }),
+      'create_connected_account identifier',
+      '" ada@example.com"',
+    ],
+    [
+      'of a new link',
+      link({ ...ADA, identifier: 'ADA@example.com' }),
+      'create_magic_link identifier',
+      '"ADA@example.com"',
+    ],
+    [
+      'of a filter of tools',
+      get('/tools', 'filter.identifier=ADA@example.com'),
+      'list_tools filter.identifier',
+      '"ADA@example.com"',
+    ],
+    [
+      'of the proxy',
+      proxy({ connection_name: 'mail', identifier: 'Ada@example.com' }),
+      'proxy_request identifier',
+      '"Ada@example.com"',
+    ],
+  ])('%s', async (_what, ask, where, found) => {
+    await withToolmock({}, async (mock) => {
+      await createActive(mock)
+      await ask(mock)
+      const { ok, total } = await contractOf(mock)
+      expect(ok).toBe(true)
+      expect(total.warnings.map((each) => `${each.operation} ${each.path}`)).toEqual([where])
+      const allowed = 'differs from the known "ada@example.com" by case or blanks alone'
+      expect(total.warnings[0]).toMatchObject({ kind: 'similar_identifier', found, allowed, basis: 'choice:G6' })
+    })
+  })
+
+  it('also where the known one is the one with capitals', async () => {
+    await withToolmock({}, async (mock) => {
+      await createActive(mock, { identifier: 'Ada@Example.com' })
+      await get('/connected_accounts', 'identifier=ada@example.com')(mock)
+      expect((await contractOf(mock)).total.warnings).toMatchObject([
+        { allowed: 'differs from the known "Ada@Example.com" by case or blanks alone' },
+      ])
+    })
+  })
+
+  it('an identifier that is known is none, nor one that another letter tells apart, nor one like an account that is gone', async () => {
+    await withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock, { identifier: 'Ada@Example.com' })
+      await get('/connected_accounts', 'identifier=Ada@Example.com')(mock)
+      await get('/connected_accounts', 'identifier=ada2@example.com')(mock)
+      await mock.api.post('/connected_accounts:delete', { id })
+      await get('/connected_accounts', 'identifier=ada@example.com')(mock)
+      expect((await contractOf(mock)).total.warnings).toEqual([])
+    })
+  })
+})
+
+describe('a flow that ends without verification is a warning', () => {
+  const unverified = async (mock: TestToolmock): Promise<void> => {
+    await decide(mock, await linkFor(mock, { connector: 'mail', identifier: 'grace@example.com' }))
+  }
+  const warningsOf = async (mock: TestToolmock) => (await contractOf(mock)).total.warnings
+
+  it('when the client sends a user_verify_url elsewhere', async () => {
+    await withToolmock({}, async (mock) => {
+      await unverified(mock)
+      expect(await warningsOf(mock)).toEqual([])
+      await linkFor(mock, { ...ADA, user_verify_url: 'http://localhost/verify' })
+      expect(await warningsOf(mock)).toMatchObject([
+        {
+          kind: 'unverified_flow',
+          operation: 'create_magic_link',
+          path: 'user_verify_url',
+          found: 'nothing',
+          allowed: expect.stringContaining(
+            'nobody checked that the person who gave consent is the user of the account',
+          ),
+          basis: 'document:4.7',
+          count: 1,
+          requests: [expect.any(String)],
+        },
+      ])
+    })
+  })
+
+  it('when the client verifies elsewhere, by whatever way the flow ended', async () => {
+    await withToolmock({}, async (mock) => {
+      await verify(mock, await pendingRequest(mock))
+      const opened = await linkFor(mock, { connector: 'weather', identifier: 'grace@example.com' })
+      const id = opened.split('/').at(-1)!
+      expect((await control(mock, 'post', `/links/${id}/complete`, { decision: 'approve' })).status).toBe(200)
+      expect(await warningsOf(mock)).toMatchObject([{ kind: 'unverified_flow', count: 1 }])
+    })
+  })
+
+  it('not when the flow was denied, or only another client of the environment verifies', async () => {
+    const clients = ['one', 'two'].map((id) => ({ client_id: id, client_secret: 's' }))
+    await withToolmock({ seed: { clients } }, async (mock) => {
+      const link = await linkFor(mock, { connector: 'mail', identifier: 'grace@example.com' })
+      await decide(mock, link, { decision: 'deny' })
+      await unverified(mock)
+      const form = { grant_type: 'client_credentials', client_id: 'two', client_secret: 's' }
+      const { access_token } = (await mock.http('post', '/oauth/token').type('form').send(form)).body
+      const asked = mock
+        .http('post', '/api/v1/connected_accounts/magic_link')
+        .set('Authorization', `Bearer ${access_token}`)
+      expect((await asked.send({ ...ADA, user_verify_url: 'http://localhost/verify' })).status).toBe(200)
+      expect(await warningsOf(mock)).toEqual([])
+    })
+  })
+
+  it('in the total also when the client verifies in another environment', async () => {
+    await withToolmock({}, async (mock) => {
+      await unverified(mock)
+      const { client_id, client_secret } = (await control(mock, 'post', '/environments', { name: 'other' })).body
+      const form = { grant_type: 'client_credentials', client_id, client_secret }
+      const { access_token } = (await mock.http('post', '/oauth/token').type('form').send(form)).body
+      const asked = mock
+        .http('post', '/api/v1/connected_accounts/magic_link')
+        .set('Authorization', `Bearer ${access_token}`)
+      expect((await asked.send({ ...ADA, user_verify_url: 'http://localhost/verify' })).status).toBe(200)
+      expect(await warningsOf(mock)).toMatchObject([{ kind: 'unverified_flow', count: 1 }])
+    })
+  })
+})
+
+describe('--fail-on', () => {
+  const verdict = async (mock: TestToolmock, failOn: 'warning' | 'unread' | undefined) =>
+    verdictOf({ contract: await contractOf(mock), coverage: await coverageOf(mock) }, { failOn })
+
+  it('warning turns every warning into a violation, unread those of fields that nothing reads', async () => {
+    await withToolmock({}, async (mock) => {
+      await mock.api.post('/connected_accounts', { ...ADA, nickname: 'x' })
+      await get('/connected_accounts', 'identifier=ADA@example.com')(mock)
+      expect(await verdict(mock, undefined)).toMatchObject({ ok: true, reasons: [] })
+      const [unread, similar] = [
+        { sentence: expect.stringMatching(/nickname/) },
+        { sentence: expect.stringMatching(/ADA/) },
+      ]
+      expect(await verdict(mock, 'unread')).toMatchObject({ ok: false, reasons: [unread], warnings: [similar] })
+      expect(await verdict(mock, 'warning')).toMatchObject({ ok: false, reasons: [unread, similar], warnings: [] })
+    })
+  })
+
+  it('fails for no warning that is allowed, and for an allowance that nothing needed', async () => {
+    await withToolmock({}, async (mock) => {
+      await mock.api.post('/connected_accounts', { ...ADA, nickname: 'x' })
+      const pair = { contract: await contractOf(mock), coverage: await coverageOf(mock) }
+      const nickname = { operation: 'create_connected_account', field: 'nickname' }
+      expect(verdictOf(pair, { failOn: 'warning', allow: [nickname] })).toMatchObject({ ok: true, allowed: [{}] })
+      const unneeded = { operation: 'verify_user', field: null }
+      expect(verdictOf(pair, { failOn: 'warning', allow: [nickname, unneeded] })).toMatchObject({
+        ok: false,
+        reasons: [{ kind: 'unused_allowance' }],
+      })
+    })
+  })
+})
