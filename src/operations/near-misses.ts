@@ -41,10 +41,10 @@ export function noteNearMisses(
   { query, body }: Pick<CheckedRequest<Operation>, 'query' | 'body'>,
 ): void {
   for (const part of [query, body]) {
-    if (!isJsonObject(part)) continue
-    for (const [field, value] of Object.entries(part)) {
+    for (const [field, value] of isJsonObject(part) ? Object.entries(part) : []) {
       const named = namedBy(operation, field)
-      if (named !== undefined) for (const each of [value].flat()) noteNearMiss(context, { field, named, value: each })
+      if (named === undefined) continue
+      for (const each of [value].flat()) noteNearMiss(context, { field, named, value: each })
     }
   }
 }
