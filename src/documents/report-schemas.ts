@@ -56,7 +56,7 @@ const unfiredRule = z.strictObject({
 })
 
 const contractRecord = z.strictObject({
-  requests: count.describe('With an operation, those that a scenario answered among them'),
+  requests: count.describe('To operations and to the proxy, those that a scenario answered among them'),
   injected: count.describe('Answered, cut or changed by a scenario: marked, and no proof of anything'),
   violations: z.array(finding).describe('By the client'),
   answer_violations: z.array(finding).describe('By answers of the mock itself: a defect of the mock'),

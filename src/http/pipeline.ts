@@ -341,7 +341,7 @@ function recordContractUse(context: OperationContext, services: AppServices): vo
 /** Adds what a request of the proxy got wrong in its own headers; the rest is between client and third party. */
 function recordProxyUse({ route, request, requestId, ...context }: ProxyContext, services: AppServices): void {
   const environment = context.environment ?? services.defaultEnvironment()
-  services.records.of(environment?.name ?? '').addFindings({
+  services.records.of(environment?.name ?? '').addProxyUse({
     operation: route.operation,
     request: requestId,
     authorization: request.headers.authorization,

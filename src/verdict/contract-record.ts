@@ -146,7 +146,7 @@ export class EnvironmentRecord {
     if (injected) this.injected += 1
     if (status !== 0) count(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
     const level = injected ? INJECTED : DRIVEN
-    this.addFindings(use)
+    this.#addFindings(use)
     if (error === undefined || !isBreach(error, authorization)) this.#reachRequest(use, level)
     if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.answer, level)
     if (answerViolations.length > 0) {
@@ -154,8 +154,13 @@ export class EnvironmentRecord {
     }
   }
 
-  /** Adds what a request did wrong, of an operation or of the proxy. */
-  addFindings(use: RequestUse & { readonly request: string }): void {
+  /** Adds a request of the proxy, which covers nothing of the contract. */
+  addProxyUse(use: RequestUse & { readonly request: string }): void {
+    this.requests += 1
+    this.#addFindings(use)
+  }
+
+  #addFindings(use: RequestUse & { readonly request: string }): void {
     const { request, error, checked, trace } = use
     const hasWarnings = trace.warnings.length > 0 || (checked !== undefined && checked.warnings.length > 0)
     if (error !== undefined || hasWarnings) this.violations.addAll(violationsOf(use), request)

@@ -202,6 +202,14 @@ describe('a name that is nearly a known one is a violation', () => {
     })
   })
 
+  it('counts requests of the proxy', async () => {
+    await withToolmock({}, async (mock) => {
+      await proxy({ connection_name: 'mail', identifier: 'ada' })(mock)
+      // The two before it asked for tokens.
+      expect((await contractOf(mock)).total.requests).toBe(3)
+    })
+  })
+
   it('stands in the journal', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
