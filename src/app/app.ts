@@ -2,7 +2,7 @@ import type { AppServices } from '../app-services.ts'
 import { ToolSchemas } from '../contract/tool-schemas.ts'
 import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios } from '../documents/load-scenarios.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
-import type { Scenario } from '../domain/scenario.ts'
+import { once } from '../domain/once.ts'
 import { StartError } from '../domain/start-error.ts'
 import { EnvironmentProvisioner } from '../state/provisioning.ts'
 import { ResponseCache } from '../http/answer.ts'
@@ -95,11 +95,10 @@ function createScenarios(
   { allowOutbound }: AppOptions,
 ): ScenarioRegistry {
   const checks = documentChecks(allowOutbound)
-  let bundled: Promise<readonly Scenario[]> | undefined
   return new ScenarioRegistry({
     bundled: (name, environment) => bundledScenario(name, { checks, connectors: knownConnectors(environment) }),
     bundledNames: bundledScenarioNames,
-    bundledScenarios: () => (bundled ??= bundledScenarios(checks)),
+    bundledScenarios: once(() => bundledScenarios(checks)),
     applyEvent: (environment, account, event, trace) => {
       applyAccountEvent({ environment, thirdParty: thirdParties.client(environment), trace }, account, event)
     },

@@ -93,12 +93,14 @@ class WatchedSource {
     const texts = await textsOf(this.#source)
     const files = differing(this.#texts, texts)
     if (files.length === 0) return
-    this.#texts = texts
     try {
       const apply = await this.#source.prepare()
       await apply()
+      this.#texts = texts
       this.#log.info(`reloaded ${this.#source.name}: ${files.join(', ')}`)
     } catch (error) {
+      // Mistakes in the files stay until they are changed. Anything else, such as a disk that refuses, may be over the next time.
+      if (error instanceof StartError) this.#texts = texts
       this.#log.warn(`${this.#source.name} stays as it was: ${files.join(', ')} cannot be used`)
       for (const problem of problemsOf(error)) this.#log.warn(problem)
     }

@@ -1,5 +1,6 @@
 import { AUTHORIZATION_TYPES, type CredentialKind, TRAITS } from '../domain/authorization-type.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { once } from '../domain/once.ts'
 import { Skipped } from './answer.ts'
 import type { Api } from './target.ts'
 
@@ -22,7 +23,7 @@ export interface OfferedTool {
 export class Offer {
   readonly #api: Api
   readonly #named: string | undefined
-  #connectors: Promise<OfferedConnector[]> | undefined
+  readonly #listed = once(() => this.#list())
   #tools = new Map<string, Promise<OfferedTool[]>>()
 
   constructor(api: Api, named: string | undefined) {
@@ -54,10 +55,6 @@ export class Offer {
     const found = (await known).find(fits)
     if (found) return found
     throw new Skipped(`the target lists no tool of ${connector} ${what}`)
-  }
-
-  #listed(): Promise<OfferedConnector[]> {
-    return (this.#connectors ??= this.#list())
   }
 
   async #list(): Promise<OfferedConnector[]> {

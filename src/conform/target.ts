@@ -1,4 +1,5 @@
 import type { JsonValue } from '../domain/json.ts'
+import { once } from '../domain/once.ts'
 import { HttpClient, type HttpRequest } from '../http-client.ts'
 import { Answer } from './answer.ts'
 import type { RecordedAnswers } from './response-validator.ts'
@@ -40,7 +41,7 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 export class Api {
   readonly target: Target
   readonly client: Client
-  #token: Promise<string> | undefined
+  #token = this.#tokenOnce()
 
   constructor(target: Target, client: Client) {
     this.target = target
@@ -49,12 +50,16 @@ export class Api {
 
   /** The bearer token. @throws Broken */
   token(): Promise<string> {
-    return (this.#token ??= this.requestToken().then((answer) => answer.is(200).string('access_token')))
+    return this.#token()
+  }
+
+  #tokenOnce(): () => Promise<string> {
+    return once(async () => (await this.requestToken()).is(200).string('access_token'))
   }
 
   /** Forgets the token, which may have expired. */
   signOut(): void {
-    this.#token = undefined
+    this.#token = this.#tokenOnce()
   }
 
   /** A token request; `undefined` leaves a field out. */

@@ -2,6 +2,8 @@ import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { Tool } from '../domain/connector.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
+import { once } from '../domain/once.ts'
+import { lazyImport } from '../lazy-import.ts'
 import type { Validator } from './generated/validators.js'
 import { violationsOf } from './violation.ts'
 
@@ -10,15 +12,15 @@ import { violationsOf } from './violation.ts'
  * each when it is first used; a compiled schema is kept as long as its tool.
  */
 export class ToolSchemas {
-  /** Promises, so that simultaneous calls wait for one compilation. */
-  readonly #compiled = new WeakMap<JsonObject, Promise<Validator>>()
+  /** Simultaneous calls wait for one compilation. */
+  readonly #compiled = new WeakMap<JsonObject, () => Promise<Validator>>()
 
   /** The violations of `input`; fields are paths from `tool_input`. */
   async check(tool: Tool, input: JsonObject): Promise<FieldViolation[]> {
     const schema = tool.input_schema
-    const compiling = this.#compiled.get(schema) ?? compile(schema)
-    this.#compiled.set(schema, compiling)
-    const validator = await compiling
+    const compiled = this.#compiled.get(schema) ?? once(() => compile(schema))
+    this.#compiled.set(schema, compiled)
+    const validator = await compiled()
     if (validator(input)) return []
     return violationsOf(validator.errors, input).map((violation) => ({
       ...violation,
@@ -27,12 +29,17 @@ export class ToolSchemas {
   }
 }
 
-async function compile(schema: JsonObject): Promise<Validator> {
+const loadAjv = lazyImport(async () => {
   // The bundle provides only the default export of a CommonJS package that is imported dynamically.
   const [{ default: ajv2020 }, { default: addFormats }] = await Promise.all([
     import('ajv/dist/2020.js'),
     import('ajv-formats'),
   ])
+  return { ajv2020, addFormats }
+})
+
+async function compile(schema: JsonObject): Promise<Validator> {
+  const { ajv2020, addFormats } = await loadAjv()
   // One instance for each schema, because schemas of different tools may use the same $id. The schema was checked when its file
   // was read; compiling the meta schema again would cost more than all the rest.
   const options = { strict: false, allErrors: true, logger: false, validateSchema: false } as const

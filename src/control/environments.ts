@@ -8,6 +8,7 @@ import { didYouMean } from '../domain/suggestion.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { quote } from '../domain/text.ts'
 import { addressOf } from '../http/node-request.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { checkedName, environmentNamed, type Reply, type ServerCall } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
@@ -48,15 +49,20 @@ export function deleteEnvironment({ services, path: { name } }: ServerCall<'dele
   return { body: {}, onceDurable }
 }
 
+const loadSeedParser = lazyImport(async () => {
+  const [{ parseSeed }, { connectorsIn }] = await Promise.all([
+    import('../documents/seed-files.ts'),
+    import('../documents/seed-checks.ts'),
+  ])
+  return { parseSeed, connectorsIn }
+})
+
 /**
  * The seed in the body. When it has no connectors and connections of its own, its accounts can use those of the server.
  * @throws ControlError with the path of every problem in the body
  */
 async function seedOf({ services }: ServerCall<'create_environment'>, seed: JsonObject): Promise<SeedBundle> {
-  const [{ parseSeed }, { connectorsIn }] = await Promise.all([
-    import('../documents/seed-files.ts'),
-    import('../documents/seed-checks.ts'),
-  ])
+  const { parseSeed, connectorsIn } = await loadSeedParser()
   const own = ['connectors', 'connections'].some((part) => Object.hasOwn(seed, part))
   const connectors = own ? new Map<string, Connector>() : connectorsIn(await services.environments.serverSeed())
   try {

@@ -1,4 +1,4 @@
-import { DocumentError } from '../documents/problem.ts'
+import { DocumentError, UnreadableFileError } from '../documents/problem.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { EnvironmentExistsError } from '../state/provisioning.ts'
 import { LinkProblem } from '../magic-links/link-validity.ts'
@@ -124,6 +124,7 @@ function codeOf(error: unknown): ControlErrorCode | undefined {
   if (error instanceof ClientIdTakenError) return 'CLIENT_ID_TAKEN'
   if (error instanceof SeedConflictError) return 'SEED_CONFLICT'
   if (error instanceof UnknownScenarioError) return 'SCENARIO_NOT_FOUND'
+  if (error instanceof UnreadableFileError) return 'STORAGE_UNAVAILABLE'
   return error instanceof ServiceError ? SERVICE_CODES[error.errorCode] : undefined
 }
 

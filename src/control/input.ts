@@ -9,7 +9,10 @@ import { DECISIONS } from '../magic-links/consent-flow.ts'
 import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../verdict/formats/formats.ts'
 import { type Finding, findingsOf } from '../schema/findings.ts'
 import { duration, jsonObject, nonEmpty, strict } from '../schema/parts.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { ControlError, type ControlErrorCode, invalidInput } from './errors.ts'
+
+const loadSourceText = lazyImport(() => import('../documents/source-text.ts'))
 
 /*
  * The bodies and query parameters of the control API. This file is loaded with the first call, because loading zod takes longer
@@ -179,7 +182,7 @@ export async function readBody(route: ControlRoute, request: IncomingMessage, li
 /** The value of a document. The YAML parser is loaded with the first YAML body. @throws ControlError MALFORMED_BODY; DocumentError for YAML */
 async function valueOf({ text, format }: SentDocument): Promise<unknown> {
   if (format === 'yaml') {
-    const { SourceText } = await import('../documents/source-text.ts')
+    const { SourceText } = await loadSourceText()
     return new SourceText(text, 'body').value
   }
   try {

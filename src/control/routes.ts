@@ -9,6 +9,7 @@ import { admit } from './admission.ts'
 import { type CallOf, environmentNamed, type Handler, type Reply } from './call.ts'
 import { getClock, putClock } from './clock.ts'
 import { createEnvironment, deleteEnvironment } from './environments.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { ControlError, controlErrorOf } from './errors.ts'
 import type { ControlOperation, ControlRoute } from './input.ts'
 import { completeMagicLink, listLinks } from './links.ts'
@@ -37,6 +38,8 @@ import {
   restore,
   takeSnapshot,
 } from './state.ts'
+
+const loadInput = lazyImport(() => import('./input.ts'))
 
 /** What answers each operation of `spec/control.openapi.yaml`, which has the methods and paths. */
 const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
@@ -124,7 +127,7 @@ async function answer(
   request: Request,
   response: Response,
 ): Promise<Reply | undefined> {
-  const { readBody, readQuery } = await import('./input.ts')
+  const { readBody, readQuery } = await loadInput()
   const parameters = new URLSearchParams(request.url.slice(request.path.length + 1))
   const query = readQuery(route, parameters)
   const name = parameters.get('environment') ?? 'default'

@@ -1,5 +1,8 @@
 import { knownConnectors } from '../scenarios/known-connectors.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { checkDocumentName, type EnvironmentCall, type Reply } from './call.ts'
+
+const loadScenarioParser = lazyImport(() => import('../documents/scenario-files.ts'))
 
 type ScenarioCall = EnvironmentCall<'put_scenario' | 'start_scenario' | 'stop_scenario'>
 
@@ -9,7 +12,7 @@ export async function listScenarios({ services, environment }: EnvironmentCall<'
 
 export async function putScenario(call: EnvironmentCall<'put_scenario'>): Promise<Reply> {
   const { services, environment, body, path } = call
-  const { parseScenario } = await import('../documents/scenario-files.ts')
+  const { parseScenario } = await loadScenarioParser()
   const source = { file: 'body', text: body.text }
   const scenario = await parseScenario(source, services.documentChecks, knownConnectors(environment))
   checkDocumentName('name', scenario.name, path.name)

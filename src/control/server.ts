@@ -1,5 +1,6 @@
 import { shellQuote } from '../domain/text.ts'
 import { addressOf } from '../http/node-request.ts'
+import { lazyImport } from '../lazy-import.ts'
 import type { EnvironmentCall, Reply, ServerCall } from './call.ts'
 
 export function getHealth(): Reply {
@@ -15,9 +16,11 @@ export function getVersion({ services }: ServerCall<'get_version'>): Reply {
   return { body: { name: 'toolmock', version: services.version, node: process.versions.node } }
 }
 
+const loadControlDocument = lazyImport(() => import('../contract/generated/control-document.js'))
+
 /** The document is large and seldom asked for, so it is loaded here. */
 export async function getOpenapi(): Promise<Reply> {
-  const { readControlDocument } = await import('../contract/generated/control-document.js')
+  const { readControlDocument } = await loadControlDocument()
   return { body: readControlDocument() }
 }
 

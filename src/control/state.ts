@@ -9,8 +9,12 @@ import { diffStates, type Masks } from '../state/state-diff.ts'
 import type { Environment } from '../state/environment.ts'
 import { readState, replaceState, type StateProblem } from '../state/state-replacement.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { changed, checkDocumentName, checkedName, type EnvironmentCall, type Reply } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
+
+const loadSeedParser = lazyImport(() => import('../documents/seed-files.ts'))
+const loadConnectorParser = lazyImport(() => import('../documents/read.ts'))
 
 /** Keys in the order of the state file. */
 export function getState({ environment }: EnvironmentCall<'get_state'>): Reply {
@@ -39,7 +43,7 @@ export async function reset({ services, environment }: EnvironmentCall<'reset'>)
 
 export async function addSeed(call: EnvironmentCall<'add_seed'>): Promise<Reply> {
   const { services, environment, body } = call
-  const { parseSeed } = await import('../documents/seed-files.ts')
+  const { parseSeed } = await loadSeedParser()
   const source = { file: 'body', text: body.text }
   const seed = await parseSeed(source, services.documentChecks, knownConnectors(environment))
   await services.environments.add(environment, seed, call.trace)
@@ -48,7 +52,7 @@ export async function addSeed(call: EnvironmentCall<'add_seed'>): Promise<Reply>
 
 export async function putConnector(call: EnvironmentCall<'put_connector'>): Promise<Reply> {
   const { services, environment, body, path } = call
-  const { parseConnector } = await import('../documents/read.ts')
+  const { parseConnector } = await loadConnectorParser()
   const connector = await parseConnector(body.text, 'body', services.documentChecks)
   checkDocumentName('connector', connector.connector, path.name)
   await services.environments.add(environment, { ...emptyBundle(), connectors: [connector] }, call.trace)

@@ -1,6 +1,7 @@
 import type { Ajv2020, ErrorObject, Options } from 'ajv/dist/2020.js'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { isLoopback } from '../domain/loopback.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { type Finding, type Path, shown, valueAtPath, valuesAt } from '../schema/findings.ts'
 
 /** What is wrong with a template, in one sentence; `roots` are the names that its paths may start with. */
@@ -77,6 +78,8 @@ function textsIn(value: JsonValue, base: Path): { path: Path; value: string }[] 
   return isJsonObject(value) ? Object.entries(value).flatMap(([key, item]) => textsIn(item, [...base, key])) : []
 }
 
+const loadAjv = lazyImport(() => import('ajv/dist/2020.js'))
+
 /**
  * Finds every `input_schema` that is no JSON Schema 2020-12 of an object. Ajv is loaded when the first file with tools is
  * checked; its meta schemas, which take longer to compile than everything else here, serve all files read together.
@@ -89,7 +92,7 @@ export class ToolSchemaCheck {
     if (schemas.length === 0) return []
     if (!this.#ajv) {
       // Of a CommonJS package that is loaded late the bundle hands on the default export only.
-      const { Ajv2020: Ajv } = (await import('ajv/dist/2020.js')).default
+      const { Ajv2020: Ajv } = (await loadAjv()).default
       this.#ajv = { Ajv, meta: new Ajv(OPTIONS) }
     }
     const { Ajv, meta } = this.#ajv

@@ -3,13 +3,29 @@ import { join } from 'node:path'
 import type { Scenario } from '../domain/scenario.ts'
 import { StartError } from '../domain/start-error.ts'
 import { didYouMean } from '../domain/suggestion.ts'
+import { lazyImport } from '../lazy-import.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { bundledScenarioFolder } from './load-seeds.ts'
+import { UnreadableFileError } from './problem.ts'
 import type { KnownConnectors } from './seed-checks.ts'
+
+/** The parser and its schemas are loaded when the first scenario is read. */
+const loadParser = lazyImport(async () => {
+  const [{ textOf }, { readDocument }, { toScenario }, { parseScenario }] = await Promise.all([
+    import('./seed-files.ts'),
+    import('./read.ts'),
+    import('./scenario.ts'),
+    import('./scenario-files.ts'),
+  ])
+  return { textOf, readDocument, toScenario, parseScenario }
+})
 
 /** The names of the scenarios that come with the package. */
 export async function bundledScenarioNames(): Promise<string[]> {
-  const entries = await readdir(bundledScenarioFolder()).catch(() => [])
+  const folder = bundledScenarioFolder()
+  const entries = await readdir(folder).catch((error: unknown) => {
+    throw new UnreadableFileError(folder, `it cannot be read (${String(error)})`)
+  })
   return entries.flatMap((entry) => (entry.endsWith('.yaml') ? [entry.slice(0, -'.yaml'.length)] : [])).sort()
 }
 
@@ -42,11 +58,7 @@ export async function bundledScenario(name: string, context: ScenarioContext): P
 
 /** Every bundled scenario, in the order of their names, whatever connectors there are: to be shown. */
 export async function bundledScenarios(checks: DocumentChecks): Promise<Scenario[]> {
-  const [{ textOf }, { readDocument }, { toScenario }] = await Promise.all([
-    import('./seed-files.ts'),
-    import('./read.ts'),
-    import('./scenario.ts'),
-  ])
+  const { textOf, readDocument, toScenario } = await loadParser()
   const scenarios: Scenario[] = []
   for (const name of await bundledScenarioNames()) {
     const file = join(bundledScenarioFolder(), `${name}.yaml`)
@@ -70,8 +82,7 @@ async function loadBundled(name: string, context: ScenarioContext): Promise<Scen
   )
 }
 
-/** The parser and its schemas are loaded when the first scenario is read. */
 async function readScenarioFile(file: string, { checks, connectors }: ScenarioContext): Promise<Scenario> {
-  const [{ textOf }, { parseScenario }] = await Promise.all([import('./seed-files.ts'), import('./scenario-files.ts')])
+  const { textOf, parseScenario } = await loadParser()
   return parseScenario({ file, text: await textOf(file) }, checks, connectors)
 }

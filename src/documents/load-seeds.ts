@@ -3,9 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mergeBundles, type SeedBundle, withDefaultClient } from '../domain/seed.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { parseBundle } from './bundle.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import type { BundledSeed } from './read-bundles.ts'
+
+const loadReader = lazyImport(() => import('./read-bundles.ts'))
 
 /** The name under which `--seed` knows the seed that comes with the package. */
 export const BUNDLED = 'bundled'
@@ -24,7 +27,7 @@ export async function loadSeeds(
     const parsed = await parsedBundledSeed()
     if (parsed) return withDefaultClient(parsed)
   }
-  const { readBundles } = await import('./read-bundles.ts')
+  const { readBundles } = await loadReader()
   const bundles = await readBundles(paths, checks, BUNDLED_SEED, note)
   return withDefaultClient(mergeBundles(bundles))
 }

@@ -40,7 +40,7 @@ export async function textsBeside(path: string): Promise<TextFile[]> {
   const folder = connectorsBeside(path)
   const isThere = await stat(folder).then(
     (found) => found.isDirectory(),
-    () => false,
+    (error: unknown) => (isMissing(error) ? false : unreadable(folder)(error)),
   )
   return !isThere || (await isFolder(path)) ? [] : textsOf(await filesIn(folder))
 }
@@ -177,6 +177,10 @@ async function readText(file: string): Promise<string> {
   } catch {
     throw new UnreadableFileError(file, 'it is not UTF-8 text')
   }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
 function unreadable(path: string): (error: unknown) => never {

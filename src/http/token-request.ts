@@ -68,7 +68,9 @@ export async function authenticateClient(
   const { id, secret } = basic ?? bodyCredentials(form)
   const found = registry.byClient(id) ?? (await environments.arrive(id, secret))
   if (!found || !isSameSecret(secret, found.client.client_secret)) {
-    throw new TokenError('invalid_client', 'client_id or client_secret is wrong', basic !== undefined)
+    const problem = found ? undefined : environments.seedProblem
+    const unread = problem === undefined ? '' : `; client id patterns are not known, because ${problem}`
+    throw new TokenError('invalid_client', `client_id or client_secret is wrong${unread}`, basic !== undefined)
   }
   context.environment = found.environment
   context.client = found.client

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Client } from '../domain/client.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { CLOCK_YEARS, instant, isClockTime, milliseconds } from '../domain/instant.ts'
+import { once } from '../domain/once.ts'
 import type { Ids, ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { slug } from '../domain/provider.ts'
@@ -16,6 +17,7 @@ import { type ClockState, systemTime, type TimeSource } from './model/time-and-i
 import { type Origin, type StartClock, TABLE_NAMES } from './model/model.ts'
 import { putSeed, seedExpander } from './seeding.ts'
 import { LASTING_TABLES, replaceRows } from './snapshots.ts'
+import { StorageError } from './wal/state-errors.ts'
 
 export interface ProvisioningOptions {
   readonly registry: EnvironmentRegistry
@@ -68,15 +70,23 @@ export class EnvironmentProvisioner {
   /** Environments being made for a client id, so that concurrent first requests make one. */
   readonly #arriving = new Map<string, Promise<CreatedEnvironment>>()
   #generatedNames = 0
-  #seed: Promise<SeedBundle> | undefined
+  #seed: () => Promise<SeedBundle>
+  #seedProblem: string | undefined
 
   constructor(options: ProvisioningOptions) {
     this.#options = options
+    this.#seed = once(options.seed)
+  }
+
+  /** Why the server's seed could not be read the last time; undefined when it could, or was not asked for. */
+  get seedProblem(): string | undefined {
+    return this.#seedProblem
   }
 
   /**
    * Makes an environment with everything in it, or nothing.
-   * @throws EnvironmentExistsError; ClientIdTakenError for a client that another environment has
+   * @throws EnvironmentExistsError; ClientIdTakenError for a client that another environment has; StorageError when the
+   * server's seed cannot be read
    */
   async create(request: EnvironmentRequest = {}): Promise<CreatedEnvironment> {
     const ofServer = await this.serverSeed()
@@ -88,9 +98,9 @@ export class EnvironmentProvisioner {
     return created
   }
 
-  /** Makes the environment that has the server's seed together with its clients. */
+  /** Makes the environment that has the server's seed together with its clients. @throws what reading the seed throws */
   async createDefault(name: string): Promise<CreatedEnvironment> {
-    const seed = await this.serverSeed()
+    const seed = await this.#seed()
     return this.#make({ name, seed }, seed, true)
   }
 
@@ -125,10 +135,20 @@ export class EnvironmentProvisioner {
     return { environment, client }
   }
 
-  /** The seed that every environment without one of its own is made from. */
-  serverSeed(): Promise<SeedBundle> {
-    this.#seed ??= this.#options.seed()
-    return this.#seed
+  /**
+   * The seed that every environment without one of its own is made from.
+   * @throws StorageError when it cannot be read; the next call tries again
+   */
+  async serverSeed(): Promise<SeedBundle> {
+    try {
+      const seed = await this.#seed()
+      this.#seedProblem = undefined
+      return seed
+    } catch (error) {
+      const what = 'the seed of the server cannot be read'
+      this.#seedProblem = `${what}: ${error instanceof Error ? error.message : String(error)}`
+      throw new StorageError(what, error)
+    }
   }
 
   /** Removes an environment with everything in it; false when there is none of that name. */
@@ -138,7 +158,8 @@ export class EnvironmentProvisioner {
 
   /**
    * The environment of a client id that is unknown, but fits a client id pattern of a seed with this secret: made now,
-   * once. Undefined when there is no such pattern.
+   * once. Undefined when no seed that can be read has such a pattern.
+   * @throws StorageError when there is one, and the server's seed cannot be read
    */
   async arrive(clientId: string, secret: string): Promise<CreatedEnvironment | undefined> {
     const seed = await this.#seedWithPattern(clientId, secret)
@@ -189,7 +210,7 @@ export class EnvironmentProvisioner {
     }
     // New environments are made from it only once no disk can refuse it any more.
     await registry.flushed()
-    this.#seed = Promise.resolve(seed)
+    this.#seed = () => Promise.resolve(seed)
   }
 
   /**
@@ -225,8 +246,8 @@ export class EnvironmentProvisioner {
 
   /** A pattern of the server's seed makes environments from that; one that was added to an environment, from its seed. */
   async #seedWithPattern(clientId: string, secret: string): Promise<SeedBundle | undefined> {
-    const ofServer = await this.serverSeed()
-    if (fittingPattern(ofServer, clientId, secret)) return ofServer
+    const ofServer = await this.serverSeed().catch(() => undefined)
+    if (ofServer && fittingPattern(ofServer, clientId, secret)) return ofServer
     for (const environment of this.#options.registry.environments()) {
       const seed = environment.model.tables.origins.get('origin')?.seed
       if (seed && fittingPattern(seed, clientId, secret)) return seed

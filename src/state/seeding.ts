@@ -16,6 +16,7 @@ import {
   type SeedProvider,
 } from '../domain/seed.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { adoptConnectorType } from './account-changes.ts'
 import { type Environment, now } from './environment.ts'
 
@@ -286,12 +287,14 @@ export class SeedConflictError extends Error {
   }
 }
 
+const loadFaker = lazyImport(() => import('@faker-js/faker/locale/en'))
+
 /**
  * Makes the accounts that a seed's `generate` asks for, with identifiers of invented people that no account of the environment or
  * the seed has. The same ids give the same people.
  */
 async function accountGenerator(): Promise<(bundle: SeedBundle, environment: Environment) => SeedAccount[]> {
-  const { faker } = await import('@faker-js/faker/locale/en')
+  const { faker } = await loadFaker()
   return (bundle, environment) => {
     const taken = new Set([...environment.model.tables.accounts.values(), ...bundle.accounts].map(placeName))
     // The library's instance is shared by the whole process: seeded here, used up before anybody else can run.

@@ -1,10 +1,13 @@
 import type { Settings } from '../domain/settings.ts'
+import { lazyImport } from '../lazy-import.ts'
 import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Fault } from './state-file/validation.ts'
 import { replaceRows } from './snapshots.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
+
+const loadValidation = lazyImport(() => import('./state-file/validation.ts'))
 
 /** A model as the state file holds that of one environment. What is not given beside the tables stays as it is. */
 export interface EnvironmentState {
@@ -33,7 +36,7 @@ export async function readState(
   owner: { registry: EnvironmentRegistry; environment: Environment },
   refuse: (problem: StateProblem) => void,
 ): Promise<EnvironmentState | undefined> {
-  const { pathText, stateFaults } = await import('./state-file/validation.ts')
+  const { pathText, stateFaults } = await loadValidation()
   const faults = [...stateFaults(value)]
   const wellShaped = faults.length === 0 ? (value as EnvironmentState) : undefined
   if (wellShaped) faults.push(...contradictions(wellShaped, owner))

@@ -1,6 +1,9 @@
 import type { Faker, Randomizer } from '@faker-js/faker'
 import type { JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
+import { lazyImport } from '../lazy-import.ts'
+
+const loadFaker = lazyImport(() => import('@faker-js/faker/locale/en'))
 
 /**
  * The modules that only produce data. `helpers` is not among them, because it evaluates templates and patterns of its own;
@@ -58,7 +61,7 @@ export class FakeData {
 
   /** Loads one locale when a template first needs it, because importing it is slow. */
   static async load(): Promise<FakeData> {
-    const { faker } = await import('@faker-js/faker/locale/en')
+    const { faker } = await loadFaker()
     // Importing the class itself would load every locale.
     const ownFaker = faker.constructor as typeof Faker
     return new FakeData(new ownFaker({ locale: faker.rawDefinitions, randomizer: new MersenneTwister() }))

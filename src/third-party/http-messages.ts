@@ -7,6 +7,7 @@ import {
   request as requestHttp,
   type ServerResponse,
 } from 'node:http'
+import { lazyImport } from '../lazy-import.ts'
 
 /** A request as the third party received it. */
 export interface ReceivedRequest {
@@ -134,6 +135,8 @@ export function readBody(request: IncomingMessage): Promise<Buffer | undefined> 
   })
 }
 
+const loadHttps = lazyImport(() => import('node:https'))
+
 /** What came back for a request; when nothing did, whether the whole request was sent. */
 export type Received =
   | { kind: 'answer'; status: number; headers: IncomingHttpHeaders; body: Buffer }
@@ -188,7 +191,7 @@ export class HttpClient {
 
   /** Loaded only for connectors whose `base_url` needs it: TLS is slow to load. */
   async #overTls(body: string, options: RequestOptions, timeout: number): Promise<Received> {
-    const { request: requestHttps } = await import('node:https')
+    const { request: requestHttps } = await loadHttps()
     return receive(requestHttps(options), body, timeout)
   }
 }

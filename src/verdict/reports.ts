@@ -1,6 +1,5 @@
 import type { AppServices } from '../app-services.ts'
 import { DECLARED_CODES } from '../contract/generated/field-tables.ts'
-import type { PrismValidator } from '../contract/prism-validator.ts'
 import { ROUTES } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { bundledScenarioNames } from '../documents/load-scenarios.ts'
@@ -16,6 +15,8 @@ import type {
 } from '../documents/report-schemas.ts'
 import { instant } from '../domain/instant.ts'
 import { MOVES } from '../domain/lifecycle.ts'
+import { once } from '../domain/once.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { Histories, type ScenarioHistory, unfired } from '../scenarios/scenario-run.ts'
 import type { Basis } from './basis.ts'
 import {
@@ -46,19 +47,35 @@ export interface Reports {
   names(): ReadonlySet<string>
 }
 
+const loadBasis = lazyImport(async () => {
+  const [{ Basis }, { readDocument }] = await Promise.all([
+    import('./basis.ts'),
+    import('../contract/generated/document.js'),
+  ])
+  return () => new Basis(readDocument())
+})
+
+const loadPrism = lazyImport(async () => {
+  const [{ prismCheck }, { createPrismValidator }] = await Promise.all([
+    import('./prism-check.ts'),
+    import('../contract/prism-validator.ts'),
+  ])
+  return { prismCheck, createPrismValidator }
+})
+
 export function createReports(
   services: Pick<AppServices, 'version' | 'registry' | 'journals' | 'records' | 'scenarios' | 'realTime'>,
 ): Reports {
   const { version, registry, journals, records, scenarios, realTime } = services
-  let prism: Promise<PrismValidator> | undefined
+  const prism = once(async () => {
+    const { prismCheck, createPrismValidator } = await loadPrism()
+    return { prismCheck, validator: await createPrismValidator() }
+  })
   const sources = async (): Promise<ReportSources> => {
-    const [{ Basis }, { readDocument }] = await Promise.all([
-      import('./basis.ts'),
-      import('../contract/generated/document.js'),
-    ])
+    const createBasis = await loadBasis()
     return {
       records,
-      basis: new Basis(readDocument()),
+      basis: createBasis(),
       version,
       at: instant(realTime()),
       present: new Map(registry.environments().map((each) => [each.name, scenarios.of(each).history()])),
@@ -74,8 +91,7 @@ export function createReports(
     contract: async (environment) => contractReport(await sources(), environment),
     coverage: async (environment) => coverageReport(await sources(), environment),
     prismCheck: async (environment) => {
-      prism ??= import('../contract/prism-validator.ts').then(({ createPrismValidator }) => createPrismValidator())
-      const [{ prismCheck }, validator] = await Promise.all([import('./prism-check.ts'), prism])
+      const { prismCheck, validator } = await prism()
       return prismCheck(validator, journalsOf(environment))
     },
     rendered: async (format, environment) => {

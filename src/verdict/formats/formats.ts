@@ -1,3 +1,4 @@
+import { lazyImport } from '../../lazy-import.ts'
 import type { ReportPair } from '../report-pair.ts'
 
 interface Format {
@@ -19,21 +20,21 @@ export const FORMATS = {
     extension: '.xml',
     mark: '<testsuites name="toolmock"',
     ofCoverage: false,
-    load: async () => (await import('./junit.ts')).junit,
+    load: lazyImport(async () => (await import('./junit.ts')).junit),
   },
   sarif: {
     type: 'application/sarif+json',
     extension: '.sarif',
     mark: '"name": "toolmock"',
     ofCoverage: false,
-    load: async () => (await import('./sarif.ts')).sarif,
+    load: lazyImport(async () => (await import('./sarif.ts')).sarif),
   },
   html: {
     type: 'text/html; charset=utf-8',
     extension: '.html',
     mark: ' · toolmock</title>',
     ofCoverage: true,
-    load: async () => (await import('./html.ts')).reportPage,
+    load: lazyImport(async () => (await import('./html.ts')).reportPage),
   },
 } as const satisfies Record<string, Format>
 

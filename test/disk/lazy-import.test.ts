@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'rolldown'
+import { describe, expect, it } from 'vitest'
+import { once } from '../../src/domain/once.ts'
+import { ROOT } from '../../.build/project.ts'
+import { withDirectory } from '../support/worlds.ts'
+
+describe('once', () => {
+  it('shares one call and keeps what it resolves to', async () => {
+    let calls = 0
+    const load = once(() => Promise.resolve(++calls))
+    expect(await Promise.all([load(), load()])).toEqual([1, 1])
+    expect(await load()).toBe(1)
+  })
+
+  it('does not keep a failure', async () => {
+    let calls = 0
+    const load = once(() => (++calls === 1 ? Promise.reject(new Error('not yet')) : Promise.resolve(calls)))
+    await expect(Promise.all([load(), load()])).rejects.toThrow('not yet')
+    expect(await load()).toBe(2)
+    expect(calls).toBe(2)
+  })
+})
+
+/** Imports `part.mjs` while no file descriptor is free, and again once there are some. */
+const PROGRAM = `
+import { closeSync, openSync } from 'node:fs'
+import { lazyImport } from './lazy-import.mjs'
+const load = lazyImport(() => import('./part.mjs'))
+const taken = []
+try { for (;;) taken.push(openSync('/dev/null')) } catch {}
+try { await load() } catch (error) { console.log(error.status, error.message) }
+for (const descriptor of taken) closeSync(descriptor)
+console.log((await load()).name)
+`
+
+describe.skipIf(process.platform === 'win32')('a module that is imported late', () => {
+  it('is a 503 with the reason while no file can be opened, and is imported the next time', () =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'lazy-import.mjs')
+      await build({ input: join(ROOT, 'src/lazy-import.ts'), platform: 'node', output: { file, format: 'esm' } })
+      writeFileSync(join(directory, 'part.mjs'), `export const name = 'loaded'`)
+      writeFileSync(join(directory, 'program.mjs'), PROGRAM)
+      const run = `ulimit -n 128 && exec '${process.execPath}' program.mjs`
+      const { stdout } = spawnSync('/bin/sh', ['-c', run], { cwd: directory, encoding: 'utf8' })
+      const [refused, loaded] = stdout.trim().split('\n')
+      expect(refused).toMatch(/^503 a part of toolmock could not be loaded: EMFILE: .*; nothing was changed$/)
+      expect(loaded).toBe('loaded')
+    }))
+})
