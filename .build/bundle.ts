@@ -106,6 +106,9 @@ export async function bundleCode(dist: string): Promise<string[]> {
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     transform: { target: 'node20.20', define: { TOOLMOCK_VERSION: JSON.stringify(manifestOf(ROOT).version) } },
     tsconfig: false,
+    onLog: (level, { message }) => {
+      if (level === 'warn') throw new Error(message)
+    },
   })
   const { output } = await bundle.write({
     dir: dist,

@@ -1,5 +1,6 @@
 import type { AppServices } from '../app-services.ts'
-import { isPath, loadScenarios } from '../documents/load-scenarios.ts'
+import { loadScenarios } from '../documents/load-scenarios.ts'
+import { isScenarioPath } from '../domain/scenario.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
 import { DocumentError } from '../documents/problem.ts'
 import { connectorsBeside, textFiles, type TextFile, textsBeside } from '../documents/seed-files.ts'
@@ -38,7 +39,7 @@ export async function watchFiles(
     },
     {
       name: 'the scenarios',
-      paths: names.filter(isPath),
+      paths: names.filter(isScenarioPath),
       read: textFiles,
       prepare: async () => {
         const environment = registry.environment(DEFAULT_ENVIRONMENT)

@@ -3,6 +3,7 @@ import { DocumentError } from '../documents/problem.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { SeedBundle } from '../domain/seed.ts'
+import { bundledScenario, bundledScenarioNames } from '../documents/load-scenarios.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import type { TestLabel } from '../domain/test-label.ts'
@@ -78,8 +79,7 @@ async function scenariosOf(
   given: readonly (string | JsonObject)[],
   seed: SeedBundle | undefined,
 ): Promise<Scenario[]> {
-  const [{ bundledScenario, bundledScenarioNames }, { parseScenario }, { connectorsIn }] = await Promise.all([
-    import('../documents/load-scenarios.ts'),
+  const [{ parseScenario }, { connectorsIn }] = await Promise.all([
     import('../documents/scenario-files.ts'),
     import('../documents/seed-checks.ts'),
   ])

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Scenario } from '../domain/scenario.ts'
+import { isScenarioPath, type Scenario } from '../domain/scenario.ts'
 import { StartError } from '../domain/start-error.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { lazyImport } from '../lazy-import.ts'
@@ -42,7 +42,7 @@ export interface ScenarioContext {
 export async function loadScenarios(names: readonly string[], context: ScenarioContext): Promise<Scenario[]> {
   const scenarios: Scenario[] = []
   for (const name of names) {
-    const scenario = isPath(name) ? await readScenarioFile(name, context) : await loadBundled(name, context)
+    const scenario = isScenarioPath(name) ? await readScenarioFile(name, context) : await loadBundled(name, context)
     const twice = scenarios.some((other) => other.name === scenario.name)
     if (twice) throw new StartError(`scenario ${scenario.name} is given for the second time; give each once`)
     scenarios.push(scenario)
@@ -66,11 +66,6 @@ export async function bundledScenarios(checks: DocumentChecks): Promise<Scenario
     if (read.kind === 'scenario' && read.document) scenarios.push(toScenario(read.document))
   }
   return scenarios
-}
-
-/** A path has a slash or the ending of a file; a name has neither. */
-export function isPath(name: string): boolean {
-  return /[/\\]|\.(?:ya?ml|json)$/.test(name)
 }
 
 async function loadBundled(name: string, context: ScenarioContext): Promise<Scenario> {

@@ -80,3 +80,8 @@ export interface FiredRule {
   /** What it did, in one sentence. */
   sentence: string
 }
+
+/** Whether a scenario is given by its file. A path has a slash or the ending of a file; a name has neither. */
+export function isScenarioPath(name: string): boolean {
+  return /[/\\]|\.(?:ya?ml|json)$/.test(name)
+}

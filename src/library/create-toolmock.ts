@@ -2,6 +2,7 @@ import type { App, AppOptions } from '../app/app.ts'
 import { BOOLEAN, checkOptions, invalidArgument, oneOf, type Rule, TEXT, TEXTS, wholeNumber } from './arguments.ts'
 import { connection, type ConnectOptions } from './connection.ts'
 import { ControlClient } from './control-client.ts'
+import { isScenarioPath } from '../domain/scenario.ts'
 import { ToolmockError } from './toolmock-error.ts'
 import { type EnvironmentParts, sharedToolmock, type Toolmock, toolmockOf } from './toolmock.ts'
 import type { ScenarioDocument } from './types.ts'
@@ -146,15 +147,14 @@ function refuseServerOptions(options: object, isUnderRun: boolean): void {
 
 /** Files are read here: the server may run on another machine. @throws ToolmockError NOT_STARTED */
 async function readScenarios(names: readonly string[]): Promise<(string | ScenarioDocument)[]> {
-  const [{ isPath }, { textOf }, { SourceText }] = await Promise.all([
-    import('../documents/load-scenarios.ts'),
+  const [{ textOf }, { SourceText }] = await Promise.all([
     import('../documents/seed-files.ts'),
     import('../documents/source-text.ts'),
   ])
   try {
     return await Promise.all(
       names.map(async (name) =>
-        isPath(name) ? (new SourceText(await textOf(name), name).value as unknown as ScenarioDocument) : name,
+        isScenarioPath(name) ? (new SourceText(await textOf(name), name).value as unknown as ScenarioDocument) : name,
       ),
     )
   } catch (error) {
