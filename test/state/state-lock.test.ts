@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { readdir, symlink, writeFile } from 'node:fs/promises'
+import { Server } from 'node:net'
+import { basename, dirname, join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { refuseIfHeld } from '../../src/state/state-file/state-lock.ts'
 import { openTestRegistry, withDirectory } from '../support/worlds.ts'
 
 /** A process that listens on a socket until it is killed, as the holder of a lock does. */
@@ -46,12 +48,76 @@ describe('the lock of a state file', () => {
       expect(await readdir(directory)).toEqual(['state.json'])
     }))
 
-  it('works where the path is too long for a socket', () =>
+  it.each([
+    ['path', join('x'.repeat(120), 'state.json')],
+    ['name', `${'x'.repeat(120)}.json`],
+  ])('is beside the file where its %s is too long for a socket, whatever TMPDIR says', (_what, path) =>
+    withDirectory((directory) =>
+      withDirectory(async (elsewhere) => {
+        const file = join(directory, path)
+        const first = await openTestRegistry({ file })
+        vi.stubEnv('TMPDIR', elsewhere)
+        try {
+          await expect(openTestRegistry({ file })).rejects.toThrow(`in use by process ${process.pid}`)
+          await expect(refuseIfHeld(file)).rejects.toThrow(`in use by process ${process.pid}`)
+          await first.close()
+          await (await openTestRegistry({ file })).close()
+          expect(await readdir(dirname(file))).toEqual([])
+          expect(await readdir(elsewhere)).toEqual([])
+        } finally {
+          vi.unstubAllEnvs()
+        }
+      }),
+    ),
+  )
+
+  it('is refused with the reason where no shorter path can be made', () =>
     withDirectory(async (directory) => {
       const file = join(directory, 'x'.repeat(120), 'state.json')
-      const first = await openTestRegistry({ file })
-      await expect(openTestRegistry({ file })).rejects.toThrow('in use by process')
-      await first.close()
-      await (await openTestRegistry({ file })).close()
+      vi.stubEnv('TMPDIR', join(directory, 'y'.repeat(120)))
+      try {
+        await expect(openTestRegistry({ file })).rejects.toThrow(
+          /is too long a path for the lock of a state file, and .*; use/,
+        )
+      } finally {
+        vi.unstubAllEnvs()
+      }
     }))
+
+  it('is asked for at the file that a symbolic link leads to', () =>
+    withDirectory(async (directory) => {
+      const [file, link] = [join(directory, 'state.json'), join(directory, 'link.json')]
+      await symlink(file, link)
+      const holder = await openTestRegistry({ file })
+      await expect(refuseIfHeld(link)).rejects.toThrow(`in use by process ${process.pid}`)
+      await holder.close()
+    }))
+
+  it('goes to one of many that start at the same time', () =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const registries = await Promise.allSettled(Array.from({ length: 8 }, () => openTestRegistry({ file })))
+      const held = registries.flatMap((registry) => (registry.status === 'fulfilled' ? [registry.value] : []))
+      expect(held).toHaveLength(1)
+      const refusals = registries.flatMap((registry) =>
+        registry.status === 'rejected' ? [String(registry.reason)] : [],
+      )
+      for (const refusal of refusals) expect(refusal).toContain('in use by process')
+      await held[0]?.close()
+      expect(await readdir(directory)).toEqual([])
+    }))
+
+  /** Of a process that was killed, stopped or is not yet listening: a connection to it is refused. */
+  it.skipIf(process.platform === 'win32')('never bears its name without being listened on', () =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const bound = vi.spyOn(Server.prototype, 'listen')
+      const registry = await openTestRegistry({ file })
+      const names = bound.mock.calls.map(([path]) => basename(String(path)))
+      bound.mockRestore()
+      expect(names).toEqual([expect.stringMatching(/^state\.json\.lock\.[0-9a-z]{5}$/)])
+      expect(await readdir(directory)).toContain('state.json.lock')
+      await registry.close()
+    }),
+  )
 })

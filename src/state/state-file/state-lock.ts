@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { rm, stat, writeFile } from 'node:fs/promises'
+import { readFileSync, renameSync } from 'node:fs'
+import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { TimeSource } from '../model/time-and-ids.ts'
-import { hasCode } from '../wal/file-system.ts'
+import { RandomIds, type TimeSource } from '../model/time-and-ids.ts'
+import { hasCode, nodeFileSystem } from '../wal/file-system.ts'
 import { StateError } from '../wal/state-errors.ts'
 
 /** Held until it is released or the process dies, however it dies. */
@@ -15,9 +16,13 @@ export interface StateLock {
 
 const ANSWER_WITHIN_MS = 1_000
 const CLAIM_DIES_AFTER_MS = 5_000
-const ATTEMPTS = 100
+const ATTEMPTS = 1000
 /** Longer socket paths are refused by some systems. */
 const LONGEST_SOCKET_PATH = 100
+/** Of a state file; the lock of a longer one is called by a digest of it. */
+const LONGEST_NAME = 40
+/** What is appended to the path of a lock while it is being taken: `.claim`, and a name for the socket of as many characters. */
+const CLAIM = '.claim'
 
 /**
  * Takes the exclusive lock of a state file: a socket beside it that the holder listens on. The system closes it when the
@@ -26,22 +31,37 @@ const LONGEST_SOCKET_PATH = 100
  * @throws StateError naming the holder
  */
 export async function lockState(file: string, time: TimeSource): Promise<StateLock> {
-  const address = socketAddress(resolve(file))
   const since = new Date(time()).toISOString()
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const server = await listen(address, since)
-    if (server) return { release: () => close(server) }
-    const holder = await askHolder(address)
-    if (holder !== undefined) throw heldBy(file, holder)
-    await removeStale(address)
+  if (process.platform === 'win32') return lockPipe(file, since)
+  const place = await placeOf(file)
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const holder = await askHolder(place.address)
+      if (holder !== undefined) throw heldBy(file, holder)
+      const server = await takeClaimed(place, since)
+      if (server) return { release: () => release(server, place.path) }
+    }
+  } finally {
+    await place.forget()
   }
-  throw new StateError(`${address}: the lock of ${file} is left over and cannot be removed; remove it by hand`)
+  throw new StateError(`${place.path}${CLAIM}: another start takes the lock of ${file} again and again`)
 }
 
 /** Refuses a file that a server has open, without taking its lock. @throws StateError naming the holder */
 export async function refuseIfHeld(file: string): Promise<void> {
-  const holder = await askHolder(socketAddress(resolve(file)))
-  if (holder !== undefined) throw heldBy(file, holder)
+  if (process.platform === 'win32') {
+    const holder = await askHolder(pipeOf(file))
+    if (holder !== undefined) throw heldBy(file, holder)
+    return
+  }
+  // The lock is beside the file that a symbolic link leads to.
+  const place = await placeOf(await nodeFileSystem.realPath(file).catch(() => file))
+  try {
+    const holder = await askHolder(place.address)
+    if (holder !== undefined) throw heldBy(file, holder)
+  } finally {
+    await place.forget()
+  }
 }
 
 function heldBy(file: string, holder: string): StateError {
@@ -50,14 +70,100 @@ function heldBy(file: string, holder: string): StateError {
   return new StateError(`${file} is in use by ${whom}; stop it, or use another --state file or --in-memory`)
 }
 
-function socketAddress(file: string): string {
-  const digest = createHash('sha256').update(file).digest('hex').slice(0, 32)
-  if (process.platform === 'win32') return `\\\\.\\pipe\\toolmock-${digest}`
-  const beside = `${file}.lock`
-  return Buffer.byteLength(beside) <= LONGEST_SOCKET_PATH ? beside : join(tmpdir(), `toolmock-${digest}.lock`)
+/** Where the lock of a state file is. */
+interface Place {
+  /** Beside the state file, whatever `TMPDIR` says. */
+  readonly path: string
+  /** The same place in few enough characters for a socket. */
+  readonly address: string
+  /** Removes what made the address short. */
+  forget(): Promise<void>
 }
 
-/** Undefined when the address is taken, by the living or the dead. */
+/** @throws StateError when the path is too long and cannot be made shorter */
+async function placeOf(file: string): Promise<Place> {
+  const folder = dirname(resolve(file))
+  const plain = `${resolve(file)}.lock`
+  if (fits(plain)) return { path: plain, address: plain, forget: () => Promise.resolve() }
+  const digest = createHash('sha256').update(basename(file)).digest('hex').slice(0, 16)
+  const name = Buffer.byteLength(basename(file)) <= LONGEST_NAME ? `${basename(file)}.lock` : `.${digest}.lock`
+  const path = join(folder, name)
+  const shortcut = await mkdtemp(join(tmpdir(), 'toolmock-lock-')).catch((error: unknown) => {
+    throw tooLong(path, `no shorter one can be made in ${tmpdir()}: ${String(error)}`)
+  })
+  const forget = (): Promise<void> => rm(shortcut, { recursive: true, force: true })
+  const address = join(shortcut, 'to', name)
+  try {
+    await symlink(folder, join(shortcut, 'to'))
+    if (!fits(address)) throw tooLong(path, `so is one in ${tmpdir()}`)
+  } catch (error) {
+    await forget()
+    throw error
+  }
+  return { path, address, forget }
+}
+
+function fits(path: string): boolean {
+  return Buffer.byteLength(path) + CLAIM.length <= LONGEST_SOCKET_PATH
+}
+
+function tooLong(path: string, more: string): StateError {
+  return new StateError(`${path} is too long a path for the lock of a state file, and ${more}; use a shorter one`)
+}
+
+/**
+ * Takes the lock unless another start is about to: one at a time may look whether the holder is dead and put its own socket
+ * in the place of that one's. The socket listens before it gets its name, so that none that bears the name is not yet
+ * listened on. Undefined when the lock or the claim is another's.
+ */
+async function takeClaimed({ path, address }: Place, since: string): Promise<Server | undefined> {
+  const claim = `${path}${CLAIM}`
+  const mark = new RandomIds().id('lock')
+  try {
+    await writeFile(claim, mark, { flag: 'wx' })
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+    await waitForClaim(claim)
+    return undefined
+  }
+  const name = `.${mark.slice(1 - CLAIM.length)}`
+  let server: Server | undefined
+  try {
+    if ((await askHolder(address)) !== undefined) return undefined
+    server = await listen(`${address}${name}`, since)
+    // A process that was stopped here for long has lost its claim to another one.
+    if (server && readFileSync(claim, 'utf8') === mark) {
+      renameSync(`${path}${name}`, path)
+      return server
+    }
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+  } finally {
+    await rm(claim, { force: true })
+  }
+  if (server) await close(server)
+  return undefined
+}
+
+/** The name goes first: while the socket is listened on, nobody takes its place. */
+async function release(server: Server, path: string): Promise<void> {
+  await rm(path, { force: true })
+  await close(server)
+}
+
+/** The system removes a pipe with its holder. */
+async function lockPipe(file: string, since: string): Promise<StateLock> {
+  const server = await listen(pipeOf(file), since)
+  if (server) return { release: () => close(server) }
+  throw heldBy(file, (await askHolder(pipeOf(file))) ?? '')
+}
+
+function pipeOf(file: string): string {
+  const digest = createHash('sha256').update(resolve(file)).digest('hex').slice(0, 32)
+  return `\\\\.\\pipe\\toolmock-${digest}`
+}
+
+/** Undefined when the address is taken. */
 function listen(address: string, since: string): Promise<Server | undefined> {
   return new Promise((done, fail) => {
     const server = createServer((socket) => {
@@ -74,42 +180,23 @@ function close(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()))
 }
 
-/** What the holder says of itself, empty when it says nothing; undefined when no process listens. */
+/**
+ * What the holder says of itself, empty when it says nothing; undefined when no process listens. A socket that may not be
+ * asked, or whose holder is too busy, has a holder.
+ */
 function askHolder(address: string): Promise<string | undefined> {
   return new Promise((done) => {
-    let [answer, connected] = ['', false]
-    const socket = connect(address, () => (connected = true))
+    let [answer, isHeld] = ['', true]
+    const socket = connect(address)
     socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy())
     socket.setEncoding('utf8')
     socket.on('data', (part: string) => (answer += part))
-    socket.on('error', () => undefined)
-    socket.on('close', () => done(connected ? answer : undefined))
+    socket.on('error', (error) => (isHeld = !hasCode(error, 'ENOENT', 'ECONNREFUSED')))
+    socket.on('close', () => done(isHeld ? answer : undefined))
   })
 }
 
-/**
- * Removes the socket of a dead holder. One process at a time may do so, or the second would remove the socket that the
- * first has just made for itself.
- */
-async function removeStale(address: string): Promise<void> {
-  const claim = `${address}.claim`
-  try {
-    await writeFile(claim, String(process.pid), { flag: 'wx' })
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error
-    await waitForClaim(claim)
-    return
-  }
-  try {
-    // Between being made and being listened on, a socket looks dead for an instant.
-    await pause(20)
-    if ((await askHolder(address)) === undefined) await rm(address, { force: true })
-  } finally {
-    await rm(claim, { force: true })
-  }
-}
-
-/** Waits for whoever removes the stale socket; a claim whose maker died is removed once it is old by the disk's clock. */
+/** Waits for whoever takes the lock; a claim whose maker died is removed once it is old by the disk's clock. */
 async function waitForClaim(claim: string): Promise<void> {
   await pause(25)
   const [made, present] = [await changedAt(claim), await diskTime(`${claim}.now`)]
