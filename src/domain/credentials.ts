@@ -48,6 +48,16 @@ export interface CredentialsPatch {
   trusted_idp?: { db_user?: string }
 }
 
+/** What a connector takes of the credentials that it is given: a serverless workgroup has no database users (2.2, G23). */
+export function takenBy(
+  connector: Pick<Connector, 'authorization_type' | 'cluster'>,
+  patch: CredentialsPatch,
+): CredentialsPatch {
+  if (connector.authorization_type !== 'TRUSTED_IDP' || connector.cluster !== 'serverless') return patch
+  const { trusted_idp: _ignored, ...rest } = patch
+  return rest
+}
+
 /** The fields of each sub-object that requests may send (2.2). */
 const SENT_FIELDS: { readonly [Kind in CredentialKind]: readonly (keyof Required<CredentialsPatch>[Kind])[] } = {
   oauth_token: ['access_token', 'refresh_token', 'scopes', 'domain'],

@@ -18,6 +18,7 @@ import {
   mergeCredentials,
   mergeKeys,
   publicDetails,
+  takenBy,
 } from '../domain/credentials.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
@@ -140,12 +141,12 @@ function filled(details: CredentialsPatch = {}, trace: RequestTrace): Credential
 
 /** Serverless workgroups ignore the database user (2.2). */
 function effective(patch: CredentialsPatch, connector: Connector, trace: RequestTrace): CredentialsPatch {
-  const { trusted_idp, ...rest } = patch
-  if (!trusted_idp || connector.authorization_type !== 'TRUSTED_IDP' || connector.cluster !== 'serverless') return patch
+  const taken = takenBy(connector, patch)
+  if (taken.trusted_idp === patch.trusted_idp) return taken
   const field = 'connected_account.authorization_details.trusted_idp.db_user'
   const reason = `connector ${connector.connector} is a serverless workgroup, which has no database users`
   trace.ignored(field, `is ignored: ${reason}`)
-  return rest
+  return taken
 }
 
 /** PUT /connected_accounts (4.2): merges `api_config` and credentials; live ones make the account `ACTIVE` (G27). */

@@ -2,7 +2,7 @@ import { type Account, issued, type Issued } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connection } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
-import { areLive, type Credentials, mergeCredentials } from '../domain/credentials.ts'
+import { areLive, type Credentials, mergeCredentials, takenBy } from '../domain/credentials.ts'
 import { instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty } from '../domain/ports.ts'
@@ -236,7 +236,7 @@ function placeOf({ ids, model }: Environment, seed: SeedAccount): Pick<Account, 
 
 function issuedBySeed(environment: Environment, connector: Connector, seed: SeedAccount): Issued {
   const type = connector.authorization_type
-  const patch = seed.authorization_details ?? {}
+  const patch = takenBy(connector, seed.authorization_details ?? {})
   const given = mergeCredentials({}, patch, type, seed.identifier)
   const at = environment.clock.now()
   // The service obtains these itself (2.2): a token whose time is over makes it do so at the first use.

@@ -154,6 +154,12 @@ describe('an account of a seed', () => {
     })
   })
 
+  it('at a serverless workgroup keeps no database user', async () => {
+    const login = { authorization_details: { trusted_idp: { db_user: 'ada_db' } } }
+    const { environment } = await seeded({ ...bundled, accounts: [account('warehouse', login)] })
+    expect(JSON.stringify(onlyAccount(environment))).not.toContain('ada_db')
+  })
+
   it('that is PENDING_AUTH has no credentials', async () => {
     const { environment, accepted } = await seeded({
       ...bundled,
