@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
+import { excessOf, extentOf } from '../domain/json.ts'
 import { CLOCK_YEARS, type Instant, instant, isClockTime } from '../domain/instant.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
@@ -175,16 +176,27 @@ export async function readBody(route: ControlRoute, request: IncomingMessage, li
   const empty = document === undefined || document.text === ''
   if (empty && route.body === 'required') throw invalidBody('missing', 'a JSON or YAML body')
   const schema = (BODIES as Schemas)[route.operation]
-  if (schema) return parsed(schema, empty ? {} : await valueOf(document), 'INVALID_BODY')
+  if (schema) return parsed(schema, empty ? {} : await valueOf(route, document), 'INVALID_BODY')
   return document
 }
 
-/** The value of a document. The YAML parser is loaded with the first YAML body. @throws ControlError MALFORMED_BODY; DocumentError for YAML */
-async function valueOf({ text, format }: SentDocument): Promise<unknown> {
+/** Levels of a JSON body. What reads it recurses. */
+const MAX_DEPTH = 200
+
+/**
+ * The value of a document. The YAML parser is loaded with the first YAML body.
+ * @throws ControlError MALFORMED_BODY, BODY_TOO_LARGE; DocumentError for YAML
+ */
+async function valueOf({ operation }: ControlRoute, { text, format }: SentDocument): Promise<unknown> {
   if (format === 'yaml') {
     const { SourceText } = await loadSourceText()
     return new SourceText(text, 'body').value
   }
+  const extent = extentOf(text)
+  if (extent.depth > MAX_DEPTH) throw invalidBody(`nested more than ${MAX_DEPTH} levels deep`, `at most ${MAX_DEPTH}`)
+  // A state can always be put back as it was got: only its bytes are limited.
+  const excess = operation === 'put_state' ? undefined : excessOf(extent)
+  if (excess) throw invalidInput('BODY_TOO_LARGE', [{ path: [], ...excess }])
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import type { Connector } from '../domain/connector.ts'
 import { type CheckContext, checkConnector, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { connectorSchema, toConnector } from './connector.ts'
-import { type Finding, findingsOf, shown, valuesAt } from '../schema/findings.ts'
-import { DocumentError, type Problem } from './problem.ts'
+import { type Finding, findingsOf, MOST_TOLD, moreProblems, shown, valuesAt } from '../schema/findings.ts'
+import { DocumentError, type Problem, problemAt } from './problem.ts'
 import { type ParsedSeed, seedSchema } from './seed.ts'
 import { type ParsedScenario, scenarioSchema } from './scenario.ts'
 import { SourceText } from './source-text.ts'
@@ -64,12 +64,16 @@ export async function parseConnector(text: string, file: string, checks: Documen
   return connector
 }
 
-/** The problems of a source in the order in which they stand in the file, each place and text once. */
+/** The problems of a source in the order in which they stand in the file, each place and text once, up to a bound. */
 export function located(source: SourceText, findings: readonly Finding[]): Problem[] {
   const problems = new Map(
     findings.map((finding) => source.problem(finding)).map((problem) => [problem.message, problem]),
   )
-  return [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column)
+  const sorted = [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column)
+  const next = sorted[MOST_TOLD]
+  if (!next) return sorted
+  const more = { path: [], subject: 'the document', ...moreProblems(sorted.length - MOST_TOLD) }
+  return [...sorted.slice(0, MOST_TOLD), problemAt(source.file, next, more)]
 }
 
 async function readConnector(source: SourceText, context: CheckContext): Promise<ReadConnector> {

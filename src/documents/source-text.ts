@@ -1,6 +1,21 @@
-import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
-import { type JsonValue, nesting } from '../domain/json.ts'
+import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import {
+  type Alias,
+  CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node as YamlNode,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml'
+import { excessOf, extentOf, type JsonObject, type JsonValue, MAX_KEYS, MAX_VALUES } from '../domain/json.ts'
 import { type Finding, type Path, shown } from '../schema/findings.ts'
 import { DocumentError, type Problem, problemAt } from './problem.ts'
 
@@ -40,9 +55,13 @@ export class SourceText {
       throw this.#refused([aboutText(`${text.length} characters long`, `at most ${MAX_SOURCE_LENGTH}`)])
     }
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#lines.addNewLine(at + 1)
-    // The parsers are recursive: what they would only overflow on is refused before.
-    if (nesting(text) > 4 * MAX_DEPTH) throw this.#refused([TOO_DEEP])
-    this.#tree = treeOf(text, file)
+    // The parsers are recursive and slow: what they would overflow on, or take too long for, is refused before.
+    const isJson = /^\s*[{[]/.test(text)
+    const { depth, ...extent } = extentOf(text)
+    if (depth > 4 * MAX_DEPTH) throw this.#refused([TOO_DEEP])
+    const excess = excessOf(isJson ? extent : yamlExtent(text))
+    if (excess) throw this.#refused([aboutText(excess.found, excess.allowed)])
+    this.#tree = treeOf(text, file, isJson)
     if (this.#tree.findings.length > 0) throw this.#refused(this.#tree.findings)
     try {
       this.value = this.#tree.value()
@@ -80,28 +99,51 @@ export class SourceText {
 }
 
 /** JSON where the text is strict JSON, else YAML; a file that says it is JSON, and is neither, is reported as JSON. */
-function treeOf(text: string, file: string): Tree {
-  const json = jsonTree(text)
+function treeOf(text: string, file: string, isJson: boolean): Tree {
+  const json = isJson ? jsonTree(text) : undefined
   if (json && json.findings.every(({ allowed }) => allowed === EACH_KEY_ONCE)) return json
   const yaml = yamlTree(text)
   return json && yaml.findings.length > 0 && file.endsWith('.json') ? json : yaml
 }
 
-/** Undefined for a text that does not begin like JSON. */
+/** Finds the members of objects by their names. The names of an object are indexed when the first of them is looked for. */
+class MemberIndex<Container extends object, Member> {
+  readonly #known = new Map<Container, Map<string, Member>>()
+  readonly #membersOf: (container: Container) => Iterable<readonly [string, Member]>
+
+  constructor(membersOf: (container: Container) => Iterable<readonly [string, Member]>) {
+    this.#membersOf = membersOf
+  }
+
+  find(container: Container, name: string): Member | undefined {
+    let members = this.#known.get(container)
+    if (!members) this.#known.set(container, (members = new Map(this.#membersOf(container))))
+    return members.get(name)
+  }
+}
+
+/** Undefined for a text without a value. */
 function jsonTree(text: string): Tree | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { disallowComments: true })
   if (!root) return undefined
+  const members = new MemberIndex(({ children = [] }: Node) =>
+    children.flatMap(({ children: [key, value] = [] }) => (key && value ? [[String(key.value), value] as const] : [])),
+  )
   return {
     value: () => JSON.parse(text) as JsonValue,
     offsetOf: (path, atKey) => {
-      const node = findNodeAtLocation(root, [...path])
+      const node = path.reduce<Node | undefined>((at, part) => at && jsonChild(at, part, members), root)
       return atKey ? (node?.parent?.children?.[0]?.offset ?? node?.offset) : node?.offset
     },
     // One slip makes several errors; the first says where it is.
     findings: [...errors.slice(0, 1).map(jsonFinding), ...repeatedKeys(root)],
   }
+}
+
+function jsonChild(node: Node, part: string | number, members: MemberIndex<Node, Node>): Node | undefined {
+  if (typeof part === 'number') return node.type === 'array' ? node.children?.[part] : undefined
+  return node.type === 'object' ? members.find(node, part) : undefined
 }
 
 function jsonFinding({ error, offset }: ParseError): SyntaxFinding {
@@ -120,30 +162,137 @@ function repeatedKeys({ type, children = [] }: Node): SyntaxFinding[] {
   })
 }
 
+/** How large a YAML text is: what its tokens say before they are put together. */
+function yamlExtent(text: string): { keys: number; values: number } {
+  let [keys, scalars, items] = [0, 0, 0]
+  for (const token of new Lexer().lex(text)) {
+    const type = CST.tokenType(token)
+    if (type === 'map-value-ind' || type === 'explicit-key-ind') keys++
+    else if (type === 'seq-item-ind') items++
+    else if (type !== null && VALUE_TOKENS.has(type)) scalars++
+    if (keys > MAX_KEYS || items > MAX_VALUES || scalars - keys > MAX_VALUES) break
+  }
+  return { keys, values: Math.max(items, scalars - keys) }
+}
+const VALUE_TOKENS: ReadonlySet<CST.TokenType> = new Set<CST.TokenType>([
+  'scalar',
+  'single-quoted-scalar',
+  'double-quoted-scalar',
+  'block-scalar-header',
+  'alias',
+  'flow-map-start',
+  'flow-seq-start',
+])
+
 function yamlTree(text: string): Tree {
-  const document = parseDocument(text, { prettyErrors: false, uniqueKeys: true, logLevel: 'error' })
-  const errors = [...document.errors, ...document.warnings]
+  // The parser looks for repeated keys in quadratic time, so `nodeFindings` does it. The schema is that of JSON's values.
+  const options = { prettyErrors: false, uniqueKeys: false, schema: 'core', resolveKnownTags: false } as const
+  const document = parseDocument(text, { ...options, logLevel: 'error' })
+  const { findings, targets } = nodeFindings(document, text)
+  const members = new MemberIndex((map: { readonly items: readonly Pair[] }) =>
+    map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])),
+  )
+  const child = (node: unknown, part: string | number): { node: unknown; key?: unknown } => {
+    const container = isAlias(node) ? targets.get(node) : node
+    if (isSeq(container)) return { node: container.items[Number(part)] }
+    const pair = isMap(container) ? members.find(container, String(part)) : undefined
+    return { node: pair?.value, key: pair?.key }
+  }
   return {
-    value: () => document.toJS({ maxAliasCount: MAX_ALIASES }) as JsonValue,
-    offsetOf: (path, atKey) => yamlOffset(document, path, atKey),
-    findings: errors.length > 0 ? errors.map((error) => yamlFinding(error, text)) : refusedNodes(document),
+    value: () => new YamlValues(targets).valueOf(document.contents),
+    offsetOf: (path, atKey) => {
+      const { node, key } = path.reduce<{ node: unknown; key?: unknown }>((at, part) => child(at.node, part), {
+        node: document.contents,
+      })
+      const [start] = [...(atKey && key !== undefined ? [key] : [node, key])].flatMap(startOf)
+      return start ?? (path.length === 0 ? 0 : undefined)
+    },
+    findings: [...[...document.errors, ...document.warnings].map((error) => yamlFinding(error, text)), ...findings],
   }
 }
 
-function yamlOffset(document: Document, path: Path, atKey: boolean): number | undefined {
-  let node: unknown = document.contents
-  let key: unknown
-  for (const part of path) {
-    const container = isAlias(node) ? node.resolve(document) : node
-    if (!isSeq(container) && !isMap(container)) return undefined
-    const pair =
-      isMap(container) && container.items.find((item) => isScalar(item.key) && String(item.key.value) === part)
-    key = pair ? pair.key : undefined
-    node = isSeq(container) ? container.items[Number(part)] : pair ? pair.value : undefined
-    if (node === undefined) return undefined
+/** The nodes of a YAML document as values of JSON. */
+class YamlValues {
+  readonly #targets: ReadonlyMap<Alias, YamlNode>
+  readonly #anchored = new Map<YamlNode, { value: JsonValue; size: number; weight: number; followed: number }>()
+  /** Values so far, as they are once aliases are written out. */
+  #size = 0
+
+  constructor(targets: ReadonlyMap<Alias, YamlNode>) {
+    this.#targets = targets
   }
-  const [start] = [...(atKey && key !== undefined ? [key] : [node, key])].flatMap(startOf)
-  return start ?? (path.length === 0 ? 0 : undefined)
+
+  /** @throws Error for aliases that grow beyond bounds, or stand in what they name */
+  valueOf(node: unknown): JsonValue {
+    return this.#read(node).value
+  }
+
+  /** With how often the most followed anchor in it is followed. */
+  #read(node: unknown): { value: JsonValue; weight: number } {
+    const before = this.#size
+    if (isAlias(node)) return this.#follow(node)
+    this.#add(1)
+    const read = isSeq(node) ? this.#list(node.items) : isMap(node) ? this.#object(node.items) : scalarOf(node)
+    const anchor = isScalar(node) || isSeq(node) || isMap(node) ? node.anchor : undefined
+    if (anchor !== undefined) this.#anchored.set(node as YamlNode, { ...read, size: this.#size - before, followed: 0 })
+    return read
+  }
+
+  #list(items: readonly unknown[]): { value: JsonValue; weight: number } {
+    const read = items.map((item) => this.#read(item))
+    return {
+      value: read.map(({ value }) => value),
+      weight: read.reduce((most, { weight }) => Math.max(most, weight), 1),
+    }
+  }
+
+  #object(pairs: readonly Pair[]): { value: JsonValue; weight: number } {
+    const value: JsonObject = {}
+    let most = 1
+    for (const { key, value: given } of pairs) {
+      const read = this.#read(given)
+      // A key can be named __proto__.
+      Object.defineProperty(value, isScalar(key) ? String(key.value) : '', {
+        value: read.value,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      })
+      most = Math.max(most, read.weight)
+    }
+    return { value, weight: most }
+  }
+
+  #follow(alias: Alias): { value: JsonValue; weight: number } {
+    const target = this.#targets.get(alias)
+    const anchored = target && this.#anchored.get(target)
+    if (!anchored) throw new Error(`the alias *${alias.source} stands in what it names`)
+    const weight = ++anchored.followed * anchored.weight
+    if (weight > MAX_ALIASES) throw new ExcessError(TOO_MANY_ALIASES)
+    this.#add(anchored.size)
+    return { value: anchored.value, weight }
+  }
+
+  #add(size: number): void {
+    this.#size += size
+    const excess = excessOf({ keys: 0, values: this.#size })
+    if (excess) throw new ExcessError({ ...excess, found: `${excess.found}, aliases written out` })
+  }
+}
+
+class ExcessError extends Error {
+  constructor(readonly finding: Pick<Finding, 'found' | 'allowed'>) {
+    super(finding.found)
+  }
+}
+
+const TOO_MANY_ALIASES = {
+  found: `one that follows an alias more than ${MAX_ALIASES} times`,
+  allowed: `at most ${MAX_ALIASES}; write the values out`,
+}
+
+function scalarOf(node: unknown): { value: JsonValue; weight: number } {
+  return { value: isScalar(node) ? (node.value as JsonValue) : null, weight: 1 }
 }
 
 function startOf(node: unknown): number[] {
@@ -153,10 +302,8 @@ function startOf(node: unknown): number[] {
 
 function yamlFinding(error: YAMLError, text: string): SyntaxFinding {
   const [offset] = error.pos
-  const word = /^[^\s:,{}[\]]*/.exec(text.slice(offset, offset + 80))?.[0] ?? ''
+  const word = wordAt(text, offset)
   switch (error.code) {
-    case 'DUPLICATE_KEY':
-      return repeatedKey(word, offset)
     case 'MULTIPLE_DOCS':
       return { subject: 'the text', found: 'more than one document', allowed: 'one document in a file', offset }
     case 'TAG_RESOLVE_FAILED':
@@ -168,27 +315,46 @@ function yamlFinding(error: YAMLError, text: string): SyntaxFinding {
   }
 }
 
-/** What YAML can say and JSON cannot: keys that are no plain words; and aliases of nothing. */
-function refusedNodes(document: Document): SyntaxFinding[] {
+function wordAt(text: string, offset: number): string {
+  return /^[^\s:,{}[\]]*/.exec(text.slice(offset, offset + 80))?.[0] ?? ''
+}
+
+/** What YAML can say and JSON cannot: keys that are no plain words, or there twice; and aliases of nothing. */
+function nodeFindings(document: Document, text: string): { findings: SyntaxFinding[]; targets: Map<Alias, YamlNode> } {
   const findings: SyntaxFinding[] = []
+  const anchors = new Map<string, YamlNode>()
+  const targets = new Map<Alias, YamlNode>()
   visit(document, {
-    Alias: (_key, node) => {
-      if (node.resolve(document)) return
-      const allowed = 'aliases of anchors that stand before them'
-      findings.push({
-        subject: `the alias *${node.source}`,
-        found: 'of no anchor',
-        allowed,
-        offset: startOf(node)[0] ?? 0,
-      })
-    },
-    Pair: (_key, { key }) => {
-      if (isScalar(key) && key.value !== null) return
-      const offset = startOf(key)[0] ?? 0
-      findings.push({ subject: 'a key', found: `no plain word`, allowed: 'keys that are plain words', offset })
+    Node: (_key, node) => {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.set(node.anchor, node)
+        if (isMap(node)) findings.push(...keyFindings(node.items, text))
+        return
+      }
+      const target = anchors.get(node.source)
+      if (target) targets.set(node, target)
+      else {
+        const allowed = 'aliases of anchors that stand before them'
+        const offset = startOf(node)[0] ?? 0
+        findings.push({ subject: `the alias *${node.source}`, found: 'of no anchor', allowed, offset })
+      }
     },
   })
-  return findings
+  return { findings, targets }
+}
+
+function keyFindings(pairs: readonly Pair[], text: string): SyntaxFinding[] {
+  const keys = new Set<string>()
+  return pairs.flatMap(({ key }): SyntaxFinding[] => {
+    const offset = startOf(key)[0] ?? 0
+    if (!isScalar<string | number | boolean | null>(key) || key.value === null) {
+      return [{ subject: 'a key', found: `no plain word`, allowed: 'keys that are plain words', offset }]
+    }
+    const name = String(key.value)
+    if (keys.has(name)) return [repeatedKey(wordAt(text, offset), offset)]
+    keys.add(name)
+    return []
+  })
 }
 
 /** What a parser reads and no document may hold. */
@@ -217,10 +383,6 @@ const TOO_DEEP = aboutText(`nested more than ${MAX_DEPTH} levels deep`, `at most
 /** Why the nodes of a text make no value. */
 function conversionFinding(error: unknown): SyntaxFinding {
   if (error instanceof RangeError) return TOO_DEEP
-  const reason = error instanceof Error ? error.message : String(error)
-  if (!reason.startsWith('Excessive alias count')) return aboutText(`not YAML (${reason})`, 'YAML or JSON')
-  return aboutText(
-    `one that follows an alias more than ${MAX_ALIASES} times`,
-    `at most ${MAX_ALIASES}; write the values out`,
-  )
+  if (error instanceof ExcessError) return aboutText(error.finding.found, error.finding.allowed)
+  return aboutText(`not YAML (${error instanceof Error ? error.message : String(error)})`, 'YAML or JSON')
 }

@@ -19,10 +19,18 @@ export function present<T extends object>(object: T): { [Key in keyof T]: Exclud
   return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> }
 }
 
-/** The deepest level of brackets and braces of JSON text outside strings, counted without recursion. */
-export function nesting(text: string): number {
-  let depth = 0
-  let deepest = 0
+/** How large a JSON text is, whatever its length. */
+export interface JsonExtent {
+  /** The deepest level of brackets and braces. */
+  readonly depth: number
+  readonly keys: number
+  /** Lists and objects included; an empty one counts twice. */
+  readonly values: number
+}
+
+/** Measures JSON text in one pass and without recursion, before a parser sees it. */
+export function extentOf(text: string): JsonExtent {
+  let [open, depth, keys, values] = [0, 0, 0, 1]
   let quoted = false
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at)
@@ -30,9 +38,26 @@ export function nesting(text: string): number {
       if (char === BACKSLASH) at++
       else if (char === QUOTE) quoted = false
     } else if (char === QUOTE) quoted = true
-    else if (char === BRACE || char === BRACKET) deepest = Math.max(deepest, ++depth)
-    else if (char === BRACE + 2 || char === BRACKET + 2) depth--
+    else if (char === COLON) keys++
+    else if (char === COMMA) values++
+    else if (char === BRACE || char === BRACKET) {
+      values++
+      depth = Math.max(depth, ++open)
+    } else if (char === BRACE + 2 || char === BRACKET + 2) open--
   }
-  return deepest
+  return { depth, keys, values }
 }
-const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b]
+
+/** Of a document or a body of the control API. More would take seconds to read, in which the server answers nothing else. */
+export const MAX_KEYS = 100_000
+export const MAX_VALUES = 250_000
+
+/** What a text has too much of; undefined for one that is small enough. */
+export function excessOf({ keys, values }: Omit<JsonExtent, 'depth'>): { found: string; allowed: string } | undefined {
+  if (keys > MAX_KEYS) return { found: `one with more than ${MAX_KEYS} keys`, allowed: `at most ${MAX_KEYS}` }
+  return values > MAX_VALUES
+    ? { found: `one with more than ${MAX_VALUES} values`, allowed: `at most ${MAX_VALUES}` }
+    : undefined
+}
+
+const [QUOTE, BACKSLASH, BRACKET, BRACE, COLON, COMMA] = [0x22, 0x5c, 0x5b, 0x7b, 0x3a, 0x2c]

@@ -1,5 +1,5 @@
 import { instant } from '../domain/instant.ts'
-import { isJsonObject, type JsonValue, nesting, own } from '../domain/json.ts'
+import { extentOf, isJsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type AccountState, type JournalEntry, type JournalMessage, KEPT, type RecordedEntry } from './entry.ts'
 import { type DocumentName, maskHeader, maskJson, maskParameters, maskText } from './masking.ts'
@@ -154,7 +154,7 @@ const SHORTEST_CUT = KEPT / 4
 
 /** The value of a JSON body, also of one whose end was cut off; undefined for anything else. */
 export function parsedBody(text: string): JsonValue | undefined {
-  if (text.length > MAX_DEPTH && nesting(text) > MAX_DEPTH) return undefined
+  if (text.length > MAX_DEPTH && extentOf(text).depth > MAX_DEPTH) return undefined
   return parseJson(text) ?? (text.length >= SHORTEST_CUT ? parseJson(closeJson(text)) : undefined)
 }
 

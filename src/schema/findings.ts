@@ -18,6 +18,14 @@ export interface Finding {
   subject?: string
 }
 
+/** Problems of one document that are told one by one. More have the same cause, and an answer of their size helps nobody. */
+export const MOST_TOLD = 100
+
+/** What is said of the problems that are not told one by one. */
+export function moreProblems(count: number): Pick<Finding, 'found' | 'allowed'> {
+  return { found: `wrong in ${count} more ${count === 1 ? 'place' : 'places'}`, allowed: 'what the problems above say' }
+}
+
 /** "`tools[0].name` is required; allowed: a text". */
 export function sentence({ path, found, allowed, subject }: Finding): string {
   const name = subject ?? (path.length === 0 ? 'the document' : `\`${pathText(path)}\``)

@@ -12,6 +12,21 @@ describe('a text that is no usable document', () => {
       'f.yaml:3:1: the key a is there for the second time; allowed: each key once',
     ],
     [
+      'a YAML key that is there as a number and as a text',
+      'b:\n  1: a\n  "1": b\n',
+      'f.yaml:3:3: the key "1" is there for the second time; allowed: each key once',
+    ],
+    [
+      'a key in braces that is there twice',
+      'a: { b: 1, c: 2, b: 3 }\n',
+      'f.yaml:1:18: the key b is there for the second time; allowed: each key once',
+    ],
+    [
+      'a tag of YAML 1.1',
+      'a: !!set { b }\n',
+      'f.yaml:1:4: the tag !!set is not supported; allowed: values without tags',
+    ],
+    [
       'a JSON key that is there twice',
       '{"a": 1, "a": 2}',
       'f.yaml:1:10: the key "a" is there for the second time; allowed: each key once',
@@ -50,6 +65,12 @@ describe('a text that is no usable document', () => {
     expect(problem(`l0: &l0 [lol]\n${levels.join('\n')}\n`)).toContain(
       'follows an alias more than 200 times; allowed: at most 200',
     )
+  })
+
+  it('refuses an alias of a list that would grow beyond the limit of values', () => {
+    expect(
+      problem(`a: &a [${Array(5000).fill('1').join(', ')}]\nb: [${Array(100).fill('*a').join(', ')}]\n`),
+    ).toContain('the text is one with more than 250000 values, aliases written out; allowed: at most 250000')
   })
 
   it('refuses an alias to what it stands in', () => {

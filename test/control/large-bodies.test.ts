@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import { codeOf, withControl } from './control-bench.ts'
+
+/** What `count` keys take to read grows with their number, so that this passes within seconds on any machine. */
+const COUNT = 40_000
+const IN_TIME = { timeout: 15_000 }
+const KEYS = Object.fromEntries(Array.from({ length: COUNT }, (_, at) => [`key${at}`, at]))
+
+function yamlOf(object: object): string {
+  return Object.entries(object)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
+    .join('')
+}
+
+describe(`a body of ${COUNT} keys`, () => {
+  it.each([
+    ['JSON', 'application/json', JSON.stringify({ match: { body: KEYS } })],
+    ['YAML', 'application/yaml', yamlOf({ match: { body: KEYS } })],
+    ['YAML blocks', 'application/yaml', `match:\n  body:\n${yamlOf(KEYS).replaceAll(/^/gm, '    ').trimEnd()}\n`],
+    [
+      'aliases',
+      'application/yaml',
+      `match: { body: { x: [${Array.from({ length: 150 }, (_, at) => `&a${at} ${at}, ${Array(100).fill(`*a${at}`).join(', ')}`).join(', ')}] } }\n`,
+    ],
+  ])('is read in time that its size explains: %s', IN_TIME, async (_kind, type, body) => {
+    await withControl({}, async ({ http }) => {
+      const answer = await http('post', '/_mock/requests/count').type(type).send(body)
+      expect(answer.text).toBe('{"count":0}\n')
+    })
+  })
+
+  it.each([
+    ['/seed', 'application/json', JSON.stringify(KEYS)],
+    ['/seed', 'application/yaml', yamlOf(KEYS)],
+    ['/environments', 'application/json', JSON.stringify({ seed: KEYS })],
+  ])(
+    'of which none is known is refused with a hundred problems and the number of the others: %s %s',
+    IN_TIME,
+    async (path, type, body) => {
+      await withControl({}, async ({ http }) => {
+        const answer = await http('post', `/_mock${path}`).type(type).send(body)
+        const { code, details } = (answer.body as { error: { code: string; details: { found: string }[] } }).error
+        expect([answer.status, code, details.length]).toEqual([400, 'INVALID_DOCUMENT', 101])
+        expect(details.at(-1)?.found).toBe(`wrong in ${COUNT - 100} more places`)
+      })
+    },
+  )
+})
+
+describe('limits on keys and values of a body', () => {
+  const list = (length: number): string => JSON.stringify({ match: { body: { x: Array(length).fill(1) } } })
+  const keys = (length: number): string =>
+    `{"match":{"body":{${Array.from({ length: length - 2 }, (_, at) => `"k${at}":1`).join(',')}}}}`
+  const yaml = (length: number): string => `match:\n body:\n  x:\n${'  - 1\n'.repeat(length)}`
+
+  it.each([
+    [
+      'keys in JSON',
+      'application/json',
+      keys(100_000),
+      keys(100_001),
+      'more than 100000 keys; allowed: at most 100000',
+    ],
+    [
+      'values in JSON',
+      'application/json',
+      list(249_996),
+      list(249_997),
+      'more than 250000 values; allowed: at most 250000',
+    ],
+    [
+      'values in YAML',
+      'application/yaml',
+      yaml(100),
+      yaml(250_001),
+      'more than 250000 values; allowed: at most 250000',
+    ],
+  ])('%s', { timeout: 30_000 }, async (_kind, type, most, more, message) => {
+    await withControl({}, async ({ http }) => {
+      const send = (body: string) => http('post', '/_mock/requests/count').type(type).send(body)
+      expect((await send(most)).text).toBe('{"count":0}\n')
+      const refused = await send(more)
+      expect(refused.text).toContain(message)
+      expect(type === 'application/json' ? [413, 'BODY_TOO_LARGE'] : [400, 'INVALID_DOCUMENT']).toEqual([
+        refused.status,
+        codeOf(refused),
+      ])
+    })
+  })
+
+  it('do not count for a state, which is put back however large it was', { timeout: 30_000 }, async () => {
+    await withControl({}, async ({ call, http }) => {
+      const { tables, ...state } = (await call('get', '/state')).body as { tables: Record<string, object[]> }
+      const counters = Array.from({ length: 60_000 }, (_, at) => ({ id: `counter ${at}`, value: 1 }))
+      const large = JSON.stringify({ ...state, tables: { ...tables, counters } })
+      const answer = await http('put', '/_mock/state').type('json').send(large)
+      expect(answer.status, answer.text.slice(0, 300)).toBe(200)
+    })
+  })
+})
+
+it.each([
+  ['POST /requests/verify', '/requests/verify', '{"match":{"body":', '}}'],
+  ['POST /environments', '/environments', '{"seed":{"a":', '}}'],
+])('%s refuses a body that nests too deeply', async (_call, path, head, tail) => {
+  await withControl({}, async ({ http }) => {
+    const deep = `${head}${'['.repeat(40_000)}${']'.repeat(40_000)}${tail}`
+    const answer = await http('post', `/_mock${path}`).type('json').send(deep)
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_BODY'])
+    expect(answer.text).toContain('nested more than 200 levels deep; allowed: at most 200')
+  })
+})
