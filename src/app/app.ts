@@ -125,6 +125,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     realTime,
     defaultEnvironment,
   })
+  const documentedOnly = options.documentedOnly ?? false
   const records = new ContractRecords()
   journals.observe(recordEntry.bind(undefined, records))
   return {
@@ -146,7 +147,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     responseCache: new ResponseCache(),
     journals,
     records,
-    reports: createReports({ version: VERSION, registry, journals, records, scenarios, realTime }),
+    reports: createReports({ version: VERSION, registry, journals, records, scenarios, realTime, documentedOnly }),
     documentChecks: checks,
     admission: options,
     requestIds: {
@@ -158,7 +159,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     controlBodyLimit: options.bodyLimit ?? CONTROL_BODY_LIMIT,
     baseUrl: options.baseUrl,
     strict: options.strict ?? false,
-    documentedOnly: options.documentedOnly ?? false,
+    documentedOnly,
     log: options.log ?? SILENT,
     realTime,
     observe: options.observe,

@@ -1,6 +1,6 @@
 import type { AppServices } from '../app-services.ts'
 import { DECLARED_CODES } from '../contract/generated/field-tables.ts'
-import { ROUTES } from '../contract/route.ts'
+import { type Route, servedRoutes } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { bundledScenarioNames } from '../documents/load-scenarios.ts'
 import type {
@@ -64,9 +64,12 @@ const loadPrism = lazyImport(async () => {
 })
 
 export function createReports(
-  services: Pick<AppServices, 'version' | 'registry' | 'journals' | 'records' | 'scenarios' | 'realTime'>,
+  services: Pick<
+    AppServices,
+    'version' | 'registry' | 'journals' | 'records' | 'scenarios' | 'realTime' | 'documentedOnly'
+  >,
 ): Reports {
-  const { version, registry, journals, records, scenarios, realTime } = services
+  const { version, registry, journals, records, scenarios, realTime, documentedOnly } = services
   const prism = once(async () => {
     const { prismCheck, createPrismValidator } = await loadPrism()
     return { prismCheck, validator: await createPrismValidator() }
@@ -77,6 +80,7 @@ export function createReports(
       records,
       basis: createBasis(),
       version,
+      routes: servedRoutes(documentedOnly),
       at: instant(realTime()),
       present: new Map(registry.environments().map((each) => [each.name, scenarios.of(each).history()])),
       bundledScenarios: await bundledScenarioNames(),
@@ -110,6 +114,8 @@ interface ReportSources {
   readonly records: ContractRecords
   readonly basis: Basis
   readonly version: string
+  /** The operations that the server serves. */
+  readonly routes: readonly Route[]
   /** Real time, as an instant. */
   readonly at: string
   /** The environments that exist, with the counts of their scenarios' rules. */
@@ -254,13 +260,13 @@ type OperationCoverage = Coverage['operations'][number]
 /** The parts of the contract that these environments exercised, taken together. */
 function coverageOf(
   subjects: readonly Subject[],
-  { bundledScenarios, records: { declared } }: ReportSources,
+  { bundledScenarios, routes, records: { declared } }: ReportSources,
 ): Coverage {
   const record = EnvironmentRecord.sum(
     subjects.map((subject) => subject.record),
     declared,
   )
-  const operations = ROUTES.map(({ operation }) => operationCoverage(operation, record, declared))
+  const operations = routes.map(({ operation }) => operationCoverage(operation, record, declared))
   const lifecycle_moves = MOVES.map(({ from, event, to }) => {
     return { from, event, to, reach: reachOf(levelOf(record.moves.get(`${from} ${event} ${to}`))) }
   })

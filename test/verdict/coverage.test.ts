@@ -15,6 +15,14 @@ describe('GET /_mock/coverage', () => {
     })
   })
 
+  it('leaves out what --documented-only does not serve', async () => {
+    await withToolmock({ documentedOnly: true }, async (mock) => {
+      const { total } = await coverageOf(mock)
+      expect(total.summary.operations).toMatchObject({ total: 15 })
+      expect(total.operations.map((each) => each.operation)).not.toContain('list_tools')
+    })
+  })
+
   it('counts statuses and error codes with the answers that showed them', async () => {
     await withToolmock({}, async (mock) => {
       await createAccount(mock)
