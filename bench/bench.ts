@@ -22,7 +22,7 @@ export interface Scale {
   unjudged: boolean
   /** Numbers of accounts, beside those that a bar names. */
   sizes: readonly number[]
-  /** How long the loop's pauses are looked for, beside the folding of the state file. */
+  /** How long the loop's pauses are looked for, beside a checkpoint of the state file. */
   pauseMilliseconds: number
   /** How long creates go on until the state file has been written anew under load; 0: not at all. */
   checkpointWithin: number

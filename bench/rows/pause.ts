@@ -114,10 +114,10 @@ function figuresOf(seen: Record<'ours' | 'bare' | 'checkpointing', Pauses[]>, sl
   const machine = Math.max(...seen.bare.map(({ pause }) => pause))
   const checkpointed = seen.checkpointing.length > 0
   const figure = (what: string, pauses: readonly Pauses[]): Figure => pauseFigure(what, pauses, machine)
-  const what = `longest pause, ${slices} s of mixed load${checkpointed ? ' and a folding' : ', no folding of the journal'}`
+  const what = `longest pause, ${slices} s of mixed load${checkpointed ? ' and a checkpoint' : ', no checkpoint'}`
   return [
     { bar: 'pause', ...figure(what, [...seen.ours, ...seen.checkpointing]) },
-    ...(checkpointed ? [figure('longest pause while the journal is folded into the file', seen.checkpointing)] : []),
+    ...(checkpointed ? [figure('longest pause during a checkpoint', seen.checkpointing)] : []),
   ]
 }
 

@@ -16,7 +16,7 @@ import type { EnvironmentRegistry } from './environment-registry.ts'
 import { type ClockState, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type Origin, type StartClock, TABLE_NAMES } from './model/model.ts'
 import { putSeed, seedExpander } from './seeding.ts'
-import { LASTING_TABLES, replaceRows } from './snapshots.ts'
+import { TABLES_KEPT_BY_RESET, replaceRows } from './snapshots.ts'
 import { StorageError } from './wal/state-errors.ts'
 
 export interface ProvisioningOptions {
@@ -368,7 +368,7 @@ function keptRows(
 function refill(environment: Environment, thirdParty: ThirdParty, origin: Origin): void {
   const { exact, kept } = origin
   environment.configure({ ...DEFAULT_SETTINGS, ...exact.settings })
-  for (const table of TABLE_NAMES) if (!LASTING_TABLES.has(table)) replaceRows(environment, table, [])
+  for (const table of TABLE_NAMES) if (!TABLES_KEPT_BY_RESET.has(table)) replaceRows(environment, table, [])
   replaceRows(environment, 'connections', kept.connections)
   replaceRows(environment, 'providers', kept.providers)
   putSeed(environment, thirdParty, withoutClients(exact))

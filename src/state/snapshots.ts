@@ -4,8 +4,8 @@ import { now } from './environment.ts'
 import type { Table } from './model/table.ts'
 import type { Environment } from './environment.ts'
 
-/** Whoever acts for an environment goes on doing so when its model goes back to what it was. */
-export const LASTING_TABLES: ReadonlySet<TableName> = new Set(['clients', 'bearer_tokens'])
+/** Clients keep their credentials and bearer tokens when the model goes back to an earlier state. */
+export const TABLES_KEPT_BY_RESET: ReadonlySet<TableName> = new Set(['clients', 'bearer_tokens'])
 
 /**
  * Takes a snapshot, in place of the one that has the name. It is a commit, so that a disk that refuses an earlier commit
@@ -27,7 +27,7 @@ export function restoreSnapshot(environment: Environment, { taken_at, settings, 
     if (clock.frozen_at === null) environment.clock.run()
     else environment.clock.freeze()
     environment.clock.set(milliseconds(taken_at))
-    for (const table of TABLE_NAMES) if (!LASTING_TABLES.has(table)) replaceRows(environment, table, tables[table])
+    for (const table of TABLE_NAMES) if (!TABLES_KEPT_BY_RESET.has(table)) replaceRows(environment, table, tables[table])
   })
 }
 

@@ -190,7 +190,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       expect((await send()).status).toBe(303)
     }))
 
-  it('is 503 for a folding, which keeps the journal and succeeds when the disk does', () =>
+  it('is 503 for a checkpoint, which keeps the log and succeeds when the disk does', () =>
     withDisk(appSeed([]), async (mock, disk) => {
       const checkpoint = () => mock.http('post', '/_mock/state/fold').send()
       expect((await mock.api.post('/connected_accounts', created)).status).toBe(201)

@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 describe('createToolmock', () => {
-  it('starts as many servers as one likes, each with a world of its own', async () => {
+  it('starts as many servers as one likes, each with a state of its own', async () => {
     await using one = await createToolmock()
     await using two = await createToolmock()
     await (await clientOf(one)).account({})

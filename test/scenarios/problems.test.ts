@@ -158,7 +158,7 @@ describe('a scenario file is refused', () => {
       'at: service, when: { probability: 2 }, do: [{ timeout: {} }]',
       /^`when\.probability` is 2; allowed: at most 1$/,
     ],
-    ['no deed', 'at: service', /^`do` is empty; allowed: at least one fault/],
+    ['no fault', 'at: service', /^`do` is empty; allowed: at least one fault/],
     [
       'two faults in one item',
       'at: service, do: [{ latency: 1, timeout: {} }]',

@@ -67,7 +67,7 @@ async function expectUsable(registry: EnvironmentRegistry, disk: MemoryDisk, fil
 }
 
 describe.each(CRASHES)('a crash (%s)', (crash) => {
-  it('at any operation of commits, folding and stopping loses nothing that was acknowledged', async () => {
+  it('at any operation of commits, checkpoints and stopping loses nothing that was acknowledged', async () => {
     await withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const whole = new MemoryDisk()

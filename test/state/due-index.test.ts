@@ -21,7 +21,7 @@ describe('what falls due', () => {
         /** The accounts that are due, each of which a look at all of them finds. */
         const naive = (now: string): string[] =>
           [...accounts.values()].flatMap((each) => ((accountDue(each) ?? '9') <= now ? [each.id] : [])).sort()
-        const settle = (now: string, fails: boolean): string[] => {
+        const apply = (now: string, fails: boolean): string[] => {
           const found: string[] = []
           model.transact(() => {
             for (let due = model.due.take(now); due; due = model.due.take(now)) {
@@ -36,8 +36,8 @@ describe('what falls due', () => {
           if ('take' in each) {
             const now = at(each.take)
             const expected = naive(now)
-            if (each.fails) expect(() => settle(now, true)).toThrow('undone')
-            else expect(settle(now, false)).toEqual(expected)
+            if (each.fails) expect(() => apply(now, true)).toThrow('undone')
+            else expect(apply(now, false)).toEqual(expected)
           } else if ('remove' in each) model.transact(() => accounts.remove(`ca_${each.remove}`))
           else {
             const status = each.active ? 'ACTIVE' : 'EXPIRED'
@@ -45,7 +45,7 @@ describe('what falls due', () => {
           }
         }
         const rest = naive(at(9))
-        expect(settle(at(9), false)).toEqual(rest)
+        expect(apply(at(9), false)).toEqual(rest)
       }),
       { numRuns: 200 },
     )

@@ -6,7 +6,7 @@ import { accountIds, addAccount, openTestRegistry, START } from '../support/worl
 const ADA = { id: 'client_ada', client_secret: 's' }
 const LINK = { account_id: 'ca_1', user_verify_url: '', state: null, expires_at: '2026-01-01T00:00:00.000Z' }
 
-describe('World in memory', () => {
+describe('an environment registry in memory', () => {
   it('finds the environment of a client, a bearer token, a link and an OAuth state, until they are gone', async () => {
     const registry = await openTestRegistry()
     const one = registry.create('one', { clients: [ADA] })

@@ -14,7 +14,7 @@ const steps = fc.array(fc.constantFrom<Step>('commit', 'commits', 'checkpoint', 
 /** Which operations of the disk fail. */
 const failures = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 20 })
 
-/** A write and its removal fail before a folding that comes to nothing; a journal file that could not be made stays. */
+/** A write and its removal fail before a checkpoint that fails; a log file that could not be made stays. */
 const EXAMPLES: [Step[], number[]][] = [
   [
     ['commit', 'commit', 'checkpoint', 'commit'],
@@ -75,7 +75,7 @@ describe('a disk that refuses again and again', () => {
 })
 
 describe('a write that a crash cut short', () => {
-  it('is not in the way of a folding that another crash cuts short', async () => {
+  it('is not in the way of a checkpoint that another crash cuts short', async () => {
     await withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()

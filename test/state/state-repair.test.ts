@@ -168,7 +168,7 @@ describe('a check of a state file', () => {
 
 describe('a repair of a state file', () => {
   it(
-    'copies a sound one with its journal folded in, and leaves both alone',
+    'copies a sound one together with what its log holds, and leaves both alone',
     inDirectory(async ({ file, out }) => {
       await killed(file)
       const before = await readFile(journalOf(file))
