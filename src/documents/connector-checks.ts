@@ -2,6 +2,7 @@ import type { Ajv2020, ErrorObject, Options } from 'ajv/dist/2020.js'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { lazyImport } from '../lazy-import.ts'
+import { collectionTemplates } from './collections.ts'
 import { type Finding, type Path, shown, valueAtPath, valuesAt } from '../schema/findings.ts'
 
 /** What is wrong with a template, in one sentence; `roots` are the names that its paths may start with. */
@@ -54,21 +55,22 @@ const TEMPLATES: readonly { path: readonly string[]; roots: readonly string[] }[
   { path: ['tools', '*', 'call', 'headers'], roots: ['input', 'account'] },
   { path: ['tools', '*', 'call', 'body'], roots: ['input', 'account'] },
   { path: ['tools', '*', 'result'], roots: ['response', 'input', 'account'] },
-  { path: ['responders', '*', 'respond', 'headers'], roots: ['request', 'account', 'person'] },
-  { path: ['responders', '*', 'respond', 'body'], roots: ['request', 'account', 'person'] },
   { path: ['responders', '*', 'sequence', '*', 'headers'], roots: ['request', 'account', 'person'] },
   { path: ['responders', '*', 'sequence', '*', 'body'], roots: ['request', 'account', 'person'] },
 ]
 
 function templateFindings(document: JsonObject, check: CheckTemplate): Finding[] {
-  return TEMPLATES.flatMap(({ path, roots }) =>
-    valuesAt(document, path)
-      .flatMap(({ path: at, value }) => textsIn(value, at))
-      .flatMap(({ path: at, value }): Finding[] => {
-        const reason = check(value, roots)
-        if (reason === undefined) return []
-        return [{ path: at, found: shown(value), allowed: `a template that can be read; ${reason}` }]
-      }),
+  const places = TEMPLATES.flatMap(({ path, roots }) => valuesAt(document, path).map((each) => ({ ...each, roots })))
+  for (const { path, roots } of collectionTemplates(document)) {
+    const value = valueAtPath(document, path)
+    if (value !== undefined) places.push({ path, value: value as JsonValue, roots })
+  }
+  return places.flatMap(({ path, value, roots }) =>
+    textsIn(value, path).flatMap(({ path: at, value: text }): Finding[] => {
+      const reason = check(text, roots)
+      if (reason === undefined) return []
+      return [{ path: at, found: shown(text), allowed: `a template that can be read; ${reason}` }]
+    }),
   )
 }
 

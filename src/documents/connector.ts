@@ -14,6 +14,7 @@ import {
   defaultCredentials,
   displayName,
 } from '../domain/connector-defaults.ts'
+import { answerAfter, checkCollections, collections, steps, toStep } from './collections.ts'
 import { dottedPaths } from '../domain/value-match.ts'
 import {
   anyJson,
@@ -69,9 +70,11 @@ const tool = strict({
 })
 
 const answer = strict({
-  status: z.int().min(200).max(599).default(200),
+  status: z.int().min(200).max(599).optional().describe('200 when absent; after steps: 201 of create, 204 of delete.'),
   headers: textMap.default({}),
-  body: anyJson.optional().describe('JSON whose texts are templates over request, account and person.'),
+  body: anyJson
+    .optional()
+    .describe('JSON whose texts are templates over request, account and person, and the results of steps.'),
 })
 
 const responder = withRule(
@@ -94,6 +97,7 @@ const responder = withRule(
         .optional()
         .describe('Values or globs by field of the account that calls.'),
     }).describe('Which requests it answers; the first responder that matches does.'),
+    steps: steps.optional().describe('What it does with collections before it answers, in one transaction.'),
     respond: answer.optional().describe('The answer to every such request.'),
     sequence: z
       .array(answer)
@@ -105,13 +109,16 @@ const responder = withRule(
       .optional()
       .describe('After the last of a sequence: that one again, the first again, or the next responder that matches.'),
   }),
-  ({ respond, sequence, after_last }, report, wrong) => {
-    if (wrong.has('respond') || wrong.has('sequence')) return
+  ({ respond, sequence, steps, after_last }, report, wrong) => {
+    if (wrong.has('respond') || wrong.has('sequence') || wrong.has('steps')) return
     const both = respond !== undefined && sequence !== undefined
-    const neither = respond === undefined && sequence === undefined
+    const neither = respond === undefined && sequence === undefined && steps === undefined
     if (both || neither) {
       const found = both ? 'with both respond and sequence' : 'without respond and sequence'
-      report([], { found, allowed: 'exactly one of respond and sequence' })
+      report([], { found, allowed: 'exactly one of respond and sequence, or steps' })
+    }
+    if (steps !== undefined && sequence !== undefined) {
+      report(['sequence'], { found: 'set beside steps', allowed: 'respond together with steps', atKey: true })
     }
     if (after_last !== undefined && sequence === undefined) {
       const found = 'set without sequence'
@@ -158,11 +165,15 @@ const shape = strict({
     .optional()
     .describe('Serves custom providers created with this display name, and has no connection of its own.'),
   tools: unique(tool, 'name').default([]),
+  collections: collections.optional().describe('Items that responders create, list, change and delete, by name.'),
   responders: z.array(responder).default([]),
+  error_body: jsonObject
+    .optional()
+    .describe('The body when a step fails: templates over error (status, code, message), request, account and person.'),
 })
 
 /** A connector file (`spec/schemas/connector.schema.json`): one fake third-party application. */
-export const connectorSchema = withRule(shape, checkType)
+export const connectorSchema = withRule(withRule(shape, checkType), checkCollections)
 
 type ParsedConnector = z.output<typeof shape>
 type ParsedResponder = z.output<typeof responder>
@@ -216,6 +227,8 @@ export function toConnector(document: ParsedConnector): Connector {
     base_url: document.base_url?.replace(/\/+$/, '') ?? null,
     custom_provider: document.custom_provider ?? null,
     tools: document.tools.map(toTool),
+    ...(document.collections && { collections: document.collections }),
+    ...(document.error_body && { error_body: document.error_body }),
     responders: document.responders.map(toResponder),
   }
 }
@@ -240,12 +253,20 @@ function toTool(document: ParsedConnector['tools'][number]): Tool {
 }
 
 function toResponder(document: ParsedResponder): Responder {
+  const on = toMatch(document.on)
+  if (document.steps) {
+    const steps = document.steps.map(toStep)
+    const { status, headers = {}, body } = document.respond ?? {}
+    const usual = answerAfter(steps.at(-1))
+    const answer = { status: status ?? usual.status, headers, body: body === undefined ? usual.body : body }
+    return { on, steps, answers: [answer], after_last: 'repeat' }
+  }
   const answers = document.sequence ?? (document.respond ? [document.respond] : [])
-  return { on: toMatch(document.on), answers: answers.map(toAnswer), after_last: document.after_last ?? 'repeat' }
+  return { on, answers: answers.map(toAnswer), after_last: document.after_last ?? 'repeat' }
 }
 
-function toAnswer(document: z.output<typeof answer>): ResponderAnswer {
-  return { ...document, body: document.body ?? null }
+function toAnswer({ status = 200, headers, body = null }: z.output<typeof answer>): ResponderAnswer {
+  return { status, headers, body }
 }
 
 function toMatch(on: ParsedResponder['on']): ResponderMatch {

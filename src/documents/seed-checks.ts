@@ -1,5 +1,6 @@
 import { CREDENTIAL_KINDS, TRAITS } from '../domain/authorization-type.ts'
-import type { Connector } from '../domain/connector.ts'
+import { type Collection, keyOf } from '../domain/collection.ts'
+import { collectionNamed, type Connector } from '../domain/connector.ts'
 import { bareConnector, typeOfConnection } from '../domain/connector-defaults.ts'
 import { isErrorCode } from '../domain/errors.ts'
 import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
@@ -72,6 +73,7 @@ export function checkSeed(document: JsonValue, known: KnownConnectors, files: Re
     }),
     ...valuesAt(document, ['connections', '*']).flatMap(({ path, value }) => connectionFindings(value, path, known)),
     ...valuesAt(document, ['accounts', '*']).flatMap(({ path, value }) => accountFindings(value, path, known)),
+    ...valuesAt(document, ['collections', '*']).flatMap(({ path, value }) => collectionFindings(value, path, known)),
     ...valuesAt(document, ['generate']).flatMap(({ path, value }) => connectorFindings(value, path, known)),
     ...valuesAt(document, ['generate', '*']).flatMap(({ path, value }) => connectorFindings(value, path, known)),
   ]
@@ -104,7 +106,78 @@ function accountFindings(item: JsonValue, path: Path, known: KnownConnectors): F
     findings.push({ path: [...path, 'authorization_type'], found: shown(given), allowed })
   }
   const details = own(item, 'authorization_details')
-  return [...findings, ...detailFindings(details, connector, [...path, 'authorization_details'])]
+  findings.push(...detailFindings(details, connector, [...path, 'authorization_details']))
+  const collections = own(item, 'collections')
+  for (const [name, items] of Object.entries(isJsonObject(collections) ? collections : {})) {
+    const at = [...path, 'collections', name]
+    findings.push(...itemFindings(connector, { name, items, per: 'account', at, key: true, path: at }))
+  }
+  return findings
+}
+
+/** The items of a collection that accounts share. */
+function collectionFindings(document: JsonValue, path: Path, known: KnownConnectors): Finding[] {
+  const name = isJsonObject(document) ? own(document, 'connector') : undefined
+  const connector = typeof name === 'string' ? known.get(name) : undefined
+  if (!connector || !isJsonObject(document)) return connectorFindings(document, path, known)
+  const collection = own(document, 'collection')
+  if (typeof collection !== 'string') return []
+  const items = own(document, 'items') ?? []
+  const at = [...path, 'collection']
+  return itemFindings(connector, {
+    name: collection,
+    items,
+    per: 'environment',
+    at,
+    key: false,
+    path: [...path, 'items'],
+  })
+}
+
+/** Where items of a collection stand in a document. */
+interface ItemsPlace {
+  name: string
+  items: JsonValue
+  per: Collection['per']
+  /** Of the name, and whether it is a key. */
+  at: Path
+  key: boolean
+  /** Of the items. */
+  path: Path
+}
+
+function itemFindings(connector: Connector, { name, items, per, at, key, path }: ItemsPlace): Finding[] {
+  const collection = collectionNamed(connector, name)
+  if (!collection) {
+    const names = Object.keys(connector.collections ?? {})
+    const found = `${shown(name)}${didYouMean(name, names)}`
+    return [{ path: at, found, allowed: `a collection of ${connector.connector} (${listed(names)})`, atKey: key }]
+  }
+  if (collection.per !== per) {
+    const allowed =
+      per === 'account'
+        ? `\`collections\` of the seed, because the accounts of ${connector.connector} share ${name}`
+        : `\`collections\` of an account, because each account of ${connector.connector} has ${name} of its own`
+    return [{ path: at, found: shown(name), allowed, atKey: key }]
+  }
+  return Array.isArray(items) ? keyFindings(collection, items, path) : []
+}
+
+/** Every item has a key that no other has. */
+export function keyFindings(collection: Collection, items: readonly JsonValue[], path: Path): Finding[] {
+  const seen = new Set<string>()
+  return items.flatMap((item, index): Finding[] => {
+    if (!isJsonObject(item)) return []
+    const key = keyOf(collection, item)
+    const place = [...path, index, collection.key]
+    if (key === undefined)
+      return [
+        { path: place, found: shown(own(item, collection.key)), allowed: 'the key of the item, a text or a number' },
+      ]
+    if (seen.has(key)) return [{ path: place, found: `${shown(key)} for the second time`, allowed: 'each key once' }]
+    seen.add(key)
+    return []
+  })
 }
 
 /** G23: the sub-object that fits, and `db_user` for provisioned clusters. */

@@ -25,6 +25,7 @@ import {
   withRule,
   z,
 } from '../schema/parts.ts'
+import { collectionItems } from './collections.ts'
 import { connectorSchema, toConnector } from './connector.ts'
 
 const client = strict({
@@ -168,6 +169,9 @@ const account = strict({
     .describe('Absent: generated credentials that the third party accepts, unless the status is PENDING_AUTH.'),
   token_expires_at: instantText.optional(),
   last_used_at: instantText.optional(),
+  collections: collectionItems
+    .optional()
+    .describe('What its collections hold in place of the seed of the connector file.'),
 })
 
 const accounts = withRule(unique(account, 'id'), (list, report) => {
@@ -219,6 +223,10 @@ export const seedSchema = strict({
     .union([generate, z.array(generate)])
     .optional()
     .describe('Accounts with invented identifiers.'),
+  collections: z
+    .array(strict({ connector: nonEmpty, collection: nonEmpty, items: z.array(jsonObject) }))
+    .optional()
+    .describe('What collections that accounts share hold in place of the seed of the connector file.'),
 })
 
 export type ParsedSeed = z.output<typeof seedSchema>
@@ -236,6 +244,7 @@ export function toBundle(document: ParsedSeed, files: readonly Connector[]): See
     providers: (document.providers ?? []).map(present),
     accounts: (document.accounts ?? []).map(toAccount),
     generate: document.generate === undefined ? [] : [document.generate].flat(),
+    ...(document.collections && { collections: document.collections }),
   }
 }
 

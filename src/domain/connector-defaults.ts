@@ -85,6 +85,8 @@ export function connectorOfProvider(provider: Provider, template?: Connector): C
     ...base,
     ...(template && { people: template.people.length > 0 ? template.people : base.people, reject: template.reject }),
     ...(template && { base_url: template.base_url, tools: template.tools, responders: template.responders }),
+    ...(template?.collections && { collections: template.collections }),
+    ...(template?.error_body !== undefined && { error_body: template.error_body }),
     display_name: provider.display_name,
     description: provider.description,
     icon_src: provider.icon_src,

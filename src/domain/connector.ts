@@ -1,4 +1,5 @@
 import type { AuthorizationType } from './authorization-type.ts'
+import type { Collection, Step } from './collection.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /**
@@ -38,7 +39,15 @@ export interface Connector {
   /** Gives its tools and responders to custom providers created with this display name (G47). */
   custom_provider: string | null
   tools: Tool[]
+  /** By name; absent when there are none. */
+  collections?: Record<string, Collection>
   responders: Responder[]
+  /** The body of errors that steps of responders answer; absent: their code and message. */
+  error_body?: JsonObject
+}
+
+export function collectionNamed({ collections = {} }: Connector, name: string): Collection | undefined {
+  return Object.hasOwn(collections, name) ? collections[name] : undefined
 }
 
 export interface CredentialField {
@@ -88,12 +97,14 @@ export interface ResponderMatch {
 export interface ResponderAnswer {
   status: number
   headers: Record<string, string>
-  /** Template over `request`, `account`, `person`; null for an empty body. */
+  /** Template over `request`, `account`, `person` and the results of steps; null for an empty body. */
   body: JsonValue | null
 }
 
 export interface Responder {
   on: ResponderMatch
+  /** What it does with collections before it answers, in one transaction; absent when it only answers. */
+  steps?: Step[]
   /** One answer for `respond`, several for `sequence`. */
   answers: ResponderAnswer[]
   /** What follows the last of a sequence: the last again, the first again, or the next responder that matches. */

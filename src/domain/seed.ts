@@ -23,6 +23,8 @@ export interface SeedBundle {
   providers: SeedProvider[]
   accounts: SeedAccount[]
   generate: SeedGenerate[]
+  /** What shared collections hold in place of the items of their connector files; absent when there is nothing. */
+  collections?: SeedCollection[]
 }
 
 /** A connection of its own, or what a connector's connection has beside its defaults (same `key_id`). */
@@ -55,6 +57,8 @@ export interface SeedAccount extends Scope {
   authorization_details?: CredentialsPatch
   token_expires_at?: Instant
   last_used_at?: Instant
+  /** What its collections hold in place of the items of the connector file, by name. */
+  collections?: Record<string, JsonObject[]>
 }
 
 /** Accounts with invented identifiers. */
@@ -62,6 +66,13 @@ export interface SeedGenerate extends Scope {
   accounts: number
   connector: string
   status: AccountStatus
+}
+
+/** The items of a collection that accounts share. */
+export interface SeedCollection {
+  connector: string
+  collection: string
+  items: JsonObject[]
 }
 
 const DEFAULT_CLIENT: Client = { id: 'test_client', client_secret: 'test_secret' }
@@ -78,6 +89,7 @@ export function isClientPattern(clientId: string): boolean {
 /** One seed after another: connectors, connections and settings of the later one replace those of the same name. */
 export function mergeBundles(bundles: readonly SeedBundle[]): SeedBundle {
   const all = <Part extends keyof SeedBundle>(part: Part): SeedBundle[Part][] => bundles.map((bundle) => bundle[part])
+  const collections = all('collections').flatMap((each) => each ?? [])
   return {
     clients: byName(all('clients').flat(), (client) => client.id),
     settings: Object.assign({}, ...all('settings')) as Partial<Settings>,
@@ -86,7 +98,12 @@ export function mergeBundles(bundles: readonly SeedBundle[]): SeedBundle {
     providers: all('providers').flat(),
     accounts: all('accounts').flat(),
     generate: all('generate').flat(),
+    ...(collections.length > 0 && { collections: byName(collections, collectionName) }),
   }
+}
+
+function collectionName({ connector, collection }: SeedCollection): string {
+  return `${connector}/${collection}`
 }
 
 /** A seed without clients, or with patterns only, keeps `test_client`. */

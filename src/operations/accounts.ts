@@ -29,6 +29,7 @@ import { type Binding, decodePageToken, encodePageToken, type Position } from '.
 import type { TokenAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
+import { removeItemsOf } from '../state/collections.ts'
 import { type Environment, now } from '../state/environment.ts'
 import type { AccountFilter } from '../state/model/account-index.ts'
 import { connectionOf, knownConnector } from './connections.ts'
@@ -296,6 +297,7 @@ export function deleteConnectedAccount(call: Call<'delete_connected_account'>): 
   const account = locateAccount(call, call.body)
   environment.model.transact(() => {
     thirdParty.revoke(account)
+    removeItemsOf(environment, account)
     environment.model.tables.accounts.remove(account.id)
     trace.deleted(account, now(environment))
   })

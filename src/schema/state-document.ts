@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../domain/authorization-type.ts'
+import { COLLECTION_NAME, placeId, STEP_ACTIONS } from '../domain/collection.ts'
 import { CONNECTION_STATUSES } from '../domain/connection.ts'
 import type { CredentialsPatch } from '../domain/credentials.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
@@ -135,6 +136,45 @@ const tool = strict({
   result: jsonObject.nullable(),
 })
 
+const collection = strict({
+  key: text,
+  per: z.enum(['account', 'environment']),
+  fields: jsonObject,
+  seed: z.array(jsonObject),
+  generate: z.int(),
+})
+
+const step = strict({
+  action: z.enum(STEP_ACTIONS),
+  collection: text,
+  as: text,
+  key: anyJson.exactOptional(),
+  where: jsonObject.exactOptional(),
+  item: anyJson.exactOptional(),
+  unless: jsonObject.exactOptional(),
+  set: anyJson.exactOptional(),
+  add: jsonObject.exactOptional(),
+  remove: jsonObject.exactOptional(),
+  search: strict({ text, in: texts }).exactOptional(),
+  sort: text.exactOptional(),
+  page: strict({
+    limit: anyJson.exactOptional(),
+    default: z.int(),
+    most: z.int(),
+    token: anyJson.exactOptional(),
+    offset: anyJson.exactOptional(),
+    number: anyJson.exactOptional(),
+    link: text.exactOptional(),
+  }).exactOptional(),
+  show: anyJson.exactOptional(),
+  when: jsonObject.exactOptional(),
+  otherwise: strict({
+    status: z.int().exactOptional(),
+    headers: textMap.exactOptional(),
+    body: anyJson.exactOptional(),
+  }).exactOptional(),
+})
+
 const responder = strict({
   on: strict({
     method: text.optional(),
@@ -144,6 +184,7 @@ const responder = strict({
     body: jsonObject.exactOptional(),
     account: textMap.exactOptional(),
   }),
+  steps: z.array(step).exactOptional(),
   answers: z.array(strict({ status: z.int(), headers: textMap, body: anyJson })),
   after_last: z.enum(['repeat', 'restart', 'next']),
 })
@@ -171,7 +212,9 @@ const connectorFields = {
   base_url: text.nullable(),
   custom_provider: text.nullable(),
   tools: z.array(tool),
+  collections: z.record(z.string().regex(COLLECTION_NAME), collection).exactOptional(),
   responders: z.array(responder),
+  error_body: jsonObject.exactOptional(),
 }
 
 const connector = strict({ id: text.describe('The same as connector.'), ...connectorFields })
@@ -259,6 +302,18 @@ const authorizationCode = strict({
 
 const counter = strict({ id: text, value: z.int() })
 
+const collectionItem = strict({
+  id: text.describe('Connector, collection, account and key.'),
+  connector: text,
+  collection: text,
+  account_id: text.describe('Empty in a collection that accounts share.'),
+  sequence: z.int().describe('Position in creation order.'),
+  item: jsonObject,
+}).refine((row) => row.id.startsWith(`${placeId(row)}/`), {
+  path: ['id'],
+  error: 'the names of connector, collection and account, and the key, with a slash between them',
+})
+
 const tables = strict({
   clients: z.array(client),
   bearer_tokens: z.array(bearerToken),
@@ -270,6 +325,7 @@ const tables = strict({
   auth_requests: z.array(authRequest),
   grants: z.array(grant).describe('What the fake third parties know of credentials.'),
   authorization_codes: z.array(authorizationCode),
+  collection_items: z.array(collectionItem).describe('What the fake third parties hold.'),
   counters: z.array(counter).describe('Running numbers that must not repeat after a restart.'),
 })
 
@@ -323,8 +379,10 @@ const seed = strict({
         .exactOptional(),
       token_expires_at: instant.exactOptional(),
       last_used_at: instant.exactOptional(),
+      collections: z.record(z.string().regex(COLLECTION_NAME), z.array(jsonObject)).exactOptional(),
     }),
   ),
+  collections: z.array(strict({ connector: text, collection: text, items: z.array(jsonObject) })).exactOptional(),
   generate: z.array(
     strict({
       organization_id: text,

@@ -1,7 +1,8 @@
 import { type Account, issued, type Issued } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
+import { type CollectionPlace, keyOf } from '../domain/collection.ts'
 import type { Connection } from '../domain/connection.ts'
-import type { Connector } from '../domain/connector.ts'
+import { collectionNamed, type Connector } from '../domain/connector.ts'
 import { areLive, type Credentials, mergeCredentials, takenBy } from '../domain/credentials.ts'
 import { instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
@@ -18,6 +19,7 @@ import {
 import { RequestTrace } from '../domain/request-trace.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { adoptConnectorType } from './account-changes.ts'
+import { replaceItems } from './collections.ts'
 import { type Environment, now } from './environment.ts'
 
 /**
@@ -61,6 +63,9 @@ export function putSeed(
     for (const [name, type] of types)
       if (type !== typeOf(name)) adoptConnectorType(environment, thirdParty, name, trace)
     for (const account of bundle.accounts) putAccount(environment, thirdParty, account)
+    for (const { connector, collection, items } of bundle.collections ?? []) {
+      putCollection(environment, { connector, collection, account_id: '' }, items)
+    }
   })
 }
 
@@ -201,6 +206,9 @@ function putAccount(environment: Environment, thirdParty: ThirdParty, seed: Seed
   if (seed.status === 'PENDING_VERIFICATION') putAuthRequest(environment, account)
   const accepted = seed.status === 'ACTIVE' ? account.credentials : account.pending?.credentials
   if (accepted && areLive(accepted, account.authorization_type)) thirdParty.accept(connector, account, accepted)
+  for (const [collection, items] of Object.entries(seed.collections ?? {})) {
+    putCollection(environment, { connector: seed.connector, collection, account_id: account.id }, items)
+  }
 }
 
 function equipped(environment: Environment, connector: Connector, seed: SeedAccount): Account {
@@ -223,6 +231,18 @@ function equipped(environment: Environment, connector: Connector, seed: SeedAcco
     ...(token_expires_at !== undefined && { token_expires_at }),
     ...(last_used_at !== undefined && { last_used_at }),
   }
+}
+
+/** Puts the items of a collection in place of those that are there. Only inside a transaction. */
+function putCollection(environment: Environment, place: CollectionPlace, items: readonly JsonObject[]): void {
+  const connector = environment.connector(place.connector)
+  const definition = connector && collectionNamed(connector, place.collection)
+  if (!definition) throw new Error(`the seed has items for ${place.connector}/${place.collection}, which there is not`)
+  replaceItems(
+    environment,
+    place,
+    items.map((item) => [keyOf(definition, item) ?? '', item]),
+  )
 }
 
 /** The id and place of the account that is there already, or new ones. */

@@ -3,6 +3,7 @@ import { lazyImport } from '../lazy-import.ts'
 import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Fault } from './state-file/validation.ts'
+import { addTables } from './state-file/read-state.ts'
 import { replaceRows } from './snapshots.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
@@ -37,6 +38,7 @@ export async function readState(
   refuse: (problem: StateProblem) => void,
 ): Promise<EnvironmentState | undefined> {
   const { pathText, stateFaults } = await loadValidation()
+  addTables(value)
   const faults = [...stateFaults(value)]
   const wellShaped = faults.length === 0 ? (value as EnvironmentState) : undefined
   if (wellShaped) faults.push(...contradictions(wellShaped, owner))

@@ -4,6 +4,7 @@ import { matchesGlob, matchesValue, valueAt } from '../domain/value-match.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Model } from '../state/model/model.ts'
+import { runSteps, StepFailure } from './collections.ts'
 import { type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView, asText } from './template.ts'
 import {
@@ -32,11 +33,17 @@ export function answerApi(context: SchemeContext, request: ReceivedRequest): Wir
   const accountSeen = account ? accountView(account) : null
   for (const [index, responder] of connector.responders.entries()) {
     const params = matchResponder(responder.on, view, path, accountSeen)
-    const counter = `responder ${connector.connector} ${String(index)}`
-    const answer = params && environment.model.transact(() => nextAnswer(environment.model, responder, counter))
-    if (!answer) continue
+    if (!params) continue
     const values = { request: { ...view, params }, account: accountSeen, person: authentication.grant?.person ?? null }
-    return respond(context, answer, values)
+    if (responder.steps) {
+      const preparing = prepareSteps(context, responder)
+      // While templates load, the account or its credential may go.
+      if (preparing) return preparing.then(() => answerApi(context, request))
+      return takeSteps(context, responder, { accountId: account?.id ?? '', values, request })
+    }
+    const counter = `responder ${connector.connector} ${String(index)}`
+    const answer = environment.model.transact(() => nextAnswer(environment.model, responder, counter))
+    if (answer) return respond(context, answer, values)
   }
   return noResponder(view)
 }
@@ -67,6 +74,40 @@ function respond(
   if (templates.isPrepared(answer)) return rendered(context, answer, values)
   return templates.prepare(answer).then(() => rendered(context, answer, values))
 }
+
+/** Loads what the steps of a responder need; undefined when it is there. */
+function prepareSteps({ connector, templates }: SchemeContext, responder: Responder): Promise<void> | undefined {
+  const { collections, error_body } = connector
+  const missing = [responder, collections, error_body].filter((source) => {
+    return source !== undefined && !templates.isPrepared(source)
+  }) as object[]
+  if (missing.length === 0) return undefined
+  return Promise.all(missing.map((source) => templates.prepare(source))).then(() => undefined)
+}
+
+/** What the third party answers once the steps of a responder are taken, or when one of them fails. */
+function takeSteps(
+  context: SchemeContext,
+  responder: Responder,
+  { accountId, values, request }: { accountId: string; values: JsonObject; request: ReceivedRequest },
+): WireAnswer {
+  const { url, query } = request
+  const [answer = NO_ANSWER] = responder.answers
+  try {
+    return runSteps({ context, accountId, values, url, query }, responder, (results) =>
+      rendered(context, { ...answer, headers: { ...results.headers, ...answer.headers } }, results.values),
+    )
+  } catch (error) {
+    if (!(error instanceof StepFailure)) throw error
+    const { status, code, message, step } = error
+    const { headers = {}, body = context.connector.error_body ?? ERROR_BODY } = step.otherwise ?? {}
+    const seen = { ...values, ...error.values, error: { status, code, message } }
+    return rendered(context, { status, headers, body }, seen)
+  }
+}
+
+const NO_ANSWER: ResponderAnswer = { status: 204, headers: {}, body: null }
+const ERROR_BODY: JsonObject = { error: '{{error.code}}', message: '{{error.message}}' }
 
 function rendered({ environment, templates }: SchemeContext, answer: ResponderAnswer, values: JsonObject): WireAnswer {
   const { clock, ids, model } = environment

@@ -14,6 +14,8 @@ export interface ReceivedRequest {
   method: string
   /** The path as it was sent, still encoded; what signatures cover. */
   rawPath: string
+  /** Where it was sent, without its query: `http://127.0.0.1:4711/default/mail/api/v1/messages`. */
+  url: string
   /** The path inside the API, `/v1/messages`, still encoded. */
   apiPath: string
   query: URLSearchParams

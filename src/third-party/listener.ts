@@ -196,6 +196,7 @@ async function route(options: ListenerOptions, request: IncomingMessage): Promis
   const received: ReceivedRequest = {
     method: request.method ?? 'GET',
     rawPath,
+    url: `http://${request.headers.host ?? ''}${rawPath}`,
     apiPath: `/${rest.join('/')}`,
     query: new URLSearchParams(search),
     headers: request.headers,

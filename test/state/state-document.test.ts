@@ -40,6 +40,7 @@ const IN_STEP: { [Name in TableName]: Same<TablesDocument[Name][number], Rows[Na
   auth_requests: true,
   grants: true,
   authorization_codes: true,
+  collection_items: true,
   counters: true,
   origins: true,
   scenario_definitions: true,

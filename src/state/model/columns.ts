@@ -50,7 +50,9 @@ export const COLUMNS: { readonly [Name in TableName]: readonly (keyof Rows[Name]
     'base_url',
     'custom_provider',
     'tools',
+    'collections',
     'responders',
+    'error_body',
   ],
   accounts: [
     'id',
@@ -87,6 +89,7 @@ export const COLUMNS: { readonly [Name in TableName]: readonly (keyof Rows[Name]
     'final',
   ],
   authorization_codes: ['id', 'connector', 'person', 'scopes', 'redirect_uri', 'expires_at'],
+  collection_items: ['id', 'connector', 'collection', 'account_id', 'sequence', 'item'],
   counters: ['id', 'value'],
 }
 

@@ -1,5 +1,6 @@
 import type { Account } from '../../domain/account.ts'
 import type { BearerToken, Client } from '../../domain/client.ts'
+import type { CollectionItem } from '../../domain/collection.ts'
 import type { Connection } from '../../domain/connection.ts'
 import type { Connector } from '../../domain/connector.ts'
 import type { AuthorizationCode, Grant } from '../../domain/grant.ts'
@@ -10,6 +11,7 @@ import type { Scenario } from '../../domain/scenario.ts'
 import type { SeedBundle } from '../../domain/seed.ts'
 import type { Settings } from '../../domain/settings.ts'
 import { AccountIndex } from './account-index.ts'
+import { CollectionIndex } from './collection-index.ts'
 import type { ClockState, IdsState } from './time-and-ids.ts'
 import { DefinitionTimes } from './definition-times.ts'
 import { DueIndex, ExpiryIndex } from './deadlines.ts'
@@ -18,7 +20,7 @@ import { LinkIndex } from './link-index.ts'
 import { TextSearch } from './text-search.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
-/** A running number that must not repeat after a restart: `account_sequence`, a responder's calls, the seeded ids. */
+/** A running number that must not repeat after a restart: `account_sequence`, a responder's calls, the items of a collection. */
 export interface Counter extends Row {
   value: number
 }
@@ -36,6 +38,7 @@ export interface Rows {
   auth_requests: AuthRequest
   grants: Grant
   authorization_codes: AuthorizationCode
+  collection_items: CollectionItem
   counters: Counter
 }
 export type TableName = keyof Rows
@@ -51,6 +54,7 @@ export const TABLE_NAMES = [
   'auth_requests',
   'grants',
   'authorization_codes',
+  'collection_items',
   'counters',
 ] as const satisfies readonly TableName[]
 
@@ -142,6 +146,7 @@ export class Model {
     (accounts) => new TextSearch(accounts),
   )
   readonly grantIndex = new GrantIndex()
+  readonly collections = new CollectionIndex()
   readonly linkIndex = new LinkIndex(() => this.tables.magic_links.values())
   readonly due = new DueIndex()
   readonly definitions = new DefinitionTimes(() => this.present())
@@ -173,6 +178,7 @@ export class Model {
       auth_requests: [this.linkIndex.requests, this.due.authRequests, this.#expiry.authRequests],
       grants: [this.grantIndex, this.#expiry.grants],
       authorization_codes: [this.#expiry.authorizationCodes],
+      collection_items: [this.collections],
     }
     const table = <Name extends TableName>(name: Name): Table<Rows[Name]> =>
       new Table(name, record, [...(own[name] ?? []), ...(extra[name] ?? [])] as Index<Rows[Name]>[])
@@ -188,6 +194,7 @@ export class Model {
       auth_requests: table('auth_requests'),
       grants: table('grants'),
       authorization_codes: table('authorization_codes'),
+      collection_items: table('collection_items'),
       counters: table('counters'),
       origins: section('origins'),
       scenario_definitions: section('scenario_definitions'),
@@ -241,7 +248,7 @@ export class Model {
 
   /** Enters some of the loaded rows that indexes left for later; false when none are left. */
   enterSome(): boolean {
-    return this.accountIndex.enterSome() || this.grantIndex.enterSome()
+    return this.accountIndex.enterSome() || this.grantIndex.enterSome() || this.collections.enterSome()
   }
 
   /** The next value of a counter, starting at 1. Only inside a transaction. */

@@ -22,8 +22,19 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
 /** A state of any version. @throws StateError when the bytes are none */
 export function readDocument(bytes: Buffer, path: string): JsonObject {
   const state = parseJson(bytes, path)
-  if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
+  if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) {
+    for (const environment of Object.values(state['environments'])) addTables(environment)
+    return state
+  }
   throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
+}
+
+/** Files of earlier releases lack tables that have come since, which are empty. */
+export function addTables(environment: unknown): void {
+  if (!isJsonObject(environment)) return
+  const { tables, snapshots } = environment
+  if (isJsonObject(tables) && !Object.hasOwn(tables, 'collection_items')) tables['collection_items'] = []
+  if (Array.isArray(snapshots)) for (const snapshot of snapshots) addTables(snapshot)
 }
 
 function parseJson(bytes: Buffer, path: string): unknown {

@@ -4,6 +4,7 @@ import { ENVIRONMENT_NAME } from '../../domain/environment-name.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from '../model/model.ts'
 import { byName, STATE_VERSION, type StateImage, type StoredImage } from '../model/state-image.ts'
+import { addTables } from './read-state.ts'
 import { describe, faultText, partFault, pathText, rowFault, within } from './validation.ts'
 
 /** Told of everything that is left out, and where it was. */
@@ -60,6 +61,7 @@ export function salvageText(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
     }
   }
   if (unreadFrom !== undefined) leaveOut(`from line ${unreadFrom + 1} on: what cannot be read`)
+  for (const found of Object.values(environments)) addTables(found)
   return { version: STATE_VERSION, environments }
 }
 
@@ -159,7 +161,8 @@ function salvageTable(
       return []
     }
     const { id, sequence } = row as { id: string; sequence?: number }
-    const isSecond = sequence !== undefined && sequences.has(sequence)
+    // Items of collections are counted in each collection.
+    const isSecond = table === 'accounts' && sequences.has(sequence)
     if (ids.has(id) || isSecond) {
       leaveOut(`${pathText([...place, at])}: its ${ids.has(id) ? 'id' : 'sequence'} is there twice`)
       return []

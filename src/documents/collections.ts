@@ -1,0 +1,289 @@
+import {
+  COLLECTION_NAME,
+  type Conditions,
+  OPERATORS,
+  type Step,
+  STEP_ACTIONS,
+  type StepAction,
+} from '../domain/collection.ts'
+import type { ResponderAnswer } from '../domain/connector.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, present } from '../domain/json.ts'
+import { didYouMean } from '../domain/suggestion.ts'
+import { type Finding, type Path, shown } from '../schema/findings.ts'
+import { anyJson, jsonObject, nonEmpty, type Report, strict, text, textMap, withRule, z } from '../schema/parts.ts'
+
+/*
+ * Collections of connector files, and the steps of responders that act on them.
+ */
+
+const name = z.string().regex(COLLECTION_NAME, { error: 'a letter, then up to 63 letters, digits and underscores' })
+
+const collection = strict({
+  key: nonEmpty.default('id').describe('The field that tells items apart; an item without one gets a generated one.'),
+  per: z
+    .enum(['account', 'environment'])
+    .default('account')
+    .describe('account: each account has items of its own; environment: all accounts share them.'),
+  fields: jsonObject
+    .default({})
+    .describe('What an item gets where it is given no value: templates over item, request, account, person, sequence.'),
+  seed: z
+    .array(jsonObject)
+    .default([])
+    .describe('The items that are there from the start: templates over account, person and sequence.'),
+  generate: z
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(0)
+    .describe('How many items are made from fields beside those of seed.'),
+})
+
+export const collections = z.record(name, collection)
+
+/** Items of collections by name, as a seed has them for an account. */
+export const collectionItems = z.record(name, z.array(jsonObject))
+
+const conditions = withRule(
+  jsonObject.meta({
+    description: 'Values by dotted path, or values by operator; a list asks for any of its values.',
+    additionalProperties: {
+      anyOf: [
+        { type: ['string', 'number', 'boolean', 'null', 'array'] },
+        { type: 'object', propertyNames: { enum: [...OPERATORS] } },
+      ],
+    },
+  }),
+  (document: Partial<JsonObject>, report: Report) => {
+    for (const [path, wanted] of Object.entries(document)) {
+      if (!isJsonObject(wanted)) continue
+      for (const operator of Object.keys(wanted)) {
+        if (OPERATORS.some((known) => known === operator)) continue
+        const found = `an unknown operator${didYouMean(operator, OPERATORS)}`
+        report([path, operator], { found, allowed: OPERATORS.join(', '), atKey: true })
+      }
+    }
+  },
+)
+
+const otherwise = strict({
+  status: z.int().min(400).max(599).optional(),
+  headers: textMap.optional(),
+  body: anyJson.optional().describe('Templates over error (status, code, message), existing and what responders see.'),
+})
+
+const page = withRule(
+  strict({
+    limit: anyJson.optional().describe('How many items a page has at most; a template.'),
+    default: z.int().min(1).max(1000).default(20).describe('The limit where the template comes out empty.'),
+    most: z.int().min(1).max(1000).default(100).describe('A larger limit counts as this one.'),
+    token: anyJson.optional().describe('The page token; a template. page.next is the next one.'),
+    offset: anyJson.optional().describe('How many items to skip; a template. page.next is the next offset.'),
+    number: anyJson.optional().describe('The page, counted from 1; a template. page.next is the next one.'),
+    link: nonEmpty.optional().describe('The query parameter that page.next goes into: adds a Link header.'),
+  }),
+  ({ token, offset, number, link }, report) => {
+    const given = Object.entries({ token, offset, number }).filter(([, value]) => value !== undefined)
+    if (given.length > 1) {
+      const found = `with ${given.map(([key]) => key).join(' and ')}`
+      report([], { found, allowed: 'one of token, offset and number' })
+    }
+    if (link !== undefined && given.length === 0) {
+      const found = 'set without token, offset and number'
+      report(['link'], { found, allowed: 'link together with one of token, offset and number', atKey: true })
+    }
+  },
+)
+
+/** Which keys go with an action, beside `as` and `otherwise`. */
+const KEYS: Readonly<Record<StepAction, readonly string[]>> = {
+  create: ['item', 'unless'],
+  get: ['key', 'where'],
+  list: ['where', 'search', 'sort', 'page', 'show'],
+  update: ['key', 'where', 'set', 'add', 'remove', 'unless'],
+  delete: ['key', 'where'],
+  refuse: [],
+}
+
+const step = withRule(
+  strict({
+    create: name.optional().describe('Creates an item in the collection of this name.'),
+    get: name.optional().describe('Finds one item; 404 when there is none.'),
+    list: name.optional().describe('Lists items.'),
+    update: name.optional().describe('Changes the item with this key, or all that meet the conditions.'),
+    delete: name.optional().describe('Deletes the item with this key, or all that meet the conditions.'),
+    refuse: conditions
+      .optional()
+      .describe('Refuses the request when its variables meet the conditions (request.body.to).'),
+    key: anyJson.optional().describe('The key of the item; a template.'),
+    where: conditions.optional(),
+    item: anyJson.optional().describe('The new item: templates; the body of the request when absent.'),
+    unless: conditions.optional().describe('409 when another item meets these conditions.'),
+    set: anyJson.optional().describe('The changed fields: templates; one that comes out as null changes nothing.'),
+    add: jsonObject.optional().describe('Values to add to lists, by field.'),
+    remove: jsonObject.optional().describe('Values to take out of lists, by field.'),
+    search: strict({
+      text: text.describe('Every word of it has to be part of one of the fields; a template.'),
+      in: z.array(nonEmpty).default([]).describe('The fields; all when absent.'),
+    }).optional(),
+    sort: text
+      .optional()
+      .describe('Fields by comma, - in front of one for descending order; creation order when absent.'),
+    page: page.optional().describe('One page of the list; all of it when absent.'),
+    show: anyJson.optional().describe('How each listed item looks: templates over item; the item itself when absent.'),
+    as: name.optional().describe('The variable of the result; item, and items for list, when absent.'),
+    otherwise: otherwise.optional().describe('The answer when the step fails, in place of the usual one.'),
+  }),
+  (document, report) => {
+    const actions = STEP_ACTIONS.filter((action) => document[action] !== undefined)
+    const [action, ...others] = actions
+    if (!action || others.length > 0) {
+      const found = action ? `with ${actions.join(' and ')}` : 'without an action'
+      report([], { found, allowed: `exactly one of ${STEP_ACTIONS.join(', ')}` })
+      return
+    }
+    const fitting = [action, ...KEYS[action], 'as', 'otherwise']
+    for (const key of Object.keys(document)) {
+      if (fitting.includes(key)) continue
+      report([key], { found: `set beside ${action}`, allowed: fitting.join(', '), atKey: true })
+    }
+    if (!KEYS[action].includes('key')) return
+    if ((document.key === undefined) === (document.where === undefined)) {
+      const found = document.key === undefined ? 'without key and where' : 'with both key and where'
+      report([], { found, allowed: 'exactly one of key and where' })
+    }
+  },
+)
+
+/** The names that variables of templates have already. */
+const TAKEN = ['request', 'account', 'person', 'error', 'existing', 'page', 'sequence']
+
+export const steps = withRule(z.array(step).min(1), (list, report) => {
+  for (const [index, each] of list.entries()) {
+    const as = isJsonObject(each) ? own(each, 'as') : undefined
+    if (typeof as !== 'string' || !TAKEN.includes(as)) continue
+    report([index, 'as'], { found: `${shown(as)}, which is a variable already`, allowed: 'another name' })
+  }
+})
+
+type ParsedStep = z.output<typeof step>
+
+export function toStep(document: ParsedStep): Step {
+  const { create, get, list, update, delete: removed, refuse, as, otherwise: answer, page: paging, ...rest } = document
+  const collection = create ?? get ?? list ?? update ?? removed ?? ''
+  const action = STEP_ACTIONS.find((each) => document[each] !== undefined) ?? 'get'
+  const usual = action === 'list' || (action === 'update' && rest.where) ? 'items' : 'item'
+  const hasResult = action !== 'refuse' && action !== 'delete'
+  return {
+    action,
+    collection,
+    as: hasResult ? (as ?? usual) : '',
+    ...(present(rest) as Partial<Step>),
+    ...(paging && { page: present(paging) }),
+    ...(refuse && { when: refuse as Conditions }),
+    ...(answer && { otherwise: present(answer) }),
+  }
+}
+
+/** What a responder answers that does not say it. */
+export function answerAfter(step: Step | undefined): Pick<ResponderAnswer, 'status'> & { body: JsonValue } {
+  if (!step || step.as === '') return { status: 204, body: null }
+  const result = `{{${step.as}}}`
+  if (step.action === 'list') return { status: 200, body: { [step.as]: result, next: '{{page.next}}' } }
+  return { status: step.action === 'create' ? 201 : 200, body: result }
+}
+
+/** Templates of collections and steps, and the names that they can use. */
+export function* collectionTemplates(document: JsonObject): Generator<TemplatePlace> {
+  for (const [collectionName] of entriesOf(own(document, 'collections'))) {
+    const path = ['collections', collectionName]
+    yield { path: [...path, 'fields'], roots: ['item', ...REQUEST, 'sequence'] }
+    yield { path: [...path, 'seed'], roots: ['account', 'person', 'sequence'] }
+  }
+  yield { path: ['error_body'], roots: [...REQUEST, 'error', 'existing'] }
+  for (const [at, responder] of entriesOf(own(document, 'responders'))) {
+    const path = ['responders', Number(at)]
+    const roots = [...REQUEST]
+    for (const [index, each] of entriesOf(isJsonObject(responder) ? own(responder, 'steps') : undefined)) {
+      const inStep = [...path, 'steps', Number(index)]
+      const ofItem = [...roots, 'item']
+      for (const key of ['key', 'where', 'item', 'search', 'sort', 'page']) yield { path: [...inStep, key], roots }
+      for (const key of ['set', 'add', 'remove', 'unless', 'show']) {
+        yield {
+          path: [...inStep, key],
+          roots: isJsonObject(each) && own(each, 'create') === undefined ? ofItem : roots,
+        }
+      }
+      yield { path: [...inStep, 'refuse'], roots }
+      yield { path: [...inStep, 'otherwise'], roots: [...REQUEST, 'error', 'existing'] }
+      roots.push(...resultNames(each))
+    }
+    yield { path: [...path, 'respond', 'headers'], roots }
+    yield { path: [...path, 'respond', 'body'], roots }
+  }
+}
+
+const REQUEST = ['request', 'account', 'person']
+
+export interface TemplatePlace {
+  readonly path: Path
+  readonly roots: readonly string[]
+}
+
+/** The variables that templates after a step see. */
+function resultNames(document: JsonValue): string[] {
+  if (!isJsonObject(document)) return []
+  const as = own(document, 'as')
+  const isList = own(document, 'list') !== undefined
+  const isOfMany = isList || (own(document, 'update') !== undefined && own(document, 'where') !== undefined)
+  const result = typeof as === 'string' ? as : isOfMany ? 'items' : 'item'
+  const hasResult = ['create', 'get', 'list', 'update'].some((action) => own(document, action) !== undefined)
+  return [...(hasResult ? [result] : []), ...(isList ? ['page'] : [])]
+}
+
+function entriesOf(value: JsonValue | undefined): [string, JsonValue][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+}
+
+/** Steps act on collections that there are, and items of `seed` have different keys. */
+export function checkCollections(
+  { collections: all = {}, responders }: { collections?: unknown; responders?: unknown },
+  report: Report,
+): void {
+  const names = isJsonObject(all) ? Object.keys(all) : []
+  for (const [at, responder] of (Array.isArray(responders) ? responders : []).entries()) {
+    const list = isJsonObject(responder) ? own(responder, 'steps') : undefined
+    for (const [index, each] of (Array.isArray(list) ? list : []).entries()) {
+      for (const action of STEP_ACTIONS) {
+        const named = isJsonObject(each) ? own(each, action) : undefined
+        if (typeof named !== 'string' || names.includes(named)) continue
+        const found = `${shown(named)}${didYouMean(named, names)}`
+        const allowed =
+          names.length > 0 ? `a collection of this file (${names.join(', ')})` : 'a collection of this file'
+        report(['responders', at, 'steps', index, action], { found, allowed })
+      }
+    }
+  }
+  for (const [collectionName, each] of isJsonObject(all) ? Object.entries(all) : []) {
+    for (const [index, finding] of repeatedKeys(each)) report(['collections', collectionName, 'seed', index], finding)
+  }
+}
+
+function repeatedKeys(document: JsonValue): [index: number, finding: Pick<Finding, 'found' | 'allowed'>][] {
+  const key = isJsonObject(document) ? own(document, 'key') : undefined
+  const items = isJsonObject(document) ? own(document, 'seed') : undefined
+  if (typeof key !== 'string' || !Array.isArray(items)) return []
+  const first = new Map<string, number>()
+  return items.flatMap((item, index) => {
+    const value = isJsonObject(item) ? own(item, key) : undefined
+    if (value === undefined || value === null || typeof value === 'object') return []
+    const known = String(value)
+    const before = first.get(known)
+    if (before !== undefined) {
+      const allowed = `a ${key} that differs from item ${String(before)}`
+      return [[index, { found: `${shown(value)} as its ${key} for the second time`, allowed }]]
+    }
+    first.set(known, index)
+    return []
+  })
+}

@@ -1,0 +1,212 @@
+import { type JsonObject, type JsonValue, isJsonObject } from './json.ts'
+import { valueAt } from './value-match.ts'
+
+/** Names are variables of templates too. */
+export const COLLECTION_NAME = /^[A-Za-z]\w{0,63}$/
+
+/** A collection of a connector: items that its responders create, list, change and delete. */
+export interface Collection {
+  /** The field that tells items apart. */
+  key: string
+  /** Whether each account has items of its own, or all accounts of an environment share them. */
+  per: 'account' | 'environment'
+  /** Templates by field: what an item gets where it is given no value. */
+  fields: JsonObject
+  /** Templates of the items that are there before the first request. */
+  seed: JsonObject[]
+  /** How many items are made from `fields` beside those of `seed`. */
+  generate: number
+}
+
+/** One item of a collection, as a row of the model. */
+export interface CollectionItem {
+  /** {@link itemId}. */
+  readonly id: string
+  readonly connector: string
+  readonly collection: string
+  /** Empty in a collection that accounts share. */
+  readonly account_id: string
+  /** Its place in creation order. */
+  readonly sequence: number
+  readonly item: JsonObject
+}
+
+/** What names the items that belong together: connector, collection and account. */
+export type CollectionPlace = Pick<CollectionItem, 'connector' | 'collection' | 'account_id'>
+
+/** A text that no other place has. Names of connectors and collections contain no slash. */
+export function placeId({ connector, collection, account_id }: CollectionPlace): string {
+  return `${connector}/${collection}/${encodeURIComponent(account_id.toWellFormed())}`
+}
+
+export function itemId(place: CollectionPlace, key: string): string {
+  return `${placeId(place)}/${key}`
+}
+
+/** The text of an item's key; undefined when it has none. */
+export function keyOf({ key }: Pick<Collection, 'key'>, item: JsonObject): string | undefined {
+  const value = valueAt(item, key)
+  return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined
+}
+
+export const STEP_ACTIONS = ['create', 'get', 'list', 'update', 'delete', 'refuse'] as const
+export type StepAction = (typeof STEP_ACTIONS)[number]
+
+/** Conditions on an item by dotted path: a value, or values by operator. */
+export type Conditions = JsonObject
+
+/** What a responder does with collections before it answers. Every text may be a template. */
+export interface Step {
+  action: StepAction
+  /** The name of the collection; empty for `refuse`. */
+  collection: string
+  /** The name under which later steps and the answer see the result. */
+  as: string
+  /** Which item: by its key, … */
+  key?: JsonValue
+  /** … or by conditions. */
+  where?: Conditions
+  /** The new item of `create`. */
+  item?: JsonValue
+  /** Items that must not be there, of `create` and `update`. */
+  unless?: Conditions
+  /** The changed fields of `update`. */
+  set?: JsonValue
+  /** Values that `update` adds to lists, by field. */
+  add?: JsonObject
+  /** Values that `update` takes out of lists, by field. */
+  remove?: JsonObject
+  /** `list` only: the items that contain every word of a text. */
+  search?: { text: string; in: string[] }
+  /** `list` only: fields by comma, `-` in front of one for descending order. */
+  sort?: string
+  page?: ListPage
+  /** `list` only: a template of each item over `item`. */
+  show?: JsonValue
+  /** When `refuse` refuses: conditions on the variables of templates. */
+  when?: Conditions
+  /** The answer when the step fails. */
+  otherwise?: StepAnswer
+}
+
+export interface ListPage {
+  limit?: JsonValue
+  /** The limit of a request that names none. */
+  default: number
+  /** Larger limits count as this one. */
+  most: number
+  /** Where the page starts: an opaque position, a number of items, or a number of pages that counts from 1. */
+  token?: JsonValue
+  offset?: JsonValue
+  number?: JsonValue
+  /** The query parameter that links to other pages set; then the answer has a `Link` header. */
+  link?: string
+}
+
+/** What is not given is as for every failure of its kind. */
+export interface StepAnswer {
+  status?: number
+  headers?: Record<string, string>
+  body?: JsonValue
+}
+
+export const OPERATORS = ['eq', 'not', 'gt', 'gte', 'lt', 'lte', 'contains', 'starts_with', 'exists'] as const
+export type Operator = (typeof OPERATORS)[number]
+
+/** A condition whose templates were evaluated. */
+export interface Condition {
+  readonly path: string
+  readonly operator: Operator
+  readonly wanted: JsonValue
+}
+
+/** The conditions of a document, one for each path and operator; `isEmpty` ones have no value to compare with. */
+export function conditionsOf(document: Conditions): (Condition & { readonly isEmpty: boolean })[] {
+  return Object.entries(document).flatMap(([path, value]) => {
+    const operators = isJsonObject(value) ? Object.entries(value) : [['eq', value] as const]
+    return operators.map(([operator, wanted]) => ({
+      path,
+      operator: operator as Operator,
+      wanted,
+      isEmpty: isBlank(wanted) || (Array.isArray(wanted) && wanted.every(isBlank)),
+    }))
+  })
+}
+
+function isBlank(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+export function meets(value: JsonObject, conditions: readonly Condition[]): boolean {
+  return conditions.every((condition) => meetsOne(valueAt(value, condition.path), condition))
+}
+
+/** A list in an item meets a condition when one of its values does; a list of wanted values asks for any of them. */
+function meetsOne(found: JsonValue | undefined, { operator, wanted }: Condition): boolean {
+  if (operator === 'exists') return !isBlank(found) === (wanted === true || wanted === 'true')
+  if (operator === 'not') return !isAny(found, wanted, isSame)
+  return isAny(found, wanted, TESTS[operator])
+}
+
+type Test = (found: JsonValue | undefined, wanted: JsonValue) => boolean
+
+function isAny(found: JsonValue | undefined, wanted: JsonValue, test: Test): boolean {
+  if (Array.isArray(wanted)) return wanted.some((each) => isAny(found, each, test))
+  return Array.isArray(found) ? found.some((each) => test(each, wanted)) : test(found, wanted)
+}
+
+/** Numbers and truth values equal the texts that write them, because parameters of a query are texts. */
+function isSame(found: JsonValue | undefined, wanted: JsonValue): boolean {
+  if (found === wanted) return true
+  if (isBlank(found)) return isBlank(wanted)
+  return plainText(found) === plainText(wanted)
+}
+
+/** The text of a value as conditions and groups of equal values compare it. */
+export function plainText(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** A number that is not one, such as that of the text `soon`, has no order. */
+const ordered =
+  (isMet: (order: number) => boolean): Test =>
+  (found, wanted) => {
+    if (isBlank(found)) return false
+    const isNumber = typeof found === 'number' || typeof wanted === 'number'
+    return isMet(isNumber ? Number(found) - Number(wanted) : compareKeys(sortKey(found), sortKey(wanted)))
+  }
+
+const TESTS: Readonly<Record<Exclude<Operator, 'exists' | 'not'>, Test>> = {
+  eq: isSame,
+  gt: ordered((order) => order > 0),
+  gte: ordered((order) => order >= 0),
+  lt: ordered((order) => order < 0),
+  lte: ordered((order) => order <= 0),
+  contains: (found, wanted) => plainText(found).toLowerCase().includes(plainText(wanted).toLowerCase()),
+  starts_with: (found, wanted) => plainText(found).toLowerCase().startsWith(plainText(wanted).toLowerCase()),
+}
+
+/** What a value is sorted by; null for a missing one. */
+export type SortKey = number | string | null
+
+const INSTANT = /^\d{4}-\d\d-\d\d(?:T|$)/
+
+/** Dates and instants become instants in UTC, so that they sort by time whatever their zone. */
+export function sortKey(value: JsonValue | undefined): SortKey {
+  if (isBlank(value)) return null
+  if (typeof value === 'number') return value
+  const text = plainText(value)
+  const isInUtc = text.length === 24 && text.endsWith('Z')
+  if (isInUtc || !INSTANT.test(text)) return text
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? text : new Date(at).toISOString()
+}
+
+/** Numbers before texts, and what is missing last. */
+export function compareKeys(a: SortKey, b: SortKey): number {
+  if (a === b) return 0
+  if (a === null || b === null) return a === null ? 1 : -1
+  if (typeof a === typeof b) return a < b ? -1 : 1
+  return typeof a === 'number' ? -1 : 1
+}

@@ -1,0 +1,41 @@
+import type { Account } from '../domain/account.ts'
+import { type CollectionItem, type CollectionPlace, itemId, placeId } from '../domain/collection.ts'
+import type { JsonObject } from '../domain/json.ts'
+import type { Environment } from './environment.ts'
+
+/** The counter of a collection's items. It exists once the collection has got the items that it begins with. */
+export function counterOf(place: CollectionPlace): string {
+  return `collection ${placeId(place)}`
+}
+
+/** Puts a new item behind all others. Only inside a transaction. */
+export function putItem({ model }: Environment, place: CollectionPlace, key: string, item: JsonObject): CollectionItem {
+  const { connector, collection, account_id } = place
+  const sequence = model.count(counterOf(place))
+  const row = { id: itemId(place, key), connector, collection, account_id, sequence, item }
+  model.tables.collection_items.put(row)
+  return row
+}
+
+/** Makes these items, in this order, all that a collection holds. Only inside a transaction. */
+export function replaceItems(
+  environment: Environment,
+  place: CollectionPlace,
+  items: readonly (readonly [key: string, item: JsonObject])[],
+): void {
+  const { collections, tables } = environment.model
+  for (const id of collections.at(place).ids()) tables.collection_items.remove(id)
+  const counter = counterOf(place)
+  tables.counters.put({ id: counter, value: tables.counters.get(counter)?.value ?? 0 })
+  for (const [key, item] of items) putItem(environment, place, key, item)
+}
+
+/** Removes what an account had in collections. Only inside a transaction. */
+export function removeItemsOf(environment: Environment, account: Account): void {
+  const { collections, tables } = environment.model
+  for (const id of collections.ofAccount(account.id)) tables.collection_items.remove(id)
+  const { connector, id: account_id } = account
+  for (const collection of Object.keys(environment.connector(connector)?.collections ?? {})) {
+    tables.counters.remove(counterOf({ connector, collection, account_id }))
+  }
+}
