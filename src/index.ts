@@ -5,6 +5,7 @@ export { type ErrorDetail, ToolmockError } from './library/toolmock-error.ts'
 export type { TestLabel } from './domain/test-label.ts'
 export type { EnvironmentOptions, Toolmock, ToolmockEnvironment, Variables } from './library/toolmock.ts'
 export type { MockAccounts, MockConnections } from './library/accounts.ts'
+export type { CollectionOptions, MockCollections } from './library/collections.ts'
 export type { MockClock } from './library/clock.ts'
 export type {
   Allowance,

@@ -99,6 +99,7 @@ export const BODIES = {
     times: wholeNumber(1, MOST_TIMES).default(1),
     timeout_ms: wholeNumber(0, LONGEST_WAIT).default(5000),
   }),
+  put_collection: strict({ items: z.array(jsonObject) }),
   complete_link: strict({ decision: z.enum(DECISIONS), as: nonEmpty.optional() }),
 } as const satisfies Schemas
 
@@ -106,6 +107,8 @@ export const BODIES = {
 export const QUERIES = {
   get_env: z.object({ format: z.enum(['shell', 'json']).default('shell') }),
   get_state_diff: z.object({ snapshot: nonEmpty }),
+  get_collection: z.object({ account: nonEmpty.optional() }),
+  put_collection: z.object({ account: nonEmpty.optional() }),
   complete_link: z.object({ environment: z.string().optional() }),
   list_accounts: z.object({ query: nonEmpty.optional(), limit: digits(1, 1_000_000).default(1000) }),
   list_links: z.object({ wait_ms: digits(0, LONGEST_WAIT).default(0) }),

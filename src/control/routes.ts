@@ -8,6 +8,7 @@ import { accountEvent, connectionEvent, listAccounts } from './accounts.ts'
 import { admit } from './admission.ts'
 import { type CallOf, environmentNamed, type Handler, type Reply } from './call.ts'
 import { getClock, putClock } from './clock.ts'
+import { getCollection, listCollections, putCollection } from './collections.ts'
 import { createEnvironment, deleteEnvironment } from './environments.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { ControlError, controlErrorOf } from './errors.ts'
@@ -57,6 +58,9 @@ const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
   reset,
   add_seed: addSeed,
   put_connector: putConnector,
+  list_collections: listCollections,
+  get_collection: getCollection,
+  put_collection: putCollection,
   list_snapshots: listSnapshots,
   take_snapshot: takeSnapshot,
   delete_snapshot: deleteSnapshot,

@@ -3,6 +3,7 @@ import { accountsOf, connectionsOf, type MockAccounts, type MockConnections } fr
 import { ANYTHING, checkOptions, type Rule } from './arguments.ts'
 import { clockOf, type MockClock } from './clock.ts'
 import { contractOf, type MockContract } from './contract.ts'
+import { collectionsOf, type MockCollections } from './collections.ts'
 import type { ControlClient } from './control-client.ts'
 import { journalOf, type MockJournal } from './journal.ts'
 import { linksOf, type MockLinks } from './links.ts'
@@ -43,6 +44,8 @@ export interface ToolmockEnvironment extends AsyncDisposable {
   readonly journal: MockJournal
   readonly contract: MockContract
   readonly scenarios: MockScenarios
+  /** The items of fake third-party applications. */
+  readonly collections: MockCollections
   readonly snapshots: MockSnapshots
   /** Model, clock, scenarios, request journal and links go back to the seed; clients, bearer tokens and snapshots stay. */
   reset(): Promise<void>
@@ -150,6 +153,7 @@ function environmentOf({ control, env, end }: EnvironmentParts): ToolmockEnviron
     journal: journalOf(control),
     contract: contractOf(control),
     scenarios: scenariosOf(control),
+    collections: collectionsOf(control),
     snapshots: snapshotsOf(control),
     reset: async () => {
       await control.call('POST /reset')

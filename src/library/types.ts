@@ -34,6 +34,8 @@ export type RulePlace = RuleView['at']
 
 /** The whole model, as the state file has it, secrets included (`spec/schemas/state.schema.json`). */
 export type MockState = Schemas['State']
+/** A collection of a connector. */
+export type CollectionView = Schemas['Collection']
 export type SnapshotView = Schemas['Snapshot']
 export type StateDiff = Schemas['StateDiff']
 /** A row of the model: its table in the state file, and its id. */

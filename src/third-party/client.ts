@@ -1,4 +1,5 @@
 import type { Account } from '../domain/account.ts'
+import type { CollectionPlace } from '../domain/collection.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
@@ -8,6 +9,7 @@ import { isLoopback } from '../domain/loopback.ts'
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
+import { fillCollection } from './collections.ts'
 import {
   ACCOUNT_HEADER,
   encodePart,
@@ -39,6 +41,10 @@ export interface ThirdParties {
   readonly origin: string
   /** The service's client for one environment; calls are noted in the trace of the request behind them. */
   client(environment: Environment, trace?: RequestTrace): ThirdParty
+  /** Loads what the templates of a connector's collections need; undefined when it is there. */
+  prepareCollections(connector: Connector): Promise<void> | undefined
+  /** Gives a collection the items that it begins with, unless it has had them. */
+  fillCollection(environment: Environment, connector: Connector, place: CollectionPlace): void
   close(): Promise<void>
 }
 
@@ -52,6 +58,9 @@ export async function startThirdParties(options: ThirdPartiesOptions): Promise<T
   return {
     origin: listener.origin,
     client: (of, trace) => new ThirdPartyClient(parts, of, trace),
+    prepareCollections: ({ collections }) =>
+      collections === undefined || templates.isPrepared(collections) ? undefined : templates.prepare(collections),
+    fillCollection: (of, connector, place) => fillCollection({ environment: of, connector, templates }, place),
     close: async () => {
       http.close()
       await listener.close()

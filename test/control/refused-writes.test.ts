@@ -46,6 +46,9 @@ const CALLS: Readonly<Record<string, Call>> = {
     body: { accounts: [grace], clients: [{ client_id: 'late-*', client_secret: 's' }], settings: { consent: 'deny' } },
   },
   put_connector: { path: '/connectors/notes', body: { connector: 'notes', authorization_type: 'API_KEY' } },
+  list_collections: { works: true },
+  get_collection: { path: '/collections/pad/notes' },
+  put_collection: { path: '/collections/pad/notes', body: { items: [{ id: 'n_2' }] } },
   list_snapshots: { works: true },
   take_snapshot: { path: '/snapshots/after' },
   delete_snapshot: { path: '/snapshots/before' },
@@ -97,6 +100,12 @@ interface RefusingBench extends ControlBench {
   readonly move: (milliseconds: number) => void
 }
 
+const pad = {
+  connector: 'pad',
+  authorization_type: 'NO_AUTH',
+  collections: { notes: { per: 'environment', seed: [{ id: 'n_1' }] } },
+}
+
 const seed = {
   accounts: [
     { connector: 'mail', identifier: 'ada@example.com' },
@@ -117,6 +126,7 @@ async function withRefusingDisk(work: (bench: RefusingBench) => Promise<void>): 
     const options = { state: join(directory, 'state.json'), fileSystem: disk, freeze: false, time: () => present }
     await withControl(options, async (bench) => {
       const { call, token, api } = bench
+      await call('put', '/connectors/pad', pad)
       await call('post', '/seed', seed)
       await call('post', '/environments', { name: 'other', seed: { accounts: [grace] } })
       await call('put', '/scenarios/down', down)

@@ -10,7 +10,7 @@ describe('a problem of a connector file names file, line, column, place, what wa
     [
       'an unknown key',
       `${HEAD}colour: red\n`,
-      'c.yaml:3:1: `colour` is an unknown key; allowed: $schema, connector, display_name, description, icon_src, categories, authorization_type, oauth, cluster, credentials, people, reject, base_url, custom_provider, tools, responders',
+      'c.yaml:3:1: `colour` is an unknown key; allowed: $schema, connector, display_name, description, icon_src, categories, authorization_type, oauth, cluster, credentials, people, reject, base_url, custom_provider, tools, collections, responders, error_body',
     ],
     [
       'an unknown key further in',

@@ -234,6 +234,32 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
+  it('collections: list, get, put', async () => {
+    await withMock(access, STOOD, async (mock) => {
+      await mock.connector({
+        connector: 'pad',
+        authorization_type: 'API_KEY',
+        collections: { notes: { seed: [{ id: 'n_1' }] }, tags: { key: 'name', per: 'environment' } },
+      })
+      await mock.seed({ accounts: [{ connector: 'pad', identifier: 'ada@example.com' }] })
+      const { collections } = mock
+      const account = 'ada@example.com'
+      expect(await collections.list()).toContainEqual({
+        connector: 'pad',
+        collection: 'tags',
+        key: 'name',
+        per: 'environment',
+      })
+      expect(await collections.get('pad', 'notes', { account })).toEqual([{ id: 'n_1' }])
+      await collections.put('pad', 'notes', [{ id: 'n_2' }], { account })
+      await collections.put('pad', 'tags', [{ name: 'red' }])
+      expect(await collections.get<{ id: string }>('pad', 'notes', { account })).toEqual([{ id: 'n_2' }])
+      expect(await collections.get('pad', 'tags')).toEqual([{ name: 'red' }])
+      expect(await rejection(collections.get('pad', 'notes'))).toMatchObject({ code: 'INVALID_QUERY', status: 400 })
+      expect(await rejection(collections.get('pad', 'none'))).toMatchObject({ code: 'COLLECTION_NOT_FOUND' })
+    })
+  })
+
   it('snapshots: take, list, diff, restore, remove', async () => {
     await withMock(access, STOOD, async ({ snapshots, env }) => {
       const client = await clientOf({ env })

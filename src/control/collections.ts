@@ -1,0 +1,102 @@
+import { type Collection, type CollectionPlace, keyOf } from '../domain/collection.ts'
+import { collectionNamed, type Connector } from '../domain/connector.ts'
+import { quote } from '../domain/text.ts'
+import { keyFindings } from '../documents/seed-checks.ts'
+import { replaceItems } from '../state/collections.ts'
+import type { Environment } from '../state/environment.ts'
+import { changed, type EnvironmentCall, type Reply } from './call.ts'
+import { ControlError, invalidInput } from './errors.ts'
+
+export function listCollections({ environment }: EnvironmentCall<'list_collections'>): Reply {
+  const collections = [...environment.model.tables.connections.values()].flatMap(({ key_id }) => {
+    const connector = environment.connector(key_id)
+    return Object.entries(connector?.collections ?? {}).map(([collection, { key, per }]) => {
+      return { connector: key_id, collection, key, per }
+    })
+  })
+  return { body: { collections } }
+}
+
+export async function getCollection(call: EnvironmentCall<'get_collection'>): Promise<Reply> {
+  const { services, environment } = call
+  const { thirdParties } = services
+  // While templates load, the connector may change and the account may go.
+  for (let loading = prepared(call); loading; loading = prepared(call)) await loading
+  const { connector, place } = named(call)
+  thirdParties.fillCollection(environment, connector, place)
+  const items = environment.model.collections.at(place).all()
+  return { body: { items: items.map(({ item }) => item) } }
+}
+
+function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | undefined {
+  return call.services.thirdParties.prepareCollections(named(call).connector)
+}
+
+export function putCollection(call: EnvironmentCall<'put_collection'>): Reply {
+  const { environment, body } = call
+  const { collection, place } = named(call)
+  const findings = keyFindings(collection, body.items, ['items'])
+  if (findings.length > 0) throw invalidInput('INVALID_BODY', findings)
+  environment.model.transact(() => {
+    replaceItems(
+      environment,
+      place,
+      body.items.map((item) => [keyOf(collection, item) ?? '', item]),
+    )
+  })
+  return changed(call, `the collection ${place.collection} of ${place.connector} was replaced`)
+}
+
+interface Named {
+  readonly connector: Connector
+  readonly collection: Collection
+  readonly place: CollectionPlace
+}
+
+/** @throws ControlError COLLECTION_NOT_FOUND, ACCOUNT_NOT_FOUND, INVALID_QUERY */
+function named(call: EnvironmentCall<'get_collection'> | EnvironmentCall<'put_collection'>): Named {
+  const { environment, path, query } = call
+  const connector = environment.connector(path.connector)
+  if (!connector) throw notFound(`connector ${quote(path.connector)}`, connectorsOf(environment))
+  const collection = collectionNamed(connector, path.collection)
+  if (!collection) {
+    const what = `collection ${quote(path.collection)} of ${connector.connector}`
+    throw notFound(what, Object.keys(connector.collections ?? {}))
+  }
+  const account_id = accountOf(environment, connector, collection, query.account)
+  return { connector, collection, place: { connector: connector.connector, collection: path.collection, account_id } }
+}
+
+function notFound(what: string, there: readonly string[]): ControlError {
+  const names = there.length === 0 ? 'there is none' : `there are ${there.join(', ')}`
+  return new ControlError('COLLECTION_NOT_FOUND', `there is no ${what}; ${names}`)
+}
+
+function connectorsOf(environment: Environment): string[] {
+  return [...environment.model.tables.connectors.values()].map(({ connector }) => connector)
+}
+
+/** The id of the account whose items are meant; empty where accounts share them. */
+function accountOf(
+  { model }: Environment,
+  { connector }: Connector,
+  { per }: Collection,
+  asked: string | undefined,
+): string {
+  if (per === 'environment') {
+    if (asked === undefined) return ''
+    throw invalidInput('INVALID_QUERY', [
+      { path: 'account', found: 'given', allowed: 'none: accounts share the items' },
+    ])
+  }
+  if (asked === undefined) {
+    const allowed = `the id or identifier of an account of ${connector}, because each has items of its own`
+    throw invalidInput('INVALID_QUERY', [{ path: 'account', found: 'nothing', allowed }])
+  }
+  const byId = model.tables.accounts.get(asked)
+  const [only, ...others] = byId?.connector === connector ? [byId] : model.accountIndex.named(connector, asked)
+  if (!only) throw new ControlError('ACCOUNT_NOT_FOUND', `${connector} has no connected account ${quote(asked)}`)
+  if (others.length === 0) return only.id
+  const found = `the identifier of ${String(others.length + 1)} accounts`
+  throw invalidInput('INVALID_QUERY', [{ path: 'account', found, allowed: 'the id of one of them' }])
+}
