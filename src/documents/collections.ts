@@ -9,7 +9,7 @@ import {
 import type { ResponderAnswer } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, present } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
-import { type Finding, type Path, shown } from '../schema/findings.ts'
+import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
 import { anyJson, jsonObject, nonEmpty, type Report, strict, text, textMap, withRule, z } from '../schema/parts.ts'
 
 /*
@@ -178,9 +178,9 @@ export function toStep(document: ParsedStep): Step {
     action,
     collection,
     as: hasResult ? (as ?? usual) : '',
-    ...(present(rest) as Partial<Step>),
+    ...present(rest),
     ...(paging && { page: present(paging) }),
-    ...(refuse && { when: refuse as Conditions }),
+    ...(refuse && { when: refuse }),
     ...(answer && { otherwise: present(answer) }),
   }
 }
@@ -251,17 +251,12 @@ export function checkCollections(
   report: Report,
 ): void {
   const names = isJsonObject(all) ? Object.keys(all) : []
-  for (const [at, responder] of (Array.isArray(responders) ? responders : []).entries()) {
-    const list = isJsonObject(responder) ? own(responder, 'steps') : undefined
-    for (const [index, each] of (Array.isArray(list) ? list : []).entries()) {
-      for (const action of STEP_ACTIONS) {
-        const named = isJsonObject(each) ? own(each, action) : undefined
-        if (typeof named !== 'string' || names.includes(named)) continue
-        const found = `${shown(named)}${didYouMean(named, names)}`
-        const allowed =
-          names.length > 0 ? `a collection of this file (${names.join(', ')})` : 'a collection of this file'
-        report(['responders', at, 'steps', index, action], { found, allowed })
-      }
+  for (const { path, value } of valuesAt({ responders } as JsonObject, ['responders', '*', 'steps', '*'])) {
+    for (const action of STEP_ACTIONS) {
+      const named = isJsonObject(value) ? own(value, action) : undefined
+      if (typeof named !== 'string' || names.includes(named)) continue
+      const allowed = names.length > 0 ? `a collection of this file (${names.join(', ')})` : 'a collection of this file'
+      report([...path, action], { found: `${shown(named)}${didYouMean(named, names)}`, allowed })
     }
   }
   for (const [collectionName, each] of isJsonObject(all) ? Object.entries(all) : []) {

@@ -16,9 +16,15 @@ import {
 import { collectionNamed, type Responder } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
-import { equalValues, valueAt } from '../domain/value-match.ts'
+import { equalValues } from '../domain/value-match.ts'
 import { counterOf, putItem } from '../state/collections.ts'
-import { type ItemPosition, type ItemSet, positionOf, type SortField } from '../state/model/collection-index.ts'
+import {
+  type ItemPage,
+  type ItemPosition,
+  type ItemSet,
+  positionOf,
+  type SortField,
+} from '../state/model/collection-index.ts'
 import type { SchemeContext } from './schemes.ts'
 import { accountView, asText } from './template.ts'
 
@@ -127,7 +133,7 @@ const ACTIONS: { readonly [Action in Step['action']]: (run: Run, step: Step) => 
   list: listItems,
   update: updateItems,
   delete: deleteItems,
-  refuse: refuse,
+  refuse,
 }
 
 function createItem(run: Run, step: Step): JsonValue {
@@ -329,9 +335,10 @@ function pageView(
   run: Run,
   page: ListPage | undefined,
   { limit, skip }: AskedPage,
-  { items, hasMore, total }: ReturnType<ItemSet['find']>,
+  listed: ItemPage,
   tokenOf: (last: CollectionItem) => string,
 ): JsonObject {
+  const { items, hasMore } = listed
   const last = items.at(-1)
   const isNumbered = page?.number !== undefined
   const at = isNumbered ? skip / limit + 1 : skip
@@ -356,7 +363,7 @@ function pageView(
     next_url,
     previous_url,
     get total() {
-      return total()
+      return listed.total()
     },
   }
 }

@@ -1,6 +1,7 @@
 import { parse } from '@handlebars/parser'
 import type { Account } from '../domain/account.ts'
-import { instant } from '../domain/instant.ts'
+import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
+import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { FakeData, fakeNameProblem } from './fake-data.ts'
@@ -379,11 +380,18 @@ function call(name: string, node: Node, roots: Roots): Expression {
   const options = (node.hash?.pairs ?? []).map((pair) => [pair.key, expression(pair.value, roots)] as const)
   const [least, most] = HELPERS[name].arity
   if (args.length < least || args.length > most) {
-    throw new TemplateError(`${name} takes ${least === most ? String(least) : `${String(least)} or more`} arguments`)
+    const more = most === Infinity ? ' or more' : ` to ${String(most)}`
+    throw new TemplateError(`${name} takes ${String(least)}${least === most ? '' : more} arguments`)
   }
   if (name === 'faker') checkFakeName(args[0])
   else if (options.length > 0) throw new TemplateError(`${name} takes no named arguments`)
+  if (name === 'now' || name === 'date') checkDistance(name, args[0])
   return { kind: 'call', helper: name, args, options }
+}
+
+function checkDistance(name: string, distance: Expression | undefined): void {
+  if (distance?.kind !== 'literal' || parseDuration(asText(distance.value).replace(/^[+-]/, '')) !== undefined) return
+  throw new TemplateError(`${name} takes a duration, with - in front for the past: ${DURATION_FORMS}`)
 }
 
 function checkFakeName(name: Expression | undefined): void {
@@ -413,7 +421,8 @@ interface Helper {
 export const HELPERS = {
   id: { arity: [0, 0], run: (_args, { ids }) => shortId(ids) },
   uuid: { arity: [0, 0], run: (_args, { ids }) => uuid(ids) },
-  now: { arity: [0, 0], run: (_args, { clock }) => instant(clock.now()) },
+  now: { arity: [0, 1], run: ([distance], { clock }) => shifted(clock, distance) },
+  date: { arity: [0, 1], run: ([distance], { clock }) => shifted(clock, distance).slice(0, 10) },
   json: { arity: [1, 1], run: ([value]) => JSON.stringify(value ?? null) },
   default: { arity: [2, 2], run: ([value, fallback]) => (isBlank(value) ? fallback : value) },
   eq: { arity: [2, 2], run: ([a, b]) => (a ?? null) === (b ?? null) },
@@ -439,6 +448,14 @@ export function runHelper(name: HelperName, args: HelperArguments, ports: Helper
 export function asText(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** The clock's time so far away: `-2h` is two hours ago, `1d` tomorrow. */
+function shifted(clock: Clock, distance: JsonValue | undefined): Instant {
+  const text = asText(distance)
+  const milliseconds = parseDuration(text.replace(/^[+-]/, '') || 0)
+  if (milliseconds === undefined) throw new Error(`${JSON.stringify(text)} is no duration; it may be ${DURATION_FORMS}`)
+  return instant(clock.now() + (text.startsWith('-') ? -milliseconds : milliseconds))
 }
 
 /** The value of an `Authorization` header of HTTP Basic (RFC 7617). */

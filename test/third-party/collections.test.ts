@@ -96,11 +96,11 @@ describe('a list', () => {
 
   it('goes from page to page by a token, which neither skips nor repeats when items come and go', async () => {
     await using fixture = await started()
-    const first = (await fixture.api('/notes?sort=-size')).body as JsonObject
+    const first = (await fixture.api('/notes?sort=-size')).body as { next: string }
     expect(first).toMatchObject({ notes: [{ title: 'Alpha' }, { title: 'Gamma' }], total: 3 })
     await fixture.api('/notes/n_3', { method: 'DELETE' })
     await fixture.api('/notes', send('POST', { title: 'New', size: 9 }))
-    const second = (await fixture.api(`/notes?sort=-size&token=${String(first['next'])}`)).body
+    const second = (await fixture.api(`/notes?sort=-size&token=${first.next}`)).body
     expect(second).toMatchObject({ notes: [{ title: 'Beta' }], next: null, total: 3 })
   })
 
@@ -111,8 +111,8 @@ describe('a list', () => {
 
   it('refuses a token of other filters', async () => {
     await using fixture = await started()
-    const { next } = (await fixture.api('/notes')).body as JsonObject
-    expect((await fixture.api(`/notes?folder=inbox&token=${String(next)}`)).status).toBe(400)
+    const { next } = (await fixture.api('/notes')).body as { next: string }
+    expect((await fixture.api(`/notes?folder=inbox&token=${next}`)).status).toBe(400)
   })
 })
 

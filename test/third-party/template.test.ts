@@ -56,6 +56,12 @@ describe('templates', () => {
     ['a helper inside a helper', '{{#if (eq person "Ada")}}hello{{/if}}', 'hello'],
     ['basic', '{{basic "user" "pass"}}', 'Basic dXNlcjpwYXNz'],
     ['now is the clock of the environment', '{{now}}', '2026-01-01T00:00:00.000Z'],
+    [
+      'now can be before and after that',
+      "{{now '-2h'}} {{now '1d30m'}}",
+      '2025-12-31T22:00:00.000Z 2026-01-02T00:30:00.000Z',
+    ],
+    ['date is a day', "{{date}} {{date '-1d'}}T10:00:00Z", '2026-01-01 2025-12-31T10:00:00Z'],
   ])('%s', async (_title, template, expected) => {
     expect(await render(template)).toEqual(expected)
   })
@@ -147,6 +153,8 @@ describe('checkTemplate', () => {
     ['{{> partial}}', /partials/],
     ['{{* decorator}}', /partials and decorators/],
     ['{{json}}', /json takes 1 arguments/],
+    ["{{now 'soon'}}", /now takes a duration, with - in front for the past/],
+    ["{{now '1d' '2d'}}", /now takes 0 to 1 arguments/],
     ['{{faker input.name}}', /name in quotes/],
     ["{{faker 'helpers.fake' 'x'}}", /unknown module/],
     ['{{@secret}}', /unknown name '@secret'/],
