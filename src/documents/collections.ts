@@ -1,11 +1,4 @@
-import {
-  COLLECTION_NAME,
-  type Conditions,
-  OPERATORS,
-  type Step,
-  STEP_ACTIONS,
-  type StepAction,
-} from '../domain/collection.ts'
+import { COLLECTION_NAME, OPERATORS, type Step, STEP_ACTIONS, type StepAction } from '../domain/collection.ts'
 import type { ResponderAnswer } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, present } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
