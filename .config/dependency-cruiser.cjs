@@ -12,7 +12,7 @@ const MODULES = {
   tls: ['domain', 'disk'],
   conform: ['domain', 'state', 'contract'],
   contract: ['domain'],
-  'request-journal': ['domain', 'state', 'contract'],
+  'request-journal': ['domain', 'disk', 'state', 'contract'],
   verdict: ['domain', 'documents', 'contract', 'request-journal', 'scenarios', 'pages'],
   operations: ['domain', 'state', 'contract'],
   scenarios: ['domain', 'state', 'schema'],

@@ -36,7 +36,7 @@ export function reportFailure(error: unknown, help: string, err: (line: string) 
 
 /** Why a file cannot be used: the code of the operating system where there is one. */
 export function fileFailure(error: unknown): string {
-  return systemCode(error) ?? String(error)
+  return systemCode(error) ?? (error instanceof Error ? error.message : String(error))
 }
 
 export function systemCode(error: unknown): string | undefined {

@@ -7,4 +7,6 @@ if (process.argv[2] !== 'run') enableCompileCache?.()
 
 const { processContext, program } = await import('./program.ts')
 
-process.exitCode = await program(process.argv.slice(2), processContext())
+const code = await program(process.argv.slice(2), processContext())
+// Output that could not be written has set another code already.
+process.exitCode ||= code

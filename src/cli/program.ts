@@ -3,7 +3,7 @@ import { VERSION } from '../version.ts'
 import { firstOperand } from './arguments.ts'
 import type { Command, CommandContext, Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { reportFailure, systemCode, UsageError } from './failure.ts'
+import { fileFailure, reportFailure, UsageError } from './failure.ts'
 import { flagsOf } from './flags.ts'
 import { commandHelp, programHelp } from './help.ts'
 
@@ -66,13 +66,20 @@ function print(text: string, { out }: CommandContext): number {
   return 0
 }
 
-/** The context of this process. A reader that goes away (`toolmock | head -1`, a closed terminal) does not end the server. */
+/**
+ * The context of this process. Neither a reader that goes away (`toolmock | head -1`, a closed terminal) nor a disk that is
+ * full ends the server.
+ */
 export function processContext(): CommandContext {
   const { isTTY, columns } = process.stderr
+  const err = lineWriter(process.stderr)
   return {
     variables: process.env,
-    out: lineWriter(process.stdout),
-    err: lineWriter(process.stderr),
+    out: lineWriter(process.stdout, (reason) => {
+      process.exitCode = NOT_WRITTEN
+      err(`toolmock: the output cannot be written (${reason})`)
+    }),
+    err,
     columns: isTTY ? columns : undefined,
     terminal: process.stdout.isTTY ? terminalOf(process.stdout) : undefined,
     progress: isTTY ? showProgress : undefined,
@@ -94,13 +101,23 @@ function showProgress(line: string): void {
   process.stderr.write(`\r\x1b[K${line.slice(0, process.stderr.columns - 1)}`)
 }
 
-function lineWriter(stream: NodeJS.WriteStream): (line: string) => void {
+/** Exit code of a command whose output could not be written; the server goes on. */
+const NOT_WRITTEN = 1
+
+/** Bytes of lines that a pipe has not taken; more are dropped, because nobody reads it. */
+const MOST_UNREAD = 16 * 1024 * 1024
+
+/** A disk that is full may take a later line: each is tried. `failed` is told of the first one that was lost. */
+function lineWriter(stream: NodeJS.WriteStream, failed?: (reason: string) => void): (line: string) => void {
   let isOpen = true
+  let isWhole = true
   stream.on('error', (error: unknown) => {
-    if (!['EPIPE', 'EIO'].includes(systemCode(error) ?? '')) throw error
-    isOpen = false
+    const reason = fileFailure(error)
+    if (['EPIPE', 'EIO'].includes(reason)) isOpen = false
+    else if (isWhole) failed?.(reason)
+    isWhole = false
   })
   return (line) => {
-    if (isOpen) stream.write(`${line}\n`)
+    if (isOpen && stream.writableLength < MOST_UNREAD) stream.write(`${line}\n`)
   }
 }

@@ -1,5 +1,5 @@
-import { appendFile, writeFile } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
+import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
 import { FORMATS, render, type ReportFormat } from '../verdict/formats/formats.ts'
@@ -46,7 +46,7 @@ export async function writeReports(files: readonly ReportFile[], judged: Judged)
   const problems: string[] = []
   for (const { file, format } of files) {
     try {
-      await writeFile(file, await reportText(format, judged))
+      await writeText(file, await reportText(format, judged), 'replace')
     } catch (error) {
       problems.push(notWritten(file, error))
     }
@@ -76,7 +76,7 @@ export async function addToStepSummary(
   if (file === undefined || file === '') return []
   try {
     // A heading begins after an empty line, and what is there already may not end with a line break.
-    await appendFile(file, `\n\n${markdown()}\n`)
+    await writeText(file, `\n\n${markdown()}\n`, 'append')
     return []
   } catch (error) {
     return [`the summary ${file} of GITHUB_STEP_SUMMARY cannot be written (${fileFailure(error)})`]

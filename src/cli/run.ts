@@ -1,6 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { App } from '../app/app.ts'
+import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
@@ -90,7 +91,7 @@ async function createJournalFile(file: string | undefined): Promise<void> {
   if (file === undefined) return
   try {
     await makeDirectory(dirname(file))
-    await appendFile(file, '', { mode: 0o600 })
+    await writeText(file, '', 'append', 0o600)
   } catch (error) {
     throw new StartError(`the journal file ${file} cannot be written (${fileFailure(error)})`)
   }

@@ -1,5 +1,6 @@
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { writeText } from './append.ts'
 import { makeDirectory } from './make-directory.ts'
 
 /**
@@ -8,7 +9,7 @@ import { makeDirectory } from './make-directory.ts'
  */
 export async function replaceFile(file: string, content: string): Promise<void> {
   const there = await stat(file).catch(() => undefined)
-  if (there && !there.isFile()) return writeFile(file, content)
+  if (there && !there.isFile()) return writeText(file, content, 'replace')
   await makeDirectory(dirname(file))
   const target = there ? await realpath(file) : file
   const draft = `${target}.${process.pid}.tmp`

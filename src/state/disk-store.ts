@@ -98,7 +98,12 @@ export class DiskStore {
       await this.#writeFile(goesOn)
     } catch (error) {
       const cause = error instanceof StorageError ? error.cause : error
-      throw new StorageError('the state file could not be written and its write-ahead log is kept beside it', cause)
+      if (await this.#walFile.isThere()) {
+        throw new StorageError('the state file could not be written and its write-ahead log is kept beside it', cause)
+      }
+      const there = await this.#stateFile.exists()
+      const left = there ? 'the state file is that of its last checkpoint' : 'there is no state file either'
+      throw new StorageError('the state could not be written', cause, `the write-ahead log is gone, and ${left}`)
     }
   }
 

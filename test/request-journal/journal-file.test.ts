@@ -1,7 +1,9 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { constants } from 'node:fs'
+import { mkdir, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openJournalFile } from '../../src/request-journal/journal-file.ts'
+import { type JournalFile, openJournalFile } from '../../src/request-journal/journal-file.ts'
 import { masked } from '../../src/request-journal/masking.ts'
 import { createApp } from '../../src/app/app.ts'
 import { withDirectory } from '../support/worlds.ts'
@@ -47,5 +49,31 @@ describe('a journal file', () => {
       await supertest(app.express).get('/api/v1/connections').set('X-Request-Id', 'mine')
       await app.close()
       expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({ id: 'mine', status: 401 })
+    }))
+})
+
+describe.runIf(process.platform === 'linux')('a journal file that is a pipe', () => {
+  it('gets the entries that come once somebody reads it, and says how many it lacks', () =>
+    withDirectory(async (directory) => {
+      const path = join(directory, 'pipe')
+      execFileSync('mkfifo', [path])
+      const warnings: string[] = []
+      let file: JournalFile | undefined
+      await new Promise<void>((warned) => {
+        file = openJournalFile(path, (message) => {
+          warnings.push(message)
+          warned()
+        })
+        file.append(recorded({ id: 'lost' }))
+      })
+      const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+      file?.append(recorded({ id: 'read' }))
+      await file?.close()
+      const lines = (await reader.readFile('utf8')).trimEnd().split('\n')
+      await reader.close()
+      expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toContain('read')
+      expect(warnings[0]).toBe(
+        `the journal file ${path} cannot be written and its entries are lost: it is a pipe that nobody reads`,
+      )
     }))
 })

@@ -123,6 +123,7 @@ export class MemoryDisk implements FileSystem {
         await this.#operation(`truncate ${name}`)
         inode.data = inode.data.subarray(0, length)
       },
+      isAt: (path) => Promise.resolve(this.#names.get(path) === inode),
       close: () => Promise.resolve(),
     }
   }

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { Low } from 'lowdb'
 import { type FileSystem, type OpenFile, release, writeFully } from '../wal/file-system.ts'
@@ -33,6 +33,11 @@ export class StateFile {
     // The rows live in the model from now on; holding on to them here would keep removed ones in memory.
     this.#low.data = EMPTY
     return this.#adapter.identity ? { image, identity: this.#adapter.identity } : undefined
+  }
+
+  /** Whether there is one on disk now. */
+  exists(): Promise<boolean> {
+    return this.#adapter.exists()
   }
 
   /** Replaces the file; `announce` is awaited when the new one is on disk but not yet in its place. */
@@ -72,6 +77,11 @@ class StateAdapter {
     this.identity = identityOf(bytes)
     release(bytes)
     return image
+  }
+
+  async exists(): Promise<boolean> {
+    const names = await this.#fileSystem.list(dirname(this.#path)).catch((): string[] => [])
+    return names.includes(basename(this.#path))
   }
 
   async write(image: StateImage): Promise<void> {

@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs'
 import { type FileHandle, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { makeDirectory } from '../../disk/make-directory.ts'
@@ -9,6 +10,8 @@ export interface OpenFile {
   datasync(): Promise<void>
   sync(): Promise<void>
   truncate(length: number): Promise<void>
+  /** Whether the path still leads to this file: it, or a folder above it, may have been removed or moved. */
+  isAt(path: string): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -114,11 +117,20 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
 }
 
 function openFile(handle: FileHandle): OpenFile {
+  let own: BigIntStats | undefined
   return {
     write: async (bytes, position) => (await handle.write(bytes, 0, bytes.length, position)).bytesWritten,
     datasync: () => handle.datasync(),
     sync: () => handle.sync(),
     truncate: (length) => handle.truncate(length),
+    isAt: async (path) => {
+      own ??= await handle.stat({ bigint: true })
+      const found = await stat(path, { bigint: true }).catch((error: unknown) => {
+        if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined
+        throw error
+      })
+      return found?.ino === own.ino && found.dev === own.dev
+    },
     close: () => handle.close(),
   }
 }

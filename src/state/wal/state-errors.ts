@@ -8,11 +8,8 @@ export class StateError extends StartError {
 
 /** The disk refused a commit. The model is as it was before; the caller gets 503 `STORAGE_UNAVAILABLE`. */
 export class StorageError extends ServiceError {
-  constructor(what: string, cause: unknown) {
-    super(
-      'STORAGE_UNAVAILABLE',
-      `${what}: ${cause instanceof Error ? cause.message : String(cause)}; nothing was changed`,
-    )
+  constructor(what: string, cause: unknown, outcome = 'nothing was changed') {
+    super('STORAGE_UNAVAILABLE', `${what}: ${cause instanceof Error ? cause.message : String(cause)}; ${outcome}`)
     this.cause = cause
   }
 }

@@ -200,6 +200,10 @@ export class WriteAheadLog {
   }
 }
 
+function gone(path: string): Error {
+  return new Error(`${path} is gone: it, or a folder above it, was removed or moved while the server runs`)
+}
+
 function pendingLines(entry: Entry, n: number, synced: number): Iterable<WalLine> {
   return 'checkpointed' in entry ? [{ n, synced, checkpointed: entry.checkpointed }] : linesOf(entry, n, synced)
 }
@@ -388,6 +392,15 @@ export class WalFile {
     return this.#segment
   }
 
+  get #present(): string {
+    return segmentPath(this.#path, this.#segment)
+  }
+
+  /** Whether the log is on disk, where a start looks for it. */
+  async isThere(): Promise<boolean> {
+    return (await segmentsOf(this.#fileSystem, this.#path).catch(() => [])).length > 0
+  }
+
   get exists(): boolean {
     return this.#exists
   }
@@ -406,7 +419,8 @@ export class WalFile {
         await writeFully(file, bytes, end)
         end += bytes.length
       }
-      await file.datasync()
+      const [isThere] = await Promise.all([file.isAt(this.#present), file.datasync()])
+      if (!isThere) throw gone(this.#present)
     } catch (error) {
       // What was written may or may not be on disk: cut it off now if that works, and before the next write if not.
       await file.truncate(this.#end).catch(() => undefined)
@@ -464,9 +478,13 @@ export class WalFile {
   async #open(): Promise<OpenFile> {
     if (this.#file) return this.#file
     if (this.#exists) {
-      this.#file = await this.#fileSystem.reopen(segmentPath(this.#path, this.#segment))
+      this.#file = await this.#fileSystem.reopen(this.#present)
       return this.#file
     }
+    // A log that follows a state file is of no use without it.
+    const stateFile = this.#path.slice(0, -walPath('').length)
+    if (this.#follows && !(await this.#fileSystem.list(dirname(stateFile))).includes(basename(stateFile)))
+      throw gone(stateFile)
     const [file, end] = await this.#create(this.#segment)
     this.#exists = true
     this.#end = end

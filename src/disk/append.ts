@@ -1,0 +1,67 @@
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_TRUNC, O_WRONLY } = constants
+const FLAGS = { append: O_APPEND, replace: O_TRUNC } as const
+
+/** How often a pipe that is full is tried again, and for how long. */
+const RETRY_MS = 50
+const LONGEST_WAIT_MS = 5_000
+
+/**
+ * Opens a file for writing, and creates it when it is missing. A pipe that nobody reads is refused: opening it as other files
+ * are opened would wait for a reader, which also keeps the process from ending.
+ */
+export async function openForWriting(path: string, how: keyof typeof FLAGS, mode = 0o666): Promise<FileHandle> {
+  try {
+    return await open(path, O_WRONLY | O_CREAT | O_NONBLOCK | FLAGS[how], mode)
+  } catch (error) {
+    const found = hasCode(error, 'ENXIO') ? await stat(path).catch(() => undefined) : undefined
+    throw found && isPipe(found) ? new Error('it is a pipe that nobody reads') : error
+  }
+}
+
+/**
+ * Writes all of a text, and waits while a pipe is full.
+ * @param progress told how many bytes are written so far, also when the rest fails
+ * @param goesOn asked before each wait
+ */
+export async function writeAll(
+  file: FileHandle,
+  text: string,
+  progress: (bytes: number) => void = () => undefined,
+  goesOn: () => boolean = () => true,
+): Promise<void> {
+  const bytes = Buffer.from(text)
+  let waited = 0
+  for (let done = 0; done < bytes.length;) {
+    try {
+      done += (await file.write(bytes, done)).bytesWritten
+      waited = 0
+      progress(done)
+    } catch (error) {
+      if (!hasCode(error, 'EAGAIN') || waited >= LONGEST_WAIT_MS || !goesOn()) throw error
+      waited += RETRY_MS
+      await pause(RETRY_MS)
+    }
+  }
+}
+
+/** Opens a file, writes a text and closes it. */
+export async function writeText(path: string, text: string, how: keyof typeof FLAGS, mode?: number): Promise<void> {
+  const file = await openForWriting(path, how, mode)
+  try {
+    await writeAll(file, text)
+  } finally {
+    await file.close()
+  }
+}
+
+function isPipe(found: Stats): boolean {
+  return found.isFIFO() || found.isSocket()
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
