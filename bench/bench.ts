@@ -63,6 +63,8 @@ export interface Bench {
   /** The command line of the installed product. */
   cli: string
   states: StateFiles
+  /** A folder for files that the bench makes. */
+  work: string
   generator: LoadGenerator
   /** Absent when they are not asked for or could not be installed. */
   peers: Peers | undefined

@@ -18,6 +18,7 @@ import { getDetailsRow } from './rows/get-details.ts'
 import { packageRow } from './rows/package.ts'
 import { pagesRow } from './rows/pages.ts'
 import { pauseRow } from './rows/pause.ts'
+import { requestLinesRow } from './rows/request-lines.ts'
 import { startRow } from './rows/start.ts'
 import { tokenRow } from './rows/token.ts'
 import { StateFiles } from './state-files.ts'
@@ -29,6 +30,7 @@ import { figureTable, missedBars, peerTable } from './table.ts'
 const ROWS: Readonly<Record<string, (bench: Bench) => Results | Promise<Results>>> = {
   start: startRow,
   'get-details': getDetailsRow,
+  'request-lines': requestLinesRow,
   create: createRow,
   pages: pagesRow,
   'execute-tool': executeToolRow,
@@ -75,7 +77,7 @@ async function measured(): Promise<Results & { notes: string[] }> {
     work,
   })
   const generator = await LoadGenerator.start()
-  const bench: Bench = { scale: flags.quick ? QUICK : FULL, product, cli, states, generator, peers }
+  const bench: Bench = { scale: flags.quick ? QUICK : FULL, product, cli, states, work, generator, peers }
   const all: Results = { figures: [], peers: [] }
   try {
     for (const name of flags.only.split(',')) {

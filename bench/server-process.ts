@@ -12,6 +12,8 @@ export interface Launch {
   cwd?: string
   /** Throws away what it says on stderr. */
   quiet?: boolean
+  /** A file descriptor that its output goes to; the first line cannot be read then. */
+  stdout?: number
 }
 
 /** A Node process that serves. */
@@ -21,10 +23,10 @@ export class ServerProcess {
   /** When it was started, on the clock of `performance.now()`. */
   readonly from = performance.now()
 
-  constructor({ args, env, cwd, quiet = false }: Launch) {
+  constructor({ args, env, cwd, quiet = false, stdout }: Launch) {
     const [command, pinnedArgs] = pinned.server(process.execPath, args)
     this.#child = spawn(command, pinnedArgs, {
-      stdio: ['ignore', 'pipe', quiet ? 'ignore' : 'inherit'],
+      stdio: ['ignore', stdout ?? 'pipe', quiet ? 'ignore' : 'inherit'],
       env: { ...process.env, ...env },
       ...(cwd !== undefined && { cwd }),
     })

@@ -6,6 +6,7 @@ import type { Ids } from './domain/ports.ts'
 import type { Log } from './http/log.ts'
 import type { ResponseCache } from './http/answer.ts'
 import type { OperationTable } from './operations/table.ts'
+import type { RecordedEntry } from './request-journal/entry.ts'
 import type { Journals } from './request-journal/journal.ts'
 import type { ScenarioRegistry } from './scenarios/environment-scenarios.ts'
 import type { Pauses } from './scenarios/pauses.ts'
@@ -61,6 +62,8 @@ export interface AppServices {
   readonly realTime: () => number
   /** Sees every exchange with an operation once it is over. */
   readonly observe: ((exchange: ObservedExchange) => void) | undefined
+  /** Sees every call of the control API once it is over. */
+  readonly observeControl: ((entry: RecordedEntry) => void) | undefined
   /** Aborted when the server closes: long polls and event streams end. */
   readonly closing: AbortSignal
 }

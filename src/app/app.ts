@@ -163,6 +163,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     log: options.log ?? SILENT,
     realTime,
     observe: options.observe,
+    observeControl: options.observeControl,
   }
 }
 

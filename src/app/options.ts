@@ -2,6 +2,7 @@ import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Log } from '../http/log.ts'
 import type { ServerLimits } from '../http/server.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { OperationTable } from '../operations/table.ts'
 import type { TimeSource } from '../state/model/time-and-ids.ts'
 import type { Durability } from '../state/wal/write-ahead-log.ts'
@@ -56,6 +57,8 @@ export interface AppOptions {
   log?: Log | undefined
   /** Sees every exchange with an operation once it is over. */
   observe?: ((context: ObservedExchange) => void) | undefined
+  /** Sees every call of the control API once it is over. It is in no journal. */
+  observeControl?: ((entry: RecordedEntry) => void) | undefined
   time?: TimeSource | undefined
   /** For tests that need a disk that fails. */
   fileSystem?: FileSystem | undefined

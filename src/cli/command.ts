@@ -14,6 +14,8 @@ export interface CommandContext {
   /** Each writes one line. */
   readonly out: (line: string) => void
   readonly err: (line: string) => void
+  /** Bytes of `out` that its reader has not taken yet. */
+  readonly backlog?: () => number
   /** The width of the terminal that `err` writes to; undefined when it is no terminal. */
   readonly columns?: number | undefined
   /** The terminal that `out` writes to; undefined when it is none. */

@@ -326,7 +326,14 @@ const FLAGS = [
     commands: ['start'],
     kind: { type: 'switch' },
     variable: true,
-    help: 'the ready line and log lines are JSON',
+    help: 'the ready line, the lines of requests and log lines are JSON',
+  },
+  {
+    name: 'quiet',
+    commands: ['start'],
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'no line for each request',
   },
   {
     name: 'out',

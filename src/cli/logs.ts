@@ -4,7 +4,7 @@ import type { JournalEntry } from '../library/types.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { CommandContext } from './command.ts'
 import { type ControlSession, controlSession, noOperand } from './control-session.ts'
-import { entryFacts, requestLine } from './request-line.ts'
+import { entryFacts, RequestLines } from './request-line.ts'
 
 /** `logs`, `logs -f`: the latest requests of an environment, and each new one. */
 export async function logs(argv: readonly string[], context: CommandContext): Promise<number> {
@@ -15,11 +15,15 @@ export async function logs(argv: readonly string[], context: CommandContext): Pr
   // The stream is open before the list is read, so that no entry is missed between the two.
   const events = follow ? await session.events() : undefined
   const { requests } = await call('GET /requests', { query: { operation, status, limit } })
-  for (const entry of requests) show(session, entry)
+  const lines = new RequestLines(session.terminal, () => instant(systemTime()).slice(0, 10))
+  const show = (entry: JournalEntry): void => {
+    session.out(values.json ? JSON.stringify(entry) : lines.text(entryFacts(entry)))
+  }
+  for (const entry of requests) show(entry)
   if (!events) return 0
   const shown = new Set(requests.map(({ id }) => id))
   for await (const entry of events) {
-    if (!shown.delete(entry.id) && isWanted(entry, session)) show(session, entry)
+    if (!shown.delete(entry.id) && isWanted(entry, session)) show(entry)
   }
   context.err('toolmock: the server has ended the stream of requests')
   return 0
@@ -28,10 +32,4 @@ export async function logs(argv: readonly string[], context: CommandContext): Pr
 function isWanted(entry: JournalEntry, { values }: ControlSession<'logs'>): boolean {
   const { operation = '*', status = '*' } = values
   return matchesValue(operation, entry.operation ?? '') && matchesValue(status, String(entry.status))
-}
-
-function show({ out, values, terminal }: ControlSession<'logs'>, entry: JournalEntry): void {
-  out(
-    values.json ? JSON.stringify(entry) : requestLine(entryFacts(entry), terminal, instant(systemTime()).slice(0, 10)),
-  )
 }

@@ -80,6 +80,7 @@ export function processContext(): CommandContext {
       err(`toolmock: the output cannot be written (${reason})`)
     }),
     err,
+    backlog: () => process.stdout.writableLength,
     columns: isTTY ? columns : undefined,
     terminal: process.stdout.isTTY ? terminalOf(process.stdout) : undefined,
     progress: isTTY ? showProgress : undefined,

@@ -35,7 +35,6 @@ export interface RequestFacts extends Traced {
 /** The facts of an entry as the journal of this process stores it. */
 export function recordedFacts(entry: RecordedEntry): RequestFacts {
   const { trace, kind } = entry
-  const isSentence = kind === 'clock' || kind === 'control'
   const { connector, identifier } = trace.account ?? askedAccount(entry)
   return {
     id: entry.id,
@@ -44,7 +43,7 @@ export function recordedFacts(entry: RecordedEntry): RequestFacts {
     environment: entry.environment,
     operation: entry.operation,
     method: entry.method,
-    path: isSentence ? entry.url : pathOf(entry),
+    path: isSentence(entry) ? entry.url : pathOf(entry),
     status: entry.status,
     durationMs: entry.durationMs,
     errorCode: entry.errorCode,
@@ -79,6 +78,11 @@ export function entryFacts(entry: JournalEntry): RequestFacts {
   }
 }
 
+/** A change of the clock or by the control API is told by a sentence in place of a method and a path. */
+function isSentence({ kind, method }: Pick<RequestFacts, 'kind' | 'method'>): boolean {
+  return method === '' && (kind === 'clock' || kind === 'control')
+}
+
 const NO_ACCOUNT = { connector: '', identifier: '' } as const
 
 /** The account that a refused request named. */
@@ -97,42 +101,79 @@ function askedIn(query: JsonObject, body: JsonValue | undefined): { connector: s
   return { connector: text('connector'), identifier: text('identifier') }
 }
 
-/** A piece of a line, in a style. */
-interface Part {
-  readonly text: string
-  readonly style?: Style | undefined
+/** Takes the pieces of a line, one after the other. */
+interface LineWriter {
+  add(text: string, style?: Style): void
 }
 
 /** The longest name of an operation that takes an account. */
 const OPERATION_WIDTH = 'get_connected_account_details'.length
 
-/**
- * One request as one line: when, what, its answer, how long, for which account, and what happened behind it. On a terminal that
- * is too narrow the rest goes on in the next lines, under the method.
- */
-export function requestLine(facts: RequestFacts, terminal: Terminal | undefined, today: string): string {
-  const at = instant(facts.at)
-  if (!terminal) return [at, ...partsOf(facts).map(({ text }) => text)].join(' ')
-  const time = `${at.startsWith(today) ? '' : `${at.slice(0, 10)} `}${at.slice(11, 19)}`
-  return fitted([{ text: time, style: 'dim' }, ...partsOf(facts)], time.length + 1, terminal)
+/** Requests as lines: when, what, its answer, how long, for which account, and what happened behind it. */
+export class RequestLines {
+  readonly #terminal: Terminal | undefined
+  /** Real time, whose date is left out on a terminal. */
+  readonly #today: () => string
+  /** The second of the latest request, which many requests share, and its instant up to the milliseconds. */
+  #second = Number.NaN
+  #upToSecond = ''
+
+  /** Without a terminal each request is one line, with the whole instant. */
+  constructor(terminal: Terminal | undefined, today: () => string) {
+    this.#terminal = terminal
+    this.#today = today
+  }
+
+  /** On a terminal that is too narrow, the rest goes on in the next lines, under the method. */
+  text(facts: RequestFacts): string {
+    const at = this.#instantOf(facts.at)
+    if (!this.#terminal) {
+      const line = new PlainLine(at)
+      write(line, facts)
+      return line.text
+    }
+    const time = `${at.startsWith(this.#today()) ? '' : `${at.slice(0, 10)} `}${at.slice(11, 19)}`
+    const line = new TerminalLine(this.#terminal, time.length + 1)
+    line.add(time, 'dim')
+    write(line, facts)
+    return line.text
+  }
+
+  #instantOf(at: number): string {
+    const second = Math.floor(at / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#upToSecond = instant(at).slice(0, -4)
+    }
+    return `${this.#upToSecond}${String(at - second * 1000).padStart(3, '0')}Z`
+  }
 }
 
-function partsOf(facts: RequestFacts): Part[] {
-  const { kind, path, operation, method, status, durationMs, environment, connector, identifier, tool } = facts
-  const parts: Part[] = []
-  if (environment !== 'default' && environment !== '') parts.push({ text: `[${environment}]`, style: 'cyan' })
-  if (kind === 'clock' || kind === 'control') return [...parts, { text: plain(path), style: 'dim' }, ...movesOf(facts)]
-  parts.push(
-    { text: (method === '' ? '?' : plain(method)).padEnd(6) },
-    { text: (operation ?? plain(path)).padEnd(OPERATION_WIDTH), style: 'bold' },
-    { text: status === 0 ? '---' : String(status), style: statusStyle(status) },
-    { text: `${durationMs}ms`.padStart(5), style: 'dim' },
-  )
-  if (connector !== '' || identifier !== '') parts.push({ text: plain(`${connector} ${identifier}`.trim()) })
-  if (tool !== null) parts.push({ text: plain(tool) })
-  parts.push(...movesOf(facts))
-  if (isWorthExplaining(facts)) parts.push({ text: plain(facts.id), style: 'dim' })
-  return parts
+function write(line: LineWriter, facts: RequestFacts): void {
+  const { path, operation, method, status, durationMs, environment, connector, identifier, tool } = facts
+  if (environment !== 'default' && environment !== '') line.add(`[${environment}]`, 'cyan')
+  if (isSentence(facts)) line.add(plain(path), 'dim')
+  else {
+    line.add((method === '' ? '?' : plain(method)).padEnd(6))
+    line.add((operation ?? plain(path)).padEnd(OPERATION_WIDTH), 'bold')
+    line.add(status === 0 ? '---' : String(status), statusStyle(status))
+    line.add(`${durationMs}ms`.padStart(5), 'dim')
+    if (connector !== '') line.add(plain(connector))
+    if (identifier !== '') line.add(plain(identifier))
+    if (tool !== null) line.add(plain(tool))
+  }
+  if (isUneventful(facts)) return
+  if (facts.errorCode !== null) line.add(plain(facts.errorCode), statusStyle(status))
+  writeEffects(line, facts)
+  writeMistakes(line, facts)
+  if (isWorthExplaining(facts) && facts.id !== '') line.add(plain(facts.id), 'dim')
+}
+
+/** Most requests are answered from the state, and there is no more to tell of them. */
+function isUneventful(facts: RequestFacts): boolean {
+  const { status, due, upstream, refreshes, transitions, rules, violations, warnings } = facts
+  const lists = due.length + upstream.length + refreshes.length + transitions.length
+  return status > 0 && status < 400 && lists + rules.length + violations.length + warnings.length === 0
 }
 
 /** The id is what `toolmock explain` takes. */
@@ -140,43 +181,37 @@ function isWorthExplaining({ status, injected, violations, rules }: RequestFacts
   return status === 0 || status >= 400 || injected || violations.length > 0 || rules.length > 0
 }
 
-/** What happened behind the answer, and what is wrong with the request. */
-function movesOf(facts: RequestFacts): Part[] {
-  const parts: Part[] = []
-  for (const { event, from, to } of facts.due) parts.push({ text: `due: ${event} ${from} → ${to}`, style: 'cyan' })
-  if (facts.upstream.length > 0) parts.push({ text: `→ ${upstreamText(facts.upstream)}` })
-  for (const { shared, outcome } of facts.refreshes)
-    if (shared) parts.push({ text: `refresh of another request: ${outcome}` })
-  for (const { from, to } of facts.transitions) {
-    if (from !== to)
-      parts.push({
-        text: from === 'none' ? `created ${to}` : to === 'none' ? 'deleted' : `${from} → ${to}`,
-        style: 'cyan',
-      })
+/** What happened behind the answer. */
+function writeEffects(line: LineWriter, { due, upstream, refreshes, transitions, rules }: RequestFacts): void {
+  for (const { event, from, to } of due) line.add(`due: ${event} ${from} → ${to}`, 'cyan')
+  if (upstream.length > 0) line.add(`→ ${upstreamText(upstream)}`)
+  for (const { shared, outcome } of refreshes) if (shared) line.add(`refresh of another request: ${outcome}`)
+  for (const { from, to } of transitions) {
+    if (from === 'none') line.add(`created ${to}`, 'cyan')
+    else if (to === 'none') line.add('deleted', 'cyan')
+    else if (from !== to) line.add(`${from} → ${to}`, 'cyan')
   }
-  if (facts.errorCode !== null) parts.push({ text: plain(facts.errorCode), style: statusStyle(facts.status) })
-  for (const { scenario, rule, injected } of facts.rules) {
-    parts.push({ text: plain(`${injected ? 'injected by' : 'rule'} ${scenario}/${rule}`), style: 'magenta' })
+  for (const { scenario, rule, injected } of rules) {
+    line.add(plain(`${injected ? 'injected by' : 'rule'} ${scenario}/${rule}`), 'magenta')
   }
-  if (facts.didYouMean !== null)
-    parts.push({ text: plain(`near miss: did you mean ${facts.didYouMean}?`), style: 'red' })
-  for (const { field, description } of facts.violations) {
-    parts.push({ text: plain(`violation: ${field} ${description}`), style: 'red' })
-  }
-  for (const { field, description } of facts.warnings) {
-    parts.push({ text: plain(`warning: ${field} ${description}`), style: 'yellow' })
-  }
-  return parts
+}
+
+/** What is wrong with the request. */
+function writeMistakes(line: LineWriter, { didYouMean, violations, warnings }: RequestFacts): void {
+  if (didYouMean !== null) line.add(plain(`near miss: did you mean ${didYouMean}?`), 'red')
+  for (const { field, description } of violations) line.add(plain(`violation: ${field} ${description}`), 'red')
+  for (const { field, description } of warnings) line.add(plain(`warning: ${field} ${description}`), 'yellow')
 }
 
 /** `POST mail /v1/messages 401 → refresh 200 → 201`: a call that is made again is its status alone. */
 function upstreamText(calls: RequestFacts['upstream']): string {
   let last = ''
   return calls
-    .map(({ kind, grant, method, connector, url, status }) => {
+    .map((sent) => {
+      const { kind, grant, method, connector, status } = sent
       const answer = status === null ? 'no answer' : String(status)
       if (kind === 'token') return `${GRANTS.get(grant ?? '') ?? plain(grant ?? 'token')} ${answer}`
-      const call = plain(`${method} ${connector} ${upstreamPath(url)}`)
+      const call = plain(`${method} ${connector} ${upstreamPath(sent)}`)
       const isRepeated = call === last
       last = call
       return isRepeated ? answer : `${call} ${answer}`
@@ -189,8 +224,11 @@ const GRANTS = new Map([
   ['authorization_code', 'code'],
 ])
 
-function upstreamPath(url: string): string {
-  return URL.canParse(url) ? new URL(url).pathname : url
+/** As the connector's file names it: a fake third party serves it below the names of environment and connector. */
+function upstreamPath({ environment, connector, url }: RequestFacts['upstream'][number]): string {
+  const path = URL.canParse(url) ? new URL(url).pathname : url
+  const prefix = `/${environment}/${connector}/api`
+  return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
 }
 
 function statusStyle(status: number): Style {
@@ -206,29 +244,48 @@ function plain(text: string): string {
   return text.length <= LONGEST_TEXT && /^[ -~]*$/.test(text) ? text : oneLine(text, LONGEST_TEXT)
 }
 
-/** Parts side by side while they fit; the next ones in lines that are indented. */
-function fitted(parts: readonly Part[], indent: number, terminal: Terminal): string {
-  const paint: Paint = paintFor(terminal)
-  const available = Math.max(terminal.columns - indent, 20)
-  const lines: string[] = []
-  let [line, used] = ['', 0]
-  for (const { text, style } of parts) {
-    const painted = (piece: string): string => (style === undefined ? piece : paint(style, piece))
-    const pieces = wrap(text.trimEnd().length > available ? text.trimEnd() : text, available)
-    for (const piece of pieces) {
-      const width = widthOf(piece)
-      const isFirst = line === ''
-      const limit = lines.length === 0 ? terminal.columns : available
-      if (!isFirst && used + 1 + piece.trimEnd().length > limit) {
-        lines.push(line)
-        ;[line, used] = [painted(piece), width]
+/** One line, however long. */
+class PlainLine implements LineWriter {
+  constructor(public text: string) {}
+
+  add(text: string): void {
+    this.text += ` ${text}`
+  }
+}
+
+/** Pieces side by side while they fit the terminal; the next ones in lines that are indented. */
+class TerminalLine implements LineWriter {
+  readonly #terminal: Terminal
+  readonly #indent: number
+  readonly #paint: Paint
+  readonly #lines: string[] = ['']
+  #used = 0
+
+  constructor(terminal: Terminal, indent: number) {
+    this.#terminal = terminal
+    this.#indent = indent
+    this.#paint = paintFor(terminal)
+  }
+
+  get text(): string {
+    return this.#lines.join(`\n${' '.repeat(this.#indent)}`)
+  }
+
+  add(text: string, style?: Style): void {
+    const available = Math.max(this.#terminal.columns - this.#indent, 20)
+    for (const piece of wrap(text.trimEnd().length > available ? text.trimEnd() : text, available)) {
+      const painted = style === undefined ? piece : this.#paint(style, piece)
+      const last = this.#lines.length - 1
+      const limit = last === 0 ? this.#terminal.columns : available
+      if (this.#used > 0 && this.#used + 1 + widthOf(piece.trimEnd()) > limit) {
+        this.#lines.push(painted)
+        this.#used = widthOf(piece)
       } else {
-        line = isFirst ? painted(piece) : `${line} ${painted(piece)}`
-        used += width + (isFirst ? 0 : 1)
+        this.#lines[last] = `${this.#lines[last] ?? ''}${this.#used > 0 ? ' ' : ''}${painted}`
+        this.#used += widthOf(piece) + (this.#used > 0 ? 1 : 0)
       }
     }
   }
-  return [...lines, line].join(`\n${' '.repeat(indent)}`)
 }
 
 /** One request as a line of JSON, without bodies. What does not apply to it is left out. */
@@ -242,14 +299,10 @@ export function requestJson(facts: RequestFacts): string {
     duration_ms: durationMs,
     error_code: errorCode,
     injected: injected ? true : null,
-    upstream: upstream.map(({ connector, kind, grant, method, url, status }) => ({
-      connector,
-      kind,
-      grant,
-      method,
-      path: upstreamPath(url),
-      status,
-    })),
+    upstream: upstream.map((call) => {
+      const { connector, kind, grant, method, status } = call
+      return { connector, kind, grant, method, path: upstreamPath(call), status }
+    }),
     refreshes: refreshes.map(({ outcome, shared }) => ({ outcome, shared })),
     did_you_mean: didYouMean,
   })

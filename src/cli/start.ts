@@ -6,6 +6,7 @@ import { mistypedVariables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { systemCode } from './failure.ts'
 import { createLog } from './log.ts'
+import { RequestLog } from './request-log.ts'
 import { readStart, type StartArguments, startOptions } from './server-options.ts'
 
 /** Serves until SIGINT or SIGTERM, then closes, which writes the state. */
@@ -13,9 +14,11 @@ export async function start(argv: readonly string[], context: CommandContext): P
   const stop = stopSignal()
   const given = readStart(argv, context.variables)
   const { createApp } = await import('../app/app.ts')
-  const app = await serve(given, context, createApp)
+  const requests = requestLogOf(given.values, context)
+  const app = await serve(given, context, createApp, requests)
   await stop
   await app.close()
+  requests?.flush()
   // Connections that clients hold open must not keep the process.
   process.exit(0)
 }
@@ -34,11 +37,24 @@ function stopSignal(): Promise<NodeJS.Signals> {
   })
 }
 
-async function serve(given: StartArguments, context: CommandContext, create: typeof createApp): Promise<App> {
+/** Undefined where no line is wanted: with `--quiet`, and where the log leaves out what is no warning. */
+function requestLogOf(values: StartArguments['values'], context: CommandContext): RequestLog | undefined {
+  const { quiet, json, 'log-level': level } = values
+  if (quiet || level === 'error' || level === 'warn') return undefined
+  return new RequestLog(context, { json, withControl: level === 'debug' })
+}
+
+async function serve(
+  given: StartArguments,
+  context: CommandContext,
+  create: typeof createApp,
+  requests: RequestLog | undefined,
+): Promise<App> {
   const { values } = given
   const { host, port } = values
   const log = createLog(values['log-level'], values.json, context.err)
-  const app = await create(startOptions(given, log))
+  const app = await create({ ...startOptions(given, log), observeControl: requests?.observeControl })
+  if (requests) app.services.journals.observe(requests.observe)
   try {
     const { url } = await app.listen({ host, port })
     context.out(readyText(app, { url: values['base-url'] ?? url, listening: url }, values.json))

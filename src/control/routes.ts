@@ -1,9 +1,10 @@
-import express, { type Request, type Response, type Router } from 'express'
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express'
 import type { AppServices } from '../app-services.ts'
 import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
+import { recordedEntry } from '../request-journal/entry.ts'
 import { accountEvent, connectionEvent, listAccounts } from './accounts.ts'
 import { admit } from './admission.ts'
 import { type CallOf, environmentNamed, type Handler, type Reply } from './call.ts'
@@ -98,6 +99,7 @@ export function controlRoutes(services: AppServices): Router {
     response.setHeader('X-Content-Type-Options', 'nosniff')
     next()
   })
+  if (services.observeControl) router.use(observeCalls(services, services.observeControl))
   const serve = (route: ControlRoute): void => {
     const method = route.method.toLowerCase() as 'get' | 'put' | 'post' | 'delete'
     router[method](expressPath(route), async (request, response) => {
@@ -118,6 +120,22 @@ export function controlRoutes(services: AppServices): Router {
     send(response, failure(services, request, error))
   })
   return router
+}
+
+/** Tells `observe` of each call once its answer is sent, in the time of the environment that it is about. */
+function observeCalls(services: AppServices, observe: NonNullable<AppServices['observeControl']>): RequestHandler {
+  const { registry, realTime } = services
+  return (request, response, next) => {
+    const startedAt = realTime()
+    response.once('close', () => {
+      const { originalUrl: url, method } = request
+      const name = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('environment') ?? 'default'
+      const { statusCode: status } = response
+      const call = { kind: 'control', id: '', environment: undefined, startedAt, method, url, status } as const
+      observe(recordedEntry(call, { environment: registry.environment(name), realAt: realTime(), requestHeaders: [] }))
+    })
+    next()
+  }
 }
 
 function expressPath({ path }: ControlRoute): string {

@@ -43,7 +43,8 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
 }
 
 export function pathOf({ url }: Pick<RecordedEntry, 'url'>): string {
-  return url.split('?', 1).join()
+  const end = url.indexOf('?')
+  return end === -1 ? url : url.slice(0, end)
 }
 
 /** Without the question mark; empty when there is none. */

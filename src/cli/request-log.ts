@@ -1,0 +1,71 @@
+import { instant } from '../domain/instant.ts'
+import { plural } from '../domain/text.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
+import { systemTime } from '../state/model/time-and-ids.ts'
+import type { CommandContext } from './command.ts'
+import { recordedFacts, requestJson, RequestLines } from './request-line.ts'
+
+interface RequestLogOptions {
+  readonly json: boolean
+  /** Shows the calls of the control API too. */
+  readonly withControl: boolean
+}
+
+/** Bytes that a reader may be behind. Beyond that requests are left out and counted, because the server waits for no reader. */
+const MOST_UNREAD = 1024 * 1024
+
+/** A person sees no such delay, and a busy server writes many lines at once. */
+const DELAY_MS = 10
+
+/** Writes a line for each request, shortly after its answer: no answer waits for its line. */
+export class RequestLog {
+  /** Takes the entries of the request journals. */
+  readonly observe: (entry: RecordedEntry) => void
+  /** Takes the calls of the control API; undefined where they are not wanted. */
+  readonly observeControl: ((entry: RecordedEntry) => void) | undefined
+  readonly #context: CommandContext
+  readonly #json: boolean
+  readonly #lines: RequestLines
+  #waiting: RecordedEntry[] = []
+  #leftOut = 0
+
+  constructor(context: CommandContext, { json, withControl }: RequestLogOptions) {
+    this.#context = context
+    this.#json = json
+    this.#lines = new RequestLines(context.terminal, () => instant(systemTime()).slice(0, 10))
+    const flush = (): void => this.flush()
+    const add = (entry: RecordedEntry): void => {
+      if (this.#waiting.push(entry) === 1) setTimeout(flush, DELAY_MS)
+    }
+    this.observe = withControl
+      ? add
+      : (entry) => {
+          if (entry.kind === 'request' || entry.kind === 'page') add(entry)
+        }
+    this.observeControl = withControl ? add : undefined
+  }
+
+  /** Writes the lines of every request that was observed. */
+  flush(): void {
+    const entries = this.#waiting
+    if (entries.length === 0) return
+    this.#waiting = []
+    const { out, backlog } = this.#context
+    if ((backlog?.() ?? 0) > MOST_UNREAD) {
+      this.#leftOut += entries.length
+      return
+    }
+    const lines = entries.map((entry) => {
+      const facts = recordedFacts(entry)
+      return this.#json ? requestJson(facts) : this.#lines.text(facts)
+    })
+    if (this.#leftOut > 0) lines.unshift(this.#leftOutLine())
+    out(lines.join('\n'))
+  }
+
+  #leftOutLine(): string {
+    const message = `${plural(this.#leftOut, 'request is', 'requests are')} left out here: the output was not read in time`
+    this.#leftOut = 0
+    return this.#json ? JSON.stringify({ level: 'warn', message }) : message
+  }
+}
