@@ -11,6 +11,7 @@ describe('flags and variables of start', () => {
   it('have the defaults of the help text', () => {
     expect(read([]).values).toEqual({
       port: 8665,
+      quiet: false,
       host: '127.0.0.1',
       'base-url': undefined,
       state: '.toolmock/state.json',

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, openSync } from 'node:fs'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { RequestLog } from '../../src/cli/request-log.ts'
 import { recordedEntry } from '../../src/request-journal/entry.ts'
@@ -229,12 +230,7 @@ describe.runIf(hasScript)('at a terminal', () => {
     await Promise.all([once(child, 'close'), text(child.stdout).catch(() => '')])
     return lines
   }
-  const plain = (output: string): string[] =>
-    // eslint-disable-next-line no-control-regex -- the colours of a terminal begin with an escape
-    output
-      .trimEnd()
-      .replaceAll(/\u001b\[\d+m/g, '')
-      .split('\r\n')
+  const plain = (output: string): string[] => stripVTControlCharacters(output.trimEnd()).split('\r\n')
 
   it.each([80, 200])('of %d columns no line is longer, and the rest goes on under the method', async (columns) => {
     const output = await shown(columns)
