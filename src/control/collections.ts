@@ -1,7 +1,6 @@
 import { type Collection, type CollectionPlace, keyOf } from '../domain/collection.ts'
 import { collectionNamed, type Connector } from '../domain/connector.ts'
 import { quote } from '../domain/text.ts'
-import { keyFindings } from '../documents/seed-checks.ts'
 import { replaceItems } from '../state/collections.ts'
 import type { Environment } from '../state/environment.ts'
 import { changed, type EnvironmentCall, type Reply } from './call.ts'
@@ -32,8 +31,10 @@ function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | unde
   return call.services.thirdParties.prepareCollections(named(call).connector)
 }
 
-export function putCollection(call: EnvironmentCall<'put_collection'>): Reply {
+export async function putCollection(call: EnvironmentCall<'put_collection'>): Promise<Reply> {
   const { environment, body } = call
+  // What checks documents is loaded when one is sent.
+  const { keyFindings } = await import('../documents/seed-checks.ts')
   const { collection, place } = named(call)
   const findings = keyFindings(collection, body.items, ['items'])
   if (findings.length > 0) throw invalidInput('INVALID_BODY', findings)
