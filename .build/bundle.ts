@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type ChunkingContext, type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { bundledSeed } from './bundled-seed.ts'
 import { licenseTexts } from './licenses.ts'
@@ -29,6 +29,11 @@ const OTHER_STARTS = ['src/cli/run.ts', 'src/index.ts']
 /** Packages that cost more than the rest of a start together; only the small run-time parts of Ajv belong to the validators. */
 const HEAVY =
   /node_modules\/(zod|yaml|@faker-js|@stoplight|@peculiar|ajv\/dist\/(?!runtime\/)|ajv-formats\/dist\/(?!formats))/
+
+/** What the dashboard is made with, beside this project. */
+const DASHBOARD_PACKAGES = ['preact', '@preact/signals', '@preact/signals-core'].map(
+  (name) => `${ROOT}node_modules/${name}/package.json`,
+)
 
 /** The media types that the mock sends or reads. */
 const MEDIA_TYPES = new Set([
@@ -132,7 +137,9 @@ if (process.argv[1] === import.meta.filename) {
   const dist = `${ROOT}dist`
   rmSync(dist, { recursive: true, force: true })
   const modules = await bundleCode(dist)
-  writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts(modules))
+  // `npm run generate` has bundled the dashboard.
+  cpSync(`${ROOT}src/ui/generated`, `${dist}/ui`, { recursive: true })
+  writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts([...modules, ...DASHBOARD_PACKAGES]))
   writeFileSync(`${dist}/bundled-seed.json`, await bundledSeed())
   emitTypes(`${dist}/types`)
 }

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { connectorsTable } from './generate/connectors-table.ts'
+import { dashboard } from './generate/dashboard.ts'
 import { controlDocument, controlRoutes } from './generate/control-document.ts'
 import { embeddedDocument } from './generate/embedded-document.ts'
 import { fidelityTables } from './generate/fidelity-tables.ts'
@@ -36,12 +37,14 @@ const STEPS: readonly Step[] = [
   fidelityTables,
   optionsTables,
   connectorsTable,
+  dashboard,
 ]
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** The rest is not in the repository and is made afresh wherever it is needed. */
-const isCheckedIn = (step: Step): boolean => !step.outputs.every((path) => path.startsWith('src/contract/generated/'))
+const isCheckedIn = (step: Step): boolean =>
+  !step.outputs.every((path) => /^src\/(contract|ui)\/generated\//.test(path))
 
 const generated = STEPS.filter((step) => !isCheckedIn(step))
 const onlyCheck = process.argv.includes('--check')

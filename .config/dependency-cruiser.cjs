@@ -5,6 +5,7 @@
 const MODULES = {
   domain: [],
   schema: ['domain'],
+  ui: ['domain', 'contract'],
   disk: [],
   pages: ['domain'],
   state: ['domain', 'disk', 'schema'],
@@ -65,6 +66,8 @@ const PACKAGES = {
   '@peculiar': '^src/tls/certificate\\.ts$',
   '@handlebars/parser': '^src/(third-party|documents)/',
   vitest: '^src/vitest\\.ts$',
+  preact: '^src/ui/',
+  '@preact': '^src/ui/',
 }
 
 const moduleRule = (name, to) => ({
@@ -176,7 +179,7 @@ module.exports = {
       name: 'no-orphans',
       comment: 'a file that nothing imports and that imports nothing is dead',
       severity: 'error',
-      from: { orphan: true, pathNot: ['\\.d\\.ts$', '^src/contract/generated/'] },
+      from: { orphan: true, pathNot: ['\\.d\\.ts$', '^src/(contract|ui)/generated/'] },
       to: {},
     },
     {
@@ -200,7 +203,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
-      extensions: ['.ts', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.json'],
     },
   },
 }

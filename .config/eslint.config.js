@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import tseslint from 'typescript-eslint'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const typescript = ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', '.build/**/*.ts', '.config/**/*.ts']
+const typescript = ['src/**/*.{ts,tsx}', 'test/**/*.ts', 'bench/**/*.ts', '.build/**/*.ts', '.config/**/*.ts']
 
 /** The rules of ESLint's own recommendation that TypeScript does not already cover. */
 const correctness = {
@@ -92,7 +92,16 @@ const timeAndChance = {
 }
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', '.toolmock/', 'src/contract/generated/', 'test/fixtures/generated-clients/'] },
+  {
+    ignores: [
+      'dist/',
+      'coverage/',
+      '.toolmock/',
+      'src/contract/generated/',
+      'src/ui/generated/',
+      'test/fixtures/generated-clients/',
+    ],
+  },
   {
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: root } },
@@ -100,7 +109,7 @@ export default tseslint.config(
   { files: typescript, extends: [tseslint.configs.strictTypeChecked], rules: { ...correctness, ...style } },
   { files: ['**/*.js', '**/*.cjs'], rules: correctness },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     ignores: ['src/state/model/time-and-ids.ts'],
     rules: { ...timeAndChance, 'no-console': 'error' },
   },

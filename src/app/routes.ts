@@ -1,4 +1,5 @@
 import type { AppServices } from '../app-services.ts'
+import { home } from '../control/home.ts'
 import { controlRoutes } from '../control/routes.ts'
 import type { ExpressApp } from '../http/fast-express.ts'
 import { recordPages } from '../http/page-journal.ts'
@@ -12,6 +13,7 @@ export function mountRoutes(app: ExpressApp, services: AppServices): void {
   mountOperations(app, services)
   mountProxy(app, services)
   mountOauthMetadata(app, services)
+  app.get('/', home(services))
   app.use('/_mock', setRequestId(services.requestIds.control), controlRoutes(services))
   app.use(setRequestId(services.requestIds.pages))
   app.use(['/magic', '/connect', '/third-party'], recordPages(services))

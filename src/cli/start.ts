@@ -91,17 +91,22 @@ function readyText(
       listening,
       client_id: client.id,
       client_secret: client.secret,
+      dashboard: dashboardOf(url),
       ...(authorityFile === undefined ? {} : { authority_file: authorityFile }),
       variables,
     })
   }
   const where = listening === url ? url : `${url} at ${listening}`
   return [
-    `toolmock serves ${where} (client id ${client.id}, client secret ${client.secret})`,
+    `toolmock serves ${where} (client id ${client.id}, client secret ${client.secret}), dashboard ${dashboardOf(url)}`,
     ...(authorityFile === undefined ? [] : [`clients trust it by the certificate authority in ${authorityFile}`]),
     '',
     ...Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
   ].join('\n')
+}
+
+function dashboardOf(url: string): string {
+  return `${url}/_mock/ui`
 }
 
 /** The error of the operating system as a message that says what to do; other errors come back as they are. */

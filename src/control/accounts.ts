@@ -1,22 +1,86 @@
+import type { Account, AccountStatus } from '../domain/account.ts'
+import { TRAITS } from '../domain/authorization-type.ts'
+import { ServiceError } from '../domain/errors.ts'
 import { quote } from '../domain/text.ts'
-import { ACCOUNT_EVENTS, applyAccountEvent } from '../operations/account-events.ts'
+import { errorReply } from '../http/answer.ts'
+import { ACCOUNT_EVENTS, allowedEvents, applyAccountEvent } from '../operations/account-events.ts'
 import { withoutCredentials } from '../operations/accounts.ts'
 import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../operations/connections.ts'
 import { changed, type EnvironmentCall, type Reply } from './call.ts'
 import { ControlError } from './errors.ts'
+import { runOperation } from './operation.ts'
+import type { Environment } from '../state/environment.ts'
 
-/** In creation order, without credentials. */
+/** Without credentials. */
 export function listAccounts({ environment, query }: EnvironmentCall<'list_accounts'>): Reply {
-  const filter = query.query === undefined ? {} : { query: query.query }
-  const { rows, total } = environment.model.accountIndex.page(filter, { after: 0 }, query.limit)
-  return { body: { accounts: rows.map(withoutCredentials), total_size: total } }
+  const { query: text, status, order, offset, limit } = query
+  const statuses: Partial<Record<AccountStatus, number>> = {}
+  const { accounts } = environment.model.tables
+  for (const account of accounts.values()) statuses[account.status] = (statuses[account.status] ?? 0) + 1
+  const filter = text === undefined ? {} : { query: text }
+  const { rows } = environment.model.accountIndex.page(filter, { after: 0 }, accounts.size)
+  const matching = status === undefined ? rows : rows.filter((account) => account.status === status)
+  const ordered = order === 'newest' ? matching.toReversed() : matching
+  const shown = ordered.slice(offset, offset + limit)
+  return { body: { accounts: shown.map(withoutCredentials), total_size: matching.length, statuses } }
+}
+
+export function getAccount({ environment, path }: EnvironmentCall<'get_account'>): Reply {
+  const account = accountWith(environment, path.id)
+  const { organization_id, user_id, authorization_type, credentials } = account
+  const tools = environment.connector(account.connector)?.tools ?? []
+  const body = {
+    account: withoutCredentials(account),
+    organization_id,
+    user_id,
+    renewable: TRAITS[authorization_type].source === 'service' || Boolean(credentials.oauth_token?.refresh_token),
+    events: allowedEvents(account),
+    tools: tools.map(({ name, display_name, description, input_schema }) => ({
+      name,
+      display_name,
+      description,
+      input_schema,
+    })),
+  }
+  return { body }
+}
+
+/** A refusal of the tool is an answer too: it is what the caller wants to see. */
+export async function tryTool(call: EnvironmentCall<'try_tool'>): Promise<Reply> {
+  const { services, environment, path, body, trace } = call
+  const account = accountWith(environment, path.id)
+  trace.account = account
+  const request = services.requestIds.control.id('req')
+  const sent = { connected_account_id: account.id, tool_name: path.tool, tool_input: body.input ?? {} }
+  const reply = await runOperation('execute_tool', call, sent).catch((error: unknown) => {
+    if (!(error instanceof ServiceError) || error.errorCode === 'STORAGE_UNAVAILABLE') throw error
+    return errorReply(error, request)
+  })
+  const onceDurable = (): void =>
+    services.journals.record({
+      kind: 'control',
+      id: request,
+      environment,
+      url: `the tool ${path.tool} was tried on account ${account.id}: ${reply.status}`,
+      status: reply.status,
+      requestBody: JSON.stringify(sent),
+      responseBody: reply.body === undefined ? '' : JSON.stringify(reply.body),
+      trace,
+    })
+  return { body: { status: reply.status, body: reply.body ?? null, request }, onceDurable }
+}
+
+/** @throws ControlError ACCOUNT_NOT_FOUND */
+function accountWith({ model }: Environment, id: string): Account {
+  const account = model.tables.accounts.get(id)
+  if (account) return account
+  throw new ControlError('ACCOUNT_NOT_FOUND', `there is no connected account ${quote(id)}`)
 }
 
 export function accountEvent(call: EnvironmentCall<'account_event'>): Reply {
   const { services, environment, path, trace } = call
   const event = known(path.event, ACCOUNT_EVENTS)
-  const account = environment.model.tables.accounts.get(path.id)
-  if (!account) throw new ControlError('ACCOUNT_NOT_FOUND', `there is no connected account ${quote(path.id)}`)
+  const account = accountWith(environment, path.id)
   trace.account ??= account
   const thirdParty = services.thirdParties.client(environment, trace)
   const result = applyAccountEvent({ environment, thirdParty, trace }, account, event)

@@ -1,5 +1,7 @@
-import { CLOCK_YEARS, instant, isClockTime, milliseconds } from '../domain/instant.ts'
+import type { components } from '../contract/generated/control-types.ts'
+import { CLOCK_YEARS, type Instant, instant, isClockTime, milliseconds } from '../domain/instant.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
+import { accountDue } from '../state/model/deadlines.ts'
 import { now } from '../state/environment.ts'
 import type { Environment } from '../state/environment.ts'
 import { changed, type EnvironmentCall, type Reply } from './call.ts'
@@ -7,6 +9,52 @@ import { invalidInput } from './errors.ts'
 
 export function getClock({ environment }: EnvironmentCall<'get_clock'>): Reply {
   return { body: viewOf(environment) }
+}
+
+/** What the clock brings about when it gets there, earliest first. */
+export function listDue({ environment, query }: EnvironmentCall<'list_due'>): Reply {
+  const present = now(environment)
+  const items = [...accountsDue(environment), ...linksDue(environment), ...tokensDue(environment)]
+  const due = items.filter(({ at }) => at > present).sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  return { body: { due: due.slice(0, query.limit) } }
+}
+
+type Due = components['schemas']['DueItem']
+
+function* accountsDue({ model }: Environment): Generator<Due> {
+  for (const account of model.tables.accounts.values()) {
+    const { id, identifier, connector, status, token_expires_at: at } = account
+    if (at === undefined || status !== 'ACTIVE') continue
+    const subject = `${identifier} at ${connector}`
+    if (accountDue(account) !== undefined) yield { at, kind: 'account', id, subject, effect: 'becomes EXPIRED' }
+    else yield { at, kind: 'access_token', id, subject, effect: 'its access token is renewed at the next use' }
+  }
+}
+
+function* linksDue({ model }: Environment): Generator<Due> {
+  const subjectOf = (id: string): string => {
+    const account = model.tables.accounts.get(id)
+    return account ? `${account.identifier} at ${account.connector}` : id
+  }
+  for (const { id, account_id, expires_at: at } of model.linkIndex.open())
+    yield { at, kind: 'magic_link', id, subject: subjectOf(account_id), effect: 'its link stops working' }
+  for (const { account_id: id, expires_at: at, outcome } of model.tables.auth_requests.values())
+    if (outcome === 'pending')
+      yield { at, kind: 'auth_request', id, subject: subjectOf(id), effect: 'its auth request expires unverified' }
+}
+
+/** One for each client: those of a test run expire one after the other. */
+function tokensDue({ model }: Environment): Due[] {
+  const latest = new Map<string, Instant>()
+  for (const { client_id: id, expires_at: at } of model.tables.bearer_tokens.values())
+    if (at > (latest.get(id) ?? '')) latest.set(id, at)
+  return [...latest].map(([id, at]) => ({
+    at,
+    kind: 'bearer_token',
+    id,
+    subject: id,
+    effect: 'its last bearer token expires',
+  }))
 }
 
 /** Moves the clock and applies everything that falls due by then, in one commit. What was applied stays when time goes back. */
@@ -32,6 +80,6 @@ export function putClock(call: EnvironmentCall<'put_clock'>): Reply {
   return changed(call, sentence, { body, kind: 'clock' })
 }
 
-function viewOf(environment: Environment) {
+export function viewOf(environment: Environment) {
   return { now: now(environment), frozen: environment.clock.frozen }
 }

@@ -1,6 +1,7 @@
 import { isAbsolute, relative } from 'node:path'
 import { DocumentError } from '../documents/problem.ts'
 import type { Connector } from '../domain/connector.ts'
+import type { Environment } from '../state/environment.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { SeedBundle } from '../domain/seed.ts'
 import { bundledScenario, bundledScenarioNames } from '../documents/load-scenarios.ts'
@@ -12,6 +13,22 @@ import { addressOf } from '../http/node-request.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { checkedName, environmentNamed, type Reply, type ServerCall } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
+
+/** The test that an environment is for. */
+export function labelOf({ model }: Environment): string | null {
+  return model.tables.origins.get('origin')?.test?.label ?? null
+}
+
+export function listEnvironments({ services: { registry, journals } }: ServerCall<'list_environments'>): Reply {
+  const environments = registry.environments().map((environment) => ({
+    name: environment.name,
+    label: labelOf(environment),
+    client_ids: [...environment.model.tables.clients.values()].map(({ id }) => id),
+    accounts: environment.model.tables.accounts.size,
+    requests: journals.of(environment).size,
+  }))
+  return { body: { environments } }
+}
 
 export async function createEnvironment(call: ServerCall<'create_environment'>): Promise<Reply> {
   const { services, request, body } = call

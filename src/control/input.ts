@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
+import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { excessOf, extentOf } from '../domain/json.ts'
 import { CLOCK_YEARS, type Instant, instant, isClockTime } from '../domain/instant.ts'
 import { didYouMean } from '../domain/suggestion.ts'
@@ -27,6 +28,9 @@ export type ControlOperation = ControlRoute['operation']
 /** The longest wait in real milliseconds: connections break on the way, and a caller that wants to wait longer asks again. */
 const LONGEST_WAIT = 600_000
 const MOST_TIMES = 1_000_000
+const MOST_LISTED = 1000
+/** As many entries as a request journal keeps. */
+const MOST_NEWEST = 10_000
 
 /** A clock shows a smaller range than instants have, so that an instant plus a lifetime can be stored. */
 const CLOCK_TIME = `an ISO 8601 instant with its time zone in ${CLOCK_YEARS}, such as 2026-01-31T12:00:00Z`
@@ -100,18 +104,38 @@ export const BODIES = {
     timeout_ms: wholeNumber(0, LONGEST_WAIT).default(5000),
   }),
   put_collection: strict({ items: z.array(jsonObject) }),
+  try_tool: strict({ input: jsonObject.optional() }),
+  create_link: strict({
+    connector: nonEmpty,
+    identifier: nonEmpty,
+    organization_id: z.string().optional(),
+    user_id: z.string().optional(),
+    user_verify_url: z.string().optional(),
+    state: z.string().optional(),
+  }),
   complete_link: strict({ decision: z.enum(DECISIONS), as: nonEmpty.optional() }),
 } as const satisfies Schemas
 
 /** Query parameters by operation, beside `environment`. */
 export const QUERIES = {
   get_env: z.object({ format: z.enum(['shell', 'json']).default('shell') }),
+  list_due: z.object({ limit: digits(1, MOST_LISTED).default(50) }),
   get_state_diff: z.object({ snapshot: nonEmpty }),
   get_collection: z.object({ account: nonEmpty.optional() }),
   put_collection: z.object({ account: nonEmpty.optional() }),
   complete_link: z.object({ environment: z.string().optional() }),
-  list_accounts: z.object({ query: nonEmpty.optional(), limit: digits(1, 1_000_000).default(1000) }),
+  list_accounts: z.object({
+    query: nonEmpty.optional(),
+    status: z.enum(ACCOUNT_STATUSES).optional(),
+    order: z.enum(['oldest', 'newest']).default('oldest'),
+    offset: digits(0, 9_999_999).default(0),
+    limit: digits(1, 1_000_000).default(1000),
+  }),
   list_links: z.object({ wait_ms: digits(0, LONGEST_WAIT).default(0) }),
+  stream_timeline: z.object({
+    environment: z.string().optional(),
+    newest: digits(0, MOST_NEWEST).default(1000),
+  }),
   get_contract: z
     .object({
       environment: z.string().optional(),

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { ServiceError } from '../domain/errors.ts'
+import { present } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../http/node-request.ts'
 import { completeLink } from '../magic-links/consent-flow.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import { now } from '../state/environment.ts'
 import { ReadGuard } from '../state/environment.ts'
+import { runOperation } from './operation.ts'
 import { changed, type EnvironmentCall, type Reply } from './call.ts'
 import { ControlError } from './errors.ts'
 
@@ -51,6 +54,29 @@ function openLinks({ services, environment, request }: ListCall): object[] {
     links.push({ id, link: `${baseUrl}/magic/${id}`, connector, identifier, expiry })
   }
   return links
+}
+
+/** As the operation does it (4.6), without a bearer token. */
+export async function createLink(call: EnvironmentCall<'create_link'>): Promise<Reply> {
+  const { services, environment, body, trace, request } = call
+  const baseUrl = baseUrlOf(request, services.baseUrl)
+  const reply = await runOperation('create_magic_link', call, present(body)).catch((error: unknown) => {
+    throw refusalOf(error)
+  })
+  const { link, expiry } = reply.body as { link: string; expiry: string }
+  const id = link.slice(`${baseUrl}/magic/`.length)
+  const { connector, identifier } = body
+  const created = { id, link, connector, identifier, expiry }
+  const sentence = `a magic link for ${identifier} at ${connector} was created`
+  return { status: 201, ...changed({ services, environment, trace }, sentence, { body: created }) }
+}
+
+/** What the operation refuses, as an error of the control API. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.status >= 500) return error
+  const { violations = [] } = error.context
+  const details = violations.map(({ field, description }) => ({ path: field, message: description }))
+  return new ControlError(violations.length > 0 ? 'INVALID_BODY' : 'LINK_NOT_USABLE', error.message, details)
 }
 
 /** A link tells its environment; a call that names another one is refused. */

@@ -1,8 +1,11 @@
-import type { JournalEvent } from '../request-journal/journal.ts'
+import type { Journal, JournalEvent } from '../request-journal/journal.ts'
 import { explain } from '../request-journal/explain.ts'
 import { readJournalQuery, readMatch } from '../request-journal/query.ts'
 import { quote } from '../domain/text.ts'
-import type { EnvironmentCall, Reply } from './call.ts'
+import type { Environment } from '../state/environment.ts'
+import { type EnvironmentCall, environmentNamed, type Reply, type ServerCall } from './call.ts'
+import { viewOf } from './clock.ts'
+import { labelOf } from './environments.ts'
 import { ControlError } from './errors.ts'
 
 export function listRequests({ services, environment, query }: EnvironmentCall<'list_requests'>): Reply {
@@ -71,6 +74,69 @@ export function streamEvents({ services, environment, response }: EnvironmentCal
   response.on('close', () => {
     stop()
     clearInterval(heartbeat)
+    closing.removeEventListener('abort', end)
+  })
+  if (closing.aborted) end()
+}
+
+/** How often a timeline tells what is new, and how much of it at most: more cannot be read on a screen. */
+const TIMELINE_MS = 250
+const MOST_AT_ONCE = 500
+
+/**
+ * Server-sent events for a screen. They are made from the journals four times a second and not with each entry, so that what
+ * they cost does not grow with the load.
+ */
+export function streamTimeline({ services, query, response }: ServerCall<'stream_timeline'>): undefined {
+  const { registry, journals, closing } = services
+  const only = query.environment === undefined ? undefined : environmentNamed(services, query.environment)
+  const seen = new Map<Journal, { appended: number; cleared: number }>()
+  let revision = -1
+  let first = true
+  const send = (event: string, data: object): void =>
+    void response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  const tell = (most: number): void => {
+    const environments = only ? [only] : registry.environments()
+    tellState(environments)
+    const lists = environments.map((environment) => {
+      const journal = journals.of(environment)
+      const { appended, cleared } = seen.get(journal) ?? { appended: 0, cleared: journal.cleared }
+      if (cleared !== journal.cleared) send('cleared', { environment: environment.name })
+      const list = journal.timeline(appended, most)
+      seen.set(journal, { appended: journal.appended, cleared: journal.cleared })
+      return list
+    })
+    const all = lists.flatMap(({ entries }) => entries)
+    if (lists.length > 1) all.sort((a, b) => (a.real_at < b.real_at ? -1 : a.real_at > b.real_at ? 1 : 0))
+    const entries = all.slice(-most)
+    const skipped = lists.reduce((sum, list) => sum + list.skipped, all.length - entries.length)
+    if (first || entries.length > 0 || skipped > 0) send('entries', { entries, skipped })
+    first = false
+  }
+  const tellState = (environments: readonly Environment[]): void => {
+    const all = registry.environments()
+    const now = environments.reduce((sum, { commits, rollbacks }) => sum + commits + rollbacks, all.length)
+    if (now === revision) return
+    revision = now
+    const named = all.map((environment) => ({ name: environment.name, label: labelOf(environment) }))
+    send('state', { environments: named, clock: only ? viewOf(only) : null, revision })
+  }
+  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
+  tell(query.newest)
+  let quiet = 0
+  const timer = setInterval(() => {
+    if (only?.isRemoved === true) return void response.end()
+    // A slow reader gets less, and is told how much less.
+    if (response.writableLength > MOST_UNREAD) return
+    tell(MOST_AT_ONCE)
+    quiet = (quiet + TIMELINE_MS) % HEARTBEAT_MS
+    if (quiet === 0) response.write(': still there\n\n')
+  }, TIMELINE_MS)
+  timer.unref()
+  const end = (): void => void response.end()
+  closing.addEventListener('abort', end)
+  response.on('close', () => {
+    clearInterval(timer)
     closing.removeEventListener('abort', end)
   })
   if (closing.aborted) end()

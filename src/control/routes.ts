@@ -5,16 +5,16 @@ import { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import { recordedEntry } from '../request-journal/entry.ts'
-import { accountEvent, connectionEvent, listAccounts } from './accounts.ts'
+import { accountEvent, connectionEvent, getAccount, listAccounts, tryTool } from './accounts.ts'
 import { admit } from './admission.ts'
 import { type CallOf, environmentNamed, type Handler, type Reply } from './call.ts'
-import { getClock, putClock } from './clock.ts'
+import { getClock, listDue, putClock } from './clock.ts'
 import { getCollection, listCollections, putCollection } from './collections.ts'
-import { createEnvironment, deleteEnvironment } from './environments.ts'
+import { createEnvironment, deleteEnvironment, listEnvironments } from './environments.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { ControlError, controlErrorOf } from './errors.ts'
 import type { ControlOperation, ControlRoute } from './input.ts'
-import { completeMagicLink, listLinks } from './links.ts'
+import { completeMagicLink, createLink, listLinks } from './links.ts'
 import { clearContract, getContract, getCoverage } from './reports.ts'
 import {
   clearRequests,
@@ -23,16 +23,26 @@ import {
   getRequest,
   listRequests,
   streamEvents,
+  streamTimeline,
   verifyRequests,
   waitForRequests,
 } from './requests.ts'
-import { clearScenarios, listScenarios, putScenario, startScenario, stopScenario } from './scenarios.ts'
+import {
+  clearScenarios,
+  getScenario,
+  listScenarios,
+  putScenario,
+  startScenario,
+  stopScenario,
+  validateDocument,
+} from './scenarios.ts'
 import { foldState, getEnv, getHealth, getOpenapi, getReady, getVersion } from './server.ts'
 import {
   addSeed,
   deleteSnapshot,
   getState,
   getStateDiff,
+  listConnectors,
   listSnapshots,
   putConnector,
   putState,
@@ -42,6 +52,7 @@ import {
 } from './state.ts'
 
 const loadInput = lazyImport(() => import('./input.ts'))
+const loadDashboard = lazyImport(() => import('./dashboard.ts'))
 
 /** What answers each operation of `spec/control.openapi.yaml`, which has the methods and paths. */
 const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
@@ -50,6 +61,7 @@ const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
   get_version: getVersion,
   get_openapi: getOpenapi,
   get_env: getEnv,
+  list_environments: listEnvironments,
   create_environment: createEnvironment,
   delete_environment: deleteEnvironment,
   get_state: getState,
@@ -58,6 +70,7 @@ const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
   get_state_diff: getStateDiff,
   reset,
   add_seed: addSeed,
+  list_connectors: listConnectors,
   put_connector: putConnector,
   list_collections: listCollections,
   get_collection: getCollection,
@@ -68,14 +81,19 @@ const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
   restore_snapshot: restore,
   get_clock: getClock,
   put_clock: putClock,
+  list_due: listDue,
   list_accounts: listAccounts,
+  get_account: getAccount,
+  try_tool: tryTool,
   account_event: accountEvent,
   connection_event: connectionEvent,
   list_scenarios: listScenarios,
   clear_scenarios: clearScenarios,
+  get_scenario: getScenario,
   put_scenario: putScenario,
   start_scenario: startScenario,
   stop_scenario: stopScenario,
+  validate_document: validateDocument,
   list_requests: listRequests,
   clear_requests: clearRequests,
   count_requests: countRequests,
@@ -84,12 +102,17 @@ const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
   get_request: getRequest,
   explain_request: explainRequest,
   stream_events: streamEvents,
+  stream_timeline: streamTimeline,
   list_links: listLinks,
+  create_link: createLink,
   complete_link: completeMagicLink,
   get_contract: getContract,
   clear_contract: clearContract,
   get_coverage: getCoverage,
 }
+
+/** The dashboard is a page and no part of the control API, which feeds it. */
+const DASHBOARD_PATHS = ['/ui', '/ui/app.js', '/ui/style.css']
 
 /** The control API under `/_mock`. No answer has a CORS header: pages of other origins cannot read it. */
 export function controlRoutes(services: AppServices): Router {
@@ -107,6 +130,12 @@ export function controlRoutes(services: AppServices): Router {
     })
   }
   for (const route of CONTROL_ROUTES) if (route.open) serve(route)
+  router.get(DASHBOARD_PATHS, async (request, response) => {
+    // A browser opens the page without the admin token. The page asks for it: nothing can be read or changed without.
+    if (services.admission.adminToken === undefined) admit(request, services.admission)
+    const { sendDashboard } = await loadDashboard()
+    await sendDashboard(request, response)
+  })
   router.use((request, _response, next) => {
     admit(request, services.admission)
     next()

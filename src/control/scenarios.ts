@@ -2,12 +2,30 @@ import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { checkDocumentName, type EnvironmentCall, type Reply } from './call.ts'
 
+const loadValidation = lazyImport(() => import('../documents/validate.ts'))
 const loadScenarioParser = lazyImport(() => import('../documents/scenario-files.ts'))
 
 type ScenarioCall = EnvironmentCall<'put_scenario' | 'start_scenario' | 'stop_scenario'>
 
 export async function listScenarios({ services, environment }: EnvironmentCall<'list_scenarios'>): Promise<Reply> {
   return { body: { scenarios: await services.scenarios.of(environment).known() } }
+}
+
+export async function getScenario({ services, environment, path }: EnvironmentCall<'get_scenario'>): Promise<Reply> {
+  const { view, text = null } = await services.scenarios.of(environment).find(path.name)
+  return { body: { scenario: view, document: text } }
+}
+
+/** Changes nothing, whatever the document is. */
+export async function validateDocument({
+  services,
+  environment,
+  body,
+}: EnvironmentCall<'validate_document'>): Promise<Reply> {
+  const { validateText } = await loadValidation()
+  const connectors = knownConnectors(environment)
+  const { kind, problems } = await validateText(body.text, services.documentChecks, connectors)
+  return { body: { kind, problems: problems.map(({ file: _file, ...problem }) => problem) } }
 }
 
 export async function putScenario(call: EnvironmentCall<'put_scenario'>): Promise<Reply> {

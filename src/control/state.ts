@@ -1,6 +1,7 @@
 import type { JsonValue } from '../domain/json.ts'
 import { emptyBundle } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
+import { connectionOf, connectorsOf } from '../operations/connections.ts'
 import { maskAt, masked } from '../request-journal/masking.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { inColumnOrder } from '../state/model/columns.ts'
@@ -48,6 +49,26 @@ export async function addSeed(call: EnvironmentCall<'add_seed'>): Promise<Reply>
   const seed = await parseSeed(source, services.documentChecks, knownConnectors(environment))
   await services.environments.add(environment, seed, call.trace)
   return changed(call, 'a seed was added')
+}
+
+/** In the order of their connections. */
+export function listConnectors({ environment }: EnvironmentCall<'list_connectors'>): Reply {
+  const connectors = connectorsOf(environment).map((each) => ({
+    connector: each.connector,
+    display_name: each.display_name,
+    description: each.description,
+    authorization_type: each.authorization_type,
+    enabled: connectionOf(environment, each.connector)?.enabled ?? true,
+    people: each.people,
+    base_url: each.base_url,
+    tools: each.tools.map(({ name }) => name),
+    responders: each.responders.map(({ on: { method = null, path = null }, answers }) => ({
+      method,
+      path,
+      answers: answers.map(({ status }) => status),
+    })),
+  }))
+  return { body: { connectors } }
 }
 
 export async function putConnector(call: EnvironmentCall<'put_connector'>): Promise<Reply> {

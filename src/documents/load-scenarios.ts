@@ -62,8 +62,9 @@ export async function bundledScenarios(checks: DocumentChecks): Promise<Scenario
   const scenarios: Scenario[] = []
   for (const name of await bundledScenarioNames()) {
     const file = join(bundledScenarioFolder(), `${name}.yaml`)
-    const read = await readDocument(await textOf(file), file, checks)
-    if (read.kind === 'scenario' && read.document) scenarios.push(toScenario(read.document))
+    const text = await textOf(file)
+    const read = await readDocument(text, file, checks)
+    if (read.kind === 'scenario' && read.document) scenarios.push({ ...toScenario(read.document), text })
   }
   return scenarios
 }

@@ -42,12 +42,20 @@ export function bundledScenarioFolder(): string {
   return join(packageRoot(), 'scenarios')
 }
 
+/** The folder with the script and the style sheet of the dashboard: the build copies what `npm run generate` makes. */
+export function dashboardFolder(): string {
+  return join(packageRoot(), isBuilt() ? 'dist/ui' : 'src/ui/generated')
+}
+
 /** What the build left in `dist`; never taken when the sources run, which may be newer. */
 async function parsedBundledSeed(): Promise<SeedBundle | undefined> {
-  const folder = join(packageRoot(), 'dist')
-  const file = join(folder, 'bundled-seed.json')
-  if (!fileURLToPath(import.meta.url).startsWith(folder + sep) || !existsSync(file)) return undefined
+  const file = join(packageRoot(), 'dist', 'bundled-seed.json')
+  if (!isBuilt() || !existsSync(file)) return undefined
   return parseBundle(await readFile(file, 'utf8'))
+}
+
+function isBuilt(): boolean {
+  return fileURLToPath(import.meta.url).startsWith(join(packageRoot(), 'dist') + sep)
 }
 
 export const BUNDLED_SEED: BundledSeed = { folder: bundledSeedFolder, parsed: parsedBundledSeed }

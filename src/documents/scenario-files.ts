@@ -25,7 +25,7 @@ export async function parseScenario(
   if (read.kind !== 'scenario') throw new DocumentError(otherProblems(read))
   const problems = problemsOfScenario(read, { operations: checks.operations, connectors })
   if (!read.document || problems.length > 0) throw new DocumentError(problems)
-  return toScenario(read.document)
+  return { ...toScenario(read.document), text }
 }
 
 function otherProblems(read: Exclude<ReadDocument, ReadScenario>): readonly Problem[] {

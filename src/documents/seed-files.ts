@@ -141,6 +141,16 @@ export async function parseSeed(file: TextFile, checks: DocumentChecks, there: K
   return bundle
 }
 
+/** What {@link parseSeed} would refuse. */
+export async function problemsOfSeed(
+  file: TextFile,
+  checks: DocumentChecks,
+  there: KnownConnectors,
+): Promise<readonly Problem[]> {
+  const files = await readFiles([file], { ...checks, toolSchemas: new ToolSchemaCheck() })
+  return problemsOf(files, connectorsIn(bundleOf(files), there))
+}
+
 function repeatedConnectors(connectors: readonly ReadConnector[]): Problem[] {
   const first = new Map<string, string>()
   return connectors.flatMap(({ source }) => {

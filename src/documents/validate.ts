@@ -1,13 +1,14 @@
 import { mergeBundles } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
 import { valuesAt } from '../schema/findings.ts'
-import { type DocumentChecks } from './connector-checks.ts'
+import { type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { BUNDLED, BUNDLED_SEED, loadSeeds } from './load-seeds.ts'
 import { type Problem, UnreadableFileError } from './problem.ts'
+import { type ReadDocument, readDocument } from './read.ts'
 import { problemsOfSources, type ReadSource, readSource } from './read-bundles.ts'
 import { connectorsIn, type KnownConnectors } from './seed-checks.ts'
 import { problemsOfScenario } from './scenario-files.ts'
-import type { SeedFiles } from './seed-files.ts'
+import { problemsOfSeed, type SeedFiles } from './seed-files.ts'
 
 export interface Validation {
   files: SeedFiles['files']
@@ -69,6 +70,26 @@ async function scenarioProblems(sources: readonly ReadSource[], checks: Document
   const connectors = await connectorsOf(sources, checks)
   const { operations } = checks
   return scenarios.flatMap((scenario) => problemsOfScenario(scenario, { operations, connectors }))
+}
+
+/** Checks one document as it is sent, against the connectors that there are. */
+export async function validateText(
+  text: string,
+  checks: DocumentChecks,
+  connectors: KnownConnectors,
+): Promise<{ kind: ReadDocument['kind']; problems: readonly Problem[] }> {
+  const file = 'body'
+  const read = await readDocument(text, file, { ...checks, toolSchemas: new ToolSchemaCheck() })
+  const { kind } = read
+  switch (kind) {
+    case 'scenario':
+      return { kind, problems: problemsOfScenario(read, { operations: checks.operations, connectors }) }
+    case 'seed':
+      return { kind, problems: await problemsOfSeed({ text, file }, checks, connectors) }
+    case 'connector':
+    case 'unknown':
+      return { kind, problems: read.problems }
+  }
 }
 
 /** Like a start without `--seed`, files that bring no seed have the bundled one. */

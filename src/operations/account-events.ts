@@ -48,7 +48,7 @@ export interface AccountEventResult {
 }
 
 /** The events that an account's present state allows. */
-function allowedEvents(account: Account): AccountEvent[] {
+export function allowedEvents(account: Account): AccountEvent[] {
   return ACCOUNT_EVENTS.filter((event) => obstacle(account, event) === undefined)
 }
 

@@ -1,38 +1,8 @@
 import { css, html, type Html } from './html.ts'
+import { TOKENS } from './tokens.ts'
 
-/** Colours, fonts and focus of the pages and of the HTML report. */
-export const BASE_STYLE = css`
-  :root {
-    color-scheme: light dark;
-    --page: #f3f4f7;
-    --card: #ffffff;
-    --text: #1b1f2a;
-    --quiet: #565d6d;
-    --line: #d5d9e2;
-    --field: #ffffff;
-    --accent: #2f55d4;
-    --on-accent: #ffffff;
-    --focus: #2f55d4;
-    --success: #1a7f4b;
-    --warning: #96610a;
-    --error: #b3261e;
-  }
-  @media (prefers-color-scheme: dark) {
-    :root {
-      --page: #12141a;
-      --card: #1c1f28;
-      --text: #eceef4;
-      --quiet: #a5adbd;
-      --line: #383e4c;
-      --field: #14171e;
-      --accent: #8ea8ff;
-      --on-accent: #10131a;
-      --focus: #b5c5ff;
-      --success: #6fd6a0;
-      --warning: #f0bd62;
-      --error: #ff9b92;
-    }
-  }
+/** Type, focus and tones of the pages and of the HTML report. */
+const BASICS = css`
   * {
     box-sizing: border-box;
   }
@@ -40,12 +10,7 @@ export const BASE_STYLE = css`
     margin: 0;
     background: var(--page);
     color: var(--text);
-    font:
-      16px/1.5 system-ui,
-      'Segoe UI',
-      'Liberation Sans',
-      Arial,
-      sans-serif;
+    font: 16px/1.5 var(--sans);
     overflow-wrap: anywhere;
   }
   h1,
@@ -82,6 +47,9 @@ export const BASE_STYLE = css`
     outline-offset: 2px;
   }
 `
+
+/** What the pages and the HTML report have in common. */
+export const BASE_STYLE: Html = html`${TOKENS}${BASICS}`
 
 /** Consent page, credentials form and notices: a card in the middle of the window. */
 const CARDS = css`
@@ -131,10 +99,7 @@ const CARDS = css`
   }
   li {
     padding: 0.5rem 0.875rem;
-    font:
-      0.875rem/1.5 ui-monospace,
-      'Liberation Mono',
-      monospace;
+    font: 0.875rem/1.5 var(--mono);
   }
   li + li {
     border-top: 1px solid var(--line);

@@ -8,7 +8,7 @@ import {
 } from './entry.ts'
 import { type NearMiss, nearMisses } from './near-miss.ts'
 import { type JournalQuery, type Match, matches, select } from './query.ts'
-import { viewOf } from './view.ts'
+import { type TimelineEntry, timelineEntry, viewOf } from './view.ts'
 
 /** What subscribers get: each event of an account, and each entry once its request is over. */
 export type JournalEvent =
@@ -110,6 +110,7 @@ export class Journal {
   #first = 0
   #bytes = 0
   #appended = 0
+  #cleared = 0
 
   constructor(limits: JournalLimits) {
     this.limits = limits
@@ -131,6 +132,26 @@ export class Journal {
     this.#dropOldest()
     if (this.#waits.size > 0) for (const wait of [...this.#waits]) wait.append(entry)
     if (this.#subscribers.size > 0) this.#publish(entry)
+  }
+
+  /** How often it was emptied. */
+  get cleared(): number {
+    return this.#cleared
+  }
+
+  /**
+   * In short, oldest first: at most so many of the newest entries that came after the first `seen` ones.
+   * @returns with them, how many more there are
+   */
+  timeline(seen: number, most: number): { entries: TimelineEntry[]; skipped: number } {
+    const fresh = Math.min(this.#appended - seen, this.size)
+    const shown = Math.min(fresh, most)
+    const entries = shown <= 0 ? [] : this.#entries.slice(-shown)
+    const before = this.#appended - entries.length
+    return {
+      entries: entries.map((entry, at) => timelineEntry(entry, before + at + 1)),
+      skipped: Math.max(0, fresh - shown),
+    }
   }
 
   /** As they were recorded, oldest first; they contain secrets. */
@@ -196,6 +217,7 @@ export class Journal {
     const later = this.#appended - before
     this.#entries = later === 0 ? [] : this.recorded().slice(-later)
     this.#first = 0
+    this.#cleared++
     this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0)
   }
 

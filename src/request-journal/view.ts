@@ -1,3 +1,4 @@
+import type { components } from '../contract/generated/control-types.ts'
 import { instant } from '../domain/instant.ts'
 import { extentOf, isJsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
@@ -41,6 +42,50 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     failure: entry.failure === null ? null : maskText(entry.failure),
   }
 }
+
+/** An entry in short, for lists; its shape is that of the control API. */
+export type TimelineEntry = components['schemas']['TimelineEntry']
+
+/** `sequence` is its number in its journal. */
+export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineEntry {
+  const { account } = entry.trace
+  return {
+    sequence,
+    id: entry.id,
+    kind: entry.kind,
+    at: instant(entry.at),
+    real_at: instant(entry.realAt),
+    duration_ms: Math.round(entry.durationMs * 100) / 100,
+    environment: entry.environment,
+    operation: entry.operation,
+    method: entry.method,
+    path: pathOf(entry),
+    status: entry.status,
+    error_code: entry.errorCode,
+    client: entry.client,
+    account: account?.id ?? null,
+    connector: account?.connector ?? null,
+    identifier: account?.identifier ?? null,
+    tool: toolOf(entry),
+    marks: MARKS.filter((mark) => IS_MARKED[mark](entry)),
+  }
+}
+
+type Mark = TimelineEntry['marks'][number]
+
+/** What is remarkable about an entry. */
+const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } = {
+  violation: ({ violations }) => violations.length > 0,
+  warning: ({ warnings, trace }) => warnings.length > 0 || trace.warnings.length > 0,
+  injected: ({ trace }) => trace.injected,
+  rule: ({ trace }) => trace.rules.length > 0,
+  refresh: ({ trace }) => trace.refreshes.length > 0,
+  transition: ({ trace }) => trace.transitions.length > 0 || trace.due.length > 0,
+  unserved: ({ kind, operation }) => kind === 'request' && operation === null,
+  defect: ({ responseViolations, status, trace }) =>
+    responseViolations.length > 0 || (status === 500 && trace.rules.length === 0 && trace.upstream.length === 0),
+}
+const MARKS = Object.keys(IS_MARKED) as Mark[]
 
 export function pathOf({ url }: Pick<RecordedEntry, 'url'>): string {
   const end = url.indexOf('?')

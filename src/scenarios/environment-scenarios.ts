@@ -233,6 +233,17 @@ export class EnvironmentScenarios {
     )
   }
 
+  /** A defined or bundled scenario. @throws UnknownScenarioError */
+  async find(name: string): Promise<{ view: ScenarioView; text: string | undefined }> {
+    const { scenario_definitions: definitions } = this.#environment.model.tables
+    const bundled = async (): Promise<Scenario | undefined> =>
+      (await this.#services.bundledScenarios()).find((each) => each.name === name)
+    const scenario = definitions.get(name)?.scenario ?? (await bundled())
+    const view = (await this.known()).find((each) => each.name === name)
+    if (!scenario || !view) throw new UnknownScenarioError(name, await this.#startable())
+    return { view, text: scenario.text }
+  }
+
   /** Those that are defined, then the bundled ones that are not, which can be started all the same. */
   async known(): Promise<ScenarioView[]> {
     const { scenario_definitions: definitions } = this.#environment.model.tables

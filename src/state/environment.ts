@@ -51,6 +51,8 @@ export class Environment {
   readonly details = new BoundedCache<Account, object>(CACHED_DETAILS)
   /** How many of its commits the disk has refused, so that they were undone. */
   rollbacks = 0
+  /** How many commits there have been: whoever shows the environment sees by it that something changed. */
+  commits = 0
   /** Whether the registry no longer has it. */
   isRemoved = false
   readonly #log: WriteAheadLog | undefined
@@ -123,6 +125,7 @@ export class Environment {
   /** Stores what the model already shows. `undo` takes it back if the disk refuses it. */
   commit(change: Pick<EnvironmentChange, 'record' | 'changes'>, undo: () => void): void {
     if (this.isRemoved) throw removed(this.name)
+    this.commits++
     const position = this.idsPosition
     this.#log?.append({ environment: this.name, ...change, ...(position !== undefined && { ids: position }) }, () => {
       undo()

@@ -21,7 +21,9 @@ const health = async (url: string): Promise<number> => (await fetch(`${url}/_moc
 describe('toolmock start', () => {
   it('names address and credentials in its first line, then the variables to paste, and ends with 0 on SIGTERM', async () => {
     const serving = await toolmock.start(['--in-memory'])
-    expect(serving.firstLine).toBe(`toolmock serves ${serving.url} (client id test_client, client secret test_secret)`)
+    const { url } = serving
+    const credentials = '(client id test_client, client secret test_secret)'
+    expect(serving.firstLine).toBe(`toolmock serves ${url} ${credentials}, dashboard ${url}/_mock/ui`)
     expect(await health(serving.url)).toBe(200)
 
     const { code, stdout } = await serving.stop('SIGTERM')

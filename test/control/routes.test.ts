@@ -23,7 +23,7 @@ const linkId = async ({ call }: ControlBench): Promise<string> =>
 describe('every call of the control API', () => {
   it.each([
     ['get', '/nothing', 404, 'PATH_NOT_FOUND'],
-    ['get', '/ui', 404, 'PATH_NOT_FOUND'],
+    ['get', '/ui/', 404, 'PATH_NOT_FOUND'],
     ['get', '/%', 404, 'PATH_NOT_FOUND'],
     ['delete', '/clock', 405, 'METHOD_NOT_ALLOWED'],
     ['get', '/clock?environment=nowhere', 404, 'ENVIRONMENT_NOT_FOUND'],

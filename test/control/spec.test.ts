@@ -25,7 +25,7 @@ describe('spec/control.openapi.yaml', () => {
   })
 
   it('has a schema for every body but documents', () => {
-    const documents = ['add_seed', 'put_connector', 'put_scenario']
+    const documents = ['add_seed', 'put_connector', 'put_scenario', 'validate_document']
     const withBody = CONTROL_OPERATIONS.filter(({ operation }) => operation.requestBody !== undefined)
     const names = withBody.map(({ operation }) => operation.operationId)
     expect(names.sort()).toEqual([...Object.keys(BODIES), ...documents].sort())

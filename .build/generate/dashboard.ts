@@ -1,0 +1,37 @@
+import { gzipSync } from 'node:zlib'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Step } from './step.ts'
+
+const SOURCE = 'src/ui'
+const OUTPUT = 'src/ui/generated'
+
+/** More than this, compressed, and the dashboard is no longer small. */
+const MOST_BYTES = 60_000
+
+/** The script and the style sheet of the dashboard, bundled for browsers. */
+export const dashboard: Step = {
+  name: 'dashboard',
+  inputs: [SOURCE, 'src/domain', 'package-lock.json'],
+  outputs: [`${OUTPUT}/app.js`, `${OUTPUT}/style.css`],
+  make: async (root) => {
+    const { rolldown } = await import('rolldown')
+    const bundle = await rolldown({
+      cwd: root,
+      platform: 'browser',
+      input: `${SOURCE}/main.tsx`,
+      tsconfig: false,
+      transform: { target: 'es2023', jsx: { runtime: 'automatic', importSource: 'preact' } },
+    })
+    const { output } = await bundle.generate({ format: 'esm', minify: true, comments: false, codeSplitting: false })
+    await bundle.close()
+    const [{ code }] = output
+    const size = gzipSync(code).length
+    if (size > MOST_BYTES) throw new Error(`the dashboard has ${size} bytes compressed, more than ${MOST_BYTES}`)
+    const style = await readFile(join(root, SOURCE, 'style.css'), 'utf8')
+    return new Map([
+      [`${OUTPUT}/app.js`, code],
+      [`${OUTPUT}/style.css`, style],
+    ])
+  },
+}

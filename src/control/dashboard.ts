@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { Request, Response } from 'express'
+import { dashboardFolder } from '../documents/load-seeds.ts'
+import { html } from '../pages/html.ts'
+import { TOKENS } from '../pages/tokens.ts'
+
+/*
+ * The dashboard: one page, its script and its style sheet. It asks the control API for everything that it shows. This file is
+ * loaded when somebody opens it.
+ */
+
+/** Nothing inline, nothing from elsewhere, no frames, and no text of a client as markup, which `trusted-types` enforces. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  // The browser asks each time, and gets a 304 while the server is the same.
+  'Cache-Control': 'no-cache',
+  Vary: 'Accept-Encoding',
+}
+
+/** Addresses are relative, so that the dashboard works below a path of a proxy too. */
+const PAGE = html`<!doctype html>
+  <html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="description" content="What happens in this toolmock" />
+      <meta name="robots" content="noindex" />
+      <title>toolmock</title>
+      <link rel="icon" href="data:," />
+      <link rel="stylesheet" href="ui/style.css" />
+      <script type="module" src="ui/app.js"></script>
+    </head>
+    <body>
+      <div id="app"></div>
+      <noscript>The dashboard needs JavaScript. The same is told by the control API: GET /_mock/openapi.</noscript>
+    </body>
+  </html>`
+
+const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<string> }>> = {
+  '/ui': { type: 'text/html', read: () => Promise.resolve(PAGE.toString()) },
+  '/ui/app.js': { type: 'text/javascript', read: () => generated('app.js') },
+  '/ui/style.css': { type: 'text/css', read: async () => `${TOKENS.toString()}${await generated('style.css')}` },
+}
+
+/** Sends the page, the script or the style sheet. */
+export async function sendDashboard({ path, headers }: Request, response: Response): Promise<void> {
+  const asset = ASSETS[path]
+  if (!asset) throw new Error(`${path} is not a part of the dashboard`)
+  const text = await asset.read()
+  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
+  const sent = { ...HEADERS, ETag: etag, 'Content-Type': `${asset.type}; charset=utf-8` }
+  if (headers['if-none-match'] === etag) {
+    response.writeHead(304, sent).end()
+    return
+  }
+  const compressed = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
+  const body = compressed ? await promisify(gzip)(text) : Buffer.from(text)
+  const encoding = compressed ? { 'Content-Encoding': 'gzip' } : {}
+  response.writeHead(200, { ...sent, ...encoding, 'Content-Length': body.length })
+  response.end(body)
+}
+
+function generated(name: string): Promise<string> {
+  return readFile(join(dashboardFolder(), name), 'utf8')
+}

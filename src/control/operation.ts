@@ -1,0 +1,31 @@
+import type { Operation, RequestBody } from '../contract/shapes.ts'
+import { baseUrlOf } from '../http/node-request.ts'
+import type { Call, Handler, Reply } from '../operations/operation.ts'
+import type { EnvironmentCall } from './call.ts'
+
+/** Runs an operation of the service in place of a client; what it causes is noted in the trace of the control call. */
+export async function runOperation<Id extends Operation>(
+  operation: Id,
+  {
+    services,
+    environment,
+    request,
+    trace,
+  }: Pick<EnvironmentCall<'get_clock'>, 'services' | 'environment' | 'request' | 'trace'>,
+  body: RequestBody<Id>,
+): Promise<Reply> {
+  const handler = services.operations[operation] as Handler<Id>
+  const call: Call<Operation> = {
+    environment,
+    thirdParty: services.thirdParties.client(environment, trace),
+    clientId: '',
+    baseUrl: baseUrlOf(request, services.baseUrl),
+    documentedOnly: false,
+    query: {},
+    path: {},
+    body,
+    checkToolInput: (tool, input) => services.toolSchemas.check(tool, input),
+    trace,
+  }
+  return handler(call)
+}

@@ -1,0 +1,455 @@
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { ACCOUNT_STATUSES, type AccountStatus } from '../domain/account.ts'
+import { plural } from '../domain/text.ts'
+import { call, type Schemas } from './api.ts'
+import { distanceOf, momentOf, timeOf, wordsOf } from './format.ts'
+import { isAnswered, titleOf } from './entry.ts'
+import { fieldsOf, inputOf, type InputField } from './input-form.ts'
+import { listen } from './keyboard.ts'
+import { LifecyclePicture } from './lifecycle.tsx'
+import { clockNow, timeline } from './live.ts'
+import { Choice, Empty, Facts, Json, Problem, Section, Status, Tag } from './parts.tsx'
+import { adjust, go, linkTo, place } from './place.ts'
+import { inEnvironment, useAction, useApi } from './use-api.ts'
+import { useWalk } from './walk.ts'
+
+type Account = Schemas['Accounts']['accounts'][number]
+type AccountWithTools = Schemas['AccountWithTools']
+type Tool = Schemas['AccountTool']
+
+/** As many accounts as the list shows at once. */
+const PAGE = 100
+
+const TONES: { readonly [Status in AccountStatus]: string } = {
+  ACTIVE: 'success',
+  EXPIRED: 'warning',
+  DISCONNECTED: 'error',
+  PENDING_AUTH: 'info',
+  PENDING_VERIFICATION: 'info',
+}
+
+export function AccountsView() {
+  const { id, parameters } = place.value
+  const { q = '', status = '', from = '0' } = parameters
+  const offset = Math.max(0, Math.floor(Number(from)) || 0)
+  const query = {
+    query: q === '' ? undefined : q,
+    status: status === '' ? undefined : status,
+    order: 'newest',
+    limit: PAGE,
+    offset,
+  }
+  const { value, error } = useApi<Schemas['Accounts']>('/accounts', query)
+  const search = useRef<HTMLInputElement>(null)
+  useEffect(() => listen({ '/': () => search.current?.focus() }), [])
+  const accounts = value?.accounts ?? []
+  useWalk(accounts.length, () => go('accounts', '', parameters))
+  const all = Object.values(value?.statuses ?? {}).reduce((sum, count) => sum + count, 0)
+  return (
+    <div class={`split ${id === '' ? '' : 'opened'}`}>
+      <div class="list-side">
+        <div class="controls" role="search" aria-label="Accounts">
+          <input
+            ref={search}
+            type="search"
+            class="search"
+            aria-label="Search accounts"
+            placeholder="Search  /"
+            value={q}
+            onInput={(event) => adjust({ q: event.currentTarget.value, from: '' })}
+          />
+          <Choice
+            label="Status"
+            value={status}
+            options={[
+              ['', `any (${all})`],
+              ...ACCOUNT_STATUSES.map((name) => [name, `${name} (${value?.statuses[name] ?? 0})`] as const),
+            ]}
+            onChange={(next) => adjust({ status: next, from: '' })}
+          />
+          <span class="space" />
+          <span class="quiet count">{plural(value?.total_size ?? 0, 'account')}</span>
+        </div>
+        <Problem error={error} />
+        {value && all === 0 ? (
+          <Empty title="No account yet.">
+            <p>A client creates one through the API. Or ask for a link, and follow it as the user would.</p>
+            <a class="button" href={linkTo('links')}>
+              Create a link
+            </a>
+          </Empty>
+        ) : value && accounts.length === 0 ? (
+          <Empty title="No account matches." />
+        ) : (
+          <div class="scroll" tabIndex={0} role="region" aria-label="Accounts">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Account</th>
+                  <th scope="col">Connector</th>
+                  <th scope="col">Status</th>
+                  <th scope="col">Token expires</th>
+                  <th scope="col" class="wide-only">
+                    Type
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {accounts.map((account, row) => (
+                  <AccountRow key={account.id} account={account} row={row} isOpen={account.id === id} />
+                ))}
+              </tbody>
+            </table>
+            <Pages total={value?.total_size ?? 0} offset={offset} />
+          </div>
+        )}
+      </div>
+      {id !== '' && <AccountDetail key={id} id={id} />}
+    </div>
+  )
+}
+
+function AccountRow({
+  account,
+  row,
+  isOpen,
+}: {
+  readonly account: Account
+  readonly row: number
+  readonly isOpen: boolean
+}) {
+  const { id, identifier, connector, status, authorization_type } = account
+  const { parameters } = place.value
+  return (
+    <tr class={isOpen ? 'open' : ''} onClick={() => go('accounts', id, parameters)}>
+      <th scope="row">
+        <a href={linkTo('accounts', id, parameters)} data-row={row} aria-current={isOpen ? 'true' : undefined}>
+          {identifier}
+        </a>
+      </th>
+      <td>{connector}</td>
+      <td>
+        <Tag tone={TONES[status]}>{status}</Tag>
+      </td>
+      <td>
+        <Expiry account={account} />
+      </td>
+      <td class="quiet wide-only">{authorization_type}</td>
+    </tr>
+  )
+}
+
+/** How long the access token still lives, by the mock's clock. */
+function Expiry({ account: { token_expires_at: at } }: { readonly account: Account }) {
+  const { value: now } = clockNow
+  if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
+  const left = Date.parse(at) - now
+  return (
+    <span class={left < 0 ? 'number quiet' : 'number'} title={momentOf(at)}>
+      {distanceOf(left)}
+    </span>
+  )
+}
+
+function Pages({ total, offset }: { readonly total: number; readonly offset: number }) {
+  if (total <= PAGE) return null
+  return (
+    <p class="pages">
+      <button
+        type="button"
+        class="small"
+        disabled={offset === 0}
+        onClick={() => adjust({ from: String(Math.max(0, offset - PAGE)) })}
+      >
+        Newer
+      </button>
+      <span class="quiet number">
+        {offset + 1} to {Math.min(total, offset + PAGE)} of {total}
+      </span>
+      <button
+        type="button"
+        class="small"
+        disabled={offset + PAGE >= total}
+        onClick={() => adjust({ from: String(offset + PAGE) })}
+      >
+        Older
+      </button>
+    </p>
+  )
+}
+
+function AccountDetail({ id }: { readonly id: string }) {
+  const { value, error, reload } = useApi<AccountWithTools>(`/accounts/${encodeURIComponent(id)}`)
+  const { parameters } = place.value
+  return (
+    <section class="detail" aria-label="Account">
+      <header class="detail-head">
+        <div class="detail-title">
+          {value && <Tag tone={TONES[value.account.status]}>{value.account.status}</Tag>}
+          <h2>{value?.account.identifier ?? 'Account'}</h2>
+          {value && <span class="quiet">at {value.account.connector}</span>}
+        </div>
+        <button type="button" class="small" onClick={() => go('accounts', '', parameters)}>
+          Close
+        </button>
+      </header>
+      {value ? (
+        <div class="detail-body">
+          <Lifecycle value={value} reload={reload} />
+          <Tools id={id} tools={value.tools} />
+          <History id={id} />
+          <AccountFacts value={value} />
+        </div>
+      ) : error ? (
+        <Empty title="There is no such account.">
+          <p>{error.message}</p>
+        </Empty>
+      ) : (
+        <p class="quiet">Reading…</p>
+      )}
+    </section>
+  )
+}
+
+/** What each event does, for the title of its button. */
+const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: string } = {
+  expire: 'The account becomes EXPIRED: the user has to connect it again.',
+  disconnect: 'The account becomes DISCONNECTED, and the third party refuses its credentials.',
+  revoke_refresh_token: 'The third party forgets the refresh token: the next renewal is refused.',
+  expire_access_token: 'The access token expires now: the next use renews it, where it can be renewed.',
+}
+
+function Lifecycle({ value, reload }: { readonly value: AccountWithTools; readonly reload: () => void }) {
+  const { busy, error, run } = useAction()
+  const { account, events } = value
+  const apply = (event: string): void =>
+    run(async () => {
+      await call('POST', `/accounts/${encodeURIComponent(account.id)}/${event}`, { query: inEnvironment() })
+      reload()
+    })
+  return (
+    <Section title="Lifecycle">
+      <LifecyclePicture status={account.status} />
+      <div class="buttons" role="group" aria-label="Events">
+        {events.map((event) => (
+          <button
+            key={event}
+            type="button"
+            class="small"
+            title={EVENTS[event]}
+            disabled={busy}
+            onClick={() => apply(event)}
+          >
+            {wordsOf(event)}
+          </button>
+        ))}
+        <a
+          class="button small"
+          href={linkTo('links', '', { connector: account.connector, identifier: account.identifier })}
+        >
+          connect by a link
+        </a>
+      </div>
+      <JumpToExpiry value={value} />
+      <Problem error={error} />
+    </Section>
+  )
+}
+
+/** The clock jumps to where the token expires. */
+function JumpToExpiry({ value: { account, renewable } }: { readonly value: AccountWithTools }) {
+  const { busy, error, run } = useAction()
+  const { token_expires_at: at } = account
+  const { value: now } = clockNow
+  if (at === undefined || now === undefined || Date.parse(at) <= now) return null
+  const jump = (): void => run(() => call('PUT', '/clock', { query: inEnvironment(), body: { now: at } }))
+  return (
+    <p>
+      Its access token expires <span class="number">{distanceOf(Date.parse(at) - now)}</span>, at{' '}
+      <span class="mono">{momentOf(at)}</span>
+      {renewable ? '; the next use then renews it.' : '; the account is EXPIRED then.'}{' '}
+      <button type="button" class="small" disabled={busy} onClick={jump}>
+        Jump there
+      </button>
+      <Problem error={error} />
+    </p>
+  )
+}
+
+function Tools({ id, tools }: { readonly id: string; readonly tools: readonly Tool[] }) {
+  const { parameters } = place.value
+  const chosen = tools.find(({ name }) => name === parameters['tool']) ?? tools[0]
+  if (!chosen) {
+    return (
+      <Section title="Tools">
+        <p class="quiet">Its connector has none.</p>
+      </Section>
+    )
+  }
+  return (
+    <Section title="Try a tool">
+      <Choice
+        label="Tool"
+        value={chosen.name}
+        options={tools.map(({ name }) => [name, name])}
+        onChange={(tool) => adjust({ tool })}
+      />
+      <p class="quiet">{chosen.description}</p>
+      <ToolForm key={chosen.name} id={id} tool={chosen} />
+    </Section>
+  )
+}
+
+function ToolForm({ id, tool }: { readonly id: string; readonly tool: Tool }) {
+  const { busy, error, run } = useAction()
+  const fields = useMemo(() => fieldsOf(tool.input_schema), [tool])
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const [wrong, setWrong] = useState('')
+  const [answer, setAnswer] = useState<Schemas['ToolAnswer'] | undefined>(undefined)
+  const send = (): void => {
+    const read = inputOf(fields, values)
+    setWrong(read.problem ?? '')
+    if (read.problem !== undefined) return
+    run(async () => {
+      const path = `/accounts/${encodeURIComponent(id)}/tools/${encodeURIComponent(tool.name)}`
+      setAnswer(await call('POST', path, { query: inEnvironment(), body: { input: read.input } }))
+    })
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      {fields.map((field) => (
+        <ToolField
+          key={field.name}
+          field={field}
+          value={values[field.name] ?? ''}
+          onInput={(value) => setValues({ ...values, [field.name]: value })}
+        />
+      ))}
+      <div class="buttons">
+        <button class="primary" disabled={busy}>
+          {busy ? 'Running…' : `Run ${tool.name}`}
+        </button>
+      </div>
+      {wrong !== '' && (
+        <p class="problem" role="alert">
+          {wrong}
+        </p>
+      )}
+      <Problem error={error} />
+      {answer && (
+        <div class="answer" role="status">
+          <p>
+            <Status status={answer.status} /> <a href={linkTo('timeline', answer.request)}>the whole story</a>
+          </p>
+          <Json value={answer.body} />
+        </div>
+      )}
+    </form>
+  )
+}
+
+function ToolField({
+  field,
+  value,
+  onInput,
+}: {
+  readonly field: InputField
+  readonly value: string
+  readonly onInput: (value: string) => void
+}) {
+  const id = useId()
+  const { name, kind, required, description, choices } = field
+  const shared = { id, value, 'aria-describedby': description === '' ? undefined : `${id}-hint` }
+  return (
+    <div class="field">
+      <label for={id}>
+        {name} {!required && <span class="quiet">optional</span>}{' '}
+        {kind === 'json' && <span class="quiet">as JSON</span>}
+      </label>
+      {choices ? (
+        <select {...shared} onChange={(event) => onInput(event.currentTarget.value)}>
+          <option value="" />
+          {choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {choice}
+            </option>
+          ))}
+        </select>
+      ) : kind === 'json' ? (
+        <textarea
+          {...shared}
+          rows={3}
+          class="mono"
+          spellcheck={false}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      ) : (
+        <input
+          {...shared}
+          type="text"
+          inputMode={kind === 'number' ? 'decimal' : 'text'}
+          autocomplete="off"
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+      {description !== '' && (
+        <span class="quiet" id={`${id}-hint`}>
+          {description}
+        </span>
+      )}
+    </div>
+  )
+}
+
+/** The latest requests about the account. */
+const MOST_HISTORY = 50
+
+function History({ id }: { readonly id: string }) {
+  const version = timeline.version.value
+  const entries = useMemo(
+    () => timeline.matching({ text: '', operation: '', status: '', account: id, mark: '' }).slice(0, MOST_HISTORY),
+    [version, id],
+  )
+  return (
+    <Section title="History" note={<a href={linkTo('timeline', '', { account: id })}>in the timeline</a>}>
+      {entries.length === 0 ? (
+        <p class="quiet">No request about it is in the journal.</p>
+      ) : (
+        <ul class="plain lines">
+          {entries.map((entry) => (
+            <li key={`${entry.environment} ${entry.sequence}`}>
+              <span class="mono quiet">{timeOf(entry.at).slice(0, 8)}</span>
+              {isAnswered(entry) ? <Status status={entry.status} /> : <Tag>{entry.kind}</Tag>}
+              <a href={linkTo('timeline', entry.id)}>{titleOf(entry)}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  )
+}
+
+function AccountFacts({ value }: { readonly value: AccountWithTools }) {
+  const { account, organization_id, user_id, renewable } = value
+  return (
+    <Section title="Facts" open={false}>
+      <Facts
+        facts={[
+          ['Id', <code>{account.id}</code>],
+          ['Type', account.authorization_type],
+          ['Organization', organization_id || 'none'],
+          ['User', user_id || 'none'],
+          ['Renewed without the user', renewable ? 'yes' : 'no'],
+          ['Last used', account.last_used_at === undefined ? 'never' : momentOf(account.last_used_at)],
+          ['Updated', momentOf(account.updated_at)],
+        ]}
+      />
+      <Json value={account} />
+    </Section>
+  )
+}

@@ -1,0 +1,88 @@
+import { signal } from '@preact/signals'
+import type { components } from '../contract/generated/control-types.ts'
+
+export type Schemas = components['schemas']
+export type Request = Schemas['Request']
+export type TimelineEntry = Schemas['TimelineEntry']
+export type Explanation = Schemas['Explanation']
+export type Scenario = Schemas['Scenario']
+
+/** An error of the control API, or that it could not be reached. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly details: readonly Readonly<Record<string, unknown>>[] = [],
+  ) {
+    super(message)
+  }
+}
+
+/** Why the admin token has to be asked for; undefined while it need not. */
+export const tokenProblem = signal<string | undefined>(undefined)
+
+/** The token is kept for the session of this tab only. */
+const TOKEN = 'toolmock-admin-token'
+
+export function keepToken(token: string): void {
+  sessionStorage.setItem(TOKEN, token)
+  tokenProblem.value = undefined
+}
+
+export interface CallOptions {
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** A YAML or JSON document as it was written. */
+  readonly document?: string
+  readonly signal?: AbortSignal
+}
+
+/** The address of a path of the control API, relative to the page at `/_mock/ui`. */
+function addressOf(path: string, query: CallOptions['query'] = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  const search = new URLSearchParams(given).toString()
+  return `.${path}${search === '' ? '' : `?${search}`}`
+}
+
+/** One call of the control API. @throws ApiError */
+export async function open(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+  const { query, body, document, signal: aborted } = options
+  const token = sessionStorage.getItem(TOKEN)
+  const headers: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` }
+  if (document !== undefined) headers['Content-Type'] = 'application/yaml'
+  if (body !== undefined) headers['Content-Type'] = 'application/json'
+  const sent = document ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await fetch(addressOf(path, query), {
+    method,
+    headers,
+    ...(sent === undefined ? {} : { body: sent }),
+    ...(aborted ? { signal: aborted } : {}),
+  }).catch((error: unknown) => {
+    if (aborted?.aborted) throw error
+    throw new ApiError(0, 'UNREACHABLE', 'The server cannot be reached.')
+  })
+  if (response.ok) return response
+  const error = await errorOf(response)
+  if (error.status === 401) tokenProblem.value = token === null ? '' : 'This is not the admin token.'
+  throw error
+}
+
+/** One call whose answer is JSON. @throws ApiError */
+export async function call<T>(method: string, path: string, options?: CallOptions): Promise<T> {
+  const response = await open(method, path, options)
+  return (await response.json()) as T
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const text = await response.text()
+  try {
+    const { error } = JSON.parse(text) as Schemas['Error']
+    return new ApiError(response.status, error.code, error.message, error.details)
+  } catch {
+    return new ApiError(response.status, 'UNKNOWN', `The server answered ${response.status}.`)
+  }
+}

@@ -1,0 +1,150 @@
+import { useId, useState } from 'preact/hooks'
+import { call, type Schemas } from './api.ts'
+import { dayOf, distanceOf, momentOf, timeOf, wordsOf } from './format.ts'
+import { clockFrozen, clockNow, realNow, tellClock } from './live.ts'
+import { Empty, Problem, Tag } from './parts.tsx'
+import { linkTo } from './place.ts'
+import { inEnvironment, useAction, useApi } from './use-api.ts'
+
+type DueItem = Schemas['DueItem']
+
+const STEPS = [
+  ['1m', '+1 min'],
+  ['1h', '+1 h'],
+  ['1d', '+1 d'],
+] as const
+
+export function ClockView() {
+  const { busy, error, run } = useAction()
+  const due = useApi<Schemas['Due']>('/clock/due')
+  const { value: now } = clockNow
+  const frozen = clockFrozen.value
+  const change = (body: object): void =>
+    run(async () => {
+      tellClock(await call<Schemas['Clock']>('PUT', '/clock', { query: inEnvironment(), body }))
+      due.reload()
+    })
+  return (
+    <div class="page">
+      <div class="clock-face">
+        <div>
+          <p class="clock-time mono">{now === undefined ? '' : timeOf(now).slice(0, 8)}</p>
+          <p class="quiet">
+            {now === undefined ? '' : dayOf(now)} UTC{' '}
+            {frozen ? <Tag tone="info">frozen</Tag> : <Tag tone="success">running</Tag>}
+          </p>
+          <RealTime />
+        </div>
+        <div class="clock-buttons">
+          <div class="buttons">
+            <button type="button" class="primary" disabled={busy} onClick={() => change({ frozen: !frozen })}>
+              {frozen ? 'Run' : 'Freeze'}
+            </button>
+            {STEPS.map(([advance, text]) => (
+              <button key={advance} type="button" disabled={busy} onClick={() => change({ advance })}>
+                {text}
+              </button>
+            ))}
+          </div>
+          <SetClock busy={busy} change={change} />
+          <Problem error={error} />
+        </div>
+      </div>
+      <h2>What falls due next</h2>
+      <Problem error={due.error} />
+      {due.value && due.value.due.length === 0 ? (
+        <Empty title="Nothing falls due.">
+          <p>Access tokens, links, auth requests and bearer tokens stand here once there are some.</p>
+        </Empty>
+      ) : (
+        <DueList due={due.value?.due ?? []} busy={busy} jump={(at) => change({ now: at })} />
+      )}
+    </div>
+  )
+}
+
+function RealTime() {
+  const { value: real } = realNow
+  return (
+    <p class="quiet">
+      real time <span class="mono">{momentOf(real)}</span>
+    </p>
+  )
+}
+
+function SetClock({ busy, change }: { readonly busy: boolean; readonly change: (body: object) => void }) {
+  const id = useId()
+  const [text, setText] = useState('')
+  const { value: now } = clockNow
+  return (
+    <form
+      class="buttons"
+      onSubmit={(event) => {
+        event.preventDefault()
+        change({ now: /[zZ]$|[+-]\d\d:?\d\d$/.test(text) ? text : `${text.replace(' ', 'T')}Z` })
+      }}
+    >
+      <span class="choice">
+        <label for={id}>Set to (UTC)</label>
+        <input
+          id={id}
+          class="mono"
+          value={text}
+          placeholder={now === undefined ? '' : momentOf(now)}
+          onFocus={() => {
+            if (text === '' && now !== undefined) setText(momentOf(now))
+          }}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </span>
+      <button disabled={busy || text === ''}>Set</button>
+    </form>
+  )
+}
+
+/** A place of the dashboard that shows what falls due. */
+function placeOf({ kind, id }: DueItem): string | undefined {
+  if (kind === 'magic_link') return linkTo('links')
+  return kind === 'bearer_token' ? undefined : linkTo('accounts', id)
+}
+
+function DueList({
+  due,
+  busy,
+  jump,
+}: {
+  readonly due: readonly DueItem[]
+  readonly busy: boolean
+  readonly jump: (at: string) => void
+}) {
+  const { value: now = 0 } = clockNow
+  return (
+    <ol class="due">
+      {due.map((item, index) => {
+        const href = placeOf(item)
+        const isNewDay = dayOf(item.at) !== dayOf(due[index - 1]?.at ?? now)
+        return (
+          <li key={`${item.kind} ${item.id} ${item.at}`}>
+            <span class="due-when">
+              <span class="number">{distanceOf(Date.parse(item.at) - now)}</span>
+              <span class="quiet mono">{isNewDay ? momentOf(item.at) : timeOf(item.at).slice(0, 8)}</span>
+            </span>
+            <span class="due-what">
+              {href === undefined ? <strong>{item.subject}</strong> : <a href={href}>{item.subject}</a>} {item.effect}{' '}
+              <span class="quiet">{wordsOf(item.kind)}</span>
+            </span>
+            <button
+              type="button"
+              class="small"
+              disabled={busy}
+              aria-label={`Jump to ${momentOf(item.at)}, when ${item.subject}: ${item.effect}`}
+              onClick={() => jump(item.at)}
+            >
+              Jump there
+            </button>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}

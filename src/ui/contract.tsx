@@ -1,0 +1,265 @@
+import type { ComponentChildren } from 'preact'
+import { plural } from '../domain/text.ts'
+import { open, type Schemas } from './api.ts'
+import { saveAs } from './download.ts'
+import { environments } from './live.ts'
+import { Empty, Problem, Section, Tag } from './parts.tsx'
+import { ALL, environment, linkTo } from './place.ts'
+import { inEnvironment, useAction, useApi } from './use-api.ts'
+
+type Report = Schemas['ContractReport']
+type Findings = Report['environments'][number]
+type Finding = Findings['violations'][number]
+type Coverage = Schemas['CoverageReport']['total']
+type Reach = Coverage['operations'][number]['reach']
+
+const DOWNLOADS = [
+  ['html', 'HTML page', 'toolmock-report.html'],
+  ['junit', 'JUnit', 'toolmock-junit.xml'],
+  ['sarif', 'SARIF', 'toolmock.sarif'],
+  ['json', 'JSON', 'toolmock-contract.json'],
+] as const
+
+export function ContractView() {
+  const { value: report, error } = useApi<Report>('/contract')
+  const { value: coverage } = useApi<Schemas['CoverageReport']>('/coverage')
+  const download = useAction()
+  if (error) return <Problem error={error} />
+  if (!report) return <p class="page quiet">Reading…</p>
+  const { total, ok } = report
+  return (
+    <div class="page">
+      <div class={`verdict ${ok ? 'success' : 'error'}`} role="status">
+        <strong>{ok ? 'The contract is kept' : 'The contract is broken'}</strong>
+        <span>{countsOf(total)}</span>
+        <span class="space" />
+        <span class="buttons" role="group" aria-label="Downloads">
+          {DOWNLOADS.map(([format, text, file]) => (
+            <button
+              key={format}
+              type="button"
+              class="small"
+              disabled={download.busy}
+              onClick={() =>
+                download.run(async () => {
+                  const response = await open('GET', '/contract', { query: { ...inEnvironment(), format } })
+                  saveAs(await response.blob(), file)
+                })
+              }
+            >
+              {text}
+            </button>
+          ))}
+        </span>
+      </div>
+      <Problem error={download.error} />
+      {total.requests === 0 && total.unknown_paths.length === 0 && (
+        <Empty title="No request yet.">
+          <p>The verdict begins with the first request of a client.</p>
+        </Empty>
+      )}
+      {report.environments.map((findings) => (
+        <EnvironmentFindings key={findings.name} findings={findings} />
+      ))}
+      {coverage && <CoverageMatrix coverage={coverage.total} />}
+    </div>
+  )
+}
+
+/** What the report counts; nothing of what there is nothing of. */
+function countsOf({ requests, injected, violations, unknown_paths, unfired_rules, warnings }: Report['total']): string {
+  const counts: readonly (readonly [count: number, text: string])[] = [
+    [violations.length, plural(violations.length, 'violation')],
+    [unknown_paths.length, plural(unknown_paths.length, 'unknown path')],
+    [unfired_rules.length, `${plural(unfired_rules.length, 'rule')} never fired`],
+    [warnings.length, plural(warnings.length, 'warning')],
+    [injected, `${injected} answered by a scenario`],
+  ]
+  const found = counts.filter(([count]) => count > 0).map(([, text]) => text)
+  return [plural(requests, 'request'), ...found].join(' · ')
+}
+
+/** The findings of one environment: a test has one of its own. */
+function EnvironmentFindings({ findings }: { readonly findings: Findings }) {
+  const { name, violations, answer_violations, unknown_paths, warnings, unfired_rules, left_out } = findings
+  const label = environments.value.find((each) => each.name === name)?.label ?? null
+  const count = violations.length + answer_violations.length + unknown_paths.length + unfired_rules.length
+  if (count + warnings.length === 0 && environment.value === ALL) return null
+  return (
+    <Section
+      title={label ?? name}
+      note={count === 0 ? <Tag tone="success">kept</Tag> : <Tag tone="error">{plural(count, 'finding')}</Tag>}
+    >
+      <FindingTable title="Violations" tone="error" findings={violations} in={name} />
+      <FindingTable title="Defects of the mock" tone="error" findings={answer_violations} in={name} />
+      {unknown_paths.length > 0 && (
+        <Table title="Unknown paths" heads={['Request', 'Meant was probably', 'Times', 'Requests']}>
+          {unknown_paths.map(({ method, path, did_you_mean, count: times, requests }) => (
+            <tr key={method + path}>
+              <th scope="row" class="mono">
+                {method} {path}
+              </th>
+              <td class="mono">{did_you_mean ?? ''}</td>
+              <td class="number right">{times}</td>
+              <td>
+                <RequestLinks ids={requests} in={name} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {unfired_rules.length > 0 && (
+        <Table title="Rules that had to fire" heads={['Scenario', 'Rule', 'At', 'Matched']}>
+          {unfired_rules.map(({ scenario, rule, at, matched }) => (
+            <tr key={scenario + rule}>
+              <th scope="row">
+                <a href={linkTo('scenarios', scenario, { environment: name })}>{scenario}</a>
+              </th>
+              <td>{rule}</td>
+              <td>{at}</td>
+              <td class="number right">{matched}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <FindingTable title="Sent without effect" tone="warning" findings={warnings} in={name} />
+      {count + warnings.length === 0 && <p class="quiet">No finding.</p>}
+      {left_out > 0 && <p class="quiet">{plural(left_out, 'more finding')} were not kept.</p>}
+    </Section>
+  )
+}
+
+function FindingTable({
+  title,
+  tone,
+  findings,
+  in: name,
+}: {
+  readonly title: string
+  readonly tone: string
+  readonly findings: readonly Finding[]
+  readonly in: string
+}) {
+  if (findings.length === 0) return null
+  return (
+    <Table title={title} heads={['Operation', 'Where', 'Found', 'Allowed', 'Rule', 'Times', 'Requests']}>
+      {findings.map((finding) => (
+        <tr key={`${finding.operation} ${finding.path} ${finding.constraint} ${finding.found}`}>
+          <th scope="row">{finding.operation}</th>
+          <td class="mono">{finding.path}</td>
+          <td>{finding.found}</td>
+          <td>{finding.allowed}</td>
+          <td>
+            <Tag tone={tone}>{finding.constraint}</Tag> <span class="quiet">{finding.basis}</span>
+          </td>
+          <td class="number right">{finding.count}</td>
+          <td>
+            <RequestLinks ids={finding.requests} in={name} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function Table({
+  title,
+  heads,
+  children,
+}: {
+  readonly title: string
+  readonly heads: readonly string[]
+  readonly children: ComponentChildren
+}) {
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label={title}>
+      <table>
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head} scope="col" class={head === 'Times' || head === 'Matched' ? 'right' : ''}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  )
+}
+
+/** The first requests of a finding, by the place that shows them. */
+function RequestLinks({ ids, in: name }: { readonly ids: readonly string[]; readonly in: string }) {
+  return (
+    <span class="request-links">
+      {ids.slice(0, 3).map((id, index) => (
+        <a key={id} href={linkTo('timeline', id, { in: name })} aria-label={`Request ${id}`}>
+          {index + 1}
+        </a>
+      ))}
+    </span>
+  )
+}
+
+const REACH_TEXTS: { readonly [Name in Reach]: readonly [sign: string, text: string] } = {
+  driven: ['●', 'answered by the mock itself'],
+  injected_only: ['◐', 'only injected by scenarios'],
+  never: ['·', 'never answered'],
+}
+
+/** Which operation has answered with which status. */
+function CoverageMatrix({ coverage }: { readonly coverage: Coverage }) {
+  const statuses = [
+    ...new Set(coverage.operations.flatMap(({ statuses: each }) => each.map(({ status }) => status))),
+  ].sort((a, b) => a - b)
+  const { operations, statuses: counts } = coverage.summary
+  return (
+    <Section
+      title="Coverage"
+      note={`${operations.driven} of ${operations.total} operations, ${counts.driven} of ${counts.total} answers`}
+    >
+      <p class="quiet legend">
+        {Object.values(REACH_TEXTS).map(([sign, text]) => (
+          <span key={sign}>
+            <span aria-hidden="true">{sign}</span> {text}
+          </span>
+        ))}
+      </p>
+      <div class="scroll-x" tabIndex={0} role="region" aria-label="Coverage">
+        <table class="matrix">
+          <thead>
+            <tr>
+              <th scope="col">Operation</th>
+              {statuses.map((status) => (
+                <th key={status} scope="col" class="number">
+                  {status}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {coverage.operations.map((operation) => (
+              <tr key={operation.operation}>
+                <th scope="row">{operation.operation}</th>
+                {statuses.map((status) => {
+                  const cell = operation.statuses.find((each) => each.status === status)
+                  if (!cell) return <td key={status} />
+                  const [sign, text] = REACH_TEXTS[cell.reach]
+                  const title = `${plural(cell.answers, 'answer')}, ${cell.injected} injected: ${text}`
+                  return (
+                    <td key={status} class={`reach ${cell.reach}`} title={title}>
+                      <span aria-hidden="true">{sign}</span>
+                      <span class="visually-hidden">{text}</span>
+                    </td>
+                  )
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  )
+}

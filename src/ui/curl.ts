@@ -1,0 +1,43 @@
+import { shellQuote } from '../domain/text.ts'
+import type { Request } from './api.ts'
+
+/** Headers that curl sends by itself, or that belong to a connection. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'accept-encoding',
+  'transfer-encoding',
+  'user-agent',
+  'x-request-id',
+  'expect',
+])
+
+/** Masked secrets cannot be sent again: they become variables of the shell, which the reader sets. */
+const VARIABLES: Readonly<Record<string, string>> = { authorization: 'Authorization: Bearer $TOOLMOCK_TOKEN' }
+
+/** A request as a command that sends it again. `base` is the address of the server, without a slash at its end. */
+export function curlOf({ method, path, query, request: { headers, body } }: Request, base: string): string {
+  const url = `${base}${path}${searchOf(query)}`
+  const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${shellQuote(url)}`]
+  for (const [name, value] of Object.entries(headers)) {
+    const variable = VARIABLES[name]
+    if (variable !== undefined) parts.push(`-H "${variable}"`)
+    else if (!LEFT_OUT.has(name)) parts.push(`-H ${shellQuote(`${name}: ${value}`)}`)
+  }
+  const isForm = headers['content-type']?.includes('x-www-form-urlencoded') ?? false
+  if (isForm && typeof body === 'object' && body !== null) {
+    for (const [name, value] of Object.entries(body))
+      parts.push(`--data-urlencode ${shellQuote(`${name}=${String(value)}`)}`)
+  } else if (body !== null && body !== undefined) {
+    parts.push(`--data-raw ${shellQuote(typeof body === 'string' ? body : JSON.stringify(body))}`)
+  }
+  return parts.join(' \\\n  ')
+}
+
+function searchOf(query: Request['query']): string {
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
+    (Array.isArray(value) ? (value as readonly string[]) : [value as string]).map((each) => [name, each]),
+  )
+  return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters).toString()}`
+}

@@ -1,0 +1,25 @@
+import type { TimelineEntry } from './api.ts'
+import { ALL, environment, go, place } from './place.ts'
+
+/** Whether somebody was answered; moves of the clock and other control calls are no answers. */
+export function isAnswered({ kind }: Pick<TimelineEntry, 'kind'>): boolean {
+  return kind === 'request' || kind === 'page'
+}
+
+export function titleOf(entry: TimelineEntry): string {
+  if (!isAnswered(entry)) return entry.path
+  return entry.tool ?? entry.operation ?? `${entry.method} ${entry.path}`
+}
+
+/** Opens the story of an entry beside the timeline. */
+export function show(entry: TimelineEntry): void {
+  const { parameters } = place.value
+  // With all environments shown, the address says which one the request is in.
+  go('timeline', entry.id, { ...parameters, ...(environment.value === ALL ? { in: entry.environment } : {}) })
+}
+
+/** Closes it. */
+export function close(): void {
+  const { parameters } = place.value
+  go('timeline', '', { ...parameters, in: '' })
+}

@@ -1,0 +1,52 @@
+import type { Request } from './api.ts'
+
+/** What can go wrong with the next request of a kind, and what it is called. */
+export const FAILURES = {
+  unauthorized: '401 unauthorized',
+  rate_limited: '429 too many requests',
+  server_error: '500 server error',
+  gateway_timeout: '504 gateway timeout',
+  timeout: 'no answer ever',
+  expired_token: 'expired access token',
+} as const
+export type Failure = keyof typeof FAILURES
+
+const FAULTS: { readonly [Name in Failure]: object } = {
+  unauthorized: { respond: { status: 401 } },
+  rate_limited: { respond: { status: 429, headers: { 'Retry-After': '1' } } },
+  server_error: { respond: { status: 500 } },
+  gateway_timeout: { respond: { status: 504 } },
+  timeout: { timeout: {} },
+  expired_token: { expire_access_token: {} },
+}
+
+/** The failures that make sense for a request; none for what was no request of an operation. */
+export function failuresOf({ operation, account }: Pick<Request, 'operation' | 'account'>): Failure[] {
+  if (operation === null) return []
+  const all = Object.keys(FAILURES) as Failure[]
+  return account !== null && operation === 'execute_tool' ? all : all.filter((each) => each !== 'expired_token')
+}
+
+interface FailureScenario {
+  readonly name: string
+  readonly description: string
+  readonly rules: readonly object[]
+}
+
+/** The scenario that lets the next request like this one fail. Its rule need not fire: it is for looking, not for a test. */
+export function failureScenario(
+  { operation, account, tool }: Pick<Request, 'operation' | 'account' | 'tool'>,
+  failure: Failure,
+): FailureScenario {
+  const on = {
+    operation: operation ?? '',
+    ...(tool === null ? {} : { tool }),
+    ...(account === null ? {} : { account: { id: account } }),
+  }
+  const what = tool ?? operation ?? ''
+  return {
+    name: `next-${(operation ?? '').replaceAll('_', '-')}-${failure.replaceAll('_', '-')}`,
+    description: `The next ${what} fails: ${FAILURES[failure]}.`,
+    rules: [{ name: `next ${what}`, at: 'service', on, when: { first: 1 }, do: [FAULTS[failure]], must_fire: false }],
+  }
+}

@@ -1,0 +1,73 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+
+/** One member of a tool's input, as a form asks for it. */
+export interface InputField {
+  readonly name: string
+  readonly kind: 'text' | 'number' | 'boolean' | 'json'
+  readonly required: boolean
+  readonly description: string
+  /** The values that the schema allows, where it lists them. */
+  readonly choices?: readonly string[]
+}
+
+/** The whole input as JSON, for schemas that name no members. */
+const WHOLE: InputField = {
+  name: 'input',
+  kind: 'json',
+  required: false,
+  description: 'The whole input as one JSON object.',
+}
+
+/** The fields of a form for an input of this JSON Schema. The mock checks the input: the form need not know every keyword. */
+export function fieldsOf(schema: Readonly<Record<string, unknown>>): InputField[] {
+  const { properties, required } = schema as JsonObject
+  if (!isJsonObject(properties) || Object.keys(properties).length === 0) return properties === undefined ? [WHOLE] : []
+  const needed = Array.isArray(required) ? required : []
+  return Object.entries(properties).map(([name, member]) => {
+    const { type, description, enum: values } = isJsonObject(member) ? member : ({} as JsonObject)
+    const kind = kindOf(type)
+    const listed = Array.isArray(values) ? values.map(String) : kind === 'boolean' ? ['true', 'false'] : undefined
+    return {
+      name,
+      kind,
+      required: needed.includes(name),
+      description: typeof description === 'string' ? description : '',
+      ...(listed ? { choices: listed } : {}),
+    }
+  })
+}
+
+function kindOf(type: JsonValue | undefined): InputField['kind'] {
+  if (type === 'string') return 'text'
+  if (type === 'number' || type === 'integer') return 'number'
+  return type === 'boolean' ? 'boolean' : 'json'
+}
+
+/** The input that was entered. What is empty is left out: whether it is needed, the mock says. */
+export function inputOf(
+  fields: readonly InputField[],
+  values: Readonly<Record<string, string>>,
+): { readonly input: JsonObject; readonly problem?: string } {
+  const input = new Map<string, JsonValue>()
+  for (const { name, kind } of fields) {
+    const text = values[name] ?? ''
+    if (text === '') continue
+    const value = kind === 'text' ? text : parsed(text)
+    if (value === undefined && kind === 'json') return { input: {}, problem: `${name} is not valid JSON.` }
+    // A number that is none is sent as the text it is, so that the refusal of the mock can be seen.
+    input.set(name, value ?? text)
+  }
+  const [only] = fields
+  const whole = only === WHOLE ? input.get(WHOLE.name) : undefined
+  if (only === WHOLE && whole !== undefined && !isJsonObject(whole))
+    return { input: {}, problem: 'The input is no JSON object.' }
+  return { input: isJsonObject(whole) ? whole : Object.fromEntries(input) }
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,178 @@
+import { useId, useState } from 'preact/hooks'
+import { call, type Schemas } from './api.ts'
+import { distanceOf } from './format.ts'
+import { clockNow } from './live.ts'
+import { CopyButton, Empty, Problem, Tag } from './parts.tsx'
+import { adjust, place } from './place.ts'
+import { inEnvironment, useAction, useApi } from './use-api.ts'
+
+type Link = Schemas['Link']
+type Connector = Schemas['Connectors']['connectors'][number]
+
+export function LinksView() {
+  const { value, error, reload } = useApi<Schemas['Links']>('/links')
+  const connectors = useApi<Schemas['Connectors']>('/connectors').value?.connectors ?? []
+  return (
+    <div class="page">
+      <NewLink connectors={connectors} created={reload} />
+      <h2>Open links</h2>
+      <Problem error={error} />
+      {value && value.links.length === 0 && (
+        <Empty title="No link is open.">
+          <p>A client asks for one to connect an account. Create one above to try it.</p>
+        </Empty>
+      )}
+      <ul class="cards">
+        {value?.links.map((link) => (
+          <LinkCard
+            key={link.id}
+            link={link}
+            people={connectors.find(({ connector }) => connector === link.connector)?.people ?? []}
+            done={reload}
+          />
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** A link for an account, which is created where there is none. */
+function NewLink({ connectors, created }: { readonly connectors: readonly Connector[]; readonly created: () => void }) {
+  const id = useId()
+  const { connector = '', identifier = '' } = place.value.parameters
+  const [verifyUrl, setVerifyUrl] = useState('')
+  const { busy, error, run } = useAction()
+  const chosen = connector === '' ? (connectors[0]?.connector ?? '') : connector
+  const people = connectors.find((each) => each.connector === chosen)?.people ?? []
+  const create = (): void =>
+    run(async () => {
+      const body = { connector: chosen, identifier, ...(verifyUrl === '' ? {} : { user_verify_url: verifyUrl }) }
+      await call('POST', '/links', { query: inEnvironment(), body })
+      adjust({ identifier: '' })
+      created()
+    })
+  return (
+    <form
+      class="row-form"
+      aria-label="New link"
+      onSubmit={(event) => {
+        event.preventDefault()
+        create()
+      }}
+    >
+      <div class="field">
+        <label for={`${id}-connector`}>Connector</label>
+        <select
+          id={`${id}-connector`}
+          value={chosen}
+          onChange={(event) => adjust({ connector: event.currentTarget.value })}
+        >
+          {connectors.map(({ connector: name, display_name }) => (
+            <option key={name} value={name}>
+              {display_name === name ? name : `${display_name} (${name})`}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div class="field">
+        <label for={`${id}-identifier`}>Identifier of the account</label>
+        <input
+          id={`${id}-identifier`}
+          list={`${id}-people`}
+          value={identifier}
+          autocomplete="off"
+          placeholder={people[0] ?? 'ada@example.com'}
+          onInput={(event) => adjust({ identifier: event.currentTarget.value })}
+        />
+        <datalist id={`${id}-people`}>
+          {people.map((person) => (
+            <option key={person} value={person} />
+          ))}
+        </datalist>
+      </div>
+      <div class="field">
+        <label for={`${id}-verify`}>
+          Verify URL <span class="quiet">optional</span>
+        </label>
+        <input
+          id={`${id}-verify`}
+          type="url"
+          value={verifyUrl}
+          autocomplete="off"
+          placeholder="http://localhost:3000/verified"
+          onInput={(event) => setVerifyUrl(event.currentTarget.value)}
+        />
+      </div>
+      <button class="primary" disabled={busy || identifier === '' || chosen === ''}>
+        Create link
+      </button>
+      <Problem error={error} />
+    </form>
+  )
+}
+
+function LinkCard({
+  link,
+  people,
+  done,
+}: {
+  readonly link: Link
+  readonly people: readonly string[]
+  readonly done: () => void
+}) {
+  const id = useId()
+  const { busy, error, run } = useAction()
+  const [as, setAs] = useState('')
+  const [redirect, setRedirect] = useState('')
+  const { value: now } = clockNow
+  const complete = (decision: 'approve' | 'deny'): void =>
+    run(async () => {
+      const body = { decision, ...(decision === 'approve' && as !== '' ? { as } : {}) }
+      const path = `/links/${encodeURIComponent(link.id)}/complete`
+      const answer = await call<Schemas['Redirect']>('POST', path, { query: inEnvironment(), body })
+      setRedirect(answer.redirect_url)
+      done()
+    })
+  return (
+    <li class="card">
+      <p class="card-title">
+        <strong>{link.identifier}</strong> <span class="quiet">at {link.connector}</span>{' '}
+        {now !== undefined && <Tag>stops working {distanceOf(Date.parse(link.expiry) - now)}</Tag>}
+      </p>
+      <div class="buttons">
+        <span class="choice">
+          <label for={id}>Sign in as</label>
+          <input
+            id={id}
+            list={`${id}-people`}
+            value={as}
+            autocomplete="off"
+            placeholder={people.includes(link.identifier) ? link.identifier : (people[0] ?? link.identifier)}
+            onInput={(event) => setAs(event.currentTarget.value)}
+          />
+          <datalist id={`${id}-people`}>
+            {people.map((person) => (
+              <option key={person} value={person} />
+            ))}
+          </datalist>
+        </span>
+        <button type="button" class="small primary" disabled={busy} onClick={() => complete('approve')}>
+          Approve
+        </button>
+        <button type="button" class="small" disabled={busy} onClick={() => complete('deny')}>
+          Deny
+        </button>
+        <a class="button small" href={link.link} target="_blank" rel="noreferrer">
+          Open
+        </a>
+        <CopyButton text={() => link.link} label="Copy link" />
+      </div>
+      {redirect !== '' && (
+        <p role="status">
+          The browser would go to <code>{redirect}</code>.
+        </p>
+      )}
+      <Problem error={error} />
+    </li>
+  )
+}

@@ -1,0 +1,236 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { quote } from '../domain/text.ts'
+import type { ApiError } from './api.ts'
+import { toneOf } from './format.ts'
+
+/** The status of an answer; 0 stands for a connection that ended without one. */
+export function Status({ status }: { readonly status: number }) {
+  return <span class={`status ${toneOf(status)}`}>{status === 0 ? 'none' : status}</span>
+}
+
+/** A state or a mark in a word; `tone` colours what the word says. */
+export function Tag({ children, tone = '' }: { readonly children: ComponentChildren; readonly tone?: string }) {
+  return <span class={`tag ${tone}`}>{children}</span>
+}
+
+/** What went wrong, and where the server says it. */
+export function Problem({ error }: { readonly error: ApiError | undefined }) {
+  if (!error) return null
+  return (
+    <p class="problem" role="alert">
+      {error.message}
+    </p>
+  )
+}
+
+/** What is there when nothing is: what to do first. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children}
+    </div>
+  )
+}
+
+/** A command to be copied into a shell. */
+export function Command({ text }: { readonly text: string }) {
+  return (
+    <div class="command">
+      <pre tabIndex={0}>{text}</pre>
+      <CopyButton text={() => text} />
+    </div>
+  )
+}
+
+/** Copies a text, and says so. */
+export function CopyButton({ text, label = 'Copy' }: { readonly text: () => string; readonly label?: string }) {
+  const [copied, setCopied] = useState(false)
+  const copy = (): void => {
+    void navigator.clipboard.writeText(text()).then(() => {
+      setCopied(true)
+      setTimeout(() => setCopied(false), 1500)
+    })
+  }
+  return (
+    <button type="button" class="small" onClick={copy}>
+      <span aria-live="polite">{copied ? 'Copied' : label}</span>
+    </button>
+  )
+}
+
+/** A part of a view that can be folded. */
+export function Section({
+  title,
+  children,
+  open = true,
+  note,
+}: {
+  readonly title: string
+  readonly children: ComponentChildren
+  readonly open?: boolean
+  readonly note?: ComponentChildren
+}) {
+  return (
+    <details class="section" open={open}>
+      <summary>
+        <h3>{title}</h3>
+        {note !== undefined && <span class="quiet">{note}</span>}
+      </summary>
+      <div class="section-body">{children}</div>
+    </details>
+  )
+}
+
+/** A labelled choice in a row of controls. */
+export function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly (readonly [value: string, text: string])[]
+  readonly onChange: (value: string) => void
+}) {
+  const id = useId()
+  return (
+    <span class="choice">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </span>
+  )
+}
+
+/** A modal dialog; Escape and a click beside it close it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    dialog.current?.showModal()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === event.currentTarget) event.currentTarget.close()
+      }}
+    >
+      <div class="dialog">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="small" onClick={() => dialog.current?.close()}>
+            Close
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+/** A JSON value, its objects and lists foldable below the first level. */
+export function Json({ value }: { readonly value: unknown }) {
+  if (value === null) return <p class="quiet">none</p>
+  if (typeof value === 'string') {
+    return (
+      <pre class="json" tabIndex={0}>
+        {value}
+      </pre>
+    )
+  }
+  return (
+    <div class="json" tabIndex={0} role="group" aria-label="JSON">
+      <JsonNode value={value} depth={0} />
+    </div>
+  )
+}
+
+/** Longer lists and texts start folded. */
+const UNFOLDED = 3
+const LONG = 40
+
+function JsonNode({
+  value,
+  name,
+  depth,
+}: {
+  readonly value: unknown
+  readonly name?: string
+  readonly depth: number
+}): JSX.Element {
+  const label = name === undefined ? null : <span class="json-name">{name}: </span>
+  if (typeof value !== 'object' || value === null) {
+    return (
+      <div class="json-line">
+        {label}
+        <span class={`json-${value === null ? 'null' : typeof value}`}>
+          {typeof value === 'string' ? quote(value, 20_000) : String(value)}
+        </span>
+      </div>
+    )
+  }
+  const isList = Array.isArray(value)
+  const members: [string, unknown][] = Object.entries(value)
+  const [start, end] = isList ? ['[', ']'] : ['{', '}']
+  if (members.length === 0) {
+    return (
+      <div class="json-line">
+        {label}
+        <span class="quiet">
+          {start}
+          {end}
+        </span>
+      </div>
+    )
+  }
+  const inner = members.map(([key, inside]) => (
+    <JsonNode key={key} value={inside} {...(isList ? {} : { name: key })} depth={depth + 1} />
+  ))
+  if (depth === 0) return <>{inner}</>
+  return (
+    <details open={depth < UNFOLDED && members.length <= LONG}>
+      <summary>
+        {label}
+        <span class="quiet">
+          {start}
+          {members.length}
+          {end}
+        </span>
+      </summary>
+      <div class="json-inner">{inner}</div>
+    </details>
+  )
+}
+
+/** Names and values, aligned. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

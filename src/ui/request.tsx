@@ -1,0 +1,262 @@
+import { useState } from 'preact/hooks'
+import { call, type Explanation, type Request, type Scenario } from './api.ts'
+import { close, isAnswered } from './entry.ts'
+import { curlOf } from './curl.ts'
+import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
+import { momentOf, timeOf, tookOf } from './format.ts'
+import { CopyButton, Empty, Facts, Json, Problem, Section, Status, Tag } from './parts.tsx'
+import { environment, linkTo, place } from './place.ts'
+import { storyOf, type Lane, type Step } from './story.ts'
+import { useAction, useApi } from './use-api.ts'
+
+/** The whole story of one request. */
+export function RequestDetail({ id }: { readonly id: string }) {
+  const where = { environment: place.value.parameters['in'] ?? environment.value }
+  const path = `/requests/${encodeURIComponent(id)}`
+  const { value, error } = useApi<{ request: Request }>(path, where)
+  const explanation = useApi<Explanation>(`${path}/explain`, where)
+  const request = value?.request
+  return (
+    <section class="detail" aria-label="Request">
+      <header class="detail-head">
+        <div class="detail-title">
+          {request && isAnswered(request) && <Status status={request.status} />}
+          <h2>{request ? (request.tool ?? request.operation ?? request.path) : 'Request'}</h2>
+        </div>
+        <button type="button" class="small" onClick={close}>
+          Close
+        </button>
+      </header>
+      {request ? (
+        <Story request={request} explanation={explanation.value} where={where} />
+      ) : error ? (
+        <Empty title="This request is no longer in the journal.">
+          <p>{error.message}</p>
+        </Empty>
+      ) : (
+        <p class="quiet">Reading…</p>
+      )}
+    </section>
+  )
+}
+
+function Story({
+  request,
+  explanation,
+  where,
+}: {
+  readonly request: Request
+  readonly explanation: Explanation | undefined
+  readonly where: { readonly environment: string }
+}) {
+  const base = new URL('..', location.href).href.replace(/\/$/, '')
+  const { account_state: account } = request
+  return (
+    <div class="detail-body">
+      {explanation && isAnswered(request) && <Why explanation={explanation} />}
+      {request.operation !== null && <NextTime request={request} where={where} />}
+      <Section title="What took place">
+        <Sequence steps={storyOf(request)} />
+      </Section>
+      {request.violations.length > 0 && (
+        <Section title="Where it broke the contract">
+          <Violations violations={request.violations} basis={explanation?.basis ?? null} />
+        </Section>
+      )}
+      {request.warnings.length > 0 && (
+        <Section title="Sent without effect">
+          <ul class="plain">
+            {request.warnings.map(({ field, description }) => (
+              <li key={field + description}>
+                <code>{field}</code> {description}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      {request.response_violations.length > 0 && (
+        <Section title="A defect of the mock: its answer breaks the contract">
+          <Violations violations={request.response_violations} basis={null} />
+        </Section>
+      )}
+      <Section title="Facts">
+        <Facts
+          facts={[
+            ['Request id', <code>{request.id}</code>],
+            ["Mock's time", <span class="mono">{`${momentOf(request.at)}.${timeOf(request.at).slice(9)}`}</span>],
+            ['Real time', <span class="mono">{momentOf(request.real_at)}</span>],
+            ...(isAnswered(request) ? [['Took', tookOf(request.duration_ms)] as const] : []),
+            ...(request.client === null ? [] : [['Client', <code>{request.client}</code>] as const]),
+            ...(account
+              ? [
+                  [
+                    'Account',
+                    <>
+                      <a href={linkTo('accounts', account.id, where)}>{account.identifier}</a> at {account.connector},{' '}
+                      {account.status}
+                    </>,
+                  ] as const,
+                ]
+              : []),
+            ...(request.execution === null ? [] : [['Execution', <code>{request.execution}</code>] as const]),
+            ...(request.agent_run_id === null ? [] : [['Agent run', <code>{request.agent_run_id}</code>] as const]),
+            ...(request.did_you_mean === null
+              ? []
+              : [['Meant was probably', <code>{request.did_you_mean}</code>] as const]),
+            ...(request.failure === null ? [] : [['Failure', request.failure] as const]),
+            ['Environment', request.environment],
+          ]}
+        />
+      </Section>
+      {isAnswered(request) && (
+        <>
+          <Section title="Request" note={<CopyButton label="Copy as curl" text={() => curlOf(request, base)} />}>
+            <p class="mono address">
+              {request.method} {request.path}
+            </p>
+            {Object.keys(request.query).length > 0 && <Json value={request.query} />}
+            <Headers headers={request.request.headers} />
+            <Body message={request.request} />
+          </Section>
+          <Section title="Answer">
+            <Headers headers={request.response.headers} />
+            <Body message={request.response} />
+          </Section>
+        </>
+      )}
+    </div>
+  )
+}
+
+function Why({ explanation }: { readonly explanation: Explanation }) {
+  const { summary, because, basis, facts, advice, decided_by } = explanation
+  return (
+    <Section title="Why" note={`decided by ${decided_by.replaceAll('_', ' ')}`}>
+      <p>{summary}</p>
+      <p>
+        {because} {basis !== null && <Tag>{basis}</Tag>}
+      </p>
+      {facts.length > 0 && (
+        <ul class="plain">
+          {facts.map((fact) => (
+            <li key={fact}>{fact}</li>
+          ))}
+        </ul>
+      )}
+      {advice.length > 0 && (
+        <ul class="plain advice" aria-label="What to do">
+          {advice.map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  )
+}
+
+/** Lets the next request of this kind fail. */
+function NextTime({ request, where }: { readonly request: Request; readonly where: { readonly environment: string } }) {
+  const { busy, error, run } = useAction()
+  const [armed, setArmed] = useState<Scenario | undefined>(undefined)
+  const start = (failure: Failure): void =>
+    run(async () => {
+      const scenario = failureScenario(request, failure)
+      const path = `/scenarios/${scenario.name}`
+      await call('PUT', path, { query: where, body: scenario })
+      setArmed((await call<{ scenario: Scenario }>('POST', `${path}/start`, { query: where })).scenario)
+    })
+  const stop = (name: string): void =>
+    run(async () => {
+      await call('POST', `/scenarios/${name}/stop`, { query: where })
+      setArmed(undefined)
+    })
+  return (
+    <Section title="Fail this next time">
+      {armed ? (
+        <p class="armed" role="status">
+          {armed.description} The scenario <a href={linkTo('scenarios', armed.name, where)}>{armed.name}</a> runs.{' '}
+          <button type="button" class="small" disabled={busy} onClick={() => stop(armed.name)}>
+            Stop it
+          </button>
+        </p>
+      ) : (
+        <div class="buttons">
+          {failuresOf(request).map((failure) => (
+            <button key={failure} type="button" class="small" disabled={busy} onClick={() => start(failure)}>
+              {FAILURES[failure]}
+            </button>
+          ))}
+        </div>
+      )}
+      <Problem error={error} />
+    </Section>
+  )
+}
+
+const LANES: readonly Lane[] = ['caller', 'service', 'third party']
+
+/** The steps as arrows between three lanes. To a screen reader it is a list of sentences. */
+function Sequence({ steps }: { readonly steps: readonly Step[] }) {
+  return (
+    <div class="sequence">
+      <div class="lanes" aria-hidden="true">
+        {LANES.map((lane) => (
+          <span key={lane}>{lane}</span>
+        ))}
+      </div>
+      <ol>
+        {steps.map((step, index) => {
+          const [from, to] = [LANES.indexOf(step.from), LANES.indexOf(step.to)]
+          const direction = from === to ? 'within' : from < to ? 'right' : 'left'
+          return (
+            <li key={index} class={`step ${direction} lane-${Math.min(from, to)} ${step.tone ?? ''}`}>
+              <span class="visually-hidden">{from === to ? `${step.from}: ` : `${step.from} to ${step.to}: `}</span>
+              <span class="step-text">{step.text}</span>
+              {direction !== 'within' && <span class="arrow" aria-hidden="true" />}
+              {step.detail !== undefined && <span class="step-detail quiet">{step.detail}</span>}
+            </li>
+          )
+        })}
+      </ol>
+    </div>
+  )
+}
+
+function Violations({
+  violations,
+  basis,
+}: {
+  readonly violations: Request['violations']
+  readonly basis: string | null
+}) {
+  return (
+    <ul class="plain">
+      {violations.map(({ field, description, constraint }) => (
+        <li key={field + description}>
+          <code>{field}</code> {description} <Tag tone="error">{constraint}</Tag> {basis !== null && <Tag>{basis}</Tag>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
+  const entries = Object.entries(headers)
+  if (entries.length === 0) return null
+  return (
+    <details class="headers">
+      <summary>{entries.length === 1 ? '1 header' : `${entries.length} headers`}</summary>
+      <Facts facts={entries.map(([name, value]) => [name, <span class="mono">{value}</span>])} />
+    </details>
+  )
+}
+
+function Body({ message }: { readonly message: Request['request'] }) {
+  const { body, truncated } = message
+  return (
+    <>
+      {body === null ? <p class="quiet">no body</p> : <Json value={body} />}
+      {truncated !== undefined && <p class="quiet">{truncated}</p>}
+    </>
+  )
+}

@@ -1,0 +1,315 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { call, type Scenario, type Schemas } from './api.ts'
+import { Empty, Problem, Section, Tag } from './parts.tsx'
+import { go, linkTo, place } from './place.ts'
+import { inEnvironment, useAction, useApi } from './use-api.ts'
+import { useWalk } from './walk.ts'
+
+/** What the address says for a scenario that is not there yet. */
+const NEW = 'new scenario'
+
+const STARTER = `name: my-scenario
+description: The next tool call is refused once.
+rules:
+  - name: refused once
+    at: service
+    on: { operation: execute_tool }
+    when: { first: 1 }
+    do: [{ respond: { status: 429, headers: { Retry-After: 1 } } }]
+    must_fire: false
+`
+
+export function ScenariosView() {
+  const { id } = place.value
+  const { value, error, reload } = useApi<Schemas['Scenarios']>('/scenarios')
+  const scenarios = [...(value?.scenarios ?? [])].sort((a, b) => rank(a) - rank(b))
+  useWalk(scenarios.length, () => go('scenarios'))
+  return (
+    <div class={`split ${id === '' ? '' : 'opened'}`}>
+      <div class="list-side">
+        <div class="controls">
+          <a class="button small" href={linkTo('scenarios', NEW)}>
+            New scenario
+          </a>
+          <span class="space" />
+          <span class="quiet count">
+            {scenarios.filter(({ running }) => running).length} of {scenarios.length} running
+          </span>
+        </div>
+        <Problem error={error} />
+        <div class="scroll" tabIndex={0} role="region" aria-label="Scenarios">
+          <ul class="scenarios">
+            {scenarios.map((scenario, row) => (
+              <ScenarioLine
+                key={scenario.name}
+                scenario={scenario}
+                row={row}
+                isOpen={scenario.name === id}
+                changed={reload}
+              />
+            ))}
+          </ul>
+        </div>
+      </div>
+      {id !== '' && <ScenarioDetail key={id} name={id} changed={reload} />}
+    </div>
+  )
+}
+
+/** Those that run come first, then those that ran, then those that only could. */
+function rank({ running, started }: Scenario): number {
+  if (running) return 0
+  return started ? 1 : 2
+}
+
+function ScenarioLine({
+  scenario,
+  row,
+  isOpen,
+  changed,
+}: {
+  readonly scenario: Scenario
+  readonly row: number
+  readonly isOpen: boolean
+  readonly changed: () => void
+}) {
+  const { name, description, running, started, state, rules } = scenario
+  return (
+    <li class={isOpen ? 'open' : ''}>
+      <div class="scenario-head">
+        <a href={linkTo('scenarios', name)} data-row={row} aria-current={isOpen ? 'true' : undefined}>
+          {name}
+        </a>
+        {running && <Tag tone="success">running</Tag>}
+        {running && state !== null && state !== '' && <Tag tone="info">state {state}</Tag>}
+        {!running && started && <Tag>stopped</Tag>}
+        <span class="space" />
+        <StartStop scenario={scenario} changed={changed} />
+      </div>
+      <p class="quiet">{description}</p>
+      {started && <Rules rules={rules} />}
+    </li>
+  )
+}
+
+function StartStop({
+  scenario: { name, running },
+  changed,
+}: {
+  readonly scenario: Scenario
+  readonly changed: () => void
+}) {
+  const { busy, error, run } = useAction()
+  const send = (verb: 'start' | 'stop'): void =>
+    run(async () => {
+      await call('POST', `/scenarios/${encodeURIComponent(name)}/${verb}`, { query: inEnvironment() })
+      changed()
+    })
+  return (
+    <>
+      <button
+        type="button"
+        class="small"
+        disabled={busy}
+        aria-label={`${running ? 'Start anew' : 'Start'} ${name}`}
+        onClick={() => send('start')}
+      >
+        {running ? 'Start anew' : 'Start'}
+      </button>
+      {running && (
+        <button type="button" class="small" disabled={busy} aria-label={`Stop ${name}`} onClick={() => send('stop')}>
+          Stop
+        </button>
+      )}
+      <Problem error={error} />
+    </>
+  )
+}
+
+function Rules({ rules }: { readonly rules: Scenario['rules'] }) {
+  return (
+    <table class="rules">
+      <thead>
+        <tr>
+          <th scope="col">Rule</th>
+          <th scope="col">At</th>
+          <th scope="col">What it does</th>
+          <th scope="col" class="right">
+            Matched
+          </th>
+          <th scope="col" class="right">
+            Fired
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rules.map(({ name, at, sentence, matched, hits, must_fire }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td class="quiet">{at.replaceAll('_', ' ')}</td>
+            <td>{sentence}</td>
+            <td class="number right">{matched}</td>
+            <td class="number right">
+              {hits}
+              {must_fire && hits === 0 && <span class="quiet"> must fire</span>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function ScenarioDetail({ name, changed }: { readonly name: string; readonly changed: () => void }) {
+  const isNew = name === NEW
+  const { value, error } = useApi<Schemas['ScenarioWithDocument']>(
+    isNew ? null : `/scenarios/${encodeURIComponent(name)}`,
+  )
+  const scenario = value?.scenario
+  return (
+    <section class="detail" aria-label="Scenario">
+      <header class="detail-head">
+        <div class="detail-title">
+          <h2>{isNew ? 'New scenario' : name}</h2>
+          {scenario?.running && <Tag tone="success">running</Tag>}
+        </div>
+        <button type="button" class="small" onClick={() => go('scenarios')}>
+          Close
+        </button>
+      </header>
+      {error ? (
+        <Empty title="There is no such scenario.">
+          <p>{error.message}</p>
+        </Empty>
+      ) : isNew || value ? (
+        <div class="detail-body">
+          {scenario && (
+            <Section title="Rules">
+              <Rules rules={scenario.rules} />
+            </Section>
+          )}
+          <Section title="Document">
+            {isNew || value?.document !== null ? (
+              <Editor key={isNew ? NEW : name} text={isNew ? STARTER : (value?.document ?? '')} changed={changed} />
+            ) : (
+              <p class="quiet">An earlier version has stored this scenario, without the text of its document.</p>
+            )}
+          </Section>
+        </div>
+      ) : (
+        <p class="quiet">Reading…</p>
+      )}
+    </section>
+  )
+}
+
+type Found = Schemas['DocumentProblem']
+
+/** How long the server is not asked after a letter was typed. */
+const QUIET_MS = 250
+
+/** A text field with line numbers; the server checks what is typed, and its problems stand beside their lines. */
+function Editor({ text: given, changed }: { readonly text: string; readonly changed: () => void }) {
+  const id = useId()
+  const [text, setText] = useState(given)
+  const [problems, setProblems] = useState<readonly Found[] | undefined>(undefined)
+  const { busy, error, run } = useAction()
+  const area = useRef<HTMLTextAreaElement>(null)
+  const gutter = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const stop = new AbortController()
+    const timer = setTimeout(() => {
+      void call<Schemas['Validation']>('POST', '/validate', {
+        query: inEnvironment(),
+        document: text,
+        signal: stop.signal,
+      }).then(
+        ({ kind, problems: found }) =>
+          setProblems(kind === 'scenario' ? found : [...found, ...notScenario(kind, found)]),
+        () => undefined,
+      )
+    }, QUIET_MS)
+    return () => {
+      clearTimeout(timer)
+      stop.abort()
+    }
+  }, [text])
+  const name = /^name:\s*["']?([A-Za-z0-9._-]+)/m.exec(text)?.[1] ?? /"name"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? ''
+  const save = (start: boolean): void =>
+    run(async () => {
+      const path = `/scenarios/${encodeURIComponent(name)}`
+      await call('PUT', path, { query: inEnvironment(), document: text })
+      if (start) await call('POST', `${path}/start`, { query: inEnvironment() })
+      changed()
+      go('scenarios', name)
+    })
+  const lines = text.split('\n')
+  const wrong = new Set(problems?.map(({ line }) => line))
+  const usable = problems?.length === 0 && name !== '' && !busy
+  return (
+    <div class="editor">
+      <label class="visually-hidden" for={id}>
+        The scenario as YAML
+      </label>
+      <div class="editor-text">
+        <div class="gutter mono" ref={gutter} aria-hidden="true">
+          {lines.map((_, index) => (
+            <div key={index} class={wrong.has(index + 1) ? 'wrong' : ''}>
+              {index + 1}
+            </div>
+          ))}
+        </div>
+        <textarea
+          id={id}
+          ref={area}
+          class="mono"
+          spellcheck={false}
+          wrap="off"
+          rows={Math.max(12, Math.min(32, lines.length + 1))}
+          value={text}
+          aria-invalid={problems !== undefined && problems.length > 0}
+          aria-describedby={`${id}-problems`}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onScroll={(event) => {
+            if (gutter.current) gutter.current.scrollTop = event.currentTarget.scrollTop
+          }}
+        />
+      </div>
+      <ul id={`${id}-problems`} class="plain problems" aria-live="polite">
+        {problems?.map((problem) => (
+          <li key={problem.message}>
+            <button type="button" class="link" onClick={() => select(area.current, problem)}>
+              Line {problem.line}
+            </button>{' '}
+            {problem.message.replace(/^body:\d+:\d+: /, '')}
+          </li>
+        ))}
+        {problems?.length === 0 && <li class="quiet">No problem found.</li>}
+      </ul>
+      <div class="buttons">
+        <button type="button" class="primary" disabled={!usable} onClick={() => save(true)}>
+          Save and start
+        </button>
+        <button type="button" disabled={!usable} onClick={() => save(false)}>
+          Save
+        </button>
+      </div>
+      <Problem error={error} />
+    </div>
+  )
+}
+
+function notScenario(kind: string, found: readonly Found[]): Found[] {
+  if (found.length > 0) return []
+  const message = `this is a ${kind}; a scenario has name and rules`
+  return [{ line: 1, column: 1, path: '', found: kind, allowed: 'a scenario', message }]
+}
+
+/** Puts the cursor where the problem is. */
+function select(area: HTMLTextAreaElement | null, { line, column }: Found): void {
+  if (!area) return
+  const before = area.value.split('\n').slice(0, line - 1)
+  const at = before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1
+  area.focus()
+  area.setSelectionRange(at, at)
+}

@@ -1,0 +1,218 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { plural } from '../domain/text.ts'
+import { keepToken, tokenProblem } from './api.ts'
+import { dayOf, timeOf } from './format.ts'
+import { AccountsView } from './accounts.tsx'
+import { ClockView } from './clock.tsx'
+import { ContractView } from './contract.tsx'
+import { DataView } from './data.tsx'
+import { listen, startKeyboard, VIEW_KEYS } from './keyboard.ts'
+import { clockFrozen, clockNow, connection, environments, problem, reconnect, timeline } from './live.ts'
+import { LinksView } from './links.tsx'
+import { Dialog } from './parts.tsx'
+import { ALL, environment, linkTo, place, VIEWS, type View, hashOf } from './place.ts'
+import { ScenariosView } from './scenarios.tsx'
+import { TimelineView } from './timeline.tsx'
+
+const NAMES: Readonly<Record<View, string>> = {
+  timeline: 'Timeline',
+  accounts: 'Accounts',
+  links: 'Links',
+  clock: 'Clock',
+  scenarios: 'Scenarios',
+  contract: 'Contract',
+  data: 'Data',
+}
+
+const CONTENT: Readonly<Record<View, ComponentType>> = {
+  timeline: TimelineView,
+  accounts: AccountsView,
+  links: LinksView,
+  clock: ClockView,
+  scenarios: ScenariosView,
+  contract: ContractView,
+  data: DataView,
+}
+
+/** The frame around every view. */
+export function Shell() {
+  const { view } = place.value
+  const [helps, setHelps] = useState(false)
+  useEffect(startKeyboard, [])
+  useEffect(() => listen({ '?': () => setHelps(true) }), [])
+  useEffect(() => {
+    document.title = `${NAMES[view]} · ${environment.value === ALL ? 'all environments' : environment.value} · toolmock`
+  })
+  const Content = CONTENT[view]
+  return (
+    <div class="shell">
+      <header class="bar">
+        <a class="brand" href={linkTo('timeline')}>
+          toolmock
+        </a>
+        <EnvironmentSwitcher />
+        <Clock />
+        <span class="space" />
+        <ConnectionState />
+        <button type="button" class="small" aria-label="Keyboard shortcuts" onClick={() => setHelps(true)}>
+          ?
+        </button>
+      </header>
+      <nav class="views" aria-label="Views">
+        {VIEWS.map((each) => (
+          <a key={each} href={linkTo(each)} aria-current={each === view ? 'page' : undefined}>
+            {NAMES[each]}
+          </a>
+        ))}
+      </nav>
+      <main class={`view ${view}`}>
+        <h1 class="visually-hidden">{NAMES[view]}</h1>
+        {problem.value && problem.value.status !== 401 ? <Unknown /> : <Content key={environment.value} />}
+      </main>
+      {helps && <Help onClose={() => setHelps(false)} />}
+      {tokenProblem.value !== undefined && <TokenDialog found={tokenProblem.value} />}
+    </div>
+  )
+}
+
+/** Other environments keep the view, but not what is open in it. */
+function EnvironmentSwitcher() {
+  const id = useId()
+  const { view } = place.value
+  const current = environment.value
+  const known = environments.value
+  const isKnown = current === ALL || known.some(({ name }) => name === current)
+  const shown = isKnown ? known : [{ name: current, label: null }, ...known]
+  const withAll = view === 'timeline' || view === 'contract'
+  return (
+    <span class="choice environment">
+      <label for={id}>Environment</label>
+      <select
+        id={id}
+        value={current}
+        onChange={(event) => {
+          const { value } = event.currentTarget
+          location.hash = hashOf({ view, id: '', parameters: { environment: value === 'default' ? '' : value } })
+        }}
+      >
+        {withAll && <option value={ALL}>all environments</option>}
+        {shown.map(({ name, label }) => (
+          <option key={name} value={name}>
+            {label === null ? name : `${name}: ${label}`}
+          </option>
+        ))}
+      </select>
+    </span>
+  )
+}
+
+/** The time of the environment, which leads to its clock. */
+function Clock() {
+  const { value: now } = clockNow
+  if (now === undefined) return null
+  return (
+    <a class="clock-now" href={linkTo('clock')} title="The environment's clock">
+      <span class="quiet wide">{dayOf(now)}</span> <span class="mono">{timeOf(now).slice(0, 8)}</span>
+      {clockFrozen.value && <span class="tag info">frozen</span>}
+    </a>
+  )
+}
+
+/** Whether what is shown is what is there. */
+function ConnectionState() {
+  const skipped = timeline.skipped.value
+  const state = connection.value
+  return (
+    <span class="connection" role="status">
+      {state === 'live' && skipped > 0 ? (
+        <button type="button" class="small warning" onClick={reconnect}>
+          behind: {plural(skipped, 'request')} not shown, load them
+        </button>
+      ) : (
+        <span class={`dot ${state}`}>
+          {state === 'live' ? 'live' : state === 'lost' ? 'not connected, trying again' : 'connecting'}
+        </span>
+      )}
+    </span>
+  )
+}
+
+function Unknown() {
+  return (
+    <div class="empty">
+      <p class="empty-title">{problem.value?.message}</p>
+      <p>
+        <a href="#/timeline">Go to the environment default</a>
+      </p>
+    </div>
+  )
+}
+
+const KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ['/', 'search'],
+  ['j', 'next one'],
+  ['k', 'previous one'],
+  ['Enter', 'open it'],
+  ['Escape', 'close it, or leave a field'],
+  ['p', 'pause the timeline, or go on'],
+  ...Object.entries(VIEW_KEYS).map(([key, view]) => [`g ${key}`, `go to ${NAMES[view]}`] as const),
+  ['?', 'these shortcuts'],
+]
+
+function Help({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <dl class="keys">
+        {KEYS.map(([keys, does]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}
+
+/** Asks for the admin token of a server that has one. */
+function TokenDialog({ found }: { readonly found: string }) {
+  const id = useId()
+  const [token, setToken] = useState('')
+  return (
+    <Dialog title="This server asks for its admin token" onClose={() => undefined}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          keepToken(token)
+          reconnect()
+        }}
+      >
+        <p>It is the value of --admin-token. It is kept in this tab, until the tab is closed.</p>
+        <div class="field">
+          <label for={id}>Admin token</label>
+          <input
+            id={id}
+            type="password"
+            autocomplete="off"
+            value={token}
+            aria-invalid={found !== ''}
+            onInput={(event) => setToken(event.currentTarget.value)}
+          />
+        </div>
+        {found !== '' && (
+          <p class="problem" role="alert">
+            {found}
+          </p>
+        )}
+        <button class="primary" disabled={token === ''}>
+          Use it
+        </button>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,193 @@
+import { signal } from '@preact/signals'
+import type { TimelineEntry } from './api.ts'
+
+/** As many as the request journal keeps. */
+const MOST_ENTRIES = 10_000
+
+export type Mark = TimelineEntry['marks'][number]
+
+/** What is looked for; an empty text is everything. */
+export interface TimelineFilter {
+  readonly text: string
+  readonly operation: string
+  /** `2`, `4` or `5` for hundreds, `error` for 400 and above and for no answer, or one status. */
+  readonly status: string
+  readonly account: string
+  readonly mark: string
+}
+
+export const GROUPINGS = ['none', 'test', 'client', 'account', 'operation'] as const
+export type Grouping = (typeof GROUPINGS)[number]
+
+interface Kept {
+  readonly entry: TimelineEntry
+  /** What a text is looked for in. */
+  readonly text: string
+}
+
+/** A line of the list: an entry, or the head of a group. */
+export type Line =
+  | { readonly kind: 'entry'; readonly entry: TimelineEntry; readonly key: string }
+  | {
+      readonly kind: 'group'
+      readonly name: string
+      readonly key: string
+      readonly count: number
+      readonly failed: number
+      readonly folded: boolean
+    }
+
+/** The newest entries, oldest first. Signals tell only that they changed: there are too many of them to be copied. */
+export class Timeline {
+  /** Changes with every change of the entries. */
+  readonly version = signal(0)
+  /** Entries that came faster than they could be shown. */
+  readonly skipped = signal(0)
+  /** Whether new entries wait. */
+  readonly paused = signal(false)
+  #entries: Kept[] = []
+  #waiting: Kept[] = []
+
+  /** How many there are, those that wait for the end of a pause left out. */
+  get size(): number {
+    return this.#entries.length
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /** Begins anew with these. */
+  replace(entries: readonly TimelineEntry[]): void {
+    this.clear()
+    this.add(entries, 0)
+  }
+
+  add(entries: readonly TimelineEntry[], skipped: number): void {
+    const kept = entries.map((entry) => ({ entry, text: searchedText(entry) }))
+    if (this.paused.value) this.#waiting = [...this.#waiting, ...kept].slice(-MOST_ENTRIES)
+    else this.#entries = [...this.#entries, ...kept].slice(-MOST_ENTRIES)
+    this.skipped.value += skipped
+    this.version.value++
+  }
+
+  /** Empties the list, or drops the entries of one environment. */
+  clear(environment?: string): void {
+    const stays = ({ entry }: Kept): boolean => environment !== undefined && entry.environment !== environment
+    this.#entries = this.#entries.filter(stays)
+    this.#waiting = this.#waiting.filter(stays)
+    this.skipped.value = 0
+    this.version.value++
+  }
+
+  pause(): void {
+    this.paused.value = true
+    this.version.value++
+  }
+
+  resume(): void {
+    this.#entries = [...this.#entries, ...this.#waiting].slice(-MOST_ENTRIES)
+    this.#waiting = []
+    this.paused.value = false
+    this.version.value++
+  }
+
+  /** The entries that match, newest first. */
+  matching(filter: TimelineFilter): TimelineEntry[] {
+    const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
+    const found: TimelineEntry[] = []
+    for (let at = this.#entries.length - 1; at >= 0; at--) {
+      const kept = this.#entries[at]
+      if (kept && matches(kept, filter, words)) found.push(kept.entry)
+    }
+    return found
+  }
+
+  /** The operations that occur, in the order of the alphabet. */
+  operations(): string[] {
+    return [...new Set(this.#entries.flatMap(({ entry }) => entry.operation ?? []))].sort()
+  }
+}
+
+function matches({ entry, text }: Kept, filter: TimelineFilter, words: readonly string[]): boolean {
+  return (
+    (filter.operation === '' || entry.operation === filter.operation) &&
+    (filter.status === '' || hasStatus(entry.status, filter.status)) &&
+    (filter.account === '' || entry.account === filter.account) &&
+    (filter.mark === '' || entry.marks.includes(filter.mark as Mark)) &&
+    words.every((word) => text.includes(word))
+  )
+}
+
+function hasStatus(status: number, wanted: string): boolean {
+  if (wanted === 'error') return status === 0 || status >= 400
+  if (wanted.length === 1) return Math.floor(status / 100) === Number(wanted)
+  return status === Number(wanted)
+}
+
+function searchedText(entry: TimelineEntry): string {
+  const { id, operation, method, path, status, error_code, client, account, connector, identifier, tool } = entry
+  return [
+    id,
+    operation,
+    method,
+    path,
+    status,
+    error_code,
+    client,
+    account,
+    connector,
+    identifier,
+    tool,
+    entry.environment,
+  ]
+    .filter((part) => part !== null)
+    .join(' ')
+    .toLowerCase()
+}
+
+/** The lines of the list: all entries, or the groups with the newest entry first, each with its entries unless it is folded. */
+export function linesOf(
+  entries: readonly TimelineEntry[],
+  by: Grouping,
+  { folded, labels }: { readonly folded: ReadonlySet<string>; readonly labels: ReadonlyMap<string, string | null> },
+): Line[] {
+  const line = (entry: TimelineEntry): Line => ({ kind: 'entry', entry, key: keyOf(entry) })
+  if (by === 'none') return entries.map(line)
+  const groups = new Map<string, TimelineEntry[]>()
+  for (const entry of entries) {
+    const name = groupOf(entry, by, labels)
+    const members = groups.get(name)
+    if (members) members.push(entry)
+    else groups.set(name, [entry])
+  }
+  return [...groups].flatMap(([name, members]) => {
+    const isFolded = folded.has(name)
+    const failed = members.filter(({ status }) => hasStatus(status, 'error')).length
+    const head: Line = { kind: 'group', name, key: `group ${name}`, count: members.length, failed, folded: isFolded }
+    return isFolded ? [head] : [head, ...members.map(line)]
+  })
+}
+
+function groupOf(
+  entry: TimelineEntry,
+  by: Exclude<Grouping, 'none'>,
+  labels: ReadonlyMap<string, string | null>,
+): string {
+  switch (by) {
+    // A test has an environment of its own; one without a label goes by its name.
+    case 'test':
+      return labels.get(entry.environment) ?? (entry.environment || 'no environment')
+    case 'client':
+      return entry.client ?? 'no client'
+    case 'account':
+      return entry.identifier === null ? 'no account' : `${entry.identifier} at ${entry.connector ?? ''}`
+    case 'operation':
+      return entry.operation ?? entry.kind
+  }
+}
+
+/** Ids can be there twice, sequences only within an environment. */
+function keyOf({ environment, sequence }: TimelineEntry): string {
+  return `${environment} ${sequence}`
+}

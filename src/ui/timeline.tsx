@@ -1,0 +1,411 @@
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { plural } from '../domain/text.ts'
+import { call, type TimelineEntry } from './api.ts'
+import { close, isAnswered, show, titleOf } from './entry.ts'
+import { momentOf, timeOf, tookOf } from './format.ts'
+import { listen } from './keyboard.ts'
+import { environments, timeline } from './live.ts'
+import { Choice, Command, Empty, Status, Tag } from './parts.tsx'
+import { adjust, ALL, environment, place } from './place.ts'
+import { RequestDetail } from './request.tsx'
+import { type Grouping, GROUPINGS, type Line, linesOf, type Mark } from './timeline-entries.ts'
+import { inEnvironment, useAction } from './use-api.ts'
+
+/** What a mark says, and how loud. */
+const MARK_TEXTS: { readonly [Name in Mark]: readonly [text: string, tone: string] } = {
+  violation: ['broke the contract', 'error'],
+  warning: ['sent without effect', 'warning'],
+  injected: ['injected', 'info'],
+  rule: ['scenario', 'info'],
+  refresh: ['refresh', ''],
+  transition: ['state moved', ''],
+  unserved: ['not served', 'warning'],
+  defect: ['defect of the mock', 'error'],
+}
+
+const STATUSES = [
+  ['', 'any'],
+  ['error', 'errors'],
+  ['2', '2xx'],
+  ['3', '3xx'],
+  ['4', '4xx'],
+  ['5', '5xx'],
+  ['0', 'no answer'],
+] as const
+
+const GROUPING_TEXTS: { readonly [Name in Grouping]: string } = {
+  none: 'nothing',
+  test: 'test or environment',
+  client: 'client',
+  account: 'account',
+  operation: 'operation',
+}
+
+export function TimelineView() {
+  const { id, parameters } = place.value
+  const version = timeline.version.value
+  const filter = {
+    text: parameters['q'] ?? '',
+    operation: parameters['operation'] ?? '',
+    status: parameters['status'] ?? '',
+    account: parameters['account'] ?? '',
+    mark: parameters['mark'] ?? '',
+  }
+  const by = GROUPINGS.find((each) => each === parameters['by']) ?? 'none'
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set())
+  const entries = useMemo(() => timeline.matching(filter), [version, JSON.stringify(filter)])
+  const known = environments.value
+  const lines = useMemo(() => {
+    const labels = new Map(known.map(({ name, label }) => [name, label]))
+    return linesOf(entries, by, { folded, labels })
+  }, [entries, by, folded, known])
+  const fold = (name: string): void => {
+    const next = new Set(folded)
+    if (!next.delete(name)) next.add(name)
+    setFolded(next)
+  }
+  const filtered = Object.values(filter).some((value) => value !== '')
+  return (
+    <div class={`split ${id === '' ? '' : 'opened'}`}>
+      <div class="list-side">
+        <Filters filtered={filtered} count={entries.length} account={filter.account} />
+        {timeline.size === 0 ? (
+          <NothingYet />
+        ) : lines.length === 0 ? (
+          <Empty title="No request matches.">
+            <button type="button" onClick={() => adjust(NO_FILTER)}>
+              Show all
+            </button>
+          </Empty>
+        ) : (
+          <>
+            <div class="list-head" aria-hidden="true">
+              <span class="time">Mock's time</span>
+              <span class="cell-status">Status</span>
+              <span class="what">Request</span>
+              <span class="about">About</span>
+              <span class="marks">What is remarkable</span>
+              <span class="took">Took</span>
+              <span class="real">Real time</span>
+            </div>
+            <List lines={lines} open={id} fold={fold} />
+          </>
+        )}
+      </div>
+      {id !== '' && <RequestDetail key={id} id={id} />}
+    </div>
+  )
+}
+
+const NO_FILTER = { q: '', operation: '', status: '', account: '', mark: '' }
+
+function Filters({
+  filtered,
+  count,
+  account,
+}: {
+  readonly filtered: boolean
+  readonly count: number
+  readonly account: string
+}) {
+  const { parameters } = place.value
+  const search = useRef<HTMLInputElement>(null)
+  const clear = useAction()
+  const paused = timeline.paused.value
+  useEffect(() => listen({ '/': () => search.current?.focus(), p: togglePause }), [])
+  const operations = timeline.operations()
+  const chosen = parameters['operation'] ?? ''
+  return (
+    <div class="controls" role="search" aria-label="Requests">
+      <input
+        ref={search}
+        type="search"
+        class="search"
+        aria-label="Search requests"
+        placeholder="Search  /"
+        value={parameters['q'] ?? ''}
+        onInput={(event) => adjust({ q: event.currentTarget.value })}
+      />
+      <Choice
+        label="Operation"
+        value={chosen}
+        options={[
+          ['', 'any'],
+          ...[...new Set([...operations, ...(chosen === '' ? [] : [chosen])])].map((name) => [name, name] as const),
+        ]}
+        onChange={(operation) => adjust({ operation })}
+      />
+      <Choice
+        label="Status"
+        value={parameters['status'] ?? ''}
+        options={STATUSES}
+        onChange={(status) => adjust({ status })}
+      />
+      <Choice
+        label="Mark"
+        value={parameters['mark'] ?? ''}
+        options={[['', 'any'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)]}
+        onChange={(mark) => adjust({ mark })}
+      />
+      <Choice
+        label="Group by"
+        value={parameters['by'] ?? 'none'}
+        options={GROUPINGS.map((name) => [name, GROUPING_TEXTS[name]] as const)}
+        onChange={(by) => adjust({ by: by === 'none' ? '' : by })}
+      />
+      {account !== '' && (
+        <button type="button" class="small" onClick={() => adjust({ account: '' })}>
+          Account {account} ✕
+        </button>
+      )}
+      <span class="space" />
+      <span class="quiet count">
+        {filtered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
+      </span>
+      <button type="button" class="small" aria-pressed={paused} onClick={togglePause}>
+        {paused ? `Go on${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
+      </button>
+      <button
+        type="button"
+        class="small"
+        disabled={environment.value === ALL || clear.busy}
+        onClick={() => clear.run(() => call('DELETE', '/requests', { query: inEnvironment() }))}
+      >
+        Clear
+      </button>
+    </div>
+  )
+}
+
+function togglePause(): void {
+  if (timeline.paused.value) timeline.resume()
+  else timeline.pause()
+}
+
+function NothingYet() {
+  const url = new URL('..', location.href).href.replace(/\/$/, '')
+  const command = `curl -s ${url}/oauth/token -d grant_type=client_credentials -d client_id=test_client -d client_secret=test_secret`
+  return (
+    <Empty title="No request yet.">
+      <p>Point a client at this server, or send the first request from a shell:</p>
+      <Command text={command} />
+    </Empty>
+  )
+}
+
+const LINE = 30
+/** Lines that are drawn beyond the window, so that scrolling shows no gaps. */
+const BEYOND = 12
+
+/** The list draws only the lines in the window: ten thousand of them scroll as ten do. */
+function List({
+  lines,
+  open,
+  fold,
+}: {
+  readonly lines: readonly Line[]
+  readonly open: string
+  readonly fold: (name: string) => void
+}) {
+  const box = useRef<HTMLDivElement>(null)
+  const [top, setTop] = useState(0)
+  const [height, setHeight] = useState(600)
+  const [focus, setFocus] = useState<string | undefined>(undefined)
+  const wide = useWide()
+  const line = wide ? LINE : LINE + 20
+
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element) return undefined
+    const observer = new ResizeObserver(() => setHeight(element.clientHeight))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  // What the reader looks at stays where it is while new lines come above it.
+  const anchor = useRef<{ key: string; at: number } | undefined>(undefined)
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element) return
+    const was = anchor.current
+    if (was && element.scrollTop > 0) {
+      const at = lines.findIndex(({ key }) => key === was.key)
+      if (at >= 0 && at !== was.at) element.scrollTop += (at - was.at) * line
+    }
+    const first = Math.floor(element.scrollTop / line)
+    const key = lines[first]?.key
+    anchor.current = key === undefined ? undefined : { key, at: first }
+  }, [lines, top, line])
+
+  const focused = lines.findIndex(({ key }) => key === focus)
+  const choose = (at: number): void => {
+    const next = lines[Math.max(0, Math.min(lines.length - 1, at))]
+    const element = box.current
+    if (!next || !element) return
+    setFocus(next.key)
+    const y = lines.indexOf(next) * line
+    if (y < element.scrollTop) element.scrollTop = y
+    else if (y + line > element.scrollTop + element.clientHeight) element.scrollTop = y + line - element.clientHeight
+    // With something open, walking opens.
+    if (next.kind === 'entry' && open !== '') show(next.entry)
+  }
+  const current = focused >= 0 ? focused : lines.findIndex((each) => each.kind === 'entry' && each.entry.id === open)
+  const press = (): void => {
+    const chosen = lines[current]
+    if (chosen?.kind === 'entry') show(chosen.entry)
+    else if (chosen) fold(chosen.name)
+  }
+  useEffect(() =>
+    listen({
+      j: () => choose(current + 1),
+      k: () => choose(current - 1),
+      ArrowDown: () => choose(current + 1),
+      ArrowUp: () => choose(current - 1),
+      Enter: press,
+      o: press,
+      Escape: () => {
+        if (open !== '') close()
+      },
+    }),
+  )
+
+  const from = Math.max(0, Math.floor(top / line) - BEYOND)
+  const to = Math.min(lines.length, Math.ceil((top + height) / line) + BEYOND)
+  const active = current >= 0 ? `line-${current}` : undefined
+  return (
+    <div
+      ref={box}
+      class="list"
+      role="grid"
+      aria-label="Requests, newest first"
+      aria-rowcount={lines.length}
+      aria-activedescendant={active}
+      tabIndex={0}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+    >
+      <div class="list-inner" role="rowgroup" style={{ height: `${lines.length * line}px` }}>
+        {lines.slice(from, to).map((each, index) => {
+          const at = from + index
+          const place = {
+            id: `line-${at}`,
+            'aria-rowindex': at + 1,
+            style: { top: `${at * line}px`, height: `${line}px` },
+          }
+          return each.kind === 'group' ? (
+            <div
+              key={each.key}
+              {...place}
+              role="row"
+              class={`line group ${at === current ? 'current' : ''}`}
+              onClick={() => fold(each.name)}
+            >
+              <span role="gridcell">
+                {each.folded ? '▸' : '▾'} <strong>{each.name}</strong>{' '}
+                <span class="quiet">{plural(each.count, 'request')}</span>{' '}
+                {each.failed > 0 && <Tag tone="warning">{plural(each.failed, 'error')}</Tag>}
+              </span>
+            </div>
+          ) : (
+            <EntryLine
+              key={each.key}
+              entry={each.entry}
+              place={place}
+              isOpen={each.entry.id === open}
+              isCurrent={at === current}
+              choose={() => setFocus(each.key)}
+            />
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+interface LinePlace {
+  readonly id: string
+  readonly 'aria-rowindex': number
+  readonly style: { readonly top: string; readonly height: string }
+}
+
+function EntryLine({
+  entry,
+  place: where,
+  isOpen,
+  isCurrent,
+  choose,
+}: {
+  readonly entry: TimelineEntry
+  readonly place: LinePlace
+  readonly isOpen: boolean
+  readonly isCurrent: boolean
+  readonly choose: () => void
+}) {
+  const { at, real_at, status, duration_ms, marks } = entry
+  return (
+    <div
+      {...where}
+      role="row"
+      aria-selected={isOpen}
+      class={`line entry ${isOpen ? 'open' : ''} ${isCurrent ? 'current' : ''}`}
+      onClick={() => {
+        choose()
+        show(entry)
+      }}
+    >
+      <span
+        role="gridcell"
+        class="time mono"
+        title={`${momentOf(at)} by the mock's clock, ${momentOf(real_at)} in real time`}
+      >
+        {timeOf(at)}
+      </span>
+      <span role="gridcell" class="cell-status">
+        {isAnswered(entry) ? <Status status={status} /> : <Tag>{entry.kind}</Tag>}
+      </span>
+      <span role="gridcell" class="what">
+        {titleOf(entry)}
+      </span>
+      <span role="gridcell" class="about">
+        {aboutOf(entry)}
+      </span>
+      <span role="gridcell" class="marks">
+        {entry.error_code !== null && <span class="quiet mono">{entry.error_code}</span>}
+        {shownMarks(marks).map((mark) => (
+          <Tag key={mark} tone={MARK_TEXTS[mark][1]}>
+            {MARK_TEXTS[mark][0]}
+          </Tag>
+        ))}
+      </span>
+      <span role="gridcell" class="took mono">
+        {isAnswered(entry) ? tookOf(duration_ms) : ''}
+      </span>
+      <span role="gridcell" class="real mono quiet">
+        {timeOf(real_at).slice(0, 8)}
+      </span>
+    </div>
+  )
+}
+
+function aboutOf({ identifier, connector, client, kind, operation, environment: name }: TimelineEntry): string {
+  const subject = identifier === null ? '' : `${identifier} at ${connector ?? ''}`
+  const who = subject === '' && (kind === 'request' || operation !== null) ? (client ?? '') : subject
+  return environment.value === ALL ? [name, who].filter(Boolean).join(' · ') : who
+}
+
+/** An injected answer is the work of a rule: one mark says both. */
+function shownMarks(marks: readonly Mark[]): Mark[] {
+  return marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
+}
+
+/** Whether a line has room for all of its cells. */
+function useWide(): boolean {
+  const [wide, setWide] = useState(matchMedia(WIDE).matches)
+  useEffect(() => {
+    const media = matchMedia(WIDE)
+    const change = (): void => setWide(media.matches)
+    media.addEventListener('change', change)
+    return () => media.removeEventListener('change', change)
+  }, [])
+  return wide
+}
+const WIDE = '(min-width: 700px)'

@@ -1,0 +1,64 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { ApiError, call } from './api.ts'
+import { changes } from './live.ts'
+import { ALL, environment } from './place.ts'
+
+export interface Asked<T> {
+  /** The last answer; it stays while the next one is on its way. */
+  readonly value: T | undefined
+  readonly error: ApiError | undefined
+  readonly reload: () => void
+}
+
+/** The environment as a parameter of a call; none where all are shown. */
+export function inEnvironment(): { environment?: string } {
+  return environment.value === ALL ? {} : { environment: environment.value }
+}
+
+/**
+ * Asks for a path of the control API in the environment that is shown, and again after each change of it. Null asks for
+ * nothing.
+ */
+export function useApi<T>(
+  path: string | null,
+  query: Readonly<Record<string, string | number | undefined>> = {},
+): Asked<T> {
+  const asked = path === null ? '' : JSON.stringify([path, { ...inEnvironment(), ...query }])
+  const [state, setState] = useState<{ asked: string; value?: T; error?: ApiError }>({ asked })
+  const [round, setRound] = useState(0)
+  const changed = changes.value
+  useEffect(() => {
+    if (asked === '') return
+    const [to, parameters] = JSON.parse(asked) as [string, Record<string, string>]
+    const stop = new AbortController()
+    call<T>('GET', to, { query: parameters, signal: stop.signal })
+      .then((value) => setState({ asked, value }))
+      .catch((error: unknown) => {
+        if (error instanceof ApiError)
+          setState((before) => ({ ...(before.asked === asked ? before : {}), asked, error }))
+      })
+    return () => stop.abort()
+  }, [asked, round, changed])
+  const reload = useCallback(() => setRound((before) => before + 1), [])
+  const current = state.asked === asked ? state : undefined
+  return { value: current?.value, error: current?.error, reload }
+}
+
+/** A change by a button: whether it is under way, and why it failed. */
+export function useAction(): {
+  readonly busy: boolean
+  readonly error: ApiError | undefined
+  readonly run: (work: () => Promise<void>) => void
+} {
+  const [state, setState] = useState<{ busy: boolean; error?: ApiError }>({ busy: false })
+  const run = useCallback((work: () => Promise<void>) => {
+    setState({ busy: true })
+    work()
+      .then(() => setState({ busy: false }))
+      .catch((error: unknown) => {
+        const known = error instanceof ApiError ? error : new ApiError(0, 'UNKNOWN', String(error))
+        setState({ busy: false, error: known })
+      })
+  }, [])
+  return { busy: state.busy, error: state.error, run }
+}

@@ -1,0 +1,110 @@
+import { request as httpRequest } from 'node:http'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { withControl } from './control-bench.ts'
+
+describe('GET /', () => {
+  it('leads a browser to the dashboard', async () => {
+    await withControl({}, async ({ http }) => {
+      const answer = await http('get', '/').set('Accept', 'text/html,application/xhtml+xml,*/*;q=0.8')
+      expect([answer.status, answer.headers.location]).toEqual([303, '_mock/ui'])
+    })
+  })
+
+  it('tells programs what is served', async () => {
+    await withControl({}, async ({ http }) => {
+      const { status, body } = await http('get', '/').set('Host', 'localhost:8665')
+      expect([status, body]).toEqual([
+        200,
+        {
+          name: 'toolmock',
+          version: expect.any(String),
+          token: 'http://localhost:8665/oauth/token',
+          api: 'http://localhost:8665/api/v1',
+          proxy: 'http://localhost:8665/proxy',
+          control: 'http://localhost:8665/_mock',
+          control_description: 'http://localhost:8665/_mock/openapi',
+          dashboard: 'http://localhost:8665/_mock/ui',
+        },
+      ])
+    })
+  })
+
+  it('names no proxy with --documented-only', async () => {
+    await withControl({ documentedOnly: true }, async ({ http }) => {
+      expect((await http('get', '/')).body).not.toHaveProperty('proxy')
+    })
+  })
+})
+
+describe('GET /_mock/ui', () => {
+  it.each([
+    ['/_mock/ui', 'text/html', '<div id="app">'],
+    ['/_mock/ui/app.js', 'text/javascript', 'toolmock-admin-token'],
+    ['/_mock/ui/style.css', 'text/css', '--accent'],
+  ])('%s is %s under a policy without inline scripts, frames and markup from text', async (path, type, part) => {
+    await withControl({}, async ({ http }) => {
+      const { status, headers, text } = await http('get', path).buffer()
+      expect([status, headers['content-type'], headers['x-content-type-options']]).toEqual([
+        200,
+        `${type}; charset=utf-8`,
+        'nosniff',
+      ])
+      expect(text).toContain(part)
+      const policy = String(headers['content-security-policy'])
+      for (const directive of [
+        "default-src 'none'",
+        "script-src 'self'",
+        "frame-ancestors 'none'",
+        "trusted-types 'none'",
+      ])
+        expect(policy.split('; ')).toContain(directive)
+      expect(policy).not.toContain('unsafe')
+    })
+  })
+
+  it('answers 304 to a browser that has it', async () => {
+    await withControl({}, async ({ http }) => {
+      const { etag } = (await http('get', '/_mock/ui/app.js')).headers
+      expect((await http('get', '/_mock/ui/app.js').set('If-None-Match', String(etag))).status).toBe(304)
+    })
+  })
+
+  it('has at most 60 kB of compressed JavaScript', async () => {
+    await withControl({}, async ({ app }) => {
+      const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+      const bytes = await compressed(`${url}/_mock/ui/app.js`)
+      expect(gunzipSync(bytes).toString()).toContain('toolmock-admin-token')
+      expect(bytes.length).toBeLessThan(60_000)
+    })
+  })
+
+  it('is refused under a host name that could be rebound', async () => {
+    await withControl({}, async ({ http }) => {
+      const { status, body } = await http('get', '/_mock/ui').set('Host', 'rebound.example')
+      expect([status, (body as { error: { code: string } }).error.code]).toEqual([403, 'HOST_REFUSED'])
+    })
+  })
+
+  it('opens without the admin token, which the calls behind it need', async () => {
+    await withControl({ adminToken: 's3cret' }, async ({ http }) => {
+      expect((await http('get', '/_mock/ui')).status).toBe(200)
+      expect((await http('get', '/_mock/timeline')).status).toBe(401)
+    })
+  })
+})
+
+/** The body as it came. */
+function compressed(url: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(url, { headers: { 'Accept-Encoding': 'gzip' } }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => {
+        resolve(Buffer.concat(chunks))
+      })
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}

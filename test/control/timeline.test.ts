@@ -1,0 +1,317 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
+
+const ada = { connector: 'mail', identifier: 'ada@example.com' }
+const LIVE = {
+  ...ada,
+  token_expires_at: '2026-01-01T01:00:00.000Z',
+  authorization_details: { oauth_token: { access_token: 'a', refresh_token: '' } },
+}
+
+interface Told {
+  readonly event: string
+  readonly data: Record<string, unknown>
+}
+
+/** Reads a stream until as many events were told as wanted. */
+async function withStream(bench: ControlBench, query: string, work: (next: () => Promise<Told>) => Promise<void>) {
+  const { url } = await bench.app.listen({ host: '127.0.0.1', port: 0 })
+  const [stream] = (await once(get(`${url}/_mock/timeline${query}`), 'response')) as [IncomingMessage]
+  stream.setEncoding('utf8')
+  const chunks = stream[Symbol.asyncIterator]()
+  let rest = ''
+  const next = async (): Promise<Told> => {
+    for (let at = rest.indexOf('\n\n'); ; at = rest.indexOf('\n\n')) {
+      if (at >= 0) {
+        const [event = '', data = ''] = rest.slice(0, at).split('\n')
+        rest = rest.slice(at + 2)
+        if (event.startsWith(':')) continue
+        return { event: event.slice('event: '.length), data: JSON.parse(data.slice('data: '.length)) }
+      }
+      const { value } = await chunks.next()
+      rest += String(value)
+    }
+  }
+  try {
+    await work(next)
+  } finally {
+    stream.destroy()
+  }
+}
+
+const connections = async (bench: ControlBench, token: string | number): Promise<void> => {
+  await bench.api(token, 'get', '/connections')
+}
+const kinds = ({ data }: Told): unknown =>
+  (data.entries as { operation: string | null }[]).map(({ operation }) => operation)
+
+describe('GET /_mock/timeline', () => {
+  it('tells the state, then what the journal has, then what is new', async () => {
+    await withControl({}, async (bench) => {
+      const token = await bench.token('test_client', 'test_secret')
+      await withStream(bench, '?environment=default', async (next) => {
+        const state = await next()
+        expect(state).toMatchObject({
+          event: 'state',
+          data: { environments: [{ name: 'default', label: null }], clock: { now: START, frozen: true } },
+        })
+        const first = await next()
+        expect([first.event, kinds(first), first.data.skipped]).toEqual(['entries', ['create_token'], 0])
+        await connections(bench, token)
+        await bench.call('delete', '/requests')
+        await connections(bench, token)
+        const told = [await next(), await next()]
+        expect(told.map(({ event }) => event)).toContain('entries')
+      })
+    })
+  })
+
+  it('tells the newest ones only, and how many it left out', async () => {
+    await withControl({}, async (bench) => {
+      const token = await bench.token('test_client', 'test_secret')
+      for (let at = 0; at < 3; at++) await connections(bench, token)
+      await withStream(bench, '?environment=default&newest=2', async (next) => {
+        await next()
+        const { data } = await next()
+        expect([(data.entries as object[]).length, data.skipped]).toEqual([2, 2])
+      })
+    })
+  })
+
+  it('tells that a journal was emptied, and that the clock moved', async () => {
+    await withControl({}, async (bench) => {
+      await withStream(bench, '?environment=default', async (next) => {
+        await next()
+        await next()
+        await bench.call('delete', '/requests')
+        expect(await next()).toEqual({ event: 'cleared', data: { environment: 'default' } })
+        await bench.call('put', '/clock', { advance: '2h' })
+        expect(await next()).toMatchObject({ event: 'state', data: { clock: { now: '2026-01-01T02:00:00.000Z' } } })
+      })
+    })
+  })
+
+  it('of all environments tells the entries of each', async () => {
+    await withControl({}, async (bench) => {
+      const { body } = await bench.call('post', '/environments', { name: 'other', label: 'mail > sends' })
+      await bench.token('test_client', 'test_secret')
+      await bench.token(body.client_id, body.client_secret)
+      await withStream(bench, '', async (next) => {
+        const state = await next()
+        expect(state.data).toMatchObject({ clock: null, environments: [{}, { name: 'other', label: 'mail > sends' }] })
+        const { data } = await next()
+        expect((data.entries as { environment: string }[]).map(({ environment }) => environment)).toEqual([
+          'default',
+          'other',
+        ])
+      })
+    })
+  })
+
+  it('marks what is remarkable', async () => {
+    await withControl({}, async (bench) => {
+      const token = await bench.token('test_client', 'test_secret')
+      await bench.api(token, 'post', '/connected_accounts', { connector: 'mail' })
+      await bench.api(token, 'get', '/conections')
+      await bench.call('put', '/scenarios/down', {
+        name: 'down',
+        rules: [
+          { name: 'down', at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] },
+        ],
+      })
+      await bench.call('post', '/scenarios/down/start')
+      await connections(bench, token)
+      await withStream(bench, '', async (next) => {
+        await next()
+        const { entries } = (await next()).data as { entries: { marks: string[] }[] }
+        expect(entries.map(({ marks }) => marks)).toEqual([[], ['violation'], ['unserved'], ['injected', 'rule']])
+      })
+    })
+  })
+
+  it.each([
+    ['?environment=nowhere', 404, 'ENVIRONMENT_NOT_FOUND'],
+    ['?newest=10001', 400, 'INVALID_QUERY'],
+    ['?newst=1', 400, 'INVALID_QUERY'],
+  ])('%s is refused', async (query, status, code) => {
+    await withControl({}, async ({ http }) => {
+      const answer = await http('get', `/_mock/timeline${query}`)
+      expect([answer.status, codeOf(answer)]).toEqual([status, code])
+    })
+  })
+})
+
+describe('GET /_mock/environments', () => {
+  it('lists each with its label, clients, accounts and requests', async () => {
+    await withControl({}, async ({ call, token }) => {
+      await call('post', '/environments', { name: 'other', label: 'mail > sends', seed: { accounts: [ada] } })
+      await token('test_client', 'test_secret')
+      const { environments } = (await call('get', '/environments')).body
+      expect(environments).toEqual([
+        { name: 'default', label: null, client_ids: ['test_client'], accounts: 0, requests: 1 },
+        { name: 'other', label: 'mail > sends', client_ids: [expect.any(String)], accounts: 1, requests: 0 },
+      ])
+    })
+  })
+})
+
+describe('GET /_mock/accounts', () => {
+  it('finds by text and status, the newest first, and counts each status', async () => {
+    await withControl({}, async ({ call }) => {
+      await call('post', '/seed', { accounts: [LIVE] })
+      for (const name of ['grace', 'linus'])
+        await call('post', '/links', { connector: 'mail', identifier: `${name}@example.com` })
+      const names = async (query: string): Promise<unknown> => {
+        const { accounts, total_size } = (await call('get', `/accounts?${query}`)).body
+        return [(accounts as { identifier: string }[]).map(({ identifier }) => identifier.split('@')[0]), total_size]
+      }
+      expect(await names('order=newest')).toEqual([['linus', 'grace', 'ada'], 3])
+      expect(await names('offset=1&limit=1')).toEqual([['grace'], 3])
+      expect(await names('status=ACTIVE')).toEqual([['ada'], 1])
+      expect(await names('query=GRACE&status=PENDING_AUTH')).toEqual([['grace'], 1])
+      expect((await call('get', '/accounts')).body.statuses).toEqual({ ACTIVE: 1, PENDING_AUTH: 2 })
+    })
+  })
+})
+
+describe('one account', () => {
+  const idOf = async ({ call }: ControlBench): Promise<string> => {
+    await call('post', '/seed', { accounts: [LIVE] })
+    return (await call('get', '/accounts')).body.accounts[0].id
+  }
+
+  it('has the events that its state allows, and the tools of its connector', async () => {
+    await withControl({}, async (bench) => {
+      const id = await idOf(bench)
+      const { body } = await bench.call('get', `/accounts/${id}`)
+      expect(body).toMatchObject({
+        account: { id, status: 'ACTIVE' },
+        renewable: false,
+        events: ['expire', 'disconnect', 'expire_access_token'],
+      })
+      const [tool] = body.tools
+      expect([tool.name, tool.input_schema.required]).toEqual(['mail_send_message', ['to', 'subject']])
+      expect(codeOf(await bench.call('get', '/accounts/ca_none'))).toBe('ACCOUNT_NOT_FOUND')
+    })
+  })
+
+  it('runs a tool as execute_tool does, in the journal and not in the contract record', async () => {
+    await withControl({}, async (bench) => {
+      const id = await idOf(bench)
+      const path = `/accounts/${id}/tools/mail_send_message`
+      const { body } = await bench.call('post', path, { input: { to: 'a@example.com', subject: 'Hi' } })
+      expect(body).toMatchObject({ status: 200, body: { data: { message_id: expect.any(String) } } })
+      const { request } = (await bench.call('get', `/requests/${body.request}`)).body
+      expect(request).toMatchObject({ kind: 'control', account: id, status: 200 })
+      expect(request.upstream).toHaveLength(1)
+      expect((await bench.call('get', '/contract')).body.total.requests).toBe(0)
+    })
+  })
+
+  it.each([
+    [{}, 400, 'INVALID_TOOL_INPUT'],
+    [{ to: 'a@blocked.example', subject: 'Hi' }, 500, 'TOOL_ERROR'],
+  ])('answers 200 with what the tool refuses: %j', async (input, status, error_code) => {
+    await withControl({}, async (bench) => {
+      const id = await idOf(bench)
+      const { body } = await bench.call('post', `/accounts/${id}/tools/mail_send_message`, { input })
+      expect([body.status, body.body.details[0].error_code]).toEqual([status, error_code])
+    })
+  })
+})
+
+describe('GET /_mock/clock/due', () => {
+  it('lists what the clock brings about, earliest first', async () => {
+    await withControl({}, async ({ call, token }) => {
+      await call('post', '/seed', { accounts: [LIVE] })
+      await token('test_client', 'test_secret')
+      await call('post', '/links', { connector: 'mail', identifier: 'grace@example.com' })
+      const { due } = (await call('get', '/clock/due')).body
+      expect(due.map(({ kind, subject, effect }: Record<string, string>) => [kind, subject, effect])).toEqual([
+        ['magic_link', 'grace@example.com at mail', 'its link stops working'],
+        ['account', 'ada@example.com at mail', 'becomes EXPIRED'],
+        ['bearer_token', 'test_client', 'its last bearer token expires'],
+      ])
+      await call('put', '/clock', { now: due[1].at })
+      const later = (await call('get', '/clock/due?limit=1')).body
+      expect(later.due.map(({ kind }: { kind: string }) => kind)).toEqual(['bearer_token'])
+      expect((await call('get', '/accounts?status=EXPIRED')).body.total_size).toBe(1)
+    })
+  })
+})
+
+describe('POST /_mock/links', () => {
+  it('creates a link that can be completed', async () => {
+    await withControl({}, async ({ call }) => {
+      const { status, body } = await call('post', '/links', ada)
+      expect([status, body.identifier]).toEqual([201, 'ada@example.com'])
+      expect((await call('get', '/links')).body.links).toMatchObject([{ id: body.id, expiry: body.expiry }])
+      expect((await call('post', `/links/${body.id}/complete`, { decision: 'approve' })).status).toBe(200)
+    })
+  })
+
+  it.each([
+    [{ connector: 'mial', identifier: 'a' }, 400, 'INVALID_BODY'],
+    [{ connector: 'mail', identifier: '' }, 400, 'INVALID_BODY'],
+    [{ ...ada, user_verify_url: 'javascript:alert(1)' }, 400, 'INVALID_BODY'],
+  ])('refuses %j', async (body, status, code) => {
+    await withControl({}, async ({ call }) => {
+      const answer = await call('post', '/links', body)
+      expect([answer.status, codeOf(answer)]).toEqual([status, code])
+      expect((await call('get', '/accounts')).body.total_size).toBe(0)
+    })
+  })
+
+  it('refuses a connector whose connection is disabled', async () => {
+    await withControl({}, async ({ call }) => {
+      await call('post', '/connections/mail/disable')
+      const answer = await call('post', '/links', ada)
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'LINK_NOT_USABLE'])
+    })
+  })
+})
+
+describe('documents', () => {
+  const TEXT =
+    '# Why: to see it.\nname: down\nrules:\n  - { name: down, at: service, do: [{ respond: { status: 500 } }] }\n'
+
+  it('GET /_mock/scenarios/{name} answers the document as it was written', async () => {
+    await withControl({}, async ({ http, call }) => {
+      await http('put', '/_mock/scenarios/down').type('application/yaml').send(TEXT)
+      expect((await call('get', '/scenarios/down')).body).toMatchObject({ scenario: { name: 'down' }, document: TEXT })
+      const bundled = (await call('get', '/scenarios/rate-limited')).body
+      expect(bundled.document).toContain('name: rate-limited')
+      expect(codeOf(await call('get', '/scenarios/none'))).toBe('SCENARIO_NOT_FOUND')
+    })
+  })
+
+  it.each([
+    ['name: x\nrules:\n  - { name: r, at: service, do: [{ respnd: {} }] }\n', 'scenario', [3]],
+    [TEXT, 'scenario', []],
+    ['connector: notes\nauthorization_type: KEY\n', 'connector', [2]],
+    ['accounts:\n  - { connector: mial, identifier: a }\n', 'seed', [2]],
+    ['just text', 'unknown', [1]],
+    ['a: [', 'unknown', [1]],
+  ])('POST /_mock/validate finds the problems of %j', async (text, kind, lines) => {
+    await withControl({}, async ({ http }) => {
+      const { status, body } = await http('post', '/_mock/validate').type('application/yaml').send(text)
+      expect([status, body.kind]).toEqual([200, kind])
+      expect(body.problems.map(({ line }: { line: number }) => line)).toEqual(lines)
+    })
+  })
+
+  it('GET /_mock/connectors lists tools, people and responders', async () => {
+    await withControl({}, async ({ call }) => {
+      const [mail] = (await call('get', '/connectors')).body.connectors
+      expect(mail).toMatchObject({
+        connector: 'mail',
+        enabled: true,
+        people: expect.arrayContaining(['ada@example.com']),
+      })
+      expect(mail.tools).toContain('mail_send_message')
+      expect(mail.responders[0]).toMatchObject({ method: 'POST', answers: [422] })
+    })
+  })
+})

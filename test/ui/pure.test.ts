@@ -1,0 +1,319 @@
+import { describe, expect, it } from 'vitest'
+import type { Request, TimelineEntry } from '../../src/ui/api.ts'
+import { curlOf } from '../../src/ui/curl.ts'
+import { failureScenario, failuresOf } from '../../src/ui/failure.ts'
+import { fieldsOf, inputOf } from '../../src/ui/input-form.ts'
+import { hashOf, readPlace } from '../../src/ui/place.ts'
+import { storyOf } from '../../src/ui/story.ts'
+import { linesOf, Timeline } from '../../src/ui/timeline-entries.ts'
+
+const AT = '2026-01-31T12:00:00.000Z'
+
+const REQUEST: Request = {
+  id: 'req_1',
+  kind: 'request',
+  at: AT,
+  real_at: AT,
+  duration_ms: 12,
+  environment: 'default',
+  operation: 'execute_tool',
+  method: 'POST',
+  path: '/api/v1/execute_tool',
+  query: {},
+  status: 200,
+  error_code: null,
+  client: 'test_client',
+  account: 'ca_1',
+  account_state: null,
+  execution: null,
+  agent_run_id: null,
+  tool: 'mail_send_message',
+  injected: false,
+  rules: [],
+  due: [],
+  upstream: [],
+  refreshes: [],
+  transitions: [],
+  request: { headers: {}, body: null },
+  response: { headers: {}, body: null },
+  violations: [],
+  warnings: [],
+  response_violations: [],
+  did_you_mean: null,
+  failure: null,
+}
+
+const call = (kind: 'api' | 'token', status: number | null): Request['upstream'][number] => ({
+  environment: 'default',
+  connector: 'mail',
+  account_id: 'ca_1',
+  kind,
+  grant: kind === 'token' ? 'refresh_token' : null,
+  method: 'POST',
+  url: 'http://127.0.0.1:1/v1/messages',
+  status,
+  ms: 3,
+  answer: '{}',
+})
+
+const told = (request: Partial<Request>): string[] =>
+  storyOf({ ...REQUEST, ...request }).map(({ from, to, text }) =>
+    from === to ? `${from}: ${text}` : `${from} > ${to}: ${text}`,
+  )
+
+describe('the story of a request', () => {
+  it('has the refused call, the renewal and the call again in their order', () => {
+    const upstream = [call('api', 401), call('token', 200), call('api', 201)]
+    const refreshes = [{ account_id: 'ca_1', outcome: 'renewed' as const, reason: '', shared: false }]
+    expect(told({ upstream, refreshes })).toEqual([
+      'caller > service: POST /api/v1/execute_tool',
+      'service > third party: POST /v1/messages',
+      'third party > service: 401',
+      'service > third party: POST /v1/messages',
+      'third party > service: 200',
+      'service: credentials renewed',
+      'service > third party: POST /v1/messages',
+      'third party > service: 201',
+      'service > caller: 200',
+    ])
+    const [, , , , , , again] = storyOf({ ...REQUEST, upstream, refreshes })
+    expect(again?.detail).toBe('mail · again')
+  })
+
+  it('has a refused renewal before the move that it caused', () => {
+    const refreshes = [{ account_id: 'ca_1', outcome: 'refused' as const, reason: 'invalid_grant', shared: false }]
+    const move = { account_id: 'ca_1', event: 'refresh_refused', from: 'ACTIVE', to: 'EXPIRED', at: AT }
+    expect(told({ upstream: [call('token', 400)], refreshes, transitions: [move], status: 409 })).toEqual([
+      'caller > service: POST /api/v1/execute_tool',
+      'service > third party: POST /v1/messages',
+      'third party > service: 400',
+      'service: credentials refused',
+      'service: ACTIVE → EXPIRED',
+      'service > caller: 409',
+    ])
+  })
+
+  it('puts what the clock moved first, and rules of a scenario at their place', () => {
+    const due = [{ account_id: 'ca_1', event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at: AT }]
+    const rule = (at: 'service' | 'third_party', sentence: string): Request['rules'][number] => {
+      return { scenario: 's', rule: 'r', at, sentence, injected: true }
+    }
+    const rules = [rule('third_party', 'answers 500'), rule('service', 'waits 1 s')]
+    expect(told({ due, rules, upstream: [call('api', 500)], status: 0 })).toEqual([
+      'service: ACTIVE → EXPIRED',
+      'caller > service: POST /api/v1/execute_tool',
+      'service: waits 1 s',
+      'service > third party: POST /v1/messages',
+      'third party: answers 500',
+      'third party > service: 500',
+      'service > caller: no answer: the connection ended',
+    ])
+  })
+
+  it('of a control call has no answer', () => {
+    expect(told({ kind: 'control', path: 'a seed was added' })).toEqual(['caller > service: a seed was added'])
+  })
+})
+
+describe('a request as a curl command', () => {
+  it('quotes what a shell would read, and leaves the masked token to a variable', () => {
+    const headers = { authorization: 'Bearer ***', 'content-type': 'application/json', host: 'x', 'x-note': "it's" }
+    const request = { ...REQUEST, query: { a: ['1', '$x'] }, request: { headers, body: { text: "it's $HOME" } } }
+    expect(curlOf(request, 'http://localhost:8665')).toBe(
+      [
+        `curl -X POST 'http://localhost:8665/api/v1/execute_tool?a=1&a=%24x'`,
+        `  -H "Authorization: Bearer $TOOLMOCK_TOKEN"`,
+        `  -H 'content-type: application/json'`,
+        String.raw`  -H 'x-note: it'\''s'`,
+        String.raw`  --data-raw '{"text":"it'\''s $HOME"}'`,
+      ].join(' \\\n'),
+    )
+  })
+
+  it('sends a form as one', () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = { grant_type: 'client_credentials' }
+    expect(curlOf({ ...REQUEST, request: { headers, body } }, 'http://h')).toContain(
+      "--data-urlencode 'grant_type=client_credentials'",
+    )
+  })
+})
+
+describe('a failure of the next request', () => {
+  it('is about the same operation, tool and account, and need not fire', () => {
+    expect(failureScenario(REQUEST, 'timeout')).toEqual({
+      name: 'next-execute-tool-timeout',
+      description: 'The next mail_send_message fails: no answer ever.',
+      rules: [
+        {
+          name: 'next mail_send_message',
+          at: 'service',
+          on: { operation: 'execute_tool', tool: 'mail_send_message', account: { id: 'ca_1' } },
+          when: { first: 1 },
+          do: [{ timeout: {} }],
+          must_fire: false,
+        },
+      ],
+    })
+  })
+
+  it.each([
+    [{ operation: 'execute_tool', account: 'ca_1' } as const, true],
+    [{ operation: 'execute_tool', account: null } as const, false],
+    [{ operation: 'list_connections', account: null } as const, false],
+  ])('of %j can be an expired token: %s', (request, can) => {
+    expect(failuresOf(request).includes('expired_token')).toBe(can)
+  })
+
+  it('is not offered for what was no operation', () => {
+    expect(failuresOf({ operation: null, account: null })).toEqual([])
+  })
+})
+
+describe('the form of a tool', () => {
+  const schema = {
+    type: 'object',
+    required: ['to'],
+    properties: {
+      to: { type: 'string', description: 'Who gets it.' },
+      count: { type: 'integer' },
+      urgent: { type: 'boolean' },
+      level: { enum: ['low', 'high'], type: 'string' },
+      tags: { type: 'array' },
+    },
+  }
+
+  it('has a field for each member of the schema', () => {
+    expect(fieldsOf(schema)).toEqual([
+      { name: 'to', kind: 'text', required: true, description: 'Who gets it.' },
+      { name: 'count', kind: 'number', required: false, description: '' },
+      { name: 'urgent', kind: 'boolean', required: false, description: '', choices: ['true', 'false'] },
+      { name: 'level', kind: 'text', required: false, description: '', choices: ['low', 'high'] },
+      { name: 'tags', kind: 'json', required: false, description: '' },
+    ])
+  })
+
+  it('sends values of the right types, and leaves out what is empty', () => {
+    const values = { to: '7', count: '7', urgent: 'true', level: '', tags: '["a"]' }
+    expect(inputOf(fieldsOf(schema), values)).toEqual({ input: { to: '7', count: 7, urgent: true, tags: ['a'] } })
+  })
+
+  it('sends a number that is none as it is, so that the mock refuses it', () => {
+    expect(inputOf(fieldsOf(schema), { count: 'many' })).toEqual({ input: { count: 'many' } })
+  })
+
+  it.each([
+    [{ tags: '[' }, 'tags is not valid JSON.'],
+    [{ tags: '{"__proto__": 1}' }, undefined],
+  ])('of %j says %s', (values, problem) => {
+    expect(inputOf(fieldsOf(schema), values).problem).toBe(problem)
+  })
+
+  it('of a schema without members is one JSON object', () => {
+    const fields = fieldsOf({ type: 'object' })
+    expect(inputOf(fields, { input: '{"a":1}' })).toEqual({ input: { a: 1 } })
+    expect(inputOf(fields, { input: '[]' }).problem).toBe('The input is no JSON object.')
+  })
+})
+
+describe('the address of a place', () => {
+  it.each([
+    ['', { view: 'timeline', id: '', parameters: {} }],
+    ['#/accounts/ca_1?environment=worker-2', { view: 'accounts', id: 'ca_1', parameters: { environment: 'worker-2' } }],
+    ['#/timeline/a%2Fb%20c?q=%26', { view: 'timeline', id: 'a/b c', parameters: { q: '&' } }],
+    ['#/nowhere/x', { view: 'timeline', id: 'x', parameters: {} }],
+    ['#/timeline/%', { view: 'timeline', id: '%', parameters: {} }],
+  ])('%s is read, and read again from what it is written as', (hash, place) => {
+    expect(readPlace(hash)).toEqual(place)
+    expect(readPlace(hashOf(readPlace(hash)))).toEqual(place)
+  })
+})
+
+describe('the timeline', () => {
+  const NOTHING = { text: '', operation: '', status: '', account: '', mark: '' }
+  const entry = (sequence: number, more: Partial<TimelineEntry> = {}): TimelineEntry => ({
+    sequence,
+    id: `req_${sequence}`,
+    kind: 'request',
+    at: AT,
+    real_at: AT,
+    duration_ms: 1,
+    environment: 'default',
+    operation: 'list_connections',
+    method: 'GET',
+    path: '/api/v1/connections',
+    status: 200,
+    error_code: null,
+    client: 'test_client',
+    account: null,
+    connector: null,
+    identifier: null,
+    tool: null,
+    marks: [],
+    ...more,
+  })
+  const timelineOf = (entries: readonly TimelineEntry[]): Timeline => {
+    const timeline = new Timeline()
+    timeline.add(entries, 0)
+    return timeline
+  }
+  const ids = (entries: readonly TimelineEntry[]): number[] => entries.map(({ sequence }) => sequence)
+
+  it('keeps the newest ten thousand, newest first', () => {
+    const timeline = timelineOf(Array.from({ length: 9999 }, (_, at) => entry(at + 1)))
+    timeline.add([entry(10_000), entry(10_001)], 0)
+    expect(timeline.size).toBe(10_000)
+    const all = timeline.matching(NOTHING)
+    expect([all[0]?.sequence, all.at(-1)?.sequence]).toEqual([10_001, 2])
+  })
+
+  it.each([
+    [{ text: 'ADA mail_send' }, [2]],
+    [{ text: 'ada nobody' }, []],
+    [{ status: 'error' }, [4, 3, 2]],
+    [{ status: '4' }, [2]],
+    [{ status: '0' }, [4]],
+    [{ status: '502' }, [3]],
+    [{ mark: 'violation' }, [3]],
+    [{ operation: 'execute_tool' }, [2]],
+    [{ account: 'ca_1' }, [2]],
+  ])('filters by %j', (filter, found) => {
+    const timeline = timelineOf([
+      entry(1),
+      entry(2, {
+        operation: 'execute_tool',
+        tool: 'mail_send_message',
+        identifier: 'ada@example.com',
+        account: 'ca_1',
+        status: 409,
+      }),
+      entry(3, { status: 502, marks: ['violation'] }),
+      entry(4, { status: 0 }),
+    ])
+    expect(ids(timeline.matching({ ...NOTHING, ...filter }))).toEqual(found)
+  })
+
+  it('shows nothing new while it is paused, and all of it after', () => {
+    const timeline = timelineOf([entry(1)])
+    timeline.pause()
+    timeline.add([entry(2)], 0)
+    expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[1], 1])
+    timeline.resume()
+    expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[2, 1], 0])
+  })
+
+  it('drops the entries of one environment alone', () => {
+    const timeline = timelineOf([entry(1), entry(2, { environment: 'worker-2' })])
+    timeline.clear('worker-2')
+    expect(ids(timeline.matching(NOTHING))).toEqual([1])
+  })
+
+  it('groups by the label of the test, the group with the newest entry first', () => {
+    const entries = [entry(3, { environment: 'a' }), entry(2, { status: 500 }), entry(1, { environment: 'a' })]
+    const labels = new Map([['a', 'mail > sends']])
+    const lines = linesOf(entries, 'test', { folded: new Set(['default']), labels })
+    expect(
+      lines.map((line) => (line.kind === 'group' ? [line.name, line.count, line.failed] : line.entry.sequence)),
+    ).toEqual([['mail > sends', 2, 0], 3, 1, ['default', 1, 1]])
+  })
+})
