@@ -10,6 +10,7 @@ import { jsonSchemas } from './generate/json-schemas.ts'
 import { lifecyclePages } from './generate/lifecycle-pages.ts'
 import { operationLines } from './generate/operation-lines.ts'
 import { optionsTables } from './generate/options-tables.ts'
+import { rules } from './generate/rules.ts'
 import { routes } from './generate/routes.ts'
 import { controlTypes, types } from './generate/types.ts'
 import { validators } from './generate/validators.ts'
@@ -29,6 +30,7 @@ const STEPS: readonly Step[] = [
   wordTables,
   embeddedDocument,
   operationLines,
+  rules,
   jsonSchemas,
   controlTypes,
   controlDocument,

@@ -1,11 +1,80 @@
+import { plural } from '../domain/text.ts'
+import type { Rule } from '../contract/generated/rules.ts'
 import type { CommandContext } from './command.ts'
-import { controlSession, oneOperand } from './control-session.ts'
+import { type ControlSession, controlSession, oneOperand } from './control-session.ts'
+import { UsageError } from './failure.ts'
+import { paintFor } from './paint.ts'
+import { wrap } from './table.ts'
 
-/** `explain ID`: why a running server answered a request as it did. */
+/** `explain ID`: why a running server answered a request as it did. `explain RULE`: what a rule says, which needs no server. */
 export async function explain(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('explain', argv, context)
-  const id = oneOperand('explain', 'ID_OR_RULE', session.operands)
-  const answer = await session.call('GET /requests/{id}/explain', { path: { id } })
-  session.print(answer, () => answer.text)
+  const operand = oneOperand('explain', 'ID_OR_RULE', session.operands)
+  const rule = ruleId(operand)
+  if (rule !== undefined) await explainRule(rule, session)
+  else await explainRequest(operand, session)
   return 0
+}
+
+async function explainRequest(id: string, { call, print, terminal }: ControlSession<'explain'>): Promise<void> {
+  const answer = await call('GET /requests/{id}/explain', { path: { id } })
+  print(answer, () =>
+    answer.text
+      .split('\n')
+      .map((line) => indented(line, /^[-→] /.test(line) ? 2 : 0, terminal))
+      .join('\n'),
+  )
+}
+
+/** A rule as reports and explanations cite it: `G21`, `choice:G21`, `document:4.7`, `4.7`, `transport`. */
+function ruleId(text: string): string | undefined {
+  const [, gap] = /^(?:(?:convention|choice):)?(g\d{1,3})$/i.exec(text) ?? []
+  if (gap !== undefined) return gap.toUpperCase()
+  const [, part] = /^(?:document:)?(\d(?:\.\d{1,2})?)$/.exec(text) ?? []
+  if (part !== undefined) return `document:${part}`
+  return ['document', 'convention', 'choice', 'transport'].find((word) => word === text.toLowerCase())
+}
+
+async function explainRule(id: string, { print, terminal }: ControlSession<'explain'>): Promise<void> {
+  const { RULES } = await import('../contract/generated/rules.ts')
+  const found = RULES.filter(({ ids }) => ids.includes(id))
+  if (found.length === 0) throw new UsageError(`there is no rule ${id}; there are ${known(RULES)}.`)
+  const paint = paintFor(terminal)
+  print({ id, rules: found.map(({ ids: _, ...rule }) => rule) }, () => {
+    const sections = [...new Set(found.map(({ section }) => section))]
+    return sections
+      .map((section) => {
+        const rows = found.filter((rule) => rule.section === section)
+        const lines = rows.map((rule) => indented(`- ${ruleText(rule)}`, 2, terminal))
+        return [
+          paint('bold', section === CONTRACT ? `Where the contract rests on ${id}` : `${id}, ${section}`),
+          ...lines,
+        ].join('\n')
+      })
+      .join('\n\n')
+  })
+}
+
+const CONTRACT = 'Contract'
+
+function ruleText({ point, rule, basis, section }: Rule): string {
+  const text = [point, rule].filter((part) => part !== '').join(': ')
+  return basis === '' || section === CONTRACT ? text : `${text} (${basis})`
+}
+
+function known(rules: readonly Rule[]): string {
+  const ids = [...new Set(rules.flatMap(({ ids: each }) => each))]
+  const gaps = ids.flatMap((id) => (/^G\d+$/.test(id) ? [Number(id.slice(1))] : []))
+  const parts = ids.filter((id) => id.startsWith('document:')).sort(byPart)
+  return `G${Math.min(...gaps)} to G${Math.max(...gaps)}, and ${plural(parts.length, 'part')} of the document: ${parts.join(', ')}`
+}
+
+function byPart(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
+}
+
+/** A text within the width of the terminal, its later lines indented. */
+function indented(text: string, indent: number, terminal: CommandContext['terminal']): string {
+  if (!terminal) return text
+  return wrap(text, terminal.columns, terminal.columns - indent).join(`\n${' '.repeat(indent)}`)
 }

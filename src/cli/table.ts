@@ -66,15 +66,16 @@ function fitted<Row>(columns: readonly Column<Row>[], natural: readonly number[]
   return widths
 }
 
-/** The lines of a text, broken at blanks where there are any, else anywhere. */
-export function wrap(text: string, width: number): string[] {
+/** The lines of a text, broken at blanks where there are any, else anywhere; lines after the first may be of another width. */
+export function wrap(text: string, first: number, later = first): string[] {
   const lines: string[] = []
-  let rest = characters(text)
+  let [rest, width] = [characters(text), first]
   while (rest.length > width) {
     const blank = rest.lastIndexOf(' ', width)
     const end = blank > 0 ? blank : width
     lines.push(rest.slice(0, end).join(''))
     rest = rest.slice(blank > 0 ? end + 1 : end)
+    width = later
   }
   return [...lines, rest.join('')]
 }

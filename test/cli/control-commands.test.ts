@@ -33,6 +33,7 @@ describe('a command about a running server', () => {
     readonly json: <T>(...args: readonly string[]) => Promise<T>
     readonly run: (...args: readonly string[]) => ReturnType<typeof toolmock.run>
     readonly post: (path: string, body: object) => Promise<Response>
+    readonly get: (path: string) => Promise<Response>
   }
 
   /** An environment of its own, so that no test sees what another one does. */
@@ -62,6 +63,7 @@ describe('a command about a running server', () => {
       ok,
       json: async <T>(...args: readonly string[]) => JSON.parse(await ok(...args, '--json')) as T,
       run: (...args) => run(args),
+      get: (path) => fetch(`${serving.url}/api/v1${path}`, { headers: { Authorization: `Bearer ${bearer}` } }),
       post: (path, body) =>
         send(`/api/v1${path}`, JSON.stringify(body), {
           Authorization: `Bearer ${bearer}`,
@@ -221,6 +223,85 @@ describe('a command about a running server', () => {
     await ok('accounts', 'expire', 'ada@example.com')
     expect(await ok('reset')).toMatch(/^environment test-\d+ is back at its seed\n$/)
     expect(await ok('accounts')).toMatch(/ada@example\.com +ACTIVE/)
+  })
+
+  describe('logs', () => {
+    const details = '/connected_accounts/details?connector=mail&identifier='
+    const line = (identifier: string, status: number) =>
+      new RegExp(
+        `^2026-01-31T12:00:00\\.000Z \\[test-\\d+\\] GET +get_connected_account_details +${status} +\\d+ms mail ${identifier}\\b`,
+      )
+
+    it('shows the latest requests, those of an operation or status, or the last few', async () => {
+      const { ok, get } = await bench()
+      await get(`${details}ada@example.com`)
+      await get(`${details}zoe@example.com`)
+      const lines = (await ok('logs')).trimEnd().split('\n').slice(-2)
+      expect(lines).toEqual([
+        expect.stringMatching(line('ada@example.com', 200)),
+        expect.stringMatching(line('zoe@example.com', 404)),
+      ])
+      expect(await ok('logs', '--status', '4*')).toBe(`${lines[1]}\n`)
+      expect(await ok('logs', '--limit', '1')).toBe(`${lines[1]}\n`)
+      expect(await ok('logs', '--operation', 'create_token')).toMatch(
+        /^\S+ \[test-\d+\] POST +create_token +200 [^\n]*\n$/,
+      )
+    })
+
+    it('shows what the line of the server shows of what happened behind a request', async () => {
+      const { ok, post } = await bench()
+      await post('/execute_tool', {
+        connector: 'mail',
+        identifier: 'ada@example.com',
+        tool_name: 'mail_list_messages',
+        tool_input: {},
+      })
+      expect(await ok('logs', '--operation', 'execute_tool')).toMatch(
+        / mail ada@example\.com mail_list_messages → GET mail \/v1\/messages 200\n$/,
+      )
+    })
+
+    it('prints one whole journal entry a line with --json', async () => {
+      const { ok, get } = await bench()
+      await get(`${details}ada@example.com`)
+      const entries = (await ok('logs', '--json', '--status', '200')).trimEnd().split('\n')
+      expect(JSON.parse(entries.at(-1) ?? '')).toMatchObject({
+        operation: 'get_connected_account_details',
+        request: { headers: {} },
+      })
+    })
+
+    it('goes on with each new request, and ends with the server', async () => {
+      const own = await toolmock.start(['--in-memory'])
+      const lines = toolmock.lines(['logs', '-f', '--status', '401'], { TOOLMOCK_URL: own.url })
+      // The first request may come before the list is read, or after: it is shown once.
+      const ask = () => fetch(`${own.url}/api/v1/connections`)
+      await ask()
+      expect(await lines.next()).toMatch(/ list_connections +401 .*UNAUTHENTICATED req_\w+$/)
+      await fetch(`${own.url}/api/v1/nothing`)
+      await ask()
+      expect(await lines.next()).toMatch(/ list_connections +401 /)
+      await own.stop()
+      expect(await lines.end).toEqual({
+        code: 0,
+        stderr: 'toolmock: the server has ended the stream of requests\n',
+        rest: [],
+      })
+    })
+  })
+
+  it('explain says why a request was answered as it was', async () => {
+    const { ok, get, run, json } = await bench()
+    const answer = await get('/connected_accounts/details?connector=mail&identifier=zoe@example.com')
+    const id = answer.headers.get('x-request-id') ?? ''
+    expect(await ok('explain', id)).toMatch(
+      /^GET \/api\/v1\/connected_accounts\/details\S* \(get_connected_account_details\) .* 404 ACCOUNT_NOT_FOUND\.\n/,
+    )
+    expect(await json('explain', id)).toMatchObject({ id, error_code: 'ACCOUNT_NOT_FOUND' })
+    expect(await run('explain', 'req_nothing')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^toolmock: the request journal has no request "req_nothing"/) as string,
+    })
   })
 
   it.each<[readonly string[], string]>([

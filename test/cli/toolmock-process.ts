@@ -31,6 +31,13 @@ interface Begun {
   readonly end: Promise<{ code: number | null; stdout: Buffer; stderr: Buffer }>
 }
 
+interface Lines {
+  /** The next line; undefined once there is none any more. */
+  readonly next: () => Promise<string | undefined>
+  /** `rest` are the lines that nobody took. */
+  readonly end: Promise<{ code: number | null; stderr: string; rest: string[] }>
+}
+
 export interface Serving {
   /** What the first line on stdout says. */
   firstLine: string
@@ -77,6 +84,22 @@ export class ToolmockProcess {
       return { code: ended[0] as number | null, stdout: Buffer.concat(said.stdout), stderr: Buffer.concat(said.stderr) }
     })
     return { child, end }
+  }
+
+  /** Runs, its output to be read line by line. */
+  lines(args: readonly string[], variables: Variables = {}): Lines {
+    const child = this.#spawn(args, variables)
+    const reader = createInterface({ input: child.stdout! })
+    const rest: string[] = []
+    reader.on('line', (line) => rest.push(line))
+    const end = this.#ended(child).then(({ code, stderr }) => ({ code, stderr, rest }))
+    return {
+      next: async () => {
+        if (rest.length === 0) await Promise.race([once(reader, 'line'), end])
+        return rest.shift()
+      },
+      end,
+    }
   }
 
   /** Runs `start` on a free port until its first line; fails with what it said when it ends before that. */

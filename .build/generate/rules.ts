@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readSpec, SPEC } from './spec-document.ts'
+import type { Step } from './step.ts'
+
+const FIDELITY = 'docs/fidelity.md'
+const OUTPUT = 'src/contract/generated/rules.ts'
+
+/** What `docs/fidelity.md` says of one point, and a part of the contract that rests on a rule. */
+interface Row {
+  readonly ids: readonly string[]
+  readonly section: string
+  readonly point: string
+  readonly rule: string
+  readonly basis: string
+}
+
+/** The rules that `toolmock explain` knows: `docs/` is no part of the package. */
+export const rules: Step = {
+  name: 'rules',
+  inputs: [FIDELITY, SPEC],
+  outputs: [OUTPUT],
+  make: async (root) => {
+    const rows = [...fidelityRows(await readFile(join(root, FIDELITY), 'utf8')), ...specRows(await readSpec(root))]
+    return new Map([[OUTPUT, `${TYPE}\nexport const RULES: readonly Rule[] = ${JSON.stringify(rows, null, 1)}\n`]])
+  },
+}
+
+const TYPE = `export interface Rule {
+  /** By which it is looked up: \`G21\`, \`document:4.7\`, \`transport\`. */
+  readonly ids: readonly string[]
+  /** The part of docs/fidelity.md, or \`contract\`. */
+  readonly section: string
+  readonly point: string
+  readonly rule: string
+  readonly basis: string
+}
+`
+
+/** The rows of all tables; a table without a column \`basis\` has the words of the page. */
+function fidelityRows(text: string): Row[] {
+  let [section, titles] = ['', [] as string[]]
+  return text.split('\n').flatMap((line): Row[] => {
+    if (line.startsWith('#')) [section, titles] = [line.replace(/^#+ /, ''), []]
+    if (!line.startsWith('|')) {
+      titles = []
+      return []
+    }
+    const cells = line
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replaceAll('\\|', '|'))
+    if (titles.length === 0) titles = cells
+    else if (!/^-+$/.test(cells[0] ?? '')) return rowOf(section, titles, cells)
+    return []
+  })
+}
+
+function rowOf(section: string, titles: readonly string[], cells: readonly string[]): Row[] {
+  const [first = '', second = ''] = cells
+  // The table of what the words of \`x-basis\` mean: \`transport\`, \`choice\`.
+  if (titles[0] === '`x-basis`') {
+    const ids = [...first.matchAll(/`([a-z]+)`/g)].map(([, word = '']) => word)
+    return ids.length === 0 ? [] : [{ ids, section, point: 'what it means', rule: second, basis: '' }]
+  }
+  if (titles.at(-1) !== 'basis') return []
+  const basis = cells.at(-1) ?? ''
+  const hasId = titles[0] === 'id'
+  const texts = cells.slice(hasId ? 1 : 0, -1).filter((cell) => cell !== '')
+  const rule = texts.at(-1) ?? ''
+  const ids = [...(hasId ? [first] : []), ...basis.split(', ').filter((each) => each.startsWith('document:'))]
+  return ids.length === 0 ? [] : [{ ids, section, point: texts.slice(0, -1).join(', '), rule, basis }]
+}
+
+/** Everything in the contract that cites a rule. */
+function specRows(spec: object): Row[] {
+  const rows: Row[] = []
+  const visit = (value: unknown, path: readonly string[]): void => {
+    if (value === null || typeof value !== 'object') return
+    const node = value as Record<string, unknown>
+    const cited = [node['x-basis'] ?? []].flat().map(String)
+    const ids = cited
+      .map((each) => each.replace(/^\w+:(?=G\d)/, ''))
+      .filter((each) => /^(G\d+|document:.+)$/.test(each))
+    if (ids.length > 0) {
+      const described = node['summary'] ?? node['description']
+      const rule = typeof described === 'string' ? described.trim().replaceAll(/\s+/g, ' ') : ''
+      rows.push({ ids, section: 'Contract', point: placeOf(spec, path, node), rule, basis: cited.join(', ') })
+    }
+    for (const [name, each] of Object.entries(node)) visit(each, [...path, name])
+  }
+  visit(spec, [])
+  return rows
+}
+
+/** `verify_user 403`, `list_connected_accounts: page_size`, `ConnectedAccount.status`. */
+function placeOf(spec: object, path: readonly string[], node: Record<string, unknown>): string {
+  const own = typeof node['name'] === 'string' ? node['name'] : (path.at(-1) ?? '')
+  if (path[0] !== 'paths') return [path[2] ?? '', ...(path.length > 3 ? [own] : [])].join('.')
+  const operation = path.slice(0, 3).reduce((at: unknown, key) => (at as Record<string, unknown>)[key], spec)
+  const { operationId = '' } = operation as { operationId?: string }
+  if (path.length <= 3) return operationId
+  return path[3] === 'responses' ? `${operationId} ${own}` : `${operationId}: ${own}`
+}
