@@ -206,7 +206,7 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
   mountRoutes(express, services)
   const limits = limitsOf(options.limits)
   const tls = await tlsOf(options)
-  const server = await createFastServer(limits, tls)
+  const server = await createFastServer(limits, services.log, tls)
   server.on('clientError', answerUnreadable(services))
   server.on('checkExpectation', refuseExpectation(services))
   const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)

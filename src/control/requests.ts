@@ -60,12 +60,14 @@ const MOST_UNREAD = 4 * 1024 * 1024
 
 /** Server-sent events: journal entries and status changes of the environment as they happen. */
 export function streamEvents({ services, environment, response }: EnvironmentCall<'stream_events'>): undefined {
-  const { journals, closing } = services
+  const { journals, closing, log } = services
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
   response.write(': toolmock events\n\n')
   const stop = journals.of(environment).subscribe((event) => {
     response.write(serverSentEvent(event))
-    if (response.writableLength > MOST_UNREAD) response.destroy()
+    if (response.writableLength <= MOST_UNREAD || response.destroyed) return
+    log.warn('an event stream was closed: its client leaves too much unread', { unread_bytes: response.writableLength })
+    response.destroy()
   })
   const heartbeat = setInterval(() => response.write(': still there\n\n'), HEARTBEAT_MS)
   heartbeat.unref()

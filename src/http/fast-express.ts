@@ -1,7 +1,8 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import express, { type Express } from 'express'
 import { continueWhenRead } from './node-request.ts'
-import { limitServer, type ServerLimits, serverOptions } from './server.ts'
+import type { Log } from './log.ts'
+import { limitServer, type ServerLimits, serverOptions, Turns, UnreadAnswers } from './server.ts'
 
 export type ExpressApp = Express
 
@@ -13,7 +14,7 @@ export type ExpressApp = Express
  */
 export function createFastExpress(): {
   app: Express
-  createFastServer: (limits: ServerLimits, tls?: { cert: string; key: string }) => Promise<Server>
+  createFastServer: (limits: ServerLimits, log: Log, tls?: { cert: string; key: string }) => Promise<Server>
 } {
   const app = express()
   app.disable('x-powered-by')
@@ -22,26 +23,45 @@ export function createFastExpress(): {
   app.enable('case sensitive routing')
   app.set('query parser', false)
 
+  let unread: UnreadAnswers | undefined
   class FastRequest extends IncomingMessage {}
-  class FastResponse extends ServerResponse<FastRequest> {}
+  class FastResponse extends ServerResponse<FastRequest> {
+    override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+      super.end(chunk, encoding as BufferEncoding, callback as () => void)
+      unread?.check(this.socket)
+      return this
+    }
+
+    override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+      const written = super.write(chunk, encoding as BufferEncoding, callback as () => void)
+      unread?.check(this.socket)
+      return written
+    }
+  }
   adopt(FastRequest.prototype, app.request)
   adopt(FastResponse.prototype, app.response)
   app.request = FastRequest.prototype as unknown as typeof app.request
   app.response = FastResponse.prototype as unknown as typeof app.response
 
   const classes = { IncomingMessage: FastRequest, ServerResponse: FastResponse }
-  const listener = app as unknown as RequestListener<typeof FastRequest>
+  const turns = new Turns()
+  const serve = app as unknown as RequestListener
+  const listener = turns.of(serve) as RequestListener<typeof FastRequest, typeof FastResponse>
   return {
     app,
-    createFastServer: async (limits, tls) => {
+    createFastServer: async (limits, log, tls) => {
+      unread = new UnreadAnswers((bytes) => {
+        log.warn('a connection was closed: clients leave too much of their answers unread', { unread_bytes: bytes })
+      })
       const https = tls && (await import('node:https'))
       const options = { ...classes, ...serverOptions(limits) }
       const server = https ? https.createServer({ ...options, ...tls }, listener) : createServer(options, listener)
       limitServer(server, limits)
-      return server.on('checkContinue', (request, response) => {
+      const expecting = turns.of((request, response) => {
         continueWhenRead(request, response)
-        app(request, response)
+        serve(request, response)
       })
+      return server.on('checkContinue', expecting)
     },
   }
 }

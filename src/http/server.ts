@@ -62,6 +62,105 @@ function isWaitedFor(socket: Socket): boolean {
   return answerUnderWay(socket) !== undefined && socket.writableLength === 0
 }
 
+/** Takes a request and its response. */
+type Listener = (request: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * Hands the requests of each connection on one after another. Node reads all requests that a client has sent ahead
+ * (pipelined), and would have the answers to all of them wait in memory for a client that reads none. A request waits here
+ * until the answer before it has left, and meanwhile nothing more is read from its connection. So all that a connection holds
+ * is one answer and the requests of one read.
+ */
+export class Turns {
+  readonly #waiting = new Map<Duplex, number>()
+
+  /** The listener, called for each request in its turn. */
+  of(listener: Listener): Listener {
+    return (request, response) => {
+      const { socket } = request
+      if (answerUnderWay(socket) === response) {
+        listener(request, response)
+        return
+      }
+      this.#wait(socket)
+      // Node gives a response its connection once the response before it has left.
+      response.once('socket', () => {
+        setImmediate(() => {
+          this.#goOn(socket)
+          listener(request, response)
+        })
+      })
+    }
+  }
+
+  #wait(socket: Duplex): void {
+    const before = this.#waiting.get(socket) ?? 0
+    this.#waiting.set(socket, before + 1)
+    if (before > 0) return
+    socket.pause()
+    // What reads the bodies of requests would resume it.
+    socket.on('resume', pauseAgain)
+    socket.once('close', () => this.#waiting.delete(socket))
+  }
+
+  #goOn(socket: Duplex): void {
+    const left = (this.#waiting.get(socket) ?? 1) - 1
+    this.#waiting.set(socket, left)
+    if (left > 0) return
+    this.#waiting.delete(socket)
+    socket.off('resume', pauseAgain)
+    socket.resume()
+  }
+}
+
+function pauseAgain(this: Duplex): void {
+  this.pause()
+}
+
+/** Bytes that one connection may leave unread without being counted. */
+const FEW_UNREAD = 64 * 1024
+/** Bytes that all clients together may leave unread. */
+const MOST_UNREAD = 256 * 1024 * 1024
+
+/** The connections whose clients do not read what they asked for. Beyond a limit for all of them the oldest ones are closed. */
+export class UnreadAnswers {
+  /** In the order in which they began to wait. */
+  readonly #sockets = new Set<Duplex>()
+  readonly #dropped: (bytes: number) => void
+  readonly #most: number
+
+  constructor(dropped: (bytes: number) => void, most = MOST_UNREAD) {
+    this.#dropped = dropped
+    this.#most = most
+  }
+
+  /** Looks at a connection on which something was written. */
+  check(socket: Duplex | null): void {
+    if (socket && socket.writableLength > FEW_UNREAD) this.#count(socket)
+  }
+
+  #count(latest: Duplex): void {
+    if (!this.#sockets.has(latest)) {
+      this.#sockets.add(latest)
+      const remove = (): void => {
+        this.#sockets.delete(latest)
+        latest.off('drain', remove).off('close', remove)
+      }
+      latest.on('drain', remove).on('close', remove)
+    }
+    let total = 0
+    for (const { writableLength } of this.#sockets) total += writableLength
+    for (const socket of this.#sockets) {
+      if (total <= this.#most || socket === latest) return
+      const { writableLength } = socket
+      total -= writableLength
+      this.#sockets.delete(socket)
+      socket.destroy()
+      this.#dropped(writableLength)
+    }
+  }
+}
+
 interface HttpSocket extends Duplex {
   _httpMessage?: ServerResponse | null
   parser?: { incoming?: IncomingMessage | null } | null

@@ -24,6 +24,8 @@ export function answerUnreadable(services: AppServices): (error: Error, socket: 
   return (error, socket) => {
     const code = 'code' in error ? String(error.code) : ''
     if (code === 'ECONNRESET' || code === 'EPIPE') socket.destroy()
+    // A request that was sent ahead comes in no further while the answers before it leave.
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.isPaused()) return
     // Errors in the rest of what was refused are ignored, so that its sender gets to read the answer.
     if (refused.has(socket)) return
     refused.add(socket)

@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { SILENT } from '../../src/http/log.ts'
+import { UnreadAnswers } from '../../src/http/server.ts'
+import { type Target, withServer } from './server.ts'
+
+/** Together more than the operating system takes for a client that does not read. */
+const REQUESTS = 200
+const NOTE = 'x'.repeat(300_000)
+
+/** An account whose details are a large answer. */
+async function largeAccount({ url, head }: Target): Promise<string> {
+  const authorization = /Authorization: (.*)\r\n/.exec(head)?.[1] ?? ''
+  const body = { connector: 'mail', identifier: 'large@example.com', connected_account: { api_config: { note: NOTE } } }
+  const answer = await fetch(`${url}/api/v1/connected_accounts`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: authorization },
+    body: JSON.stringify(body),
+  })
+  expect(answer.status).toBe(201)
+  return ((await answer.json()) as { connected_account: { id: string } }).connected_account.id
+}
+
+async function unreadConnection(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  return socket.pause()
+}
+
+describe('requests that a client sends ahead', () => {
+  it(`are looked at only as far as their answers are read, and all ${REQUESTS} are answered in order once they are`, async () => {
+    let lookedAt = 0
+    const observe = (): void => {
+      lookedAt++
+    }
+    await withServer({ observe }, async (target) => {
+      const id = await largeAccount(target)
+      lookedAt = 0
+      const socket = await unreadConnection(target.port)
+      const requests = Array.from({ length: REQUESTS }, (_, at) =>
+        target.get(`/api/v1/connected_accounts/details?id=${id}`, `X-Request-Id: ahead-${at}\r\n`),
+      )
+      socket.write(requests.join(''))
+      let before = -1
+      // Until no more of them are looked at, while others are served.
+      while (lookedAt !== before || lookedAt === 0) {
+        before = lookedAt
+        for (let each = 0; each < 20; each++) await target.control('GET', '/health')
+      }
+      expect(lookedAt).toBeLessThan(REQUESTS / 2)
+
+      const ids: string[] = []
+      let rest = ''
+      socket.setEncoding('latin1')
+      socket.on('data', (text: string) => {
+        const lines = (rest + text).split('\r\n')
+        rest = (lines.pop() ?? '').slice(-300)
+        for (const line of lines) if (/^x-request-id: /i.test(line)) ids.push(line.slice('x-request-id: '.length))
+      })
+      socket.resume()
+      while (ids.length < REQUESTS) await once(socket, 'data')
+      expect(ids).toEqual(requests.map((_, at) => `ahead-${at}`))
+      socket.destroy()
+    })
+  }, 30_000)
+
+  it('keep their bodies, and the connection goes on', async () => {
+    await withServer({}, async ({ open, get, post }) => {
+      const client = await open()
+      const create = (identifier: string) => post('/api/v1/connected_accounts', { connector: 'mail', identifier })
+      client.send(get('/api/v1/connected_accounts') + create('a@x.org') + create('b@x.org') + create('a@x.org'))
+      expect((await client.first(4)).map(({ status }) => status)).toEqual([200, 201, 201, 409])
+      client.send(create('c@x.org'))
+      expect((await client.first(5))[4]?.status).toBe(201)
+    })
+  })
+})
+
+describe('answers that nobody reads', () => {
+  /** A connection whose client takes nothing. */
+  function stuck(bytes: number): Duplex {
+    const socket = new Duplex({ write: () => undefined, read: () => undefined })
+    socket.write(Buffer.alloc(bytes))
+    return socket
+  }
+
+  it('close the oldest connections once all of them together are too many', () => {
+    const dropped: number[] = []
+    const unread = new UnreadAnswers((bytes) => dropped.push(bytes), 1_000_000)
+    const sockets = [400_000, 600_000, 1000, 300_000].map(stuck)
+    for (const socket of sockets.slice(0, 3)) unread.check(socket)
+    expect(dropped).toEqual([])
+    unread.check(sockets[3] ?? null)
+    expect(dropped).toEqual([400_000])
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false])
+  })
+
+  it('are an answer of any size when it is the only one', () => {
+    const unread = new UnreadAnswers(() => expect.fail('nothing is dropped'), 1000)
+    unread.check(stuck(5_000_000))
+  })
+
+  it('are closed with the reason in the log: an event stream', async () => {
+    const warned: string[] = []
+    const log = { ...SILENT, warn: (message: string) => void warned.push(message) }
+    await withServer({ log }, async (target) => {
+      const socket = await unreadConnection(target.port)
+      socket.write(target.get('/_mock/events'))
+      const reader = await target.open()
+      const refused = target.post('/api/v1/connected_accounts', { connector: 'mail', note: 'x'.repeat(15_000) })
+      for (let each = 10; warned.length === 0; each += 10) {
+        reader.send(refused.repeat(10))
+        await reader.first(each)
+        if (each === 5000) expect.fail('the stream is still open')
+      }
+      expect(warned).toEqual(['an event stream was closed: its client leaves too much unread'])
+    })
+  }, 30_000)
+})
