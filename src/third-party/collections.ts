@@ -8,7 +8,7 @@ import {
   itemId,
   keyOf,
   type ListPage,
-  meets,
+  meeting,
   placeId,
   type SortKey,
   type Step,
@@ -192,7 +192,7 @@ function deleteItems(run: Run, step: Step): JsonValue {
 
 function refuse(run: Run, step: Step): JsonValue {
   const conditions = conditionsFor(run, step.when ?? {})
-  if (conditions.length === 0 || conditions.some(({ isEmpty }) => isEmpty) || !meets(run.values, conditions))
+  if (conditions.length === 0 || conditions.some(({ isEmpty }) => isEmpty) || !meeting(conditions)(run.values))
     return null
   const names = conditions.map(({ path }) => path).join(', ')
   throw new StepFailure(step, 'refused', `the request is refused because of ${names}`)

@@ -3,7 +3,7 @@ import {
   type CollectionPlace,
   compareKeys,
   type Condition,
-  meets,
+  meeting,
   placeId,
   plainText,
   sortKey,
@@ -101,6 +101,8 @@ export class CollectionIndex implements Index<CollectionItem> {
 export class ItemSet {
   readonly #items = new Map<string, CollectionItem>()
   readonly #views = new Map<string, View>()
+  /** What searches look at, by the fields that they name. */
+  readonly #texts = new Map<string, Map<CollectionItem, string>>()
 
   get size(): number {
     return this.#items.size
@@ -116,20 +118,24 @@ export class ItemSet {
   }
 
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): void {
-    if (before) this.#items.delete(before.id)
+    if (before) {
+      this.#items.delete(before.id)
+      for (const texts of this.#texts.values()) texts.delete(before)
+    }
     if (after) this.#items.set(after.id, after)
     for (const [name, view] of this.#views) if (!view.update(before, after)) this.#views.delete(name)
   }
 
   find({ conditions, words, wordFields, sort, after, skip, limit }: ItemQuery): ItemPage {
-    const grouping = conditions.find(({ operator, wanted }) => operator === 'eq' && typeof wanted !== 'object')
-    const rest = conditions.filter((condition) => condition !== grouping)
-    const rows = this.#view(sort, grouping?.path).group(grouping && plainText(grouping.wanted))
+    const { rows: all, rest } = this.#narrowed(conditions, sort)
+    const [from, to] = boundsOf(all, sort[0], rest)
+    const rows = from === 0 && to === all.length ? all : all.slice(from, to)
+    const first = after ? firstAfter(rows, sort, after) : 0
+    const isMet = meeting(rest)
     const isFound =
       rest.length === 0 && words.length === 0
         ? undefined
-        : ({ item }: CollectionItem) => meets(item, rest) && hasWords(item, words, wordFields)
-    const first = after ? firstAfter(rows, sort, after) : 0
+        : (row: CollectionItem) => isMet(row.item) && this.#hasWords(row, words, wordFields)
     const total = (): number => (isFound ? rows.filter(isFound).length : rows.length)
     if (!isFound) {
       const items = rows.slice(first + skip, first + skip + limit)
@@ -145,6 +151,40 @@ export class ItemSet {
       else items.push(row)
     }
     return { items, hasMore: false, total }
+  }
+
+  /** The smallest group of items that have an equal value that is asked for, and the conditions that are left. */
+  #narrowed(
+    conditions: readonly Condition[],
+    sort: readonly SortField[],
+  ): { rows: readonly CollectionItem[]; rest: readonly Condition[] } {
+    const isGrouping = ({ operator, wanted }: Condition): boolean => operator === 'eq' && typeof wanted !== 'object'
+    const groups = conditions.filter(isGrouping).map((condition) => ({
+      rows: this.#view(sort, condition.path).group(plainText(condition.wanted)),
+      rest: conditions.filter((each) => each !== condition),
+    }))
+    const [smallest] = groups.sort((a, b) => a.rows.length - b.rows.length)
+    return smallest ?? { rows: this.#view(sort, undefined).group(), rest: conditions }
+  }
+
+  #hasWords(row: CollectionItem, words: readonly string[], fields: readonly string[]): boolean {
+    if (words.length === 0) return true
+    const text = this.#textOf(row, fields)
+    return words.every((word) => text.includes(word))
+  }
+
+  /** The searched text of an item, which is kept until the item changes. */
+  #textOf(row: CollectionItem, fields: readonly string[]): string {
+    const name = fields.join('\n')
+    if (this.#texts.size >= MOST_VIEWS && !this.#texts.has(name)) this.#texts.clear()
+    const texts = this.#texts.get(name) ?? new Map<CollectionItem, string>()
+    this.#texts.set(name, texts)
+    const known = texts.get(row)
+    if (known !== undefined) return known
+    const values = fields.length > 0 ? fields.map((path) => valueAt(row.item, path)) : Object.values(row.item)
+    const text = values.map(plainText).join('\n').toLowerCase()
+    texts.set(row, text)
+    return text
   }
 
   #view(sort: readonly SortField[], grouping: string | undefined): View {
@@ -228,9 +268,9 @@ export function positionOf({ item, sequence }: CollectionItem, sort: readonly So
 }
 
 function comparePositions(a: ItemPosition, b: ItemPosition, sort: readonly SortField[]): number {
-  for (const [at, { descending }] of sort.entries()) {
+  for (let at = 0; at < sort.length; at++) {
     const order = compareKeys(a.keys[at] ?? null, b.keys[at] ?? null)
-    if (order !== 0) return descending ? -order : order
+    if (order !== 0) return sort[at]?.descending ? -order : order
   }
   return a.sequence - b.sequence
 }
@@ -255,9 +295,27 @@ function firstWhere(rows: readonly CollectionItem[], test: (row: CollectionItem)
   return low
 }
 
-function hasWords(item: CollectionItem['item'], words: readonly string[], fields: readonly string[]): boolean {
-  if (words.length === 0) return true
-  const values = fields.length > 0 ? fields.map((path) => valueAt(item, path)) : Object.values(item)
-  const text = values.map(plainText).join('\n').toLowerCase()
-  return words.every((word) => text.includes(word))
+/** Where the items can be that meet the bounds on the field which they are sorted by first. */
+function boundsOf(
+  rows: readonly CollectionItem[],
+  field: SortField | undefined,
+  conditions: readonly Condition[],
+): [from: number, to: number] {
+  let [from, to] = [0, rows.length]
+  for (const { path, operator, wanted } of field ? conditions : []) {
+    // Texts that write numbers are compared with numbers by size, which is not how they are sorted.
+    if (path !== field?.path || typeof wanted !== 'string' || !Number.isNaN(Number(wanted))) continue
+    const key = sortKey(wanted)
+    const orderOf = ({ item }: CollectionItem): number => compareKeys(sortKey(valueAt(item, path)), key)
+    const isLower = operator === 'gt' || operator === 'gte'
+    if (!isLower && operator !== 'lt' && operator !== 'lte') continue
+    if (isLower !== field.descending) {
+      const start = firstWhere(rows, (row) => (field.descending ? orderOf(row) <= 0 : orderOf(row) >= 0))
+      from = Math.max(from, start)
+    } else {
+      const end = firstWhere(rows, (row) => (field.descending ? orderOf(row) < 0 : orderOf(row) > 0))
+      to = Math.min(to, end)
+    }
+  }
+  return [from, to]
 }
