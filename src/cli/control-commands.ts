@@ -214,15 +214,19 @@ export async function clock(argv: readonly string[], context: CommandContext): P
   })
 }
 
-/** `scenario`, `scenario list [NAME]`, `scenario start NAME`, `scenario stop NAME`. */
+/** `scenario`, `scenario list [NAME]`, `scenario start NAME`, `scenario stop NAME`, `scenario from JOURNAL_OR_REQUEST_ID`. */
 export async function scenario(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('scenario', argv, context)
   const { call, print } = session
   const nameOf = (action: string, operands: readonly string[]) => ({
     name: oneOperand(`scenario ${action}`, 'NAME', operands),
   })
+  const [action] = session.operands
+  if (session.values.request !== undefined && action !== 'from')
+    throw new UsageError('--request goes with scenario from.')
   return act(session, 'scenario', 'list', {
     list: listScenarios,
+    from: async (_, operands) => (await import('./scenario-from.ts')).scenarioFrom(session, operands),
     start: async (_, operands) => {
       const answer = await call('POST /scenarios/{name}/start', { path: nameOf('start', operands) })
       print(answer, () => `${answer.scenario.name} runs: ${answer.scenario.description}`)

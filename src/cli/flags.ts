@@ -337,6 +337,23 @@ const FLAGS = [
   },
   {
     name: 'out',
+    commands: ['scenario'],
+    kind: { type: 'text' },
+    placeholder: 'DIR',
+    default: '.',
+    variable: false,
+    help: 'where `from` writes the scenario and the seed',
+  },
+  {
+    name: 'request',
+    commands: ['scenario'],
+    kind: { type: 'text' },
+    placeholder: 'ID',
+    variable: false,
+    help: 'for `from` with a file: up to which request (to the last one by default)',
+  },
+  {
+    name: 'out',
     commands: ['state'],
     kind: { type: 'text' },
     placeholder: 'NEW',

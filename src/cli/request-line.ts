@@ -8,10 +8,11 @@ import type { Terminal } from './command.ts'
 import { type Paint, paintFor, type Style } from './paint.ts'
 import { widthOf, wrap } from './table.ts'
 
-type Traced = Pick<JournalEntry, 'injected' | 'rules' | 'due' | 'upstream' | 'refreshes' | 'transitions' | 'violations'>
+type Traced = Pick<JournalEntry, 'injected' | 'due' | 'upstream' | 'refreshes' | 'transitions' | 'violations'>
 
 /** What the line of a request tells, of an entry of this process or of one that the control API has answered. */
 export interface RequestFacts extends Traced {
+  readonly rules: readonly Pick<JournalEntry['rules'][number], 'scenario' | 'rule' | 'injected'>[]
   readonly id: string
   readonly kind: JournalEntry['kind']
   /** Milliseconds in the environment's own time. */

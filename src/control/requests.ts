@@ -1,7 +1,13 @@
-import type { Journal, JournalEvent } from '../request-journal/journal.ts'
-import { explain } from '../request-journal/explain.ts'
-import { readJournalQuery, readMatch } from '../request-journal/query.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject, own } from '../domain/json.ts'
+import type { Provider } from '../domain/provider.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import { quote } from '../domain/text.ts'
+import type { JournalEntry } from '../request-journal/entry.ts'
+import { explain } from '../request-journal/explain.ts'
+import type { Journal, JournalEvent } from '../request-journal/journal.ts'
+import { readJournalQuery, readMatch } from '../request-journal/query.ts'
+import { replayOf } from '../request-journal/replay.ts'
 import type { Environment } from '../state/environment.ts'
 import { type EnvironmentCall, environmentNamed, type Reply, type ServerCall } from './call.ts'
 import { viewOf } from './clock.ts'
@@ -45,6 +51,45 @@ export function getRequest({ services, environment, path }: EnvironmentCall<'get
 
 export function explainRequest({ services, environment, path }: EnvironmentCall<'explain_request'>): Reply {
   return { body: explain(services.journals.of(environment), path.id, environment) ?? notFound(path.id) }
+}
+
+/** What makes the same happen again: a scenario of the journal up to a request, and what was there at the start as a seed. */
+export function exportScenario({ services, environment, path }: EnvironmentCall<'export_scenario'>): Reply {
+  const { accounts, providers } = environment.model.tables
+  const entries = services.journals.of(environment).query()
+  const present = [...accounts.values()].map(({ token_expires_at = null, ...account }) => ({
+    ...account,
+    token_expires_at,
+  }))
+  const replay = replayOf(entries, path.id, present) ?? notFound(path.id)
+  const made = new Set(entries.flatMap(providerMadeBy))
+  const custom = [...providers.values()].filter(({ is_custom, identifier }) => is_custom && !made.has(identifier))
+  const settings = seedSettings(environment.settings)
+  const seed = {
+    ...(Object.keys(settings).length > 0 && { settings }),
+    ...(custom.length > 0 && { providers: custom.map(seedProvider) }),
+    ...replay.seed,
+  }
+  return { body: { ...replay, seed } }
+}
+
+function providerMadeBy({ operation, response: { body } }: JournalEntry): string[] {
+  const provider = operation === 'create_custom_provider' && isJsonObject(body) ? own(body, 'provider') : undefined
+  const identifier = isJsonObject(provider) ? own(provider, 'identifier') : undefined
+  return typeof identifier === 'string' ? [identifier] : []
+}
+
+/** A custom provider as a seed has it. */
+function seedProvider({ is_custom: _custom, is_custom_mcp: _mcp, created_as: _name, ...provider }: Provider): object {
+  return provider
+}
+
+/** The settings that are not the default, as a seed has them. */
+function seedSettings(settings: Settings): object {
+  const changed = (Object.entries(settings) as [keyof Settings, Settings[keyof Settings]][]).filter(
+    ([name, value]) => !isDeepStrictEqual(value, DEFAULT_SETTINGS[name]),
+  )
+  return Object.fromEntries(changed.map(([name, value]) => [name, typeof value === 'number' ? `${value}ms` : value]))
 }
 
 function notFound(id: string): never {

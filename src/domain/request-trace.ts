@@ -47,6 +47,8 @@ export interface Refresh {
 export interface NotedRule extends FiredRule {
   /** It answered, or changed the answer on the wire. */
   readonly injected: boolean
+  /** At a third party: on which call of `upstream` it fired. */
+  readonly call: number | null
 }
 
 /** What the author of a request should know beside its answer (G6, G10). */
@@ -141,7 +143,9 @@ export class RequestTrace {
 
   /** `injected`: it answered, or changed the answer on the wire. */
   fired(rule: FiredRule, injected: boolean): void {
-    this.rules = [...this.rules, { ...rule, injected }]
+    // A call is noted once it is over.
+    const call = rule.at === 'third_party' || rule.at === 'token_refresh' ? this.upstream.length : null
+    this.rules = [...this.rules, { ...rule, injected, call }]
   }
 
   ignored(field: string, description: string): void {

@@ -81,6 +81,8 @@ export interface FiredRule {
   at: RulePlace
   /** What it did, in one sentence. */
   sentence: string
+  do: readonly ScenarioFault[]
+  off_spec: boolean
 }
 
 /** Whether a scenario is given by its file. A path has a slash or the ending of a file; a name has neither. */

@@ -3,7 +3,7 @@ import type { ServedOperation } from '../contract/shapes.ts'
 import type { AccountStatus } from '../domain/account.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
-import type { JsonValue } from '../domain/json.ts'
+import type { JsonObject, JsonValue } from '../domain/json.ts'
 import {
   type NotedRule,
   type Refresh,
@@ -132,11 +132,18 @@ export interface JournalMessage {
   readonly truncated?: string
 }
 
+/** A rule that fired, with its faults as a scenario document has them; secrets are masked. */
+export interface RuleOfEntry extends Omit<NotedRule, 'do'> {
+  readonly do: readonly JsonObject[]
+}
+
 /** The account of a request as the request found it. */
 export interface AccountState {
   readonly id: string
   readonly connector: string
   readonly identifier: string
+  readonly organization_id: string
+  readonly user_id: string
   readonly status: AccountStatus
   readonly token_expires_at: Instant | null
 }
@@ -165,7 +172,7 @@ export interface JournalEntry {
   readonly tool: string | null
   /** Whether a scenario answered, and no operation. */
   readonly injected: boolean
-  readonly rules: readonly NotedRule[]
+  readonly rules: readonly RuleOfEntry[]
   readonly due: readonly Transition[]
   readonly upstream: readonly UpstreamCall[]
   readonly refreshes: readonly Refresh[]

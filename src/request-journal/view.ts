@@ -1,7 +1,8 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { instant } from '../domain/instant.ts'
-import { extentOf, isJsonObject, type JsonValue, own } from '../domain/json.ts'
+import { extentOf, isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
+import type { ScenarioFault } from '../domain/scenario.ts'
 import { type AccountState, type JournalEntry, type JournalMessage, KEPT, type RecordedEntry } from './entry.ts'
 import { type DocumentName, maskHeader, maskJson, maskParameters, maskText } from './masking.ts'
 
@@ -28,7 +29,7 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     agent_run_id: trace.agent_run_id ?? null,
     tool: toolOf(entry),
     injected: trace.injected,
-    rules: trace.rules,
+    rules: trace.rules.map((rule) => ({ ...rule, do: rule.do.map(faultDocument) })),
     due: trace.due,
     upstream: trace.upstream.map(upstreamView),
     refreshes: trace.refreshes.map((refresh) => ({ ...refresh, reason: maskText(refresh.reason) })),
@@ -126,8 +127,16 @@ export function toolOf(entry: RecordedEntry): string | null {
 
 function accountState({ account }: RequestTrace): AccountState | null {
   if (!account) return null
-  const { id, connector, identifier, status, token_expires_at = null } = account
-  return { id, connector, identifier, status, token_expires_at }
+  const { id, connector, identifier, organization_id, user_id, status, token_expires_at = null } = account
+  return { id, connector, identifier, organization_id, user_id, status, token_expires_at }
+}
+
+/** A fault as a scenario document has it: durations say their unit, and what was not given is absent. */
+function faultDocument({ kind, params }: ScenarioFault): JsonObject {
+  const by = own(params, 'by')
+  if (kind === 'advance_clock' && typeof by === 'number') return { advance_clock: `${by}ms` }
+  const given = Object.entries(params).filter(([name, value]) => name === 'body' || value !== null)
+  return { [kind]: maskJson(Object.fromEntries(given)) }
 }
 
 function requestView(entry: RecordedEntry): JournalMessage {

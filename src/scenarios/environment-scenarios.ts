@@ -438,7 +438,7 @@ function firedRule({ name }: Scenario, { rule, faults, matched }: RuleCount, fai
   if (rule.then !== null) effects.push(`${effects.length > 0 ? 'and ' : ''}goes to state ${rule.then}`)
   const failed = failures.length === 0 ? '' : `; this could not be done: ${failures.join('; ')}`
   const sentence = `On request ${matched} that matches, ${effects.join(', ')}${failed}`
-  return { scenario: name, rule: rule.name, at: rule.at, sentence }
+  return { scenario: name, rule: rule.name, at: rule.at, sentence, do: rule.do, off_spec: rule.off_spec }
 }
 
 /** Whether a request is at a rule's place and is all that `on` asks for. Values and globs, never code. */

@@ -80,6 +80,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   wait_for_requests: { body: { match }, works: true },
   get_request: { path: '/requests/{request}', works: true },
   explain_request: { path: '/requests/{request}/explain', works: true },
+  export_scenario: { path: '/requests/{request}/scenario', works: true },
   stream_events: { works: true },
   stream_timeline: { works: true },
   list_links: { works: true },

@@ -232,6 +232,9 @@ describe('the scenarios of an environment', () => {
     const sentence =
       'On request 1 that matches, makes the account EXPIRED, waits 5 ms before the answer, and goes to state x; ' +
       'this could not be done: the request is about no connected account that there is'
-    expect(trace.rules).toEqual([{ scenario: 's', rule: 'r', at: 'service', sentence, injected: false }])
+    expect(trace.rules).toMatchObject([
+      { scenario: 's', rule: 'r', at: 'service', sentence, injected: false, call: null },
+    ])
+    expect(trace.rules[0]?.do.map(({ kind }) => kind)).toEqual(['expire_account', 'latency'])
   })
 })

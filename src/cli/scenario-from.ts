@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { replaceFile } from '../disk/replace-file.ts'
+import { isJsonObject } from '../domain/json.ts'
+import { StartError } from '../domain/start-error.ts'
+import { plural } from '../domain/text.ts'
+import type { JournalEntry } from '../request-journal/entry.ts'
+import type { Replay } from '../request-journal/replay.ts'
+import { type ControlSession, oneOperand } from './control-session.ts'
+import { fileFailure, RefusedError, systemCode } from './failure.ts'
+
+type Session = ControlSession<'scenario'>
+
+/** `scenario from JOURNAL_OR_REQUEST_ID`: writes a scenario and a seed by which the same happens again. */
+export async function scenarioFrom(session: Session, operands: readonly string[]): Promise<void> {
+  const source = oneOperand('scenario from', 'JOURNAL_OR_REQUEST_ID', operands)
+  const text = await journalText(source)
+  const replay = text === undefined ? await replayOfServer(session, source) : await replayOfFile(session, source, text)
+  if (session.values.json) {
+    session.print(replay, () => '')
+    return
+  }
+  session.out(await writeReplay(replay, session.values.out))
+}
+
+/** The content of a journal; undefined when the operand names no file, and so a request. @throws StartError */
+async function journalText(source: string): Promise<string | undefined> {
+  try {
+    return await readFile(source, 'utf8')
+  } catch (error) {
+    const code = systemCode(error)
+    const isName = code === 'ENOENT' || code === 'ENAMETOOLONG' || code === 'ENOTDIR'
+    if (isName && !/[/\\]|\.jsonl?$/.test(source)) return undefined
+    throw new StartError(`the journal ${source} cannot be read (${fileFailure(error)})`)
+  }
+}
+
+async function replayOfServer({ call }: Session, id: string): Promise<Replay> {
+  // The description says `object` where the documents have schemas of their own.
+  return (await call('POST /requests/{id}/scenario', { path: { id } })) as Replay
+}
+
+async function replayOfFile({ values }: Session, file: string, text: string): Promise<Replay> {
+  const entries = entriesOf(file, text)
+  const { request } = values
+  const environment = chosenEnvironment(entries, values)
+  const { replayOf } = await import('../request-journal/replay.ts')
+  const replay = replayOf(
+    entries.filter((entry) => entry.environment === environment),
+    request,
+  )
+  if (replay) return replay
+  throw new RefusedError(`${file} has no request${request === undefined ? '' : ` ${request}`}`)
+}
+
+/** The environment of the request, the one that is named, or the only one. @throws RefusedError */
+function chosenEnvironment(entries: readonly JournalEntry[], { request, environment }: Session['values']): string {
+  const requested = request === undefined ? undefined : entries.findLast(({ id }) => id === request)
+  if (requested) return requested.environment
+  const names = [...new Set(entries.map((entry) => entry.environment))]
+  const [only = environment, ...others] = names
+  if (names.includes(environment) || others.length === 0) return names.includes(environment) ? environment : only
+  const several = `the journal has ${plural(names.length, 'environment')}: ${names.slice(0, 30).join(', ')}`
+  throw new RefusedError(`${several}; name one by --environment, or a request by --request`)
+}
+
+/** The entries of a journal, one JSON object a line; the last line may be cut. @throws StartError */
+function entriesOf(file: string, text: string): JournalEntry[] {
+  const lines = text.split('\n').filter((line) => line !== '')
+  return lines.flatMap((line, at) => {
+    const entry = parsed(line)
+    // The one form that the mock writes; the compiler cannot see what is in a file.
+    if (isJsonObject(entry) && 'real_at' in entry && 'account_state' in entry) return [entry as unknown as JournalEntry]
+    if (entry === undefined && at === lines.length - 1 && at > 0) return []
+    throw new StartError(`${file}:${at + 1} is no entry of a request journal, as --journal FILE writes it`)
+  })
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes the documents, and answers how to use them. @throws StartError */
+async function writeReplay({ scenario, seed, clock, notes }: Replay, folder: string): Promise<string> {
+  const { documentText } = await import('../documents/document-text.ts')
+  const { name, rules } = scenario
+  const [scenarioFile, seedFile] = [join(folder, `${name}.yaml`), join(folder, `${name}.seed.yaml`)]
+  const hasSeed = Object.keys(seed).length > 0
+  const replaying = [
+    'toolmock run',
+    `--scenario ${scenarioFile}`,
+    ...(hasSeed ? [`--seed bundled --seed ${seedFile}`] : []),
+    `--clock ${clock}`,
+    '-- CMD',
+  ].join(' ')
+  const how = `With the same client the same happens again:\n${replaying}`
+  const limits = notes.map((note) => `It cannot make happen again: ${note}.`)
+  await write(scenarioFile, documentText(scenario, [how, ...limits].join('\n')))
+  const about = 'What was there at the start, without credentials. Give it behind the seeds of the run.'
+  if (hasSeed) await write(seedFile, documentText(seed, about))
+  const wrote = `wrote ${hasSeed ? `${scenarioFile} and ${seedFile}` : scenarioFile}`
+  return [`${wrote} (${plural(rules.length, 'rule')})`, ...limits, how].join('\n')
+}
+
+async function write(file: string, text: string): Promise<void> {
+  await replaceFile(file, text).catch((error: unknown) => {
+    throw new StartError(`${file} cannot be written (${fileFailure(error)})`)
+  })
+}
