@@ -234,7 +234,7 @@ interface UnverifiedFlow {
 }
 
 /** Which clients verify their users, and which flows of theirs ended without verification. */
-export class LinkFlows {
+class LinkFlows {
   /** By the id of the link. */
   readonly #open = new Map<string, UnverifiedFlow>()
   readonly #ended: UnverifiedFlow[] = []
