@@ -51,6 +51,8 @@ export interface AppServices {
   readonly bodyLimit: number
   /** Largest body of a control call in bytes. */
   readonly controlBodyLimit: number
+  /** Largest state in bytes that can be got, and put back. */
+  readonly stateLimit: number
   /** What links and redirects are built on; from each request when absent. */
   readonly baseUrl: string | undefined
   /** Whether unknown query parameters and body fields are violations (`--strict`, G6). */

@@ -48,8 +48,10 @@ export interface App {
 }
 
 const BODY_LIMIT = 1024 * 1024
-/** Whole states are larger than what operations take. */
+/** Documents are larger than what operations take. */
 const CONTROL_BODY_LIMIT = 64 * 1024 * 1024
+/** Of a whole state, got or put. The longest text that Node.js can make is twice as long. */
+const STATE_LIMIT = 256 * 1024 * 1024
 const JOURNAL_CAPACITY = 10_000
 const JOURNAL_BYTES = 64 * 1024 * 1024
 
@@ -157,6 +159,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     },
     bodyLimit: options.bodyLimit ?? BODY_LIMIT,
     controlBodyLimit: options.bodyLimit ?? CONTROL_BODY_LIMIT,
+    stateLimit: options.stateLimit ?? STATE_LIMIT,
     baseUrl: options.baseUrl,
     strict: options.strict ?? false,
     documentedOnly,

@@ -48,6 +48,8 @@ export interface AppOptions {
   baseUrl?: string | undefined
   /** Largest body of a request in bytes; 1 MiB when absent (G7). */
   bodyLimit?: number | undefined
+  /** Largest state that `GET` and `PUT /_mock/state` take in bytes; 256 MiB when absent. */
+  stateLimit?: number | undefined
   /** How long the server waits for its clients. */
   limits?: Partial<ServerLimits> | undefined
   /** How many requests the journal of an environment keeps; 10,000 when absent. */

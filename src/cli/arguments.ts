@@ -1,3 +1,5 @@
+import { ADMIN_TOKEN_RULE, isAdminToken } from '../domain/secret.ts'
+import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { instant } from '../domain/instant.ts'
 import { nearest } from '../domain/suggestion.ts'
@@ -132,12 +134,14 @@ function readValue(kind: FlagKind, text: string, where: string): Value {
       if (text === '') throw expected('a value')
       return kind.type === 'list' ? [text] : text
     case 'url': {
-      // Links and redirects are built on it, so it has neither a query nor a fragment, nor a slash at its end.
-      const url = URL.canParse(text) ? new URL(text) : undefined
-      const isPlain = url && /^https?:$/.test(url.protocol) && !/[?#\s]/.test(text) && url.username === ''
-      if (!isPlain) throw expected('an http or https URL without query')
-      return url.href.replace(/\/+$/, '')
+      if (!isBaseUrl(text)) throw expected(BASE_URL_RULE)
+      return new URL(text).href.replace(/\/+$/, '')
     }
+    case 'admin-token':
+      if (text === '') throw expected('a value')
+      // A header carries it, whose outer blanks are not part of it. The message does not repeat it.
+      if (!isAdminToken(text)) throw new UsageError(`${where.slice(0, -text.length)}…: expected ${ADMIN_TOKEN_RULE}.`)
+      return text
     case 'instant': {
       const at = INSTANT.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN
       const isDay = new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() === Number(text.slice(8, 10))

@@ -1,3 +1,4 @@
+import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import type { BASES } from '../conform/check.ts'
 import { type REPORT_FORMATS, reportText } from '../conform/report-formats.ts'
 import { prismValidator } from '../conform/response-validator.ts'
@@ -46,7 +47,7 @@ function target(values: FlagValues<'conform'>, url: string | undefined) {
   const baseUrl = values['base-url'] ?? (url === '' ? undefined : url)
   const { 'client-id': id, 'client-secret': secret } = values
   if (baseUrl === undefined) throw new UsageError('conform needs --base-url, or TOOLMOCK_URL.')
-  if (!URL.canParse(baseUrl)) throw new UsageError(`TOOLMOCK_URL=${baseUrl} is not a URL.`)
+  if (!isBaseUrl(baseUrl)) throw new UsageError(`TOOLMOCK_URL=${baseUrl}: expected ${BASE_URL_RULE}.`)
   if (id === undefined || secret === undefined) throw new UsageError('conform needs --client-id and --client-secret.')
   return { baseUrl, client: { id, secret } }
 }

@@ -37,6 +37,7 @@ export interface Flag {
 export type FlagKind =
   | { readonly type: 'switch' }
   | { readonly type: 'text' }
+  | { readonly type: 'admin-token' }
   | { readonly type: 'list' }
   | { readonly type: 'url' }
   | { readonly type: 'instant' }
@@ -235,7 +236,7 @@ const FLAGS = [
   {
     name: 'admin-token',
     commands: ['start', 'report', 'conform', ...CONTROL_COMMANDS],
-    kind: { type: 'text' },
+    kind: { type: 'admin-token' },
     placeholder: 'T',
     variable: true,
     help: 'the bearer token that the control API requires',
@@ -574,6 +575,7 @@ export function flagsOf(command: CommandName): readonly Flag[] {
 interface TypeOf {
   switch: boolean
   text: string
+  'admin-token': string
   list: readonly string[]
   url: string
   instant: Instant

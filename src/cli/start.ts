@@ -1,4 +1,5 @@
 import type { App, createApp } from '../app/app.ts'
+import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
 import { shellQuote } from '../domain/text.ts'
 import { VERSION } from '../version.ts'
@@ -62,9 +63,18 @@ async function serve(
     await app.close()
     throw listenFailure(error, host, port)
   }
-  for (const notice of app.notices) log.warn(notice)
+  for (const notice of [...app.notices, ...openNotice(given)]) log.warn(notice)
   for (const notice of mistypedVariables(context.variables)) log.warn(notice)
   return app
+}
+
+/** The image, whose variable is no flag, says it in its documentation. */
+function openNotice({ values, given }: StartArguments): string[] {
+  const { host, 'admin-token': adminToken } = values
+  if (given.get('host') !== 'flag' || isLoopback(host) || adminToken !== undefined) return []
+  return [
+    `--host ${host} without --admin-token: whoever reaches this address can read and change everything, credentials too, by the control API under /_mock; --admin-token T closes it`,
+  ]
 }
 
 /**

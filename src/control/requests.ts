@@ -104,9 +104,19 @@ const HEARTBEAT_MS = 15_000
 const MOST_UNREAD = 4 * 1024 * 1024
 
 /** Server-sent events: journal entries and status changes of the environment as they happen. */
-export function streamEvents({ services, environment, response }: EnvironmentCall<'stream_events'>): undefined {
+export function streamEvents({
+  services,
+  environment,
+  request,
+  response,
+}: EnvironmentCall<'stream_events'>): undefined {
   const { journals, closing, log } = services
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
+  // The answer to HEAD has no events, so it is whole.
+  if (request.method === 'HEAD') {
+    response.end()
+    return
+  }
   response.write(': toolmock events\n\n')
   const stop = journals.of(environment).subscribe((event) => {
     response.write(serverSentEvent(event))

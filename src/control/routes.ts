@@ -185,7 +185,8 @@ async function answer(
   const query = readQuery(route, parameters)
   const name = parameters.get('environment') ?? 'default'
   if (route.environment) environmentNamed(services, name)
-  const body = await readBody(route, request, services.controlBodyLimit)
+  const limit = route.operation === 'put_state' ? services.stateLimit : services.controlBodyLimit
+  const body = await readBody(route, request, limit)
   const server = { services, request, response, path: request.params, query, body }
   try {
     const reply = await handle(route, route.environment ? { ...server, ...inEnvironment(services, name) } : server)

@@ -18,10 +18,13 @@ const loadSeedParser = lazyImport(() => import('../documents/seed-files.ts'))
 const loadConnectorParser = lazyImport(() => import('../documents/read.ts'))
 
 /** Keys in the order of the state file. */
-export function getState({ environment }: EnvironmentCall<'get_state'>): Reply {
+export function getState({ services, environment }: EnvironmentCall<'get_state'>): Reply {
   const { settings, clock, ids, tables } = environment.image()
   const ordered = TABLE_NAMES.map((name) => [name, tables[name].map((row) => inColumnOrder(name, row))] as const)
-  return { body: { settings, clock, ids, tables: Object.fromEntries(ordered) } }
+  const text = `${JSON.stringify({ settings, clock, ids, tables: Object.fromEntries(ordered) })}\n`
+  if (Buffer.byteLength(text) <= services.stateLimit) return { text, type: 'application/json' }
+  const message = `the state is larger than ${services.stateLimit} bytes, which is the most that can be got and put back; the state file has it`
+  throw new ControlError('BODY_TOO_LARGE', message)
 }
 
 export async function putState(call: EnvironmentCall<'put_state'>): Promise<Reply> {

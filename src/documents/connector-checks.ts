@@ -1,6 +1,6 @@
 import type { Ajv2020, ErrorObject, Options } from 'ajv/dist/2020.js'
+import { isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { isLoopback } from '../domain/loopback.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { collectionTemplates } from './collections.ts'
 import { type Finding, type Path, shown, valueAtPath, valuesAt } from '../schema/findings.ts'
@@ -40,9 +40,7 @@ export async function checkConnector(document: JsonValue, context: CheckContext)
 
 function outboundFindings(document: JsonObject, allowOutbound: boolean): Finding[] {
   const url = own(document, 'base_url')
-  if (allowOutbound || typeof url !== 'string' || !URL.canParse(url)) return []
-  const { protocol, hostname } = new URL(url)
-  if (!/^https?:$/.test(protocol) || isLoopback(hostname)) return []
+  if (typeof url !== 'string' || !isBaseUrl(url) || mayBeCalled(url, allowOutbound)) return []
   return [{ path: ['base_url'], found: shown(url), allowed: 'a URL on loopback (or start with --allow-outbound)' }]
 }
 

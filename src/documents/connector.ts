@@ -1,3 +1,4 @@
+import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import { type AuthorizationType, AUTHORIZATION_TYPES, TRAITS } from '../domain/authorization-type.ts'
 import type {
   Connector,
@@ -158,7 +159,7 @@ const shape = strict({
     .describe('Globs: credentials that the third party refuses although a caller stored them.'),
   base_url: z
     .string()
-    .refine((url) => /^https?:\/\//.test(url) && URL.canParse(url), { error: 'an http or https URL' })
+    .refine(isBaseUrl, { error: BASE_URL_RULE })
     .optional()
     .describe('A server of your own on loopback that answers instead of the responders.'),
   custom_provider: nonEmpty

@@ -4,3 +4,10 @@ import { hash, timingSafeEqual } from 'node:crypto'
 export function isSameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
 }
+
+export const ADMIN_TOKEN_RULE = 'visible ASCII characters, without blanks at its ends'
+
+/** Whether a header can carry a text as the admin token. */
+export function isAdminToken(text: string): boolean {
+  return /^[!-~](?:[ -~]*[!-~])?$/.test(text)
+}

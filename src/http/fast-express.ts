@@ -45,7 +45,10 @@ export function createFastExpress(): {
 
   const classes = { IncomingMessage: FastRequest, ServerResponse: FastResponse }
   const turns = new Turns()
-  const serve = app as unknown as RequestListener
+  const serve: RequestListener = (request, response) => {
+    toOriginForm(request)
+    ;(app as unknown as RequestListener)(request, response)
+  }
   const listener = turns.of(serve) as RequestListener<typeof FastRequest, typeof FastResponse>
   return {
     app,
@@ -55,7 +58,11 @@ export function createFastExpress(): {
       })
       const https = tls && (await import('node:https'))
       const options = { ...classes, ...serverOptions(limits) }
-      const server = https ? https.createServer({ ...options, ...tls }, listener) : createServer(options, listener)
+      // The head of a request cannot come before the handshake is over. 0 would be Node's default of two minutes.
+      const handshakeTimeout = limits.headersTimeout || LONGEST_TIMEOUT
+      const server = https
+        ? https.createServer({ ...options, ...tls, handshakeTimeout }, listener)
+        : createServer(options, listener)
       limitServer(server, limits)
       const expecting = turns.of((request, response) => {
         continueWhenRead(request, response)
@@ -64,6 +71,19 @@ export function createFastExpress(): {
       return server.on('checkContinue', expecting)
     },
   }
+}
+
+/** The longest time that a timer can wait. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1
+
+/** A target in absolute form, as proxies send it: its path is served, and its host counts in place of `Host` (RFC 9112 3.2.2). */
+function toOriginForm(request: IncomingMessage): void {
+  const { url = '/' } = request
+  if (url.startsWith('/')) return
+  const { host, path } = /^https?:\/\/(?<host>[^/?#]+)(?<path>[^#]*)/i.exec(url)?.groups ?? {}
+  if (host === undefined || path === undefined) return
+  request.url = path.startsWith('/') ? path : `/${path}`
+  request.headers.host = host
 }
 
 /** Copies the members of a prototype chain of Express, nearest first, down to node's own prototype. */

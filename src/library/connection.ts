@@ -1,3 +1,4 @@
+import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import { invalidArgument, shown } from './arguments.ts'
 import { ControlClient } from './control-client.ts'
 import type { EnvironmentParts } from './toolmock.ts'
@@ -33,8 +34,8 @@ export async function connection(url: string, options: ConnectOptions): Promise<
 }
 
 function serverUrl(url: string): string {
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url.replace(/\/+$/, '')
+  if (isBaseUrl(url)) return url.replace(/\/+$/, '')
   throw invalidArgument(
-    `connect: ${shown(url)} is not an http or https URL; give the URL of the server, such as http://127.0.0.1:8665`,
+    `connect: ${shown(url)} is not ${BASE_URL_RULE}; give the URL of the server, such as http://127.0.0.1:8665`,
   )
 }

@@ -1,3 +1,5 @@
+import { ADMIN_TOKEN_RULE, isAdminToken } from '../domain/secret.ts'
+import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import type { App, AppOptions } from '../app/app.ts'
 import { BOOLEAN, checkOptions, invalidArgument, oneOf, type Rule, TEXT, TEXTS, wholeNumber } from './arguments.ts'
 import { connection, type ConnectOptions } from './connection.ts'
@@ -172,8 +174,13 @@ const CLOCK: Rule = {
 }
 
 const BASE_URL: Rule = {
-  allowed: 'an http or https URL without query',
-  accepts: (value) => typeof value === 'string' && /^https?:\/\/[^?#\s]+$/.test(value) && URL.canParse(value),
+  allowed: BASE_URL_RULE,
+  accepts: (value) => typeof value === 'string' && isBaseUrl(value),
+}
+
+const ADMIN_TOKEN: Rule = {
+  allowed: ADMIN_TOKEN_RULE,
+  accepts: (value) => typeof value === 'string' && isAdminToken(value),
 }
 
 const TLS: Rule = {
@@ -201,7 +208,7 @@ const RULES = {
   host: TEXT,
   baseUrl: BASE_URL,
   tls: TLS,
-  adminToken: TEXT,
+  adminToken: ADMIN_TOKEN,
   allowHosts: TEXTS,
   allowOutbound: BOOLEAN,
   watch: BOOLEAN,

@@ -1,3 +1,4 @@
+import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../domain/authorization-type.ts'
@@ -209,7 +210,7 @@ const connectorFields = {
   }),
   people: texts,
   reject: texts,
-  base_url: text.nullable(),
+  base_url: text.refine(isBaseUrl, { error: BASE_URL_RULE }).nullable(),
   custom_provider: text.nullable(),
   tools: z.array(tool),
   collections: z.record(z.string().regex(COLLECTION_NAME), collection).exactOptional(),

@@ -1,11 +1,11 @@
 import type { Account } from '../domain/account.ts'
 import type { CollectionPlace } from '../domain/collection.ts'
+import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { isLoopback } from '../domain/loopback.ts'
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
@@ -298,10 +298,9 @@ class ThirdPartyClient implements ThirdParty {
     if (base_url === null) {
       return { origin: listenerOrigin, prefix: `${connectorPath(this.#environment, { connector })}/api` }
     }
-    if (!URL.canParse(base_url)) return `base_url ${base_url} is not a URL`
-    const { protocol, origin, hostname, pathname } = new URL(base_url)
-    if (protocol !== 'http:' && protocol !== 'https:') return `base_url ${base_url} is neither http nor https`
-    if (allowOutbound !== true && !isLoopback(hostname)) {
+    if (!isBaseUrl(base_url)) return `base_url ${base_url} is not ${BASE_URL_RULE}`
+    const { origin, pathname } = new URL(base_url)
+    if (!mayBeCalled(base_url, allowOutbound ?? false)) {
       return `base_url ${base_url} is not on loopback, and calls to other hosts are not allowed`
     }
     return { origin, prefix: pathname.replace(/\/+$/, '') }

@@ -228,8 +228,24 @@ function receive(request: ClientRequest, body: string, timeout: number): Promise
     request.on('error', (error) => {
       finish({ kind: 'broken', message: reason(error), sent })
     })
+    const refuse = (status: number | undefined): void => {
+      finish({
+        kind: 'broken',
+        message: `the status ${String(status)} is not one of an answer (200 to 599)`,
+        sent: true,
+      })
+      request.destroy()
+    }
     request.on('response', (response) => {
-      collect(response, finish)
+      const { statusCode: status = 0 } = response
+      if (status < 200 || status > 599) refuse(status)
+      else collect(response, finish)
+    })
+    request.on('information', ({ statusCode }) => {
+      refuse(statusCode)
+    })
+    request.on('upgrade', ({ statusCode }) => {
+      refuse(statusCode)
     })
     request.end(body, 'latin1')
   })

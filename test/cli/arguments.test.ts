@@ -94,6 +94,8 @@ describe('flags and variables of start', () => {
     [['--id-seed', '-1'], {}, '--id-seed needs a value: --id-seed N'],
     [['--journal-size', '0'], {}, 'expected a whole number from 1 to'],
     [['--admin-token='], {}, '--admin-token : expected a value.'],
+    [['--admin-token', ' t'], {}, '--admin-token …: expected visible ASCII characters, without blanks at its ends.'],
+    [[], { TOOLMOCK_ADMIN_TOKEN: 'geheim-ä' }, 'TOOLMOCK_ADMIN_TOKEN=…: expected visible ASCII characters'],
     [['--json=maybe'], {}, '--json=maybe: expected true or false.'],
     [['--no-json=true'], {}, '--no-json takes no value'],
     [[], { TOOLMOCK_PORT: 'tcp://10.0.0.1:8665' }, 'TOOLMOCK_PORT=tcp://10.0.0.1:8665: expected a whole number'],

@@ -164,6 +164,21 @@ describe('toolmock start', () => {
   })
 })
 
+describe('--host beyond loopback', () => {
+  const WARNING = /^warn --host 0\.0\.0\.0 without --admin-token: .*the control API under \/_mock/m
+
+  it.each([
+    ['as a flag, without an admin token, is warned of', ['--host', '0.0.0.0'], {}, true],
+    ['with an admin token is not', ['--host', '0.0.0.0', '--admin-token', 't'], {}, false],
+    ['as a variable, as in the image, is not', [], { TOOLMOCK_HOST: '0.0.0.0' }, false],
+    ['is not loopback itself', ['--host', '127.0.0.1'], {}, false],
+  ])('%s', async (_what, args, variables, isWarned) => {
+    const serving = await toolmock.start(['--in-memory', ...args], variables)
+    const { stderr } = await serving.stop()
+    expect(WARNING.test(stderr)).toBe(isWarned)
+  })
+})
+
 describe('toolmock healthcheck', () => {
   it('ends with 0 while a server answers at the variables of that server, else with 1', async () => {
     const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_HOST: '0.0.0.0' })

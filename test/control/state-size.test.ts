@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { codeOf, withControl } from './control-bench.ts'
+
+describe('the size of a state', () => {
+  it('that was got can be put back, whatever --body-limit says', () =>
+    withControl({ bodyLimit: 1000 }, async ({ call }) => {
+      const { body: state, status } = await call('get', '/state')
+      expect(status).toBe(200)
+      expect(JSON.stringify(state).length).toBeGreaterThan(1000)
+      expect((await call('put', '/state', state as object)).status).toBe(200)
+    }))
+
+  it('has one limit for both ways', async () => {
+    let size = 0
+    await withControl({ idSeed: 1 }, async ({ call }) => {
+      size = Buffer.byteLength((await call('get', '/state')).text)
+    })
+    await withControl({ idSeed: 1, stateLimit: size }, async ({ call }) => {
+      const { body: state } = await call('get', '/state')
+      expect((await call('put', '/state', state as object)).status).toBe(200)
+    })
+    await withControl({ idSeed: 1, stateLimit: size - 1 }, async ({ call }) => {
+      const refused = await call('get', '/state')
+      expect([refused.status, codeOf(refused)]).toEqual([413, 'BODY_TOO_LARGE'])
+      expect(refused.body.error.message).toContain(`larger than ${size - 1} bytes`)
+    })
+  })
+})
