@@ -1,3 +1,4 @@
+import { lazyImport } from '../lazy-import.ts'
 import { type Collection, type CollectionPlace, keyOf } from '../domain/collection.ts'
 import { collectionNamed, type Connector } from '../domain/connector.ts'
 import { quote } from '../domain/text.ts'
@@ -31,10 +32,12 @@ function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | unde
   return call.services.thirdParties.prepareCollections(named(call).connector)
 }
 
+/** What checks documents is loaded when one is sent. */
+const loadSeedChecks = lazyImport(() => import('../documents/seed-checks.ts'))
+
 export async function putCollection(call: EnvironmentCall<'put_collection'>): Promise<Reply> {
   const { environment, body } = call
-  // What checks documents is loaded when one is sent.
-  const { keyFindings } = await import('../documents/seed-checks.ts')
+  const { keyFindings } = await loadSeedChecks()
   const { collection, place } = named(call)
   const findings = keyFindings(collection, body.items, ['items'])
   if (findings.length > 0) throw invalidInput('INVALID_BODY', findings)

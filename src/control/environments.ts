@@ -67,12 +67,13 @@ export function deleteEnvironment({ services, path: { name } }: ServerCall<'dele
   return { body: {}, onceDurable }
 }
 
-const loadSeedParser = lazyImport(async () => {
-  const [{ parseSeed }, { connectorsIn }] = await Promise.all([
+const loadParsers = lazyImport(async () => {
+  const [{ parseSeed }, { parseScenario }, { connectorsIn }] = await Promise.all([
     import('../documents/seed-files.ts'),
+    import('../documents/scenario-files.ts'),
     import('../documents/seed-checks.ts'),
   ])
-  return { parseSeed, connectorsIn }
+  return { parseSeed, parseScenario, connectorsIn }
 })
 
 /**
@@ -80,7 +81,7 @@ const loadSeedParser = lazyImport(async () => {
  * @throws ControlError with the path of every problem in the body
  */
 async function seedOf({ services }: ServerCall<'create_environment'>, seed: JsonObject): Promise<SeedBundle> {
-  const { parseSeed, connectorsIn } = await loadSeedParser()
+  const { parseSeed, connectorsIn } = await loadParsers()
   const own = ['connectors', 'connections'].some((part) => Object.hasOwn(seed, part))
   const connectors = own ? new Map<string, Connector>() : connectorsIn(await services.environments.serverSeed())
   try {
@@ -96,10 +97,7 @@ async function scenariosOf(
   given: readonly (string | JsonObject)[],
   seed: SeedBundle | undefined,
 ): Promise<Scenario[]> {
-  const [{ parseScenario }, { connectorsIn }] = await Promise.all([
-    import('../documents/scenario-files.ts'),
-    import('../documents/seed-checks.ts'),
-  ])
+  const { parseScenario, connectorsIn } = await loadParsers()
   const ofServer = connectorsIn(await services.environments.serverSeed())
   const context = { checks: services.documentChecks, connectors: seed ? connectorsIn(seed, ofServer) : ofServer }
   const bundled = async (name: string, at: number): Promise<Scenario> => {

@@ -45,9 +45,10 @@ export function createFastExpress(): {
 
   const classes = { IncomingMessage: FastRequest, ServerResponse: FastResponse }
   const turns = new Turns()
+  const handle = app as unknown as RequestListener
   const serve: RequestListener = (request, response) => {
     toOriginForm(request)
-    ;(app as unknown as RequestListener)(request, response)
+    handle(request, response)
   }
   const listener = turns.of(serve) as RequestListener<typeof FastRequest, typeof FastResponse>
   return {
