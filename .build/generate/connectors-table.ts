@@ -2,7 +2,7 @@ import type { AuthorizationTraits } from '../../src/domain/authorization-type.ts
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
-const README = 'README.md'
+const ACCOUNTS_GUIDE = 'docs/accounts.md'
 
 const SOURCES: Readonly<Record<AuthorizationTraits['source'], string>> = {
   consent: 'consent at the third party, in a browser or without one',
@@ -11,11 +11,11 @@ const SOURCES: Readonly<Record<AuthorizationTraits['source'], string>> = {
   none: 'nowhere: it needs none',
 }
 
-/** The README's table of the bundled seed, out of its files. */
+/** The table of the bundled connectors, out of its files. */
 export const connectorsTable: Step = {
   name: 'connectors table',
   inputs: ['seeds', 'seeds/connectors', 'src/domain/authorization-type.ts'],
-  outputs: [README],
+  outputs: [ACCOUNTS_GUIDE],
   make: async (root) => {
     const { bundledSeed } = await import('../bundled-seed.ts')
     const { parseBundle } = await import('../../src/documents/bundle.ts')
@@ -25,6 +25,6 @@ export const connectorsTable: Step = {
         `| \`${type}\` | \`${connector}\` | ${SOURCES[TRAITS[type].source]} | ${tools.map(({ name }) => `\`${name}\``).join(', ')} |`,
     )
     const head = ['| type | connector | credentials come from | tools |', '| --- | --- | --- | --- |']
-    return markedSection(root, README, 'connectors', [...head, ...rows].join('\n'))
+    return markedSection(root, ACCOUNTS_GUIDE, 'connectors', [...head, ...rows].join('\n'))
   },
 }

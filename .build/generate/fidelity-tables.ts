@@ -6,7 +6,7 @@ import { markedSection } from './marked-section.ts'
 import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const README = 'README.md'
+const FIDELITY = 'docs/fidelity.md'
 const CONFORMANCE = 'docs/conformance.md'
 const MUTANTS = 'test/mutants/table.ts'
 const BASES = ['document', 'convention', 'choice'] as const
@@ -22,7 +22,7 @@ const PROXY: Served = {
   statusBasis: new Map(),
 }
 
-/** One line of the README's table, and one part of `docs/conformance.md`. */
+/** One line of the table in `docs/fidelity.md`, and one part of `docs/conformance.md`. */
 interface Row {
   readonly name: string
   readonly operation: Served | null
@@ -31,19 +31,19 @@ interface Row {
 }
 
 /**
- * What is served, where it comes from and how it is proven: in the README an operation a line, in `docs/conformance.md` every
+ * What is served, where it comes from and how it is proven: in `docs/fidelity.md` an operation a line, in `docs/conformance.md` every
  * check with the mutants that it catches.
  */
 export const fidelityTables: Step = {
   name: 'fidelity tables',
   inputs: [SPEC, 'src/conform/check.ts', 'src/conform/checks', 'test/mutants', 'test/mutants/table'],
-  outputs: [README, CONFORMANCE],
+  outputs: [FIDELITY, CONFORMANCE],
   make: async (root) => {
     // The image is built without the tests, and has no use for either file.
     if (!existsSync(join(root, MUTANTS))) return new Map()
     const rows = await rowsOf(root)
     return new Map([
-      ...(await markedSection(root, README, 'fidelity', readmeTable(rows))),
+      ...(await markedSection(root, FIDELITY, 'fidelity', operationsTable(rows))),
       ...(await markedSection(root, CONFORMANCE, 'checks', rows.map(partOf).join('\n\n'))),
     ])
   },
@@ -61,7 +61,7 @@ async function rowsOf(root: string): Promise<Row[]> {
   return [...operations.map((operation) => row(operation.id, operation)), row('any operation', null)]
 }
 
-function readmeTable(rows: readonly Row[]): string {
+function operationsTable(rows: readonly Row[]): string {
   const statuses = BASES.map((basis) =>
     rows.reduce((sum, { operation }) => sum + statusesOf(operation, basis).length, 0),
   )

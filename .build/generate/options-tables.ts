@@ -4,17 +4,17 @@ import { commandTable, flagTable } from '../../src/cli/help.ts'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
-const README = 'README.md'
+const COMMANDS_GUIDE = 'docs/commands.md'
 
-/** The README's tables of commands and flags, out of the tables that the command line itself reads by. */
+/** The tables of commands and flags, out of the tables that the command line itself reads by. */
 export const optionsTables: Step = {
   name: 'options tables',
   inputs: ['src/cli/commands.ts', 'src/cli/flags.ts', 'src/cli/help.ts'],
-  outputs: [README],
+  outputs: [COMMANDS_GUIDE],
   make: (root) =>
     markedSection(
       root,
-      README,
+      COMMANDS_GUIDE,
       'flags',
       [commandTable(COMMANDS), START_TEXT, flagTable(flagsOf('start')), RUN_TEXT, flagTable(RUN_ONLY)].join('\n\n'),
     ),

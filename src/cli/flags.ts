@@ -19,7 +19,7 @@ export const COMMAND_NAMES = [
 ] as const
 export type CommandName = (typeof COMMAND_NAMES)[number]
 
-/** One flag as data: parsing, its variable, the help text and the README's table come from it. */
+/** One flag as data: parsing, its variable, the help text and the table in `docs/commands.md` come from it. */
 export interface Flag {
   /** Without the dashes; the variable is `TOOLMOCK_` and this in capitals. */
   readonly name: string

@@ -23,13 +23,13 @@ export function commandHelp({ name, operands, summary }: Command): string {
   return [usage, '', sentence(summary), '', 'Flags:', ...columns(flagsOf(name).map(flagRow))].join('\n')
 }
 
-/** The commands as a Markdown table, for the README. */
+/** The commands as a Markdown table, for `docs/commands.md`. */
 export function commandTable(commands: readonly Command[]): string {
   const rows = commands.map(({ name, operands, summary }) => tableRow(`\`toolmock ${name}${operands}\``, summary))
   return ['| command | does |', '|---|---|', ...rows].join('\n')
 }
 
-/** The flags as a Markdown table, for the README. */
+/** The flags as a Markdown table, for `docs/commands.md`. */
 export function flagTable(flags: readonly Flag[]): string {
   const rows = flags.map((flag) => {
     const variable = variableOf(flag)

@@ -118,9 +118,9 @@ describe('docs/compose.yaml', () => {
   })
 })
 
-describeInShell('the CI job of README.md', () => {
+describeInShell('the CI job of docs/ci.md', () => {
   it('sends what toolmock init writes to a mock that has been running before it was there', async () => {
-    const [yaml = ''] = codeBlocks('README.md', 'As a service of a CI job', 'yaml')
+    const [yaml = ''] = codeBlocks('docs/ci.md', 'As a service of a job', 'yaml')
     const job = parse(yaml) as { services: { toolmock: { env: Record<string, string> } }; steps: { run?: string }[] }
     const script = job.steps.find((step) => step.run?.includes('/_mock/'))?.run ?? ''
     const checkout = await mkdtemp(join(tmpdir(), 'toolmock-checkout-'))
@@ -132,7 +132,7 @@ describeInShell('the CI job of README.md', () => {
         clientId: 'test_client',
         clientSecret: 'test_secret',
       }
-      await pasted(script, mock, checkout)
+      await pasted(script, mock, { cwd: checkout })
 
       const answer = await fetch(`${mock.url}/_mock/scenarios`)
       const { scenarios } = (await answer.json()) as { scenarios: { name: string; running: boolean }[] }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** The code blocks of one section of a document in this repository, as they are printed, subsections left out. */
 export function codeBlocks(file: string, heading: string, language = 'sh'): string[] {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
-  const sections = text.split(/^(?=#{2,3} )/m)
+  const sections = text.split(/^(?=#{1,3} )/m)
   const section = sections.find((each) => each.slice(0, each.indexOf('\n')).replace(/^#+ /, '') === heading)
   if (section === undefined) throw new Error(`${file} has no section "${heading}"`)
   const blocks = section.matchAll(/^```(?<language>\w+)\n(?<code>.*?)^```$/gms)

@@ -1,12 +1,29 @@
-import { execFile, spawnSync } from 'node:child_process'
-import { promisify } from 'node:util'
-import { describe } from 'vitest'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, describe } from 'vitest'
+import { ROOT } from '../../.build/project.ts'
 
-const run = promisify(execFile)
-const absent = ['bash', 'curl', 'sed'].filter((tool) => spawnSync(tool, ['--version']).error !== undefined)
+/** The shells that people paste into, each with the arguments that make it read its input as pasted lines. */
+const SHELLS = {
+  bash: ['--norc', '-eu', '-s'],
+  // Interactive, because only then a line that starts with # is a command, as it is for those who paste it.
+  zsh: ['-f', '-i', '-eu', '-o', 'no_prompt_cr', '-o', 'no_prompt_sp', '-s'],
+} as const
+export type Shell = keyof typeof SHELLS
+
+const isThere = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
+const absent = ['bash', 'curl', 'sed'].filter((program) => !isThere(program))
 
 /** Tests of what is printed for a shell. Without one they are skipped, but on CI they fail. */
 export const describeInShell = describe.skipIf(absent.length > 0 && !process.env.CI)
+
+/** The shells that tests paste into: bash, and zsh where it is installed; on CI it has to be. */
+export const shells: readonly Shell[] = isThere('zsh') || process.env.CI ? ['bash', 'zsh'] : ['bash']
 
 /** How a program finds the mock. */
 export interface Connection {
@@ -15,16 +32,41 @@ export interface Connection {
   readonly clientSecret: string
 }
 
+/** A folder for PATH in which `npx toolmock` runs the command line from its sources. */
+const bin = mkdtempSync(join(tmpdir(), 'toolmock-bin-'))
+const loader = import.meta.resolve('tsx')
+writeFileSync(
+  join(bin, 'npx'),
+  `#!/bin/sh\nshift\nexec '${process.execPath}' --import '${loader}' '${ROOT}src/cli/main.ts' "$@"\n`,
+)
+chmodSync(join(bin, 'npx'), 0o755)
+afterAll(() => rm(bin, { recursive: true, force: true }))
+
+interface Paste {
+  readonly shell?: Shell
+  readonly cwd?: string | undefined
+}
+
 /** Runs a script as somebody who pastes it, except that any command that fails ends it; answers its lines. */
-export async function pasted(script: string, mock: Connection, cwd?: string): Promise<string[]> {
+export async function pasted(script: string, mock: Connection, { shell = 'bash', cwd }: Paste = {}): Promise<string[]> {
   const env = {
     ...process.env,
+    PATH: `${bin}:${process.env.PATH ?? ''}`,
+    PS1: '',
+    PS2: '',
+    NO_COLOR: '1',
     TOOLMOCK_URL: mock.url,
     TOOLMOCK_CLIENT_ID: mock.clientId,
     TOOLMOCK_CLIENT_SECRET: mock.clientSecret,
   }
-  const { stdout, stderr } = await run('bash', ['--norc', '-eu', '-c', script], { env, cwd })
-  if (stderr !== '') throw new Error(`the script said on stderr: ${stderr}`)
+  const child: ChildProcess = spawn(shell, SHELLS[shell], { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
+  child.stdin!.end(script)
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, 'close') as Promise<[number]>,
+  ])
+  if (stderr !== '' || code !== 0) throw new Error(`${shell} ended with ${code}; stderr: ${stderr}; stdout: ${stdout}`)
   return stdout.split('\n').filter((line) => line !== '')
 }
 

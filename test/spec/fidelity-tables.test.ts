@@ -6,7 +6,7 @@ import { operations } from './document.ts'
 
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-const [, readme = ''] = /<!-- fidelity:start -->(.*)<!-- fidelity:end -->/s.exec(textOf('README.md')) ?? []
+const [, readme = ''] = /<!-- fidelity:start -->(.*)<!-- fidelity:end -->/s.exec(textOf('docs/fidelity.md')) ?? []
 const rows = [...readme.matchAll(/^\| (?<cells>.*) \|$/gm)]
   .map(({ groups }) => (groups?.cells ?? '').split('|').map((cell) => cell.trim()))
   .slice(2)
@@ -15,7 +15,7 @@ const lines = rows.slice(0, -1)
 const numbersIn = (cell = ''): number[] => [...cell.matchAll(/\d+/g)].map(([digits]) => Number(digits))
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
 
-describe("the README's fidelity table", () => {
+describe("the operations of docs/fidelity.md", () => {
   it.each(operations)('has $id with each of its statuses once', ({ id, responses }) => {
     const [line = []] = lines.filter(([name]) => name === `\`${id}\``)
     const statuses = line.slice(2, 5).flatMap(numbersIn)

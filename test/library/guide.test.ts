@@ -4,9 +4,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { createToolmock, type Toolmock } from '../../src/index.ts'
 import { codeBlocks } from '../recipes/markdown.ts'
 
-describe('README.md, "As a library"', () => {
+describe('docs/library.md', () => {
   it('has an example that does what it says', async () => {
-    const [example = ''] = codeBlocks('README.md', 'As a library', 'ts')
+    const [example = ''] = codeBlocks('docs/library.md', 'Library', 'ts')
     const said = vi.spyOn(console, 'log').mockReturnValue(undefined)
     const file = new URL(`example-${process.pid}.mjs`, import.meta.url)
     const source = example.replace("'toolmock'", JSON.stringify(new URL('../../src/index.ts', import.meta.url).href))
@@ -23,7 +23,7 @@ describe('README.md, "As a library"', () => {
   it('names no member that there is not', async () => {
     await using mock = await createToolmock()
     const { readFile } = await import('node:fs/promises')
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+    const readme = await readFile(new URL('../../docs/library.md', import.meta.url), 'utf8')
     const [, table = ''] = readme.split('| member ')
     const cells = [
       ...table

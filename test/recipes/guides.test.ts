@@ -1,0 +1,144 @@
+import { expect, it } from 'vitest'
+import { createToolmock } from '../../src/index.ts'
+import { codeBlocks, subsections } from './markdown.ts'
+import { answered, describeInShell, pasted, shells } from './shell.ts'
+
+const code = (line: string | undefined): unknown => {
+  const [status, body] = answered(line) as [number, { details: { error_code: string }[] }]
+  return [status, body.details[0]?.error_code]
+}
+const status = (line: string | undefined): number => answered(line)[0]
+const json = (line: string | undefined): unknown => JSON.parse(line ?? '')
+const RESET = 'environment default is back at its seed'
+
+/** A section whose block is pasted behind that of "First success", and what it has to print, line by line. */
+interface Recipe {
+  readonly file: string
+  readonly title: string
+  readonly expect: (lines: string[]) => void
+}
+
+const RECIPES: readonly Recipe[] = [
+  {
+    file: 'README.md',
+    title: 'A token expires',
+    expect: ([reset, connected, , sent, revoked, , late, ...why]) => {
+      expect(reset).toBe(RESET)
+      expect(status(connected)).toBe(201)
+      expect(status(sent)).toBe(200)
+      expect(revoked).toContain('is ACTIVE')
+      expect(code(late)).toEqual([400, 'ACCOUNT_NOT_ACTIVE'])
+      expect(why.join('\n')).toMatch(/400 ACCOUNT_NOT_ACTIVE[^]*invalid_grant/)
+    },
+  },
+  {
+    file: 'README.md',
+    title: 'A third party limits the rate',
+    expect: (lines) => {
+      expect(lines.slice(-3, -1).map(code)).toEqual([
+        [429, 'TOOL_ERROR'],
+        [429, 'TOOL_ERROR'],
+      ])
+      expect(status(lines.at(-1))).toBe(200)
+    },
+  },
+  {
+    file: 'README.md',
+    title: 'A user denies consent',
+    expect: (lines) => {
+      const text = lines.join('\n')
+      expect(text).toMatch(/http:\/\/localhost:3000\/verify\?error=access_denied&state=my-state/)
+      expect(text).toMatch(/http:\/\/localhost:3000\/verify\?auth_request_id=[\w-]+&state=my-state/)
+    },
+  },
+  {
+    file: 'README.md',
+    title: 'Tests in parallel',
+    expect: (lines) => {
+      expect(status(lines.find((line) => line.endsWith(' 201')))).toBe(201)
+      expect(lines.at(-1)).toMatch(/^ca_\w+ +mail +ada@example.com +ACTIVE/)
+    },
+  },
+  {
+    file: 'docs/accounts.md',
+    title: 'The wrong person',
+    expect: ([, , verified, , account]) => {
+      expect(code(verified)).toEqual([403, 'IDENTIFIER_MISMATCH'])
+      expect(account).toMatch(/eve@example.com +PENDING_VERIFICATION/)
+    },
+  },
+  {
+    file: 'docs/control-api.md',
+    title: 'Environments',
+    expect: ([seeded, ...variables]) => {
+      expect(seeded).toBe('{}')
+      expect(variables).toContain('export TOOLMOCK_CLIENT_ID=ci-1')
+    },
+  },
+  {
+    file: 'docs/control-api.md',
+    title: 'Wait for requests, move the clock',
+    expect: (lines) => {
+      expect(json(lines.find((line) => line.startsWith('{"ok"')))).toMatchObject({ ok: true, matched: 1 })
+      expect(lines.at(-1)).toBe('410')
+    },
+  },
+]
+
+/** In the README this one runs the tests of whoever reads it. */
+const NOT_HERE = ['A test run with a verdict']
+
+// The first block has the variables of a mock at the default address.
+const [, first = ''] = codeBlocks('README.md', 'First success')
+const blockOf = ({ file, title }: Recipe): string => codeBlocks(file, title).join('')
+
+describeInShell.each(shells)('what the guides paste into %s', (shell) => {
+  it('first success: sends a message', async () => {
+    await using mock = await createToolmock()
+    const [connected, sent] = await pasted(first, mock, { shell })
+    expect(status(connected)).toBe(201)
+    expect(answered(sent)).toMatchObject([
+      200,
+      { data: { message_id: expect.stringMatching(/^msg_/) }, execution_id: expect.stringMatching(/^exec_/) },
+    ])
+  })
+
+  it.each(RECIPES)('$file, $title: does what it says', { timeout: 120_000 }, async (recipe) => {
+    await using mock = await createToolmock()
+    const [, , ...lines] = await pasted(`${first}${blockOf(recipe)}`, mock, { shell })
+    recipe.expect(lines)
+  })
+
+  it('getting started: the walk works when it is pasted block by block', async () => {
+    await using mock = await createToolmock()
+    const lines = await pasted(codeBlocks('docs/getting-started.md', 'The walk').join(''), mock, { shell })
+    expect(lines[0]).toMatch(/^http:\/\/localhost:3000\/verify\?.*auth_request_id=[\w-]+/)
+    expect(lines[0]).toContain('state=my-state')
+    expect(json(lines[1])).toEqual({ post_user_verify_redirect_url: `${mock.url}/connect/success` })
+    expect(json(lines[2])).toEqual({
+      data: { message_id: expect.stringMatching(/^msg_/), thread_id: expect.stringMatching(/^thr_/) },
+      execution_id: expect.stringMatching(/^exec_/),
+    })
+  })
+})
+
+describeInShell('the recipes', () => {
+  it('of README.md are all tried here', () => {
+    const tried = RECIPES.filter(({ file }) => file === 'README.md').map(({ title }) => title)
+    expect(subsections('README.md', 'Recipes')).toEqual([...tried, ...NOT_HERE])
+  })
+
+  it('can be pasted one after the other', { timeout: 120_000 }, async () => {
+    await using mock = await createToolmock()
+    const lines = await pasted(`${first}${RECIPES.map(blockOf).join('')}`, mock)
+    expect(lines.at(-1)).toBe('410')
+  })
+
+  it('The wrong person: a server that sends the identifier of the link gives the mailbox away', async () => {
+    await using mock = await createToolmock()
+    const recipe = codeBlocks('docs/accounts.md', 'The wrong person').join('')
+    const naive = `${first}${recipe.replace('LOGGED_IN=ada@example.com', 'LOGGED_IN=eve@example.com')}`
+    const lines = await pasted(naive, mock)
+    expect(lines.at(-1)).toMatch(/eve@example.com +ACTIVE/)
+  })
+})
