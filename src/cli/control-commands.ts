@@ -60,7 +60,7 @@ async function listLinks(session: ControlSession<'links'>, operands: readonly st
             { title: 'CONNECTOR', cell: ({ connector }) => connector },
             { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
             { title: 'EXPIRES', cell: ({ expiry }) => fromNow(expiry, now) },
-            { title: 'LINK', cell: ({ link }) => link },
+            { title: 'LINK', below: true, cell: ({ link }) => link },
           ],
           answer.links,
           terminal,
@@ -139,11 +139,11 @@ async function listAccounts(session: ControlSession<'accounts'>, operands: reado
     if (found.length === 0) return values.query === undefined ? 'there is no account' : 'no account matches'
     const table = tableText<AccountView>(
       [
-        { title: 'ACCOUNT', cell: ({ id }) => id },
         { title: 'CONNECTOR', wraps: true, cell: ({ connector }) => connector },
         { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
         { title: 'STATUS', cell: ({ status }) => status, style: ({ status }) => STATUS_STYLES[status] },
         { title: 'TOKEN EXPIRES', cell: (each) => tokenExpiry(each, now) },
+        { title: 'ACCOUNT', below: true, cell: ({ id }) => id },
       ],
       found,
       terminal,
@@ -252,8 +252,12 @@ async function listScenarios(session: ControlSession<'scenario'>, operands: read
     tableText<ScenarioView>(
       [
         { title: 'NAME', cell: ({ name }) => name },
-        { title: 'STATE', cell: stateOf, style: ({ running }) => (running ? 'green' : 'dim') },
-        { title: 'FIRED', cell: (each) => (each.started ? times(hitsOf(each)) : '') },
+        {
+          title: 'STATE',
+          cell: (each) => (each.started ? stateOf(each) : ''),
+          style: ({ running }) => (running ? 'green' : 'dim'),
+        },
+        { title: 'FIRED', cell: (each) => (each.started ? String(hitsOf(each)) : '') },
         { title: 'DESCRIPTION', wraps: true, cell: ({ description }) => description },
       ],
       answer.scenarios,

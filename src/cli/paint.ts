@@ -7,7 +7,8 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'mage
 export type Paint = (style: Style, text: string) => string
 
 const PLAIN: Paint = (_, text) => text
-const COLOURED: Paint = (style, text) => styleText(style, text)
+// Whether the terminal has colours is known by then.
+const COLOURED: Paint = (style, text) => styleText(style, text, { validateStream: false })
 
 export function paintFor(terminal: Terminal | undefined): Paint {
   return terminal?.isColoured === true ? COLOURED : PLAIN
