@@ -28,7 +28,7 @@ const OTHER_STARTS = ['src/cli/run.ts', 'src/index.ts']
 
 /** Packages that cost more than the rest of a start together; only the small run-time parts of Ajv belong to the validators. */
 const HEAVY =
-  /node_modules\/(zod|yaml|@faker-js|@stoplight|@peculiar|ajv\/dist\/(?!runtime\/)|ajv-formats\/dist\/(?!formats))/
+  /node_modules\/(zod|yaml|@bufbuild|@connectrpc|@faker-js|@stoplight|@peculiar|ajv\/dist\/(?!runtime\/)|ajv-formats\/dist\/(?!formats))/
 
 /** What the dashboard is made with, beside this project. */
 const DASHBOARD_PACKAGES = ['preact', '@preact/signals', '@preact/signals-core'].map(

@@ -12,6 +12,7 @@ import { operationLines } from './generate/operation-lines.ts'
 import { optionsTables } from './generate/options-tables.ts'
 import { rules } from './generate/rules.ts'
 import { routes } from './generate/routes.ts'
+import { rpcDescriptors, rpcFixture } from './generate/rpc-descriptors.ts'
 import { controlTypes, types } from './generate/types.ts'
 import { validators } from './generate/validators.ts'
 import { wordTables } from './generate/word-tables.ts'
@@ -28,6 +29,8 @@ const STEPS: readonly Step[] = [
   routes,
   fieldTables,
   wordTables,
+  rpcDescriptors,
+  rpcFixture,
   embeddedDocument,
   operationLines,
   rules,
@@ -45,8 +48,7 @@ const STEPS: readonly Step[] = [
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** The rest is not in the repository and is made afresh wherever it is needed. */
-const isCheckedIn = (step: Step): boolean =>
-  !step.outputs.every((path) => /^src\/(contract|ui)\/generated\//.test(path))
+const isCheckedIn = (step: Step): boolean => !step.outputs.every((path) => path.includes('/generated/'))
 
 const generated = STEPS.filter((step) => !isCheckedIn(step))
 const onlyCheck = process.argv.includes('--check')

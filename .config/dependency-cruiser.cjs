@@ -18,6 +18,7 @@ const MODULES = {
   operations: ['domain', 'state', 'contract'],
   scenarios: ['domain', 'state', 'schema'],
   http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios', 'verdict'],
+  rpc: ['domain', 'contract', 'http', 'request-journal', 'scenarios'],
   'third-party': ['domain', 'state', 'pages', 'scenarios', 'http'],
   'magic-links': ['domain', 'state', 'pages', 'operations', 'third-party', 'http'],
   control: [
@@ -65,6 +66,8 @@ const PACKAGES = {
   ajv: '^src/(contract|documents)/',
   '@peculiar': '^src/tls/certificate\\.ts$',
   '@handlebars/parser': '^src/(third-party|documents)/',
+  '@bufbuild': '^src/rpc/',
+  '@connectrpc': '^src/rpc/',
   vitest: '^src/vitest\\.ts$',
   preact: '^src/ui/',
   '@preact': '^src/ui/',
@@ -158,7 +161,7 @@ module.exports = {
       name: `package-${name}`,
       comment: `${name} is imported in ${where} only`,
       severity: 'error',
-      from: { path: '^src/', pathNot: [where, '^src/contract/generated/'] },
+      from: { path: '^src/', pathNot: [where, '/generated/'] },
       to: { path: `node_modules/(@types/)?${name}/` },
     })),
     {
@@ -179,7 +182,7 @@ module.exports = {
       name: 'no-orphans',
       comment: 'a file that nothing imports and that imports nothing is dead',
       severity: 'error',
-      from: { orphan: true, pathNot: ['\\.d\\.ts$', '^src/(contract|ui)/generated/'] },
+      from: { orphan: true, pathNot: ['\\.d\\.ts$', '/generated/'] },
       to: {},
     },
     {

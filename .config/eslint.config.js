@@ -92,16 +92,7 @@ const timeAndChance = {
 }
 
 export default tseslint.config(
-  {
-    ignores: [
-      'dist/',
-      'coverage/',
-      '.toolmock/',
-      'src/contract/generated/',
-      'src/ui/generated/',
-      'test/fixtures/generated-clients/',
-    ],
-  },
+  { ignores: ['dist/', 'coverage/', '.toolmock/', '**/generated/', 'test/fixtures/generated-clients/'] },
   {
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: root } },

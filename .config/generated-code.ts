@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 
 /** Tests import code that is generated from the spec. `npm test` makes it afresh; whoever calls vitest directly gets it here. */
 export default function ensureGeneratedCode(): void {
-  if (existsSync('src/contract/generated') || !existsSync('.build/generate.ts')) return
+  const isThere = existsSync('src/contract/generated') && existsSync('src/rpc/generated')
+  if (isThere || !existsSync('.build/generate.ts')) return
   const { status } = spawnSync(process.execPath, ['--import', 'tsx', '.build/generate.ts'], { stdio: 'inherit' })
   if (status !== 0)
     throw new Error('The code that is generated from spec/openapi.yaml could not be made: npm run generate')

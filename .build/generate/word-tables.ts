@@ -5,15 +5,15 @@ const OUTPUT = 'src/contract/generated/word-tables.ts'
 
 /** Where in a value the words of the contract stand; see `WordNode` in the output. */
 interface WordNode {
-  word?: true
+  word?: readonly string[]
   fields?: Record<string, WordNode>
   items?: WordNode
 }
 
 const HEADER = `/** Where in a value the words of the contract stand. What no node leads to is the caller's own, free-form objects included. */
 export interface WordNode {
-  /** The value is a word of an enumeration. */
-  readonly word?: true
+  /** The value is one of these words, an enumeration's. */
+  readonly word?: readonly string[]
   /** The keys that are names of the contract. */
   readonly fields?: Readonly<Record<string, WordNode>>
   readonly items?: WordNode
@@ -96,7 +96,7 @@ class WordTables {
       return `${JSON.stringify(name)}: ${this.#constant(node)}`
     })
     const parts = [
-      ...(word ? ['word: true'] : []),
+      ...(word ? [`word: ${JSON.stringify(word)}`] : []),
       ...(fields ? [`fields: { ${entries.join(', ')} }`] : []),
       ...(items ? [`items: ${this.#constant(items)}`] : []),
     ]
@@ -116,7 +116,7 @@ class WordTables {
     const values = this.#valuesOf(schema)
     // An empty text means that there is no value (G58).
     for (const value of values) if (value !== '') this.words.add(value)
-    if (values.length > 0) node.word = true
+    if (values.length > 0) node.word = values
     if (schema.items) node.items = this.#read(schema.items)
     if (schema.properties) {
       const fields = Object.entries(schema.properties).map(([name, property]) => [name, this.#read(property)] as const)
@@ -135,6 +135,7 @@ class WordTables {
 
 function merge(a: WordNode, b: WordNode): WordNode {
   const merged: WordNode = { ...a, ...b }
+  if (a.word && b.word) merged.word = [...new Set([...a.word, ...b.word])]
   if (a.items && b.items) merged.items = merge(a.items, b.items)
   if (!a.fields || !b.fields) return merged
   merged.fields = { ...a.fields, ...b.fields }

@@ -42,6 +42,8 @@ export interface App {
   readonly notices: readonly string[]
   /** The certificate that clients of an HTTPS server with a temporary certificate have to trust. */
   readonly authorityFile: string | undefined
+  /** What is served as gRPC, gRPC-Web and Connect; undefined without descriptors. */
+  readonly methodTable: string | undefined
   listen: Serving['listen']
   /** Stops serving, then writes the state. */
   close(): Promise<void>
@@ -206,12 +208,18 @@ interface Started {
 async function assemble(started: Started, options: AppOptions): Promise<App> {
   const { services, notices, closing } = started
   const { app: express, createFastServer } = createFastExpress()
-  mountRoutes(express, services)
+  const rpc = await rpcOf(options, services)
+  mountRoutes(express, services, rpc)
   const limits = limitsOf(options.limits)
   const tls = await tlsOf(options)
-  const server = await createFastServer(limits, services.log, tls)
+  const server = await createFastServer(
+    limits,
+    services.log,
+    tls && { ...tls, ...(rpc && { ALPNProtocols: ['h2', 'http/1.1'] }) },
+  )
   server.on('clientError', answerUnreadable(services))
   server.on('checkExpectation', refuseExpectation(services))
+  const http2 = rpc?.serveHttp2(server, limits)
   const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)
   const journalFile = options.journalFile === undefined ? undefined : openJournal(options.journalFile, services)
   const reloading = options.watch ? await (await import('./reload.ts')).watchFiles(options, services) : undefined
@@ -222,6 +230,7 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
     client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
     notices,
     authorityFile: tls?.authorityFile,
+    methodTable: rpc?.table,
     listen: async (address) => {
       const bound = await serving.listen(address)
       void services.registry.finishIndexes()
@@ -233,6 +242,7 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
       services.journals.close()
       services.pauses.close()
       await reloading?.close()
+      http2?.close()
       await serving.close()
       await journalFile?.close()
       await tls?.release()
@@ -241,6 +251,13 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
       await services.registry.close()
     },
   }
+}
+
+/** Loaded only where there are descriptors: without them nothing of HTTP/2 is there. */
+async function rpcOf({ descriptors = [] }: AppOptions, services: AppServices) {
+  if (descriptors.length === 0) return undefined
+  const { createRpc } = await import('../rpc/rpc.ts')
+  return createRpc(descriptors, services)
 }
 
 function openJournal(path: string, { journals, log }: AppServices): JournalFile {

@@ -42,6 +42,8 @@ export interface AppOptions {
   allowOutbound?: boolean | undefined
   /** Reload seeds, connectors and scenarios when their files change. */
   watch?: boolean | undefined
+  /** Files with protobuf descriptors, from which gRPC, gRPC-Web and Connect are served; none when absent (1.6). */
+  descriptors?: readonly string[] | undefined
   /** HTTPS; plain HTTP when absent (G50). */
   tls?: TlsOptions | undefined
   /** The URL that links and redirects begin with; from each request when absent. */

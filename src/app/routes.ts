@@ -6,13 +6,19 @@ import { recordPages } from '../http/page-journal.ts'
 import { unexpectedError, unknownPath } from '../http/refusal.ts'
 import { mountOauthMetadata, mountOperations, mountProxy, setRequestId } from '../http/routes.ts'
 import { magicLinkRoutes } from '../magic-links/routes.ts'
+import type { Rpc } from '../rpc/rpc.ts'
 import { authorizeRoutes } from '../third-party/authorize.ts'
 
 /** All routes of the server, in the order in which they are tried. */
-export function mountRoutes(app: ExpressApp, services: AppServices): void {
+export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): void {
   mountOperations(app, services)
   mountProxy(app, services)
   mountOauthMetadata(app, services)
+  if (rpc) {
+    app.use((request, response, next) => {
+      if (!rpc.handle(request, response)) next()
+    })
+  }
   app.get('/', home(services))
   app.use('/_mock', setRequestId(services.requestIds.control), controlRoutes(services))
   app.use(setRequestId(services.requestIds.pages))

@@ -227,6 +227,14 @@ const FLAGS = [
     help: "only what the service's document lists: no Discovery, no proxy, and locators with an organization or user",
   },
   {
+    name: 'descriptors',
+    commands: SERVERS,
+    kind: { type: 'list' },
+    placeholder: 'FILE',
+    variable: true,
+    help: 'serve gRPC, gRPC-Web and Connect on the same port, from these protobuf descriptors',
+  },
+  {
     name: 'watch',
     commands: ['start'],
     kind: { type: 'switch' },

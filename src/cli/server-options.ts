@@ -89,6 +89,7 @@ function commonOptions({ values }: StartArguments | RunArguments): AppOptions {
     idSeed: values['id-seed'],
     strict: values.strict,
     documentedOnly: values['documented-only'],
+    descriptors: values.descriptors,
     allowOutbound: values['allow-outbound'],
     journalFile: values.journal,
     journalCapacity: values['journal-size'],

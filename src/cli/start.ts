@@ -82,7 +82,7 @@ function openNotice({ values, given }: StartArguments): string[] {
  * be pasted into a shell. As JSON all of it is one line. `url` is what programs call, `listening` where the server listens.
  */
 function readyText(
-  { client, authorityFile }: App,
+  { client, authorityFile, methodTable }: App,
   { url, listening }: { readonly url: string; readonly listening: string },
   json: boolean,
 ): string {
@@ -103,6 +103,7 @@ function readyText(
       client_secret: client.secret,
       dashboard: dashboardOf(url),
       ...(authorityFile === undefined ? {} : { authority_file: authorityFile }),
+      ...(methodTable === undefined ? {} : { methods: methodTable.split('\n') }),
       variables,
     })
   }
@@ -112,6 +113,7 @@ function readyText(
     ...(authorityFile === undefined ? [] : [`clients trust it by the certificate authority in ${authorityFile}`]),
     '',
     ...Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
+    ...(methodTable === undefined ? [] : ['', methodTable]),
   ].join('\n')
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Ids } from '../domain/ports.ts'
 import type { WireAnswer } from './answer.ts'
 import { hasBody, readBody } from './body.ts'
-import type { AnswerSink, SentRequest } from './request-context.ts'
+import type { AnswerSink, Deliver, SentRequest } from './request-context.ts'
 
 /** An HTTP/1.1 request and its response, in the form that the pipeline takes. */
 export class NodeRequest implements SentRequest, AnswerSink {
@@ -46,12 +46,18 @@ export class NodeRequest implements SentRequest, AnswerSink {
     return baseUrlOf(this.#message, configured)
   }
 
+  get call(): undefined {
+    return undefined
+  }
+
   get closed(): boolean {
     return this.response.destroyed
   }
 
-  send(answer: WireAnswer): void {
+  send(answer: WireAnswer, deliver: Deliver | undefined): Promise<void> | undefined {
+    if (deliver && !this.closed) return deliver(this.response, { ...answer, body: answer.text })
     sendAnswer(this.response, answer)
+    return undefined
   }
 }
 
@@ -119,7 +125,7 @@ function sendBeforeBody(response: ServerResponse, writeHead: () => void, text: s
 }
 
 /** `X-Request-Id`: the request's own where it has a usable one, else a new one (G18). */
-export function requestIdOf({ headers }: IncomingMessage, ids: Ids): string {
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>, ids: Ids): string {
   const sent = headers['x-request-id']
   return typeof sent === 'string' && /^[\w.:/+=@-]{1,128}$/.test(sent) ? sent : ids.id('req')
 }
@@ -128,7 +134,7 @@ export function requestIdOf({ headers }: IncomingMessage, ids: Ids): string {
  * What links and redirects are built on, without a trailing slash: the configured base URL, else the address that the
  * client used, as a proxy in front of the mock tells it.
  */
-export function baseUrlOf(request: IncomingMessage, configured: string | undefined): string {
+export function baseUrlOf(request: Addressed, configured: string | undefined): string {
   if (configured) return configured.replace(/\/+$/, '')
   const encrypted = 'encrypted' in request.socket
   const protocol = forwarded(request, 'x-forwarded-proto', /^https?$/) ?? (encrypted ? 'https' : 'http')
@@ -146,9 +152,12 @@ export function addressOf(request: IncomingMessage, configured: string | undefin
   return new URL(configured).host === new URL(used).host ? configured.replace(/\/+$/, '') : used
 }
 
+/** What an address is taken from. */
+type Addressed = Pick<IncomingMessage, 'headers' | 'socket'>
+
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i
 
-function forwarded(request: IncomingMessage, name: string, form: RegExp): string | undefined {
+function forwarded(request: Addressed, name: string, form: RegExp): string | undefined {
   const value = request.headers[name]
   if (value === undefined) return undefined
   const first = (Array.isArray(value) ? value[0] : value)?.split(',')[0]
@@ -159,7 +168,7 @@ function matching(value: string | undefined, form: RegExp): string | undefined {
   return value !== undefined && form.test(value) ? value : undefined
 }
 
-function localAddress({ socket }: IncomingMessage): string {
+function localAddress({ socket }: Addressed): string {
   const { localAddress: address = '127.0.0.1', localPort = 0 } = socket
   return address.includes(':') ? `[${address}]:${localPort}` : `${address}:${localPort}`
 }

@@ -158,6 +158,7 @@ function unauthenticated(message: string, error?: 'invalid_token'): ServiceError
 /** Reads the body that the operation takes (G7). Operations that take none leave it unread. */
 function readBody(context: OperationContext, { bodyLimit }: AppServices): Promise<void> | undefined {
   const { request, route } = context
+  if (request.call?.refused) throw request.call.refused
   if (route.bodyMediaType === null || !request.hasBody) return undefined
   if (!route.bearer) return readForm(context, bodyLimit)
   checkContentType(request.headers, route.bodyMediaType)
@@ -380,6 +381,7 @@ function serializeForwarded(context: ProxyContext): void {
 /** Appends the request to the journal of its environment. */
 function record(context: RequestContext, services: AppServices): void {
   const { request, answer, error } = context
+  const { call } = request
   const told = context.wire ?? context.checked
   services.journals.record({
     kind: 'request',
@@ -387,11 +389,12 @@ function record(context: RequestContext, services: AppServices): void {
     environment: context.environment,
     startedAt: context.startedAt,
     operation: context.route.operation,
-    method: request.method,
+    protocol: call?.protocol,
+    method: call?.method ?? request.method,
     url: request.url,
     requestHeaders: request.rawHeaders,
     requestBody: context.rawBody,
-    status: context.fault?.cut ? 0 : (answer?.status ?? 500),
+    status: context.fault?.cut || call?.cancelled ? 0 : (answer?.status ?? 500),
     errorCode: codeOf(context),
     responseHeaders: answer?.headers,
     responseBody: answer?.text,
@@ -401,7 +404,7 @@ function record(context: RequestContext, services: AppServices): void {
     violations: told?.violations,
     warnings: told?.warnings,
     responseViolations: context.responseViolations,
-    failure: failureOf(error),
+    failure: failureOf(error) ?? call?.cancelled,
   })
 }
 
@@ -420,10 +423,7 @@ function codeOf({ error, fault, reply }: RequestContext): string | null {
 }
 
 function send({ sink, answer, fault }: RequestContext): Promise<void> | undefined {
-  if (!answer || fault?.cut) return undefined
-  if (fault?.deliver && !sink.closed) return fault.deliver(answer)
-  sink.send(answer)
-  return undefined
+  return answer && !fault?.cut ? sink.send(answer, fault?.deliver) : undefined
 }
 
 /** The environment, which every step behind the authentication relies on. */

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
 import type { Route } from '../contract/route.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
@@ -8,6 +8,9 @@ import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { ProxiedAnswer } from '../operations/proxy.ts'
+import type { Protocol } from '../request-journal/entry.ts'
+import type { EncodedAnswer } from '../scenarios/faults/fault.ts'
+import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
 import type { Environment } from '../state/environment.ts'
 import type { ReadGuard } from '../state/environment.ts'
 import type { WireAnswer } from './answer.ts'
@@ -33,15 +36,31 @@ export interface SentRequest {
   readSentBody(limit: number): Promise<Buffer>
   /** What links are built on, without a trailing slash: the configured base URL, else the address that the client used. */
   baseUrl(configured: string | undefined): string
+  /** The call that this request was made of; undefined for a request of HTTP. */
+  readonly call: RemoteCall | undefined
 }
+
+/** A call of another protocol, which was transcoded to a request of HTTP. */
+export interface RemoteCall {
+  readonly protocol: Protocol
+  /** `acme.tools.v1.Tools/ExecuteTool` */
+  readonly method: string
+  /** Why it ended before its answer; undefined while its client waits. */
+  readonly cancelled: string | undefined
+  /** What keeps it from being a request of HTTP: a field of the path that is missing. */
+  readonly refused: Error | undefined
+}
+
+/** Sends an answer as a fault wants it: slowly, in part or broken. */
+export type Deliver = (response: FaultResponse, answer: EncodedAnswer) => Promise<void>
 
 /** Where the answer of a request goes. */
 export interface AnswerSink {
   /** Whether the client has gone. */
   readonly closed: boolean
-  send(answer: WireAnswer): void
-  /** For faults of scenarios, which reset connections and send bodies slowly or in part. */
-  readonly response: ServerResponse
+  send(answer: WireAnswer, deliver: Deliver | undefined): Promise<void> | undefined
+  /** For faults of scenarios that end a connection. */
+  readonly response: FaultResponse
 }
 
 /** One request on its way through the pipeline. Each step fills in what it finds out. */
@@ -97,8 +116,7 @@ export interface AnswerFault {
   readonly injected: boolean
   /** The text of an injected answer that is no JSON. */
   readonly text: string | undefined
-  /** Sends the answer slowly, in part or broken. */
-  readonly deliver: ((answer: WireAnswer) => Promise<void>) | undefined
+  readonly deliver: Deliver | undefined
 }
 
 /** Reply and findings in the words of an environment's vocabulary (G48). */

@@ -10,7 +10,7 @@ import { recordPages } from './page-journal.ts'
 import { runPipeline, runProxy } from './pipeline.ts'
 import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
 import { refuse, undocumentedPath } from './refusal.ts'
-import type { RequestContext } from './request-context.ts'
+import type { AnswerSink, RequestContext, SentRequest } from './request-context.ts'
 
 /** Serves one path for every method. */
 export type PathHandler = (
@@ -42,7 +42,7 @@ export function mountProxy(app: Express, services: AppServices): void {
     return
   }
   app.all(PROXY_PATHS, (message, response) => {
-    const context = contextOf(PROXY_ROUTE, { message, response, pathParameters: NO_PARAMETERS }, services)
+    const context = contextOf(PROXY_ROUTE, new NodeRequest(message, response, NO_PARAMETERS), services)
     return runProxy({ ...context, forwarded: undefined }, services)
   })
 }
@@ -63,27 +63,21 @@ function pathHandler(path: string, served: readonly Route[], services: AppServic
       )
       return undefined
     }
-    return runPipeline(contextOf(route, { message, response, pathParameters }, services), services)
+    return runPipeline(contextOf(route, new NodeRequest(message, response, pathParameters), services), services)
   }
 }
 
-interface Exchange {
-  readonly message: IncomingMessage
-  readonly response: ServerResponse
-  readonly pathParameters: Readonly<Record<string, string>>
-}
-
-function contextOf<Served extends RequestContext['route']>(
+/** The context of a request before the first step of the pipeline. */
+export function contextOf<Served extends RequestContext['route']>(
   route: Served,
-  { message, response, pathParameters }: Exchange,
+  request: SentRequest & AnswerSink,
   { realTime, requestIds }: AppServices,
 ): RequestContext & { readonly route: Served } {
-  const request = new NodeRequest(message, response, pathParameters)
   return {
     request,
     sink: request,
     route,
-    requestId: requestIdOf(message, requestIds.operations),
+    requestId: requestIdOf(request, requestIds.operations),
     startedAt: realTime(),
     trace: new RequestTrace(),
     environment: undefined,

@@ -42,7 +42,7 @@ export async function applyFaults(
     cut: undefined,
     injected: injected !== undefined,
     text: typeof injected?.body === 'string' ? injected.body : undefined,
-    deliver: deliver && (({ text, ...answer }) => deliver(connection, { ...answer, body: text })),
+    deliver: deliver && ((response, answer) => deliver({ ...connection, response }, answer)),
   }
 }
 

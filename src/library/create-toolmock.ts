@@ -47,6 +47,8 @@ export interface ToolmockOptions {
   readonly host?: string
   /** What links and redirects are built on; from each request's Host when absent. */
   readonly baseUrl?: string
+  /** Files with protobuf descriptors, from which gRPC, gRPC-Web and Connect are served on the same port (1.6). */
+  readonly descriptors?: readonly string[]
   /** HTTPS (G50): with a temporary certificate authority, whose file is in `env.NODE_EXTRA_CA_CERTS`, or with your own PEM files. */
   readonly tls?: boolean | { readonly cert: string; readonly key: string }
   /** What callers of the control API must send, with `url` the token of that server; the methods of the mock send it themselves. */
@@ -207,6 +209,7 @@ const RULES = {
   port: wholeNumber(0, 65_535),
   host: TEXT,
   baseUrl: BASE_URL,
+  descriptors: TEXTS,
   tls: TLS,
   adminToken: ADMIN_TOKEN,
   allowHosts: TEXTS,

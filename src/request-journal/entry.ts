@@ -17,6 +17,10 @@ import type { Vocabulary } from '../domain/vocabulary.ts'
 export const ENTRY_KINDS = ['request', 'page', 'clock', 'control'] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 
+/** How a request came in. */
+export const PROTOCOLS = ['http', 'grpc', 'grpc-web', 'connect'] as const
+export type Protocol = (typeof PROTOCOLS)[number]
+
 /**
  * A request as the journal stores it: references to data that exists anyway, secrets included. Formatting, parsing and masking
  * happen when an entry is read (view.ts).
@@ -32,8 +36,10 @@ export interface RecordedEntry {
   readonly realAt: number
   readonly durationMs: number
   readonly operation: ServedOperation | null
+  readonly protocol: Protocol
+  /** Of HTTP; the full name of the called method for every other protocol. */
   readonly method: string
-  /** As it was sent, with its query. For `clock` and `control`: what was done, in one sentence. */
+  /** As it was sent, with its query; of a call the address that its method stands for. For `clock` and `control`: what was done, in one sentence. */
   readonly url: string
   /** Names and values in turn, as they came. */
   readonly requestHeaders: readonly string[]
@@ -91,6 +97,7 @@ export function recordedEntry(input: EntryInput, { environment, realAt, requestH
     realAt,
     durationMs: input.startedAt === undefined ? 0 : realAt - input.startedAt,
     operation: input.operation ?? null,
+    protocol: input.protocol ?? 'http',
     method: input.method ?? '',
     url: input.url,
     requestHeaders,
@@ -158,6 +165,8 @@ export interface JournalEntry {
   readonly environment: string
   /** Null for pages, for paths that are not served, and for what was no request of the API. */
   readonly operation: ServedOperation | null
+  readonly protocol: Protocol
+  /** Of HTTP; the full name of the called method for every other protocol. */
   readonly method: string
   readonly path: string
   readonly query: Readonly<Record<string, string | readonly string[]>>

@@ -38,6 +38,7 @@ const FIELDS = {
   agent_run_id: (entry) => entry.trace.agent_run_id ?? null,
   error_code: (entry) => entry.errorCode,
   kind: (entry) => entry.kind,
+  protocol: (entry) => entry.protocol,
   method: (entry) => entry.method,
   path: (entry) => pathOf(entry),
   injected: (entry) => entry.trace.injected,

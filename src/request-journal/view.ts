@@ -17,6 +17,7 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     duration_ms: entry.durationMs,
     environment: entry.environment,
     operation: entry.operation,
+    protocol: entry.protocol,
     method: entry.method,
     path: pathOf(entry),
     query: maskParameters(new URLSearchParams(queryOf(entry))),

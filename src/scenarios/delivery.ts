@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http'
 import type { AnsweredRequest, EncodedAnswer, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
+import type { FaultResponse } from './faults/fault-response.ts'
 
 /**
  * What faults do before anything is carried out, one after the other.
@@ -51,7 +51,7 @@ export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswe
 }
 
 /** Sends an answer as it is. */
-export function sendWhole(response: ServerResponse, { status, headers, body }: EncodedAnswer): Promise<void> {
+export function sendWhole(response: FaultResponse, { status, headers, body }: EncodedAnswer): Promise<void> {
   return new Promise((resolve) => {
     response.once('close', resolve)
     response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
@@ -62,7 +62,7 @@ export function sendWhole(response: ServerResponse, { status, headers, body }: E
 }
 
 /** Waits until earlier requests of the same connection are answered: what is done to the connection is done to them. */
-function earlierAnswersSent(response: ServerResponse): Promise<void> {
+function earlierAnswersSent(response: FaultResponse): Promise<void> {
   const { socket } = response.req
   if (response.socket || socket.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
@@ -76,6 +76,6 @@ function earlierAnswersSent(response: ServerResponse): Promise<void> {
   })
 }
 
-function isOver(response: ServerResponse): boolean {
+function isOver(response: FaultResponse): boolean {
   return response.destroyed || response.req.socket.destroyed
 }

@@ -1,5 +1,4 @@
-import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { FaultResponse, FaultSocket } from './faults/fault-response.ts'
 
 /** Waiting in real time, which never keeps a server from closing. */
 export class Pauses {
@@ -7,12 +6,12 @@ export class Pauses {
   #closed = false
 
   /** Waits so many milliseconds, or until the client has gone or the server closes. */
-  wait(ms: number, response?: ServerResponse): Promise<void> {
+  wait(ms: number, response?: FaultResponse): Promise<void> {
     return this.#pause(response?.req.socket, ms)
   }
 
   /** Waits until the client has gone or the server closes. */
-  untilClosed(response: ServerResponse): Promise<void> {
+  untilClosed(response: FaultResponse): Promise<void> {
     return this.#pause(response.req.socket, undefined)
   }
 
@@ -22,7 +21,7 @@ export class Pauses {
     for (const end of [...this.#waiting]) end()
   }
 
-  #pause(socket: Socket | undefined, ms: number | undefined): Promise<void> {
+  #pause(socket: FaultSocket | undefined, ms: number | undefined): Promise<void> {
     if (this.#closed || ms === 0 || socket?.destroyed) return Promise.resolve()
     return new Promise((resolve) => {
       const end = (): void => {

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import { type Disagreement, disagreementsOf, readJson } from '../contract/prism-check.ts'
 import type { PrismValidator } from '../contract/prism-validator.ts'
+import { routeOf } from '../contract/route.ts'
 import { type Operation, PROXY_REQUEST } from '../contract/shapes.ts'
 import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
 import type { PrismCheck } from '../documents/report-schemas.ts'
@@ -89,7 +90,7 @@ const BESIDE_THE_OPERATIONS = 'STORAGE_UNAVAILABLE'
 
 /** Undefined for entries without a contract. */
 function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
-  const { operation, kind, vocabulary } = entry
+  const { operation, kind, protocol, vocabulary } = entry
   if (kind !== 'request' || operation === null || operation === PROXY_REQUEST) return undefined
   const request = uncheckedRequest(entry)
   const answer = uncheckedAnswer(entry)
@@ -99,10 +100,11 @@ function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
     exchange: {
       operation,
       request: {
-        method: entry.method,
+        method: routeOf(operation).method,
         path: pathOf(entry),
         query: vocabulary ? queryInDocumentWords(operation, query, vocabulary) : query,
-        headers: headersOf(entry),
+        // A call's own content type is that of its protocol; what was transcoded is JSON.
+        headers: { ...headersOf(entry), ...(protocol === 'http' ? {} : { 'content-type': 'application/json' }) },
         body: request ? '' : sentBody(entry, operation),
       },
       requestViolations: request ? undefined : inDocumentWords(entry),

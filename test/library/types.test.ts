@@ -58,6 +58,7 @@ describe('the published types', () => {
       agent_run_id: true,
       error_code: true,
       kind: true,
+      protocol: true,
       method: true,
       path: true,
       injected: true,

@@ -11,6 +11,7 @@ export function recorded(fields: Partial<RecordedEntry> = {}): RecordedEntry {
     realAt: 0,
     durationMs: 1,
     operation: 'execute_tool',
+    protocol: 'http',
     method: 'POST',
     url: '/api/v1/execute_tool',
     requestHeaders: ['Content-Type', 'application/json'],

@@ -1,16 +1,18 @@
-import type { ServerResponse } from 'node:http'
 import type { Account } from '../../domain/account.ts'
 import type { ErrorContent } from '../../domain/errors.ts'
 import type { RulePlace } from '../../domain/scenario.ts'
 import type { Report, z } from '../../schema/parts.ts'
 import type * as parts from '../../schema/parts.ts'
 import type { Pauses } from '../pauses.ts'
+import type { FaultResponse } from './fault-response.ts'
 
 /** An answer as it is sent. */
 export interface EncodedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: string | Buffer
+  /** The same body as no parser takes it, where it is no text. */
+  readonly malformed?: Buffer
 }
 
 /** An answer in place of the plain one, before it is encoded; a text is sent as it is, anything else as JSON. */
@@ -25,7 +27,7 @@ export interface InjectedAnswer {
 
 /** The connection that a fault acts on. */
 export interface FaultConnection {
-  readonly response: ServerResponse
+  readonly response: FaultResponse
   readonly pauses: Pauses
   /** From 0 to below 1, seeded. */
   readonly random: () => number

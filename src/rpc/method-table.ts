@@ -1,0 +1,43 @@
+import { plural } from '../domain/text.ts'
+import type { Vocabulary } from '../domain/vocabulary.ts'
+import type { RpcMethod } from './http-rule.ts'
+import { type MissingWord, wordDifferences } from './words.ts'
+
+/** What is served of the descriptors, what is not and why, and which words differ, for the start of a server. */
+export function methodTable(methods: readonly RpcMethod[], vocabulary: Vocabulary | undefined): string {
+  const [served, refused] = [true, false].map((is) => methods.filter(({ bindings }) => bindings.length > 0 === is))
+  const width = Math.max(...methods.map(({ name }) => name.length), 0)
+  const line = ({ name }: RpcMethod, text: string): string => `  ${name.padEnd(width)}  ${text}`
+  const { missing, vocabulary: mending } = wordDifferences(methods, vocabulary)
+  return [
+    `gRPC, gRPC-Web and Connect serve ${served?.length ?? 0} of ${plural(methods.length, 'method')}:`,
+    ...(served ?? []).map((method) => line(method, operationsOf(method))),
+    ...(refused?.length ? ['not served:', ...refused.map((method) => line(method, method.reason))] : []),
+    ...(missing.length > 0 ? ['words of the mock that enumerations of the descriptors lack:'] : []),
+    ...missing.map((each) => `  ${missingLine(each)}`),
+    ...vocabularyLines(mending),
+  ].join('\n')
+}
+
+function operationsOf({ bindings }: RpcMethod): string {
+  const routes = new Map(bindings.flatMap(({ routes: of }) => of.map(({ route }) => [route.operation, route] as const)))
+  return [...routes.values()].map(({ operation, method, path }) => `${operation} (${method} ${path})`).join(', ')
+}
+
+function missingLine({ word, type, meant, heldBy }: MissingWord): string {
+  const there = `${type.typeName} has no ${word}`
+  if (meant === undefined) return `${there}: its zero value ${type.values[0]?.name ?? ''} is sent`
+  if (heldBy) return `${there}, but ${meant}: a vocabulary cannot mend it, because ${heldBy.typeName} has ${word}`
+  return `${there}, but ${meant}`
+}
+
+function vocabularyLines(mending: Readonly<Record<string, string>>): string[] {
+  const lines = Object.entries(mending).map(([word, wire]) => `    ${word}: ${wire}`)
+  if (lines.length === 0) return []
+  return [
+    'these lines of a seed mend it (toolmock descriptors … --seed FILE writes them):',
+    'settings:',
+    '  vocabulary:',
+    ...lines,
+  ]
+}

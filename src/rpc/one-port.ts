@@ -1,0 +1,137 @@
+import { type Server } from 'node:http'
+import {
+  constants,
+  createServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type Http2Session,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { Socket } from 'node:net'
+import type { ServerLimits } from '../http/server.ts'
+import { forwardToHttp1 } from './http1-bridge.ts'
+
+/** What a client of HTTP/2 sends first (RFC 9113 3.4). No method of HTTP/1.1 begins like its first three octets. */
+const PREFACE = Buffer.from('PRI')
+
+/** The same as Node's own limit on the head of an HTTP/1.1 request. */
+const MOST_HEAD = 16 * 1024
+
+/** Streams that one connection may have open. */
+const MOST_STREAMS = 250
+
+/** Answers a request of HTTP/2; false leaves it to the HTTP/1.1 side. */
+export type Http2Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => boolean
+
+/** HTTP/2 on the port of an HTTP/1.1 server. */
+export interface Http2Side {
+  /** Lets streams under way finish and takes no new ones. */
+  close(): void
+}
+
+/**
+ * Serves HTTP/2 on the port of an HTTP/1.1 server: by ALPN with TLS, else by the first octets of a connection (prior
+ * knowledge). Every other connection goes to the HTTP/1.1 server as it came.
+ */
+export function serveHttp2(server: Server, limits: ServerLimits, handle: Http2Handler): Http2Side {
+  const isTls = server.listenerCount('secureConnection') > 0
+  const event = isTls ? 'secureConnection' : 'connection'
+  // The first listener is Node's own, which begins to read HTTP/1.1.
+  const [serveHttp1] = server.listeners(event) as [(socket: Socket) => void]
+  const sessions = new Set<Http2Session>()
+  const http2 = createServer({
+    settings: { maxConcurrentStreams: MOST_STREAMS, maxHeaderListSize: MOST_HEAD, enablePush: false },
+    maxSessionInvalidFrames: 100,
+  })
+  http2.on('session', (session) => {
+    sessions.add(session)
+    session.on('close', () => sessions.delete(session))
+    // A connection that breaks is its client's matter.
+    session.on('error', () => undefined)
+    limitSession(session, limits)
+  })
+  http2.on('request', (request, response) => {
+    const { stream } = request
+    limitRequest(request, limits)
+    stream.on('error', () => undefined)
+    if (handle(request, response)) return
+    forwardToHttp1(request, response, (end) => serveHttp1.call(server, end as unknown as Socket))
+  })
+  server.off(event, serveHttp1)
+  server.prependListener(event, (socket: Socket & { alpnProtocol?: string | false | null }) => {
+    if (isTls) {
+      if (socket.alpnProtocol === 'h2') http2.emit('connection', socket)
+      else serveHttp1.call(server, socket)
+      return
+    }
+    firstOctets(socket, PREFACE.length, limits.headersTimeout, (octets) => {
+      if (octets.equals(PREFACE)) http2.emit('connection', socket)
+      else serveHttp1.call(server, socket)
+    })
+  })
+  return {
+    close: () => {
+      for (const session of sessions) session.close()
+    },
+  }
+}
+
+/**
+ * Reads the first octets of a connection and puts them back: `count` of them, or fewer where they cannot become the preface
+ * any more. A client that ends before that, or takes too long, is dropped.
+ */
+function firstOctets(socket: Socket, count: number, timeout: number, found: (octets: Buffer) => void): void {
+  let octets = Buffer.alloc(0)
+  const drop = (): void => void socket.destroy()
+  const timer = timeout === 0 ? undefined : setTimeout(drop, timeout)
+  const read = (): void => {
+    const more = socket.read() as Buffer | null
+    if (more === null) return
+    // They are put back once all are there: it would announce them as new ones.
+    octets = Buffer.concat([octets, more])
+    const first = octets.subarray(0, count)
+    if (first.length < count && PREFACE.subarray(0, first.length).equals(first)) return
+    clearTimeout(timer)
+    socket.off('readable', read).off('end', drop).off('error', drop)
+    socket.unshift(octets)
+    found(first)
+  }
+  socket.on('readable', read).on('end', drop).on('error', drop)
+  socket.once('close', () => clearTimeout(timer))
+}
+
+/** A connection without a stream is closed once it has been idle for too long, one whose client does not read is dropped. */
+function limitSession(
+  session: ServerHttp2Session,
+  { headersTimeout, keepAliveTimeout, stallTimeout }: ServerLimits,
+): void {
+  const streams = new Set<ServerHttp2Stream>()
+  let idle: NodeJS.Timeout | undefined
+  const closeAfter = (ms: number): void => {
+    idle = ms === 0 ? undefined : setTimeout(() => session.destroy(), ms)
+  }
+  closeAfter(headersTimeout)
+  session.on('stream', (stream) => {
+    streams.add(stream)
+    clearTimeout(idle)
+    stream.once('close', () => {
+      streams.delete(stream)
+      if (streams.size === 0 && !session.closed) closeAfter(keepAliveTimeout)
+    })
+  })
+  session.once('close', () => clearTimeout(idle))
+  // It fires when nothing has moved on the connection. Streams then wait for the mock, or their client does not read.
+  session.setTimeout(stallTimeout, () => {
+    if ([...streams].some((stream) => stream.writableLength > 0)) session.destroy()
+  })
+}
+
+/** A request that does not come in whole within its time is reset. */
+function limitRequest(request: Http2ServerRequest, { requestTimeout }: ServerLimits): void {
+  const { stream } = request
+  if (requestTimeout === 0 || stream.endAfterHeaders) return
+  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), requestTimeout)
+  request.once('end', () => clearTimeout(timer))
+  stream.once('close', () => clearTimeout(timer))
+}

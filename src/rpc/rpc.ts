@@ -1,0 +1,31 @@
+import type { Server } from 'node:http'
+import type { AppServices } from '../app-services.ts'
+import { servedRoutes } from '../contract/route.ts'
+import type { ServerLimits } from '../http/server.ts'
+import { readDescriptors } from './descriptors.ts'
+import { methodsOf } from './http-rule.ts'
+import { type Http2Side, serveHttp2 } from './one-port.ts'
+import { methodTable } from './method-table.ts'
+import { type RpcHandler, rpcHandler } from './rpc-server.ts'
+import { loggedDifferences } from './differences.ts'
+
+/** gRPC, gRPC-Web and Connect from the user's protobuf descriptors (1.6). */
+export interface Rpc {
+  /** For the HTTP/1.1 side. */
+  readonly handle: RpcHandler
+  /** Serves HTTP/2 on the port of the server. */
+  serveHttp2(server: Server, limits: ServerLimits): Http2Side
+  /** Which methods are served, which are not, and which words differ. */
+  readonly table: string
+}
+
+/** @throws StartError for descriptors that cannot be used */
+export async function createRpc(paths: readonly string[], services: AppServices): Promise<Rpc> {
+  const registry = await readDescriptors(paths)
+  const methods = methodsOf(registry, servedRoutes(services.documentedOnly))
+  const definitions = { registry, methods, differences: loggedDifferences(services.log) }
+  const handle = rpcHandler(definitions, services)
+  const words = services.defaultEnvironment()?.settings.vocabulary
+  const table = methodTable(methods, words && services.vocabularies.of(words))
+  return { handle, table, serveHttp2: (server, limits) => serveHttp2(server, limits, handle) }
+}

@@ -1,0 +1,84 @@
+import { type DescMessage, type FileRegistry, type Registry } from '@bufbuild/protobuf'
+import { Code, ConnectError } from '@connectrpc/connect'
+import { codeOf } from '../domain/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { ErrorInfoSchema } from './generated/google/rpc/error_details_pb.ts'
+import { type Differences, messageOf } from './transcoding.ts'
+
+const CODES: ReadonlyMap<number, Code> = new Map(
+  Object.values(Code).flatMap((code) => (typeof code === 'number' ? [[code, code] as const] : [])),
+)
+
+/** An answer of 400 and above as the status of a call: code, message and typed details (G62). */
+export function statusOf(
+  {
+    status,
+    body,
+    metadata,
+  }: { readonly status: number; readonly body: JsonValue | string; readonly metadata: Headers },
+  context: { readonly registry: FileRegistry; readonly differences: Differences },
+): ConnectError {
+  const { code, message, details } = isJsonObject(body) ? body : {}
+  const number = typeof code === 'number' ? code : codeOf('', status)
+  const known = CODES.get(number) ?? Code.Unknown
+  const told = typeof message === 'string' ? message : `the mock answered ${status}`
+  const infos = (Array.isArray(details) ? details : []).filter(isJsonObject)
+  return new ConnectError(
+    told,
+    known,
+    metadata,
+    infos.map((info) => errorInfo(info, context)),
+  )
+}
+
+/** `ErrorInfo` as the definitions declare it; `google.rpc.ErrorInfo` where they declare none. */
+function errorInfo(info: JsonObject, context: { readonly registry: FileRegistry; readonly differences: Differences }) {
+  const own = ownErrorInfo(context.registry, info)
+  if (!own) return { desc: ErrorInfoSchema, value: googleErrorInfo(info) }
+  const { '@type': _, ...fields } = info
+  return { desc: own, value: messageOf(own, fields, context) }
+}
+
+function ownErrorInfo(registry: Registry, { '@type': type }: JsonObject): DescMessage | undefined {
+  const named = typeof type === 'string' ? registry.getMessage(type.slice(type.lastIndexOf('/') + 1)) : undefined
+  if (named) return named
+  const messages = [...registry].filter((desc): desc is DescMessage => desc.kind === 'message')
+  return messages.find(({ name, typeName }) => name === 'ErrorInfo' && typeName !== ErrorInfoSchema.typeName)
+}
+
+/** Its metadata has every text of the details, by its name. */
+function googleErrorInfo(info: JsonObject) {
+  const { '@type': _, error_code: reason, ...rest } = info
+  const texts = Object.values(rest).flatMap((part) => (isJsonObject(part) ? Object.entries(part) : []))
+  const metadata = texts.flatMap(([name, value]): [string, string][] =>
+    value === null ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
+  )
+  return {
+    reason: typeof reason === 'string' ? reason : '',
+    domain: 'toolmock',
+    metadata: Object.fromEntries(metadata),
+  }
+}
+
+/** Headers that belong to the JSON body, or to HTTP/1.1. */
+const OF_THE_BODY = new Set(['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'connection'])
+
+/** The headers of an answer as metadata. */
+export function metadataOf(headers: Readonly<Record<string, string | string[]>>): Headers {
+  const metadata = new Headers()
+  for (const [name, value] of Object.entries(headers)) {
+    if (!OF_THE_BODY.has(name.toLowerCase())) metadata.set(name, String(value))
+  }
+  return metadata
+}
+
+/** @param body undefined for no body; a text that is no JSON as it is */
+export function bodyOf(text: string | Buffer): JsonValue | undefined {
+  if (text.length === 0) return undefined
+  const told = text.toString()
+  try {
+    return JSON.parse(told) as JsonValue
+  } catch {
+    return told
+  }
+}

@@ -1,0 +1,131 @@
+import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf'
+import { OPERATION_WORDS, type WordNode, WORDS } from '../contract/generated/word-tables.ts'
+import { nearest } from '../domain/suggestion.ts'
+import type { Vocabulary, VocabularyWords } from '../domain/vocabulary.ts'
+import { fieldOf } from './descriptors.ts'
+import type { Binding, RpcMethod } from './http-rule.ts'
+
+/** A word of the document that an enumeration of the descriptors lacks. */
+export interface MissingWord {
+  readonly word: string
+  readonly type: DescEnum
+  /** What the enumeration most likely says in its place. */
+  readonly meant: string | undefined
+  /** Another enumeration that has the word as it is: a vocabulary would break it. */
+  readonly heldBy: DescEnum | undefined
+}
+
+export interface WordDifferences {
+  readonly missing: readonly MissingWord[]
+  /** The lines of `settings.vocabulary` that mend what can be mended (G48). */
+  readonly vocabulary: VocabularyWords
+}
+
+/** Compares the words of the operations behind the served methods with the enumerations of the descriptors. */
+export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocabulary | undefined): WordDifferences {
+  const found = new Places()
+  for (const method of methods) for (const binding of method.bindings) addPlaces(method, binding, found)
+  const wire = (word: string): string => vocabulary?.wire(word) ?? word
+  const missing: MissingWord[] = []
+  const mended = new Map<string, string>()
+  for (const { type, words } of found.enums.values()) {
+    for (const word of words) {
+      if (has(type, wire(word))) continue
+      const meant = meantWord(word, unusedWords(type, words))
+      const heldBy = [...found.enums.values()].find(
+        (other) => other.words.has(word) && has(other.type, wire(word)),
+      )?.type
+      missing.push({ word, type, meant, heldBy })
+      if (meant !== undefined && !heldBy && !mended.has(word)) mended.set(word, meant)
+    }
+  }
+  // A field that is named after a word of an enumeration, such as `workspace_dwd`, has its other name as well.
+  for (const [word, meant] of [...mended]) {
+    const [field, other] = [word.toLowerCase(), meant.toLowerCase()]
+    if (found.fields.some((fields) => fields.has(field) && fields.lacks(field) && fields.owns(other)))
+      mended.set(field, other)
+  }
+  return { missing, vocabulary: Object.fromEntries(mended) }
+}
+
+/** What an enumeration most likely says for a word of the document; undefined when nothing in it is near. */
+export function likelyWord(word: string, type: DescEnum): string | undefined {
+  return meantWord(word, unusedWords(type, new Set(WORDS)))
+}
+
+function has({ values }: DescEnum, word: string): boolean {
+  return values.some(({ name }) => name === word)
+}
+
+/** The words of an enumeration that the document does not have; its zero value means that there is none. */
+function unusedWords({ values }: DescEnum, words: ReadonlySet<string>): string[] {
+  return values.flatMap(({ name, number }) => (number === 0 || words.has(name) ? [] : [name]))
+}
+
+function meantWord(word: string, unused: readonly string[]): string | undefined {
+  const prefixed = unused.find((each) => each.endsWith(`_${word}`))
+  if (prefixed !== undefined) return prefixed
+  const parts = new Set(word.split('_'))
+  const shared = (other: string): number => other.split('_').filter((part) => parts.has(part)).length
+  const [best] = unused.filter((other) => shared(other) > 0).sort((a, b) => shared(b) - shared(a))
+  return best ?? nearest(word, unused)
+}
+
+/** The names of fields of one place, in the document and in a message. */
+interface FieldPlace {
+  has(name: string): boolean
+  lacks(name: string): boolean
+  owns(name: string): boolean
+}
+
+/** Where words of the document meet enumerations and messages of the descriptors. */
+class Places {
+  readonly enums = new Map<string, { readonly type: DescEnum; readonly words: Set<string> }>()
+  readonly fields: FieldPlace[] = []
+
+  /** Walks a message beside the words of the document. */
+  add(message: DescMessage, node: WordNode): void {
+    const { fields = {} } = node
+    this.fields.push({
+      has: (name) => Object.hasOwn(fields, name),
+      lacks: (name) => fieldOf(message, name) === undefined,
+      owns: (name) => fieldOf(message, name) !== undefined,
+    })
+    for (const [name, inner] of Object.entries(fields)) {
+      const field = fieldOf(message, name)
+      if (field) this.addField(field, field.fieldKind === 'list' ? (inner.items ?? inner) : inner)
+    }
+  }
+
+  addField(field: DescField, node: WordNode): void {
+    if (field.message) this.add(field.message, node)
+    if (!field.enum || !node.word) return
+    const known = this.enums.get(field.enum.typeName) ?? { type: field.enum, words: new Set() }
+    for (const word of node.word) if (word !== '') known.words.add(word)
+    this.enums.set(field.enum.typeName, known)
+  }
+}
+
+function addPlaces({ desc }: RpcMethod, { routes, body, responseBody }: Binding, places: Places): void {
+  for (const { route } of routes) {
+    const words = Object.hasOwn(OPERATION_WORDS, route.operation) ? OPERATION_WORDS[route.operation] : undefined
+    const answer = words?.answers[200] ?? words?.answers[201]
+    const sent = messageAt(desc.input, body === '*' ? '' : body)
+    const answered = messageAt(desc.output, responseBody)
+    if (words?.body && sent && body !== '') places.add(sent, words.body)
+    if (answer && answered) places.add(answered, answer)
+    for (const [name, node] of Object.entries(words?.query ?? {})) {
+      const field = fieldAt(desc.input, name.split('.'))
+      if (field) places.addField(field, node.items ?? node)
+    }
+  }
+}
+
+function messageAt(message: DescMessage, field: string): DescMessage | undefined {
+  return field === '' ? message : fieldOf(message, field)?.message
+}
+
+function fieldAt(message: DescMessage | undefined, [name = '', ...inner]: readonly string[]): DescField | undefined {
+  const field = message && fieldOf(message, name)
+  return inner.length === 0 ? field : fieldAt(field?.message, inner)
+}

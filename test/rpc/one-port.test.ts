@@ -1,0 +1,256 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
+import { connect as connectSocket } from 'node:net'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { describe, expect, it } from 'vitest'
+import { ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
+import { clientOf, type RpcMock, withRpc } from './fixture.ts'
+
+interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** A request of HTTP/2. */
+async function ask(session: ClientHttp2Session, headers: Record<string, string>, body?: string): Promise<Answer> {
+  const stream = session.request(headers, { endStream: body === undefined })
+  if (body !== undefined) stream.end(body)
+  const [answered] = (await once(stream, 'response')) as [IncomingHttpHeaders & { ':status': number }]
+  return { status: answered[':status'], headers: answered, body: await textOf(stream) }
+}
+
+async function textOf(stream: ClientHttp2Stream): Promise<string> {
+  let text = ''
+  for await (const piece of stream.setEncoding('utf8')) text += String(piece)
+  return text
+}
+
+async function withSession(
+  { url }: Pick<RpcMock, 'url'>,
+  work: (session: ClientHttp2Session) => Promise<void>,
+  ca?: Buffer,
+): Promise<void> {
+  const session = connect(url, ca ? { ca } : {})
+  try {
+    await work(session)
+  } finally {
+    session.destroy()
+  }
+}
+
+describe('REST over HTTP/2 without TLS, by prior knowledge', () => {
+  it('answers operations, with bodies of either side, as HTTP/1.1 does', async () => {
+    await withRpc({}, async (mock) => {
+      await withSession(mock, async (session) => {
+        const authorization = `Bearer ${mock.token}`
+        const made = await ask(
+          session,
+          {
+            ':method': 'POST',
+            ':path': '/api/v1/connected_accounts',
+            authorization,
+            'content-type': 'application/json',
+          },
+          JSON.stringify({ connector: 'mail', identifier: 'ada@example.com' }),
+        )
+        expect(made.status).toBe(201)
+        expect(made.headers['x-request-id']).toMatch(/^req_/)
+        const id = JSON.parse(made.body).connected_account.id as string
+        const path = `/api/v1/connected_accounts/details?id=${id}`
+        const rest = await fetch(`${mock.url}${path}`, { headers: { authorization } })
+        const read = await ask(session, { ':path': path, authorization })
+        expect([read.status, read.body]).toEqual([200, await rest.text()])
+        expect((await ask(session, { ':path': '/nothing' })).status).toBe(404)
+        expect((await ask(session, { ':path': path })).status).toBe(401)
+        expect((await ask(session, { ':path': path, ':method': 'HEAD', authorization })).body).toBe('')
+      })
+    })
+  })
+
+  it('builds links on the address that the client used', async () => {
+    await withRpc({}, async (mock) => {
+      await withSession(mock, async (session) => {
+        const answer = await ask(
+          session,
+          {
+            ':method': 'POST',
+            ':path': '/api/v1/connected_accounts/magic_link',
+            ':authority': 'mock.test:1234',
+            authorization: `Bearer ${mock.token}`,
+            'content-type': 'application/json',
+          },
+          JSON.stringify({ connector: 'mail', identifier: 'ada@example.com' }),
+        )
+        expect(JSON.parse(answer.body).link).toMatch(/^http:\/\/mock\.test:1234\/magic\//)
+      })
+    })
+  })
+
+  it('serves the control API and its event stream beside other streams of the connection', async () => {
+    await withRpc({}, async (mock) => {
+      await withSession(mock, async (session) => {
+        const events = session.request({ ':path': '/_mock/events' }).setEncoding('utf8')
+        await once(events, 'response')
+        const entry = new Promise<string>((resolve) => {
+          let text = ''
+          events.on('data', (piece: string) => {
+            text += piece
+            if (text.includes('list_connections')) resolve(text)
+          })
+        })
+        await ask(session, { ':path': '/api/v1/connections', authorization: `Bearer ${mock.token}` })
+        expect(await entry).toContain('"operation":"list_connections"')
+        expect((await ask(session, { ':path': '/_mock/ready' })).status).toBe(200)
+        events.close()
+      })
+    })
+  })
+
+  it.each([
+    ['reset_connection', {}],
+    ['empty_response', {}],
+    ['truncate_body', { bytes: 5 }],
+  ])('resets the stream, and nothing else, for the fault %s', async (fault, parameters) => {
+    await withRpc({}, async (mock) => {
+      await scenario(mock, { at: 'service', on: { operation: 'list_connections' }, do: [{ [fault]: parameters }] })
+      await withSession(mock, async (session) => {
+        const authorization = `Bearer ${mock.token}`
+        const cut = ask(session, { ':path': '/api/v1/connections', authorization })
+        await expect(cut).rejects.toThrow(/Stream closed with error code|aborted/)
+        expect((await ask(session, { ':path': '/api/v1/tools', authorization })).status).toBe(200)
+      })
+    })
+  })
+})
+
+/** Starts a scenario of one rule. */
+async function scenario({ url }: RpcMock, rule: object): Promise<void> {
+  const body = JSON.stringify({ name: 'fault', rules: [{ name: 'rule', ...rule }] })
+  const headers = { 'content-type': 'application/json' }
+  const put = await fetch(`${url}/_mock/scenarios/fault`, { method: 'PUT', headers, body })
+  expect([put.status, await put.text()]).toMatchObject([200, expect.anything()])
+  await fetch(`${url}/_mock/scenarios/fault/start`, { method: 'POST' })
+}
+
+/** Waits until the rule of the scenario has fired. */
+async function fired({ url }: RpcMock): Promise<void> {
+  let hits = 0
+  while (hits === 0) {
+    const answer = await fetch(`${url}/_mock/scenarios`)
+    const { scenarios } = (await answer.json()) as { scenarios: { name: string; rules: { hits: number }[] }[] }
+    hits = scenarios.find(({ name }) => name === 'fault')?.rules[0]?.hits ?? 0
+  }
+}
+
+describe('one port', () => {
+  it('tells HTTP/2 from HTTP/1.1 by the first octets, however they come in', async () => {
+    await withRpc({}, async ({ url }) => {
+      const { port } = new URL(url)
+      const socket = connectSocket(Number(port), '127.0.0.1').setNoDelay(true).setEncoding('latin1')
+      for (const octet of 'PROPFIND /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n') {
+        socket.write(octet)
+        await new Promise(setImmediate)
+      }
+      const [first] = (await once(socket, 'data')) as [string]
+      expect(first).toMatch(/^HTTP\/1\.1 404 /)
+      socket.destroy()
+      const other = connectSocket(Number(port), '127.0.0.1').setNoDelay(true)
+      for (const octet of Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1')) {
+        other.write(Buffer.of(octet))
+        await new Promise(setImmediate)
+      }
+      const [settings] = (await once(other, 'data')) as [Buffer]
+      // The type of the first frame is SETTINGS.
+      expect(settings[3]).toBe(4)
+      other.destroy()
+    })
+  })
+
+  it('serves HTTP/1.1 and HTTP/2 by ALPN with TLS', async () => {
+    await withRpc({ tls: { hosts: [] } }, async ({ app, url }) => {
+      const ca = readFileSync(app.authorityFile ?? '')
+      await withSession(
+        { url },
+        async (session) => {
+          expect((await ask(session, { ':path': '/_mock/ready' })).status).toBe(200)
+          expect(session.alpnProtocol).toBe('h2')
+        },
+        ca,
+      )
+      const { port } = new URL(url)
+      const socket = connectTls({ port: Number(port), host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] })
+      await once(socket, 'secureConnect')
+      expect(socket.alpnProtocol).toBe('http/1.1')
+      socket.write('GET /_mock/ready HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
+      const [answer] = (await once(socket.setEncoding('latin1'), 'data')) as [string]
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+      socket.destroy()
+    })
+  })
+
+  it('speaks no HTTP/2 without descriptors', async () => {
+    await withRpc({ descriptors: [] }, async ({ url }) => {
+      const session = connect(url)
+      const [error] = (await once(session, 'error')) as [Error]
+      expect(error.message).toMatch(/Protocol error|ECONNRESET|closed/i)
+    })
+  })
+})
+
+describe('the limits of HTTP/2', () => {
+  const limits = { headersTimeout: 100, requestTimeout: 100, keepAliveTimeout: 100, closeTimeout: 100 }
+
+  it('close a connection that sends nothing, or part of the preface', async () => {
+    await withRpc({ limits }, async ({ url }) => {
+      const { port } = new URL(url)
+      for (const sent of ['', 'PR', 'PRI * HTTP/2.0\r\n\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0']) {
+        const socket = connectSocket(Number(port), '127.0.0.1')
+        socket.write(sent, 'latin1')
+        await once(socket.resume(), 'close')
+      }
+    })
+  })
+
+  it('close an idle connection and reset a request that does not come in whole', async () => {
+    await withRpc({ limits }, async ({ url }) => {
+      const session = connect(url)
+      const call = session.request({
+        ':method': 'POST',
+        ':path': '/acme.tools.v1.ConnectedAccounts/ListAccounts',
+        'content-type': 'application/grpc',
+      })
+      call.write(Buffer.of(0, 0, 0))
+      await once(call.resume(), 'close')
+      await once(session, 'close')
+    })
+  })
+
+  it('keep a call open that waits for the mock', async () => {
+    await withRpc({ limits: { ...limits, stallTimeout: 100 } }, async (mock) => {
+      await scenario(mock, { at: 'service', on: { operation: 'list_connected_accounts' }, do: [{ latency: 400 }] })
+      const answer = await clientOf(ConnectedAccounts, mock).listAccounts({}, { headers: mock.headers })
+      expect(answer.connectedAccounts).toEqual([])
+    })
+  })
+
+  it('let a call under way finish when the server closes', async () => {
+    await withRpc({}, async (mock) => {
+      await scenario(mock, { at: 'service', on: { operation: 'list_connected_accounts' }, do: [{ latency: 60_000 }] })
+      const call = clientOf(ConnectedAccounts, mock).listAccounts({}, { headers: mock.headers })
+      await fired(mock)
+      const closed = mock.app.close()
+      expect((await call).connectedAccounts).toEqual([])
+      await closed
+    })
+  })
+})
+
+it('names a descriptor file that cannot be used', async () => {
+  await withRpc({}, async ({ folder }) => {
+    const start = (file: string) => withRpc({ descriptors: [join(folder, file)] }, async () => {})
+    await expect(start('missing.binpb')).rejects.toThrow(/missing\.binpb cannot be read \(ENOENT\)/)
+  })
+})

@@ -1,0 +1,263 @@
+import { Code } from '@connectrpc/connect'
+import { describe, expect, it } from 'vitest'
+import {
+  Account_AuthorizationType,
+  ConnectedAccounts,
+  ErrorInfoSchema,
+  Providers,
+  Tools,
+} from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
+import { clientOf, entriesOf, failure, withRpc } from './fixture.ts'
+
+describe('a call by the rule of its method', () => {
+  it('puts fields that the path does not take into the query: repeated, nested and wrapped ones', async () => {
+    await withRpc({}, async (mock) => {
+      const { headers } = mock
+      const accounts = clientOf(ConnectedAccounts, mock)
+      await accounts.listAccounts({ connectionNames: ['mail', 'calendar'], pageSize: 5 }, { headers })
+      await accounts.searchAccounts({ query: 'a+b & c', pageSize: 3n }, { headers })
+      const tools = clientOf(Tools, mock)
+      const { toolNames } = await tools.listTools({ filter: { provider: 'mail', summary: true } }, { headers })
+      expect(toolNames).toContain('mail_send_message')
+      expect(entriesOf(mock).map(({ path, query }) => [path, query])).toEqual([
+        ['/api/v1/connected_accounts', { connection_names: ['mail', 'calendar'], page_size: '5' }],
+        ['/api/v1/connected_accounts:search', { query: 'a+b & c', page_size: '3' }],
+        ['/api/v1/tools', { 'filter.provider': 'mail', 'filter.summary': 'true' }],
+      ])
+    })
+  })
+
+  it('sends the whole message, or one field, as the body, and answers one field or the whole', async () => {
+    await withRpc({}, async (mock) => {
+      const { headers } = mock
+      const providers = clientOf(Providers, mock)
+      const made = await providers.createProvider(
+        {
+          provider: {
+            displayName: 'Notes',
+            description: 'ours',
+            proxyUrl: 'https://p.example',
+            metadata: { team: 'a' },
+          },
+        },
+        { headers },
+      )
+      const { identifier = '' } = made.provider ?? {}
+      expect(made.provider).toMatchObject({ displayName: 'Notes', description: 'ours', metadata: { team: 'a' } })
+      const { body } = await providers.listConnections({}, { headers })
+      expect(body?.connections.map(({ keyId }) => keyId)).toContain(identifier)
+      expect(entriesOf(mock)[0]?.request.body).toEqual({
+        display_name: 'Notes',
+        description: 'ours',
+        proxy_url: 'https://p.example',
+        metadata: { team: 'a' },
+      })
+    })
+  })
+
+  it('fills the path from a field, a nested field, and a field of several segments', async () => {
+    await withRpc({}, async (mock) => {
+      const { headers } = mock
+      const providers = clientOf(Providers, mock)
+      const { provider } = await providers.createProvider({ provider: { displayName: 'Notes' } }, { headers })
+      const identifier = provider?.identifier ?? ''
+      const nested = await providers.updateProvider({ provider: { identifier, displayName: 'Nested' } }, { headers })
+      expect(nested.provider?.displayName).toBe('Nested')
+      const plain = await providers.replaceProvider({ identifier, displayName: 'Plain' }, { headers })
+      expect(plain.provider?.displayName).toBe('Plain')
+      await providers.deleteProvider({ name: `custom-providers/${identifier}` }, { headers })
+      const gone = await failure(providers.deleteProvider({ name: `custom-providers/${identifier}` }, { headers }))
+      expect(gone.code).toBe(Code.NotFound)
+      const path = `/api/v1/custom-providers/${identifier}`
+      expect(entriesOf(mock).map((entry) => entry.path)).toEqual(['/api/v1/custom-providers', path, path, path, path])
+    })
+  })
+
+  it('leaves out a field that is not set, and sends an optional one that is empty', async () => {
+    await withRpc({}, async (mock) => {
+      const { headers } = mock
+      const providers = clientOf(Providers, mock)
+      const { provider } = await providers.createProvider(
+        { provider: { displayName: 'Notes', proxyUrl: 'https://p.example', description: 'ours' } },
+        { headers },
+      )
+      const identifier = provider?.identifier ?? ''
+      const kept = await providers.updateProvider({ provider: { identifier, displayName: 'Notes 2' } }, { headers })
+      expect(kept.provider).toMatchObject({ proxyUrl: 'https://p.example', description: 'ours' })
+      const cleared = await providers.updateProvider({ provider: { identifier, proxyUrl: '' } }, { headers })
+      expect(cleared.provider).toMatchObject({ proxyUrl: '', displayName: 'Notes 2' })
+    })
+  })
+
+  it('takes an additional binding where the mock does not serve the first', async () => {
+    await withRpc({}, async (mock) => {
+      const { headers } = mock
+      const accounts = clientOf(ConnectedAccounts, mock)
+      const made = await accounts.createAccount({ connector: 'mail', identifier: 'ada@example.com' }, { headers })
+      const { id = '' } = made.connectedAccount ?? {}
+      expect((await accounts.getDetails({ id }, { headers })).connectedAccount?.id).toBe(id)
+      expect(entriesOf(mock).at(-1)).toMatchObject({
+        operation: 'get_connected_account_details',
+        path: '/api/v1/connected_accounts/details',
+        query: { id },
+      })
+    })
+  })
+
+  it('carries timestamps, free-form objects, values, enumerations, a oneof and 64-bit integers both ways', async () => {
+    await withRpc({ clock: '2026-01-01T00:00:00.000Z', freeze: true }, async (mock) => {
+      const { headers } = mock
+      const accounts = clientOf(ConnectedAccounts, mock)
+      const apiConfig = { limit: 1.5, on: true, nested: { list: [1, 'two', null] } }
+      const made = await accounts.createAccount(
+        {
+          connector: 'mail',
+          identifier: 'ada@example.com',
+          userId: 'u1',
+          connectedAccount: {
+            apiConfig,
+            authorizationType: Account_AuthorizationType.OAUTH,
+            authorizationDetails: {
+              details: { case: 'oauthToken', value: { accessToken: 'at_1', scopes: ['mail.read', 'mail.send'] } },
+            },
+          },
+        },
+        { headers },
+      )
+      expect(made.connectedAccount).toMatchObject({
+        apiConfig,
+        authorizationType: Account_AuthorizationType.OAUTH,
+        status: 1,
+        tokenExpiresAt: { seconds: BigInt(Date.parse('2026-01-01T01:00:00Z') / 1000), nanos: 0 },
+      })
+      expect(made.connectedAccount?.lastUsedAt).toBeUndefined()
+      const { id = '' } = made.connectedAccount ?? {}
+      const { connectedAccount } = await accounts.getAuth({ id }, { headers })
+      expect(connectedAccount?.authorizationDetails?.details).toMatchObject({
+        case: 'oauthToken',
+        value: { accessToken: 'at_1', scopes: ['mail.read', 'mail.send'] },
+      })
+      expect((await accounts.listAccounts({}, { headers })).totalSize).toBe(1n)
+      const { tools } = await clientOf(Tools, mock).listTools(
+        { filter: { toolName: ['mail_send_message'] } },
+        { headers },
+      )
+      expect(tools[0]?.definition?.inputSchema?.kind.case).toBe('structValue')
+    })
+  })
+
+  it('refuses a field that the path needs and has not, in the pipeline like any other request', async () => {
+    await withRpc({}, async (mock) => {
+      const { headers } = mock
+      const providers = clientOf(Providers, mock)
+      const missing = await failure(providers.replaceProvider({ displayName: 'Notes' }, { headers }))
+      expect(missing.code).toBe(Code.InvalidArgument)
+      expect(missing.rawMessage).toContain('identifier is required')
+      const other = await failure(providers.deleteProvider({ name: 'providers/1' }, { headers }))
+      expect(other.rawMessage).toContain('name must have the form custom-providers/*')
+      expect(entriesOf(mock).map(({ operation, status }) => [operation, status])).toEqual([
+        ['update_custom_provider', 400],
+        ['delete_custom_provider', 400],
+      ])
+    })
+  })
+})
+
+describe('an error of an operation', () => {
+  it('is a status with the message and ErrorInfo of the definitions, and has the request id', async () => {
+    await withRpc({}, async (mock) => {
+      const headers = { ...mock.headers, 'x-request-id': 'mine-1' }
+      const accounts = clientOf(ConnectedAccounts, mock)
+      const error = await failure(accounts.getDetails({ id: 'ca_unknown' }, { headers }))
+      expect([error.code, error.rawMessage]).toEqual([Code.NotFound, expect.stringContaining('ca_unknown')])
+      expect(error.metadata.get('x-request-id')).toBe('mine-1')
+      expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
+        { errorCode: 'ACCOUNT_NOT_FOUND', requestInfo: { requestId: 'mine-1' } },
+      ])
+      const named = await failure(accounts.createAccount({ connector: 'mail' }, { headers: mock.headers }))
+      expect(named.findDetails(ErrorInfoSchema)[0]?.validationErrorInfo?.fieldViolations).toMatchObject([
+        { field: 'identifier', constraint: 'required' },
+      ])
+    })
+  })
+
+  it('is UNAUTHENTICATED without a bearer token', async () => {
+    await withRpc({}, async (mock) => {
+      const error = await failure(clientOf(ConnectedAccounts, mock).listAccounts({}))
+      expect(error.code).toBe(Code.Unauthenticated)
+      expect(error.metadata.get('www-authenticate')).toBe('Bearer')
+    })
+  })
+
+  it('is RESOURCE_EXHAUSTED for a message that is too large', async () => {
+    await withRpc({ bodyLimit: 1000 }, async (mock) => {
+      const accounts = clientOf(ConnectedAccounts, mock)
+      const large = { connector: 'mail', identifier: 'a'.repeat(1001) }
+      expect((await failure(accounts.createAccount(large, { headers: mock.headers }))).code).toBe(
+        Code.ResourceExhausted,
+      )
+    })
+  })
+})
+
+describe('a method that is not served', () => {
+  it.each([
+    ['of another path', 'archiveAccount', 'the mock does not serve POST /api/v1/connected_accounts:archive'],
+    ['without a rule', 'countAccounts', 'it has no google.api.http rule'],
+  ] as const)('%s answers UNIMPLEMENTED, the reason and what is served', async (_what, name, reason) => {
+    await withRpc({}, async (mock) => {
+      const error = await failure(clientOf(ConnectedAccounts, mock)[name]({}, { headers: mock.headers }))
+      expect(error.code).toBe(Code.Unimplemented)
+      expect(error.rawMessage).toContain(reason)
+      expect(error.rawMessage).toContain('acme.tools.v1.ConnectedAccounts/ListAccounts')
+      expect(entriesOf(mock)).toMatchObject([{ protocol: 'grpc', status: 404, error_code: 'PATH_NOT_FOUND' }])
+    })
+  })
+
+  it('says so of a stream and of a service that the descriptors do not have', async () => {
+    await withRpc({}, async (mock) => {
+      const stream = clientOf(ConnectedAccounts, mock).watchAccounts({}, { headers: mock.headers })
+      const streamed = await failure(stream[Symbol.asyncIterator]().next())
+      expect([streamed.code, streamed.rawMessage]).toEqual([
+        Code.Unimplemented,
+        expect.stringContaining('it is a streaming method'),
+      ])
+      const answer = await fetch(`${mock.url}/acme.other.v1.Other/Do`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'connect-protocol-version': '1' },
+        body: '{}',
+      })
+      expect(await answer.json()).toMatchObject({
+        code: 'unimplemented',
+        message: expect.stringContaining('no descriptors'),
+      })
+      const path = await fetch(`${mock.url}/acme.other.v1.Other/Do`, { method: 'POST' })
+      expect([path.status, await path.json()]).toMatchObject([404, { code: 5 }])
+    })
+  })
+})
+
+describe('the words of an environment', () => {
+  it('send the zero value of an enumeration for a word that it lacks, and log the line that mends it once', async () => {
+    const lines: string[] = []
+    const log = {
+      error: lines.push.bind(lines),
+      warn: (line: string) => lines.push(line),
+      info: () => {},
+      debug: () => {},
+    }
+    await withRpc({ log } as never, async (mock) => {
+      const { headers } = mock
+      const accounts = clientOf(ConnectedAccounts, mock)
+      const { connectedAccount } = await accounts.createAccount(
+        { connector: 'workspace', identifier: 'ada@example.com' },
+        { headers },
+      )
+      expect(connectedAccount?.authorizationType).toBe(0)
+      await accounts.listAccounts({}, { headers })
+      const told = lines.filter((line) => line.includes('WORKSPACE_DWD'))
+      expect(told).toHaveLength(1)
+      expect(told[0]).toContain('WORKSPACE_DWD: SUITE_DWD')
+    })
+  })
+})
