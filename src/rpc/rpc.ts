@@ -25,7 +25,6 @@ export async function createRpc(paths: readonly string[], services: AppServices)
   const methods = methodsOf(registry, servedRoutes(services.documentedOnly))
   const definitions = { registry, methods, differences: loggedDifferences(services.log) }
   const handle = rpcHandler(definitions, services)
-  const words = services.defaultEnvironment()?.settings.vocabulary
-  const table = methodTable(methods, words && services.vocabularies.of(words))
+  const table = methodTable(methods, services.defaultEnvironment()?.vocabulary)
   return { handle, table, serveHttp2: (server, limits) => serveHttp2(server, limits, handle) }
 }
