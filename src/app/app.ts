@@ -14,6 +14,7 @@ import { answerUnreadable } from '../http/unreadable-request.ts'
 import { applyAccountEvent, applyDueEvents } from '../operations/account-events.ts'
 import { OPERATIONS } from '../operations/table.ts'
 import { consumeAuthRequest } from '../operations/verify-user.ts'
+import { explain } from '../request-journal/explain.ts'
 import { type JournalFile, openJournalFile } from '../request-journal/journal-file.ts'
 import { Journals } from '../request-journal/journal.ts'
 import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
@@ -130,7 +131,8 @@ function createServices(made: Made, options: AppOptions): AppServices {
     defaultEnvironment,
   })
   const documentedOnly = options.documentedOnly ?? false
-  const records = new ContractRecords()
+  const testOf = (name: string) => registry.environment(name)?.model.tables.origins.get('origin')?.test
+  const records = new ContractRecords(testOf)
   journals.observe(recordEntry.bind(undefined, records))
   return {
     ...made,
@@ -260,9 +262,14 @@ async function rpcOf({ descriptors = [] }: AppOptions, services: AppServices) {
   return createRpc(descriptors, services)
 }
 
-function openJournal(path: string, { journals, log }: AppServices): JournalFile {
+function openJournal(path: string, { journals, log, registry }: AppServices): JournalFile {
   const file = openJournalFile(path, (message) => log.warn(message))
-  journals.observe((entry) => file.append(entry))
+  journals.observe((entry) => {
+    const environment = registry.environment(entry.environment)
+    // Its journal is asked for now, because the environment may be removed before the entry is written.
+    const journal = environment && journals.of(environment)
+    file.append(entry, () => journal && explain(journal, entry.id, environment))
+  })
   return file
 }
 

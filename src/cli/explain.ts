@@ -1,28 +1,59 @@
-import { plural } from '../domain/text.ts'
 import type { Rule } from '../contract/generated/rules.ts'
+import { StartError } from '../domain/start-error.ts'
+import { plural, quote } from '../domain/text.ts'
+import type { Explanation } from '../request-journal/explain.ts'
 import type { CommandContext } from './command.ts'
 import { type ControlSession, controlSession, oneOperand } from './control-session.ts'
-import { UsageError } from './failure.ts'
+import { fileFailure, RefusedError, UsageError } from './failure.ts'
 import { paintFor } from './paint.ts'
 import { wrap } from './table.ts'
 
-/** `explain ID`: why a running server answered a request as it did. `explain RULE`: what a rule says, which needs no server. */
+/**
+ * `explain ID`: why a request was answered as it was, by a running server or by the journal file of one that is gone. `explain RULE`:
+ * what a rule says, which needs no server.
+ */
 export async function explain(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('explain', argv, context)
   const operand = oneOperand('explain', 'ID_OR_RULE', session.operands)
-  const rule = ruleId(operand)
+  const rule = session.values.journal === undefined ? ruleId(operand) : undefined
   if (rule !== undefined) await explainRule(rule, session)
   else await explainRequest(operand, session)
   return 0
 }
 
-async function explainRequest(id: string, { call, print, terminal }: ControlSession<'explain'>): Promise<void> {
-  const answer = await call('GET /requests/{id}/explain', { path: { id } })
+async function explainRequest(
+  id: string,
+  { call, print, terminal, values: { journal } }: ControlSession<'explain'>,
+): Promise<void> {
+  const answer =
+    journal === undefined
+      ? await call('GET /requests/{id}/explain', { path: { id } })
+      : await explanationIn(journal, id)
   print(answer, () =>
     answer.text
       .split('\n')
       .map((line) => indented(line, /^[-→] /.test(line) ? 2 : 0, terminal))
       .join('\n'),
+  )
+}
+
+/** The explanation of the latest request with this id. @throws StartError, RefusedError */
+async function explanationIn(file: string, id: string): Promise<Explanation> {
+  const { readJournalFile, JournalFileError } = await import('../request-journal/journal-file.ts')
+  let found: Explanation | undefined
+  let entries = 0
+  try {
+    for await (const { id: own, explanation } of readJournalFile(file)) {
+      entries += 1
+      if (own === id) found = explanation ?? found
+    }
+  } catch (error) {
+    if (error instanceof JournalFileError) throw new StartError(error.message)
+    throw new StartError(`the journal file ${file} cannot be read (${fileFailure(error)})`)
+  }
+  if (found) return found
+  throw new RefusedError(
+    `the journal ${file} has no request ${quote(id)} among its ${entries} entries; ids are those of X-Request-Id`,
   )
 }
 

@@ -143,10 +143,10 @@ const FLAGS = [
   },
   {
     name: 'allow-no-requests',
-    commands: ['run'],
+    commands: ['run', 'report'],
     kind: { type: 'switch' },
     variable: true,
-    help: 'a command that calls no operation passes; without it the verdict fails, because nothing was judged',
+    help: 'passes when no operation was called; without it `run` and `report --fail` fail then, because nothing was judged',
   },
   {
     name: 'allow-violation',
@@ -170,7 +170,7 @@ const FLAGS = [
     kind: { type: 'list' },
     placeholder: 'FILE',
     variable: true,
-    help: 'the whole report, by the ending of its name: .json, .xml (JUnit), .sarif or .html',
+    help: 'the whole report, by the ending of its name: .json, .txt, .xml (JUnit), .sarif, .html or code-quality-report.json (GitLab)',
   },
   {
     name: 'seed',
@@ -294,6 +294,14 @@ const FLAGS = [
     placeholder: 'FILE',
     variable: true,
     help: 'append every entry of the request journal to it, one line of JSON each',
+  },
+  {
+    name: 'journal',
+    commands: ['explain'],
+    kind: { type: 'text' },
+    placeholder: 'FILE',
+    variable: false,
+    help: 'look the request up in this file, which `run --journal` or `start --journal` has written, and ask no server',
   },
   {
     name: 'journal-size',
@@ -439,9 +447,8 @@ const FLAGS = [
     commands: ['report'],
     kind: { type: 'choice', allowed: CONTRACT_FORMATS },
     placeholder: 'F',
-    default: 'json',
     variable: false,
-    help: 'json, junit (XML), sarif or html; junit, sarif and html contain the coverage too',
+    help: 'text, as `run` prints it, json, junit (XML), sarif, gitlab (code quality), github (annotations) or html; all but json contain the coverage too; coverage has json and html',
   },
   {
     name: 'output',

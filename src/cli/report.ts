@@ -1,5 +1,5 @@
 import { replaceFile } from '../disk/replace-file.ts'
-import { isJsonObject } from '../domain/json.ts'
+import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { COVERAGE_FORMATS, FORMATS, type ReportFormat } from '../verdict/formats/formats.ts'
@@ -17,8 +17,10 @@ const TIMEOUT_MS = 30_000
 /** Fetches a report of a running server; 1 when `--fail` is given and the contract was broken. */
 export async function report(argv: readonly string[], { variables, out, err }: CommandContext): Promise<number> {
   const { values, operands } = readArguments('report', argv, variables)
-  const { format, judge, output } = values
-  const name = reportName(operands, values)
+  const { judge, output } = values
+  const isCoverage = operands[0] === 'coverage'
+  const format = values.format ?? (isCoverage || judge !== undefined ? 'json' : 'text')
+  const name = reportName(operands, format, judge)
   const text = await fetchReport(values, `${name}?format=${format}${judge === undefined ? '' : `&judge=${judge}`}`)
   const content = format === 'json' ? `${JSON.stringify(readJson(text), null, 2)}\n` : checked(text, format)
   if (output === undefined) out(content.replace(/\n$/, ''))
@@ -28,13 +30,21 @@ export async function report(argv: readonly string[], { variables, out, err }: C
     })
     out(`wrote ${output}`)
   }
-  if (!values.fail || readJson(await fetchReport(values, 'contract?format=json'))['ok'] === true) return 0
-  err('toolmock: the contract was broken; the report says how')
+  if (!values.fail) return 0
+  const { ok, total } = readJson(await fetchReport(values, 'contract?format=json'))
+  if (ok !== true) err('toolmock: the contract was broken; the report says how')
+  else if (!values['allow-no-requests'] && isJsonObject(total) && total['requests'] === 0) {
+    err('toolmock: no operation was called, so nothing was judged; --allow-no-requests accepts it')
+  } else return 0
   return 1
 }
 
 /** @throws UsageError */
-function reportName([name = 'contract', ...more]: readonly string[], { format, judge }: ReportValues): string {
+function reportName(
+  [name = 'contract', ...more]: readonly string[],
+  format: NonNullable<ReportValues['format']>,
+  judge: ReportValues['judge'],
+): string {
   const known = REPORTS.find((each) => each === name)
   if (known === undefined || more.length > 0) {
     throw new UsageError(`report takes one of ${REPORTS.join(', ')}; found ${[name, ...more].join(' ')}.`)
@@ -51,7 +61,7 @@ function reportName([name = 'contract', ...more]: readonly string[], { format, j
 const NO_REPORT = 'the server does not answer with a report; is it a toolmock?'
 
 /** @throws StartError when another server answers at the address */
-function readJson(text: string): Readonly<Record<string, unknown>> {
+function readJson(text: string): JsonObject {
   const value = parsed(text)
   if (isJsonObject(value) && 'schema_version' in value) return value
   throw new StartError(NO_REPORT)

@@ -1,19 +1,20 @@
-import { dirname, extname } from 'node:path'
+import { dirname } from 'node:path'
 import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
 import { FORMATS, render, type ReportFormat } from '../verdict/formats/formats.ts'
-import type { ReportPair } from '../verdict/report-pair.ts'
+import type { ReportPair, Verdict } from '../verdict/report-pair.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
-import type { Verdict } from '../verdict/verdict.ts'
 import type { Variables } from './arguments.ts'
 import { fileFailure, UsageError } from './failure.ts'
 
-/** The formats by the ending of the file. */
-const BY_EXTENSION = new Map<string, ReportFormat | 'json'>([
+/** The formats by the ending of the file; a longer ending comes before one that it ends with. */
+const ENDINGS: readonly (readonly [ending: string, format: ReportFormat | 'json'])[] = [
+  ...Object.entries(FORMATS).flatMap(([name, { ending }]) =>
+    ending === null ? [] : [[ending, name as ReportFormat] as const],
+  ),
   ['.json', 'json'],
-  ...Object.entries(FORMATS).map(([name, { extension }]) => [extension, name as ReportFormat] as const),
-])
+]
 
 export interface ReportFile {
   readonly file: string
@@ -23,9 +24,11 @@ export interface ReportFile {
 /** The reports to write, with their folders created. @throws UsageError for an unknown ending; StartError */
 export async function reportFiles(files: readonly string[] = []): Promise<ReportFile[]> {
   const read = files.map((file) => {
-    const format = BY_EXTENSION.get(extname(file).toLowerCase())
+    const [, format] = ENDINGS.find(([ending]) => file.toLowerCase().endsWith(ending)) ?? []
     if (format) return { file, format }
-    throw new UsageError(`--report ${file}: expected a name that ends in ${[...BY_EXTENSION.keys()].join(', ')}.`)
+    throw new UsageError(
+      `--report ${file}: expected a name that ends in ${ENDINGS.map(([ending]) => ending).join(', ')}.`,
+    )
   })
   for (const { file } of read) {
     await makeDirectory(dirname(file)).catch((error: unknown) => {
@@ -55,13 +58,25 @@ export async function writeReports(files: readonly ReportFile[], judged: Judged)
 }
 
 /** JSON has everything and the verdict on it; the other formats list apart what was allowed. */
-async function reportText(format: ReportFile['format'], { reports, options, verdict }: Judged): Promise<string> {
+async function reportText(format: ReportFile['format'], judged: Judged): Promise<string> {
+  const { reports, verdict } = judged
   if (format === 'json') return `${JSON.stringify({ ...reports, verdict }, null, 2)}\n`
+  return (await render(format, await judgedReports(judged))).text
+}
+
+/** The annotations of GitHub, a line each; none where there is nothing to say. */
+export async function annotationLines(judged: Judged): Promise<string> {
+  const { reasons, warnings } = judged.verdict
+  if (reasons.length + warnings.length === 0) return ''
+  return (await render('github', await judgedReports(judged))).text
+}
+
+async function judgedReports({ reports, options, verdict }: Judged): Promise<ReportPair> {
   const { shortfallsOf, withFailing, withoutAllowed } = await import('../verdict/verdict.ts')
   const { allow, failOn } = options
-  const shortfalls = shortfallsOf(verdict.summary, options)
-  const judged = withFailing(reports, failOn)
-  return (await render(format, { ...(allow ? withoutAllowed(judged, allow) : judged), shortfalls })).text
+  const failing = withFailing(reports, failOn)
+  const kept = allow ? withoutAllowed(failing, allow) : failing
+  return { ...kept, shortfalls: shortfallsOf(verdict, options), verdict }
 }
 
 function notWritten(file: string, error: unknown): string {

@@ -1,16 +1,19 @@
-import { appendFile, readFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { App } from '../app/app.ts'
 import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
+import { shellQuote } from '../domain/text.ts'
+import type { Verdict } from '../verdict/report-pair.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import { mistypedVariables, type Variables } from './arguments.ts'
 import { ChildCommand, type CommandEnd } from './child-command.ts'
 import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
 import { createDeferredLog, type DeferredLog } from './log.ts'
-import { addToStepSummary, type ReportFile, reportFiles, writeReports } from './run-reports.ts'
+import { addToStepSummary, annotationLines, type ReportFile, reportFiles, writeReports } from './run-reports.ts'
 import { LOOPBACK, readRun, type RunArguments, runOptions } from './server-options.ts'
 
 /** Exit code when the command passed and the verdict failed. */
@@ -24,14 +27,15 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   const given = readRun(argv, context.variables)
   const options = { ...(await verdictOptions(given)), requireRequests: !given.values['allow-no-requests'] }
   const files = await reportFiles(given.values.report)
-  await createJournalFile(given.values.journal)
+  const journal = await openRunJournal(given.values.journal)
   const log = createDeferredLog(given.values['log-level'], context.err)
   const child = new ChildCommand()
   try {
-    const { end, reports } = await serveWhile(child, given, context.variables, log)
+    const { end, reports } = await serveWhile(child, given, { ...context, log, journal: journal?.file })
     log.flush()
-    if (!end.notStarted) return await judge(end, reports, { context, options, files })
+    if (!end.notStarted) return await judge(end, reports, { context, options, files, journal })
     context.err(`toolmock: ${end.failure}`)
+    await journal?.discard()
     return end.code
   } finally {
     child.release()
@@ -39,10 +43,14 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
 }
 
 /** Serves until the command has ended. The reports are complete once the server is closed, with its last requests. */
-async function serveWhile(child: ChildCommand, given: RunArguments, variables: Variables, log: DeferredLog) {
+async function serveWhile(
+  child: ChildCommand,
+  given: RunArguments,
+  { variables, log, journal }: Pick<CommandContext, 'variables'> & { log: DeferredLog; journal: string | undefined },
+) {
   const { createApp } = await import('../app/app.ts')
   for (const notice of mistypedVariables(variables)) log.warn(notice)
-  const app = await createApp(runOptions(given, log))
+  const app = await createApp({ ...runOptions(given, log), journalFile: journal })
   try {
     for (const notice of app.notices) log.warn(notice)
     const { url } = await app.listen({ host: LOOPBACK, port: 0 })
@@ -86,28 +94,43 @@ async function verdictOptions({ values }: RunArguments): Promise<VerdictOptions>
   }
 }
 
-/** Creates the file of the journal before the command runs, so that a run is not in vain. @throws StartError */
-async function createJournalFile(file: string | undefined): Promise<void> {
-  if (file === undefined) return
+/** The file with the request journal of a run, by which its requests are explained once the server is gone. */
+interface RunJournal {
+  readonly file: string
+  /** Removes it, unless it was asked for. */
+  readonly discard: () => Promise<void>
+  readonly isAskedFor: boolean
+}
+
+/** Creates the file before the command runs, so that a run is not in vain; a temporary one when none is named. @throws StartError */
+async function openRunJournal(file: string | undefined): Promise<RunJournal | undefined> {
+  if (file === undefined) {
+    const folder = await mkdtemp(join(tmpdir(), 'toolmock-run-')).catch(() => undefined)
+    if (folder === undefined) return undefined
+    const discard = (): Promise<void> => rm(folder, { recursive: true, force: true })
+    return { file: join(folder, 'journal.jsonl'), discard, isAskedFor: false }
+  }
   try {
     await makeDirectory(dirname(file))
     await writeText(file, '', 'append', 0o600)
   } catch (error) {
     throw new StartError(`the journal file ${file} cannot be written (${fileFailure(error)})`)
   }
+  return { file, discard: () => Promise.resolve(), isAskedFor: true }
 }
 
 interface Judging {
   readonly context: CommandContext
   readonly options: VerdictOptions
   readonly files: readonly ReportFile[]
+  readonly journal: RunJournal | undefined
 }
 
 /** Writes the verdict to stderr, to the summary of the CI step and to the reports; answers the exit code. */
 async function judge(
   end: CommandEnd,
   reports: App['services']['reports'],
-  { context: { err, variables, columns }, options, files }: Judging,
+  { context: { err, variables, columns }, options, files, journal }: Judging,
 ): Promise<number> {
   const [{ verdictOf }, { verdictText }, { verdictMarkdown }] = await Promise.all([
     import('../verdict/verdict.ts'),
@@ -116,17 +139,37 @@ async function judge(
   ])
   const pair = { contract: await reports.contract(), coverage: await reports.coverage() }
   const verdict = verdictOf(pair, options)
+  const judged = { reports: pair, options, verdict }
   const code = end.code === 0 && !verdict.ok ? VERDICT_FAILED : end.code
-  const reportProblems = await writeReports(files, { reports: pair, options, verdict })
+  const reportProblems = await writeReports(files, judged)
   const before = end.code === 0 ? [] : [`toolmock: ${end.failure}, which is passed on; this may explain it:`]
   const after = code === end.code ? [] : [`exit code ${code}: the command passed, the verdict did not`]
   const more =
     files.length > 0
       ? `everything in ${files.map(({ file }) => file).join(', ')}`
-      : 'everything with --report FILE.html; each request with --journal FILE'
-  err(['', ...before, verdictText(verdict, columns), ...after, more].join('\n'))
-  const markdown = (): string => [...before, verdictMarkdown(verdict), ...after].join('\n\n')
+      : 'everything with --report FILE.html'
+  if (isSet(variables['GITHUB_ACTIONS'])) err((await annotationLines(judged)).trimEnd())
+  const text = verdictText(verdict, isSet(variables['CI']) ? undefined : columns)
+  const explain = await explainLine(verdict, code, journal)
+  err(['', ...before, text, ...after, more, ...explain].join('\n'))
+  const markdown = (): string => [...before, verdictMarkdown(verdict), ...after, ...explain].join('\n\n')
   const summaryProblems = await addToStepSummary(variables, markdown)
   for (const problem of [...reportProblems, ...summaryProblems]) err(`toolmock: ${problem}`)
   return code === 0 && reportProblems.length > 0 ? NOT_WRITTEN : code
+}
+
+/** CI systems set a variable to an empty text or to `false` when they mean that it is not set. */
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase())
+}
+
+/** The command that explains the first request of the verdict. The journal of a good run is not kept, unless it was asked for. */
+async function explainLine(verdict: Verdict, code: number, journal: RunJournal | undefined): Promise<string[]> {
+  if (!journal) return []
+  if (verdict.requests === 0 || (code === 0 && !journal.isAskedFor)) {
+    await journal.discard()
+    return []
+  }
+  const named = [...verdict.reasons, ...verdict.warnings].flatMap(({ requests }) => requests)
+  return [`to explain a request: toolmock explain ${named[0] ?? 'REQUEST_ID'} --journal ${shellQuote(journal.file)}`]
 }

@@ -11,6 +11,34 @@ const head = {
   at: z.string().describe('When the report was made, in real time'),
 }
 
+const test = z
+  .strictObject({
+    label: z.string().describe('Its full name'),
+    file: z.string().nullable(),
+    line: z.int().nullable(),
+  })
+  .describe('A test that an environment was made for: the `label`, `file` and `line` of `POST /_mock/environments`')
+
+/** What leads back from a finding to the test and the requests that had it. */
+const origin = {
+  count,
+  requests: z.array(z.string()).describe('Ids of the first requests that had it, for `GET /_mock/requests/{id}`'),
+  examples: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        environment: z.string(),
+        method: z.string(),
+        path: z.string().describe('Without its query'),
+        at: z.string().describe("When, in the environment's own time"),
+        excerpt: z.string().describe('What was sent at the place that is wrong, secrets masked; may be empty'),
+      }),
+    )
+    .describe('The same requests'),
+  tests: z.array(test).describe('The first tests that had it; none where environments have no label'),
+  test_count: count.describe('How many tests had it'),
+}
+
 const finding = z.strictObject({
   operation: z.string().describe('The operationId of `spec/openapi.yaml`'),
   path: z.string().describe('Where: a dotted path into the body, a query parameter, or a header'),
@@ -23,8 +51,7 @@ const finding = z.strictObject({
     .describe(
       'Where the rule comes from: a part of the document, or an identifier of docs/fidelity.md, which explains it',
     ),
-  count,
-  requests: z.array(z.string()).describe('Ids of the first requests that had it, for `GET /_mock/requests/{id}`'),
+  ...origin,
 })
 
 const warning = finding.extend({
@@ -40,8 +67,7 @@ const unknownPath = z.strictObject({
   path: z.string(),
   status: z.union([z.literal(404), z.literal(405)]),
   did_you_mean: z.string().nullable(),
-  count,
-  requests: z.array(z.string()),
+  ...origin,
 })
 
 const unfiredRule = z.strictObject({
@@ -49,6 +75,7 @@ const unfiredRule = z.strictObject({
     .string()
     .nullable()
     .describe('Null for a scenario of the start, whose rules may fire in any environment'),
+  test: test.nullable().describe('The test of that environment'),
   scenario: z.string(),
   rule: z.string(),
   at: z.string(),
@@ -103,7 +130,7 @@ export const contractReportSchema = z.strictObject({
   ...head,
   ok: z.boolean().describe('No violations, no unknown paths, and every rule fired that had to'),
   total: contractRecord,
-  environments: z.array(z.strictObject({ name: z.string(), ...contractRecord.shape })),
+  environments: z.array(z.strictObject({ name: z.string(), test: test.nullable(), ...contractRecord.shape })),
   second_opinion: prismCheck.optional(),
 })
 
@@ -193,6 +220,8 @@ export type ContractRecord = Immutable<z.infer<typeof contractRecord>>
 export type Finding = Immutable<z.infer<typeof finding>>
 export type Warning = Immutable<z.infer<typeof warning>>
 export type UnknownPath = Immutable<z.infer<typeof unknownPath>>
+export type FindingOrigin = Pick<Finding, 'count' | 'requests' | 'examples' | 'tests' | 'test_count'>
+export type TestName = Immutable<z.infer<typeof test>>
 export type UnfiredRule = Immutable<z.infer<typeof unfiredRule>>
 export type PrismCheck = Immutable<z.infer<typeof prismCheck>>
 export type CoverageReport = Immutable<z.infer<typeof coverageReportSchema>>

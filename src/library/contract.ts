@@ -36,6 +36,8 @@ export interface VerdictItem<Kind extends string> {
   readonly sentence: string
   /** Ids of requests, for `journal.explain`. */
   readonly requests: readonly string[]
+  /** Its tests, and its first requests with what they sent, a line each. */
+  readonly details: readonly string[]
 }
 
 export type VerdictReason = VerdictItem<

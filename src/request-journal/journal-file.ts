@@ -1,13 +1,18 @@
+import { createReadStream } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openForWriting, writeAll } from '../disk/append.ts'
+import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { plural } from '../domain/text.ts'
-import type { RecordedEntry } from './entry.ts'
+import type { JournalEntry, RecordedEntry } from './entry.ts'
+import type { Explanation } from './explain.ts'
 import { viewOf } from './view.ts'
 
 /** A file to which the entries of all environments are appended, one masked JSON object a line. */
 export interface JournalFile {
-  append(entry: RecordedEntry): void
+  /** `explain` says why it was answered as it was: the line carries it for a time in which the server is gone. */
+  append(entry: RecordedEntry, explain?: () => Explanation | undefined): void
   /** Writes what was appended and closes the file. */
   close(): Promise<void>
 }
@@ -22,7 +27,7 @@ const MOST_WAITING = 10_000
  * entries try again.
  */
 export function openJournalFile(path: string, warn: (message: string) => void): JournalFile {
-  let waiting: RecordedEntry[] = []
+  let waiting: Waiting[] = []
   let file: FileHandle | undefined
   let lost = 0
   let isFailing = false
@@ -49,9 +54,9 @@ export function openJournalFile(path: string, warn: (message: string) => void): 
       throw error
     }
   }
-  const attempt = async (entries: readonly RecordedEntry[]): Promise<void> => {
+  const attempt = async (entries: readonly Waiting[]): Promise<void> => {
     try {
-      await write(entries.map((entry) => `${JSON.stringify(viewOf(entry))}\n`).join(''))
+      await write(entries.map(lineOf).join(''))
     } catch (error) {
       lost += entries.length
       const reason = error instanceof Error ? error.message : String(error)
@@ -73,10 +78,10 @@ export function openJournalFile(path: string, warn: (message: string) => void): 
   // Opened now, so that a path that cannot be used is told at the start.
   let writing: Promise<void> | undefined = attempt([]).then(writeWaiting)
   return {
-    append: (entry) => {
+    append: (entry, explain) => {
       if (isClosed) return
       if (waiting.length >= MOST_WAITING) lost += 1
-      else waiting.push(entry)
+      else waiting.push({ entry, explain })
       writing ??= writeWaiting()
     },
     close: async () => {
@@ -85,5 +90,46 @@ export function openJournalFile(path: string, warn: (message: string) => void): 
       waiting = []
       await file?.close().catch(() => undefined)
     },
+  }
+}
+
+interface Waiting {
+  readonly entry: RecordedEntry
+  readonly explain: (() => Explanation | undefined) | undefined
+}
+
+function lineOf({ entry, explain }: Waiting): string {
+  return `${JSON.stringify({ ...viewOf(entry), explanation: explain?.() })}\n`
+}
+
+/** An entry as the file has it. */
+export interface FiledEntry extends JournalEntry {
+  readonly explanation?: Explanation
+}
+
+/** Reads the entries of a journal file, oldest first. @throws JournalFileError for a line that is no entry; a system error */
+export async function* readJournalFile(path: string): AsyncIterable<FiledEntry> {
+  let line = 0
+  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    line += 1
+    if (text.trim() === '') continue
+    const value = parsed(text)
+    if (!isJsonObject(value) || typeof value['id'] !== 'string') {
+      throw new JournalFileError(`${path}:${line}: expected an entry of a request journal, as --journal writes it`)
+    }
+    yield value as unknown as FiledEntry
+  }
+}
+
+/** A file that is no journal. */
+export class JournalFileError extends Error {
+  override readonly name = 'JournalFileError'
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
   }
 }

@@ -5,12 +5,14 @@ import type { CheckedRequest } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
+import type { TestLabel } from '../domain/test-label.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { pathOf } from '../request-journal/view.ts'
+import { parsedBody, pathOf, requestText } from '../request-journal/view.ts'
 import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
 import {
   answerViolationsOf,
   Findings,
+  type FoundIn,
   isBreach,
   type NewFinding,
   type NewWarning,
@@ -28,13 +30,20 @@ export class ContractRecords {
   readonly declared = new ContractFields()
   readonly #byName = new Map<string, EnvironmentRecord>()
   readonly #removed = new Set<string>()
+  readonly #testOf: (environment: string) => TestLabel | undefined
   #older = new EnvironmentRecord(this.declared)
+
+  /** `testOf` tells the test that an environment was made for. */
+  constructor(testOf: (environment: string) => TestLabel | undefined = () => undefined) {
+    this.#testOf = testOf
+  }
 
   /** The record of an environment; a new environment of an old name continues the record. */
   of(name: string): EnvironmentRecord {
-    if (this.#removed.size > 0) this.#removed.delete(name)
+    const isNew = this.#removed.size > 0 && this.#removed.delete(name)
     let record = this.#byName.get(name)
-    if (!record) this.#byName.set(name, (record = new EnvironmentRecord(this.declared)))
+    if (!record) this.#byName.set(name, (record = new EnvironmentRecord(this.declared, name, this.#testOf(name))))
+    else if (isNew) record.test = this.#testOf(name)
     return record
   }
 
@@ -78,12 +87,19 @@ export class ContractRecords {
   }
 }
 
-/** A request to an operation with its answer, in the document's words (G48). */
-export interface OperationUse {
-  readonly operation: Operation
+/** A request as the record takes it. */
+export interface RecordedUse extends RequestUse {
   /** Its id. */
   readonly request: string
-  readonly authorization: string | undefined
+  readonly method: string
+  readonly url: string
+  /** Of its environment; undefined without one. */
+  readonly clock: { now(): number } | undefined
+}
+
+/** A request to an operation with its answer, in the document's words (G48). */
+export interface OperationUse extends RecordedUse {
+  readonly operation: Operation
   /** Undefined when the request was refused before the contract check. */
   readonly checked: CheckedRequest<Operation> | undefined
   readonly body: unknown
@@ -130,7 +146,13 @@ export class EnvironmentRecord {
   readonly scenarios = new Histories()
   readonly #declared: ContractFields
 
-  constructor(declared: ContractFields) {
+  constructor(
+    declared: ContractFields,
+    /** Its name; empty for several together. */
+    readonly name = '',
+    /** The test that it was made for. */
+    public test?: TestLabel | undefined,
+  ) {
     this.#declared = declared
   }
 
@@ -141,7 +163,7 @@ export class EnvironmentRecord {
   }
 
   addUse(use: OperationUse): void {
-    const { operation, request, injected, status, error, authorization, answerViolations } = use
+    const { operation, injected, status, error, authorization, answerViolations } = use
     this.requests += 1
     if (injected) this.injected += 1
     if (status !== 0) count(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
@@ -150,21 +172,22 @@ export class EnvironmentRecord {
     if (error === undefined || !isBreach(error, authorization)) this.#reachRequest(use, level)
     if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.answer, level)
     if (answerViolations.length > 0) {
-      this.answerViolations.addAll(answerViolationsOf(operation, answerViolations), request)
+      const found = { ...this.#foundIn(use), body: use.answer }
+      this.answerViolations.addAll(answerViolationsOf(operation, answerViolations), found)
     }
   }
 
   /** Adds a request of the proxy, which covers nothing of the contract. */
-  addProxyUse(use: RequestUse & { readonly request: string }): void {
+  addProxyUse(use: RecordedUse): void {
     this.requests += 1
     this.#addFindings(use)
   }
 
-  #addFindings(use: RequestUse & { readonly request: string }): void {
-    const { request, error, checked, trace } = use
+  #addFindings(use: RecordedUse): void {
+    const { error, checked, trace } = use
     const hasWarnings = trace.warnings.length > 0 || (checked !== undefined && checked.warnings.length > 0)
-    if (error !== undefined || hasWarnings) this.violations.addAll(violationsOf(use), request)
-    if (hasWarnings) this.warnings.addAll(warningsOf(use), request)
+    if (error !== undefined || hasWarnings) this.violations.addAll(violationsOf(use), this.#foundIn(use))
+    if (hasWarnings) this.warnings.addAll(warningsOf(use), this.#foundIn(use))
   }
 
   /** Counts the transitions of accounts in a request, a page, or a control call. */
@@ -191,6 +214,11 @@ export class EnvironmentRecord {
         for (const [at, level] of reached.entries()) own[at] = Math.max(own[at] ?? 0, level)
       }
     }
+  }
+
+  #foundIn({ request, method, url, clock, body }: RecordedUse): FoundIn {
+    const { name: environment, test } = this
+    return { request, environment, method, url, at: clock?.now() ?? 0, body, test }
   }
 
   #reachRequest({ operation, checked, body }: OperationUse, level: Level): void {
@@ -230,7 +258,7 @@ const MAX_LINKS = 1000
 /** A flow of a magic link without a `user_verify_url`: who asked for the link, in which request. */
 interface UnverifiedFlow {
   readonly client: string
-  readonly request: string
+  readonly found: FoundIn
 }
 
 /** Which clients verify their users, and which flows of theirs ended without verification. */
@@ -250,11 +278,16 @@ class LinkFlows {
     return this.#ended.filter(({ client }) => everybody || this.#verifying.has(client))
   }
 
-  see({ client, operation, id: request, trace: { link } }: RecordedEntry): void {
+  see(entry: RecordedEntry, test: TestLabel | undefined): void {
+    const { client, operation } = entry
+    const { link } = entry.trace
     if (client !== null && (operation === 'verify_user' || link?.verified)) this.#verifying.add(client)
     if (!link || link.verified) return
-    if (link.event === 'made' && client !== null && this.#open.size < MAX_LINKS)
-      this.#open.set(link.id, { client, request })
+    if (link.event === 'made' && client !== null && this.#open.size < MAX_LINKS) {
+      const { id: request, environment, method, url, at } = entry
+      const body = parsedBody(requestText(entry))
+      this.#open.set(link.id, { client, found: { request, environment, method, url, at, body, test } })
+    }
     if (link.event === 'approved') this.#end(link.id)
   }
 
@@ -280,12 +313,17 @@ const LONGEST_PATH = 200
 export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {
   const { kind, operation, status, method, id, environment, trace } = entry
   if (trace.due.length > 0 || trace.transitions.length > 0) records.of(environment).addMoves(trace)
-  if (trace.link || operation === 'verify_user') records.of(environment).flows.see(entry)
+  if (trace.link || operation === 'verify_user') {
+    const { flows, test } = records.of(environment)
+    flows.see(entry, test)
+  }
   if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return
   const path = pathOf(entry)
   if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return
   const unserved = { method, path: path.slice(0, LONGEST_PATH), status, did_you_mean: entry.didYouMean } as const
-  records.of(environment).unknownPaths.add(unserved, id)
+  const record = records.of(environment)
+  const { test } = record
+  record.unknownPaths.add(unserved, { request: id, environment, method, url: entry.url, at: entry.at, test })
 }
 
 /** How far something was reached, in a byte; the higher level wins. */

@@ -2,7 +2,12 @@ import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
 import { type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
+import { type Instant, instant } from '../domain/instant.ts'
+import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { NotedWarning } from '../domain/request-trace.ts'
+import type { TestLabel } from '../domain/test-label.ts'
+import { shorten } from '../domain/text.ts'
+import { maskJson, maskParameters } from '../request-journal/masking.ts'
 
 /** One rule that a request broke, or one field that had no effect, before it is counted. */
 export interface NewFinding {
@@ -168,11 +173,39 @@ function ruleAndValue(
   return { path: field, constraint, found: foundValue(sent, field.split(/[.[\]]+/)), allowed: rule }
 }
 
+/** A request that had a finding, as reports show it. */
+export interface FindingRequest {
+  readonly id: string
+  readonly environment: string
+  readonly method: string
+  /** Without its query. */
+  readonly path: string
+  /** In the environment's own time. */
+  readonly at: Instant
+  /** What was sent at the place that is wrong, secrets masked; empty where nothing can be shown. */
+  readonly excerpt: string
+}
+
+/** What a finding keeps of the request that had it. */
+export interface FoundIn {
+  readonly request: string
+  readonly environment: string
+  readonly method: string
+  readonly url: string
+  /** Milliseconds in the environment's own time. */
+  readonly at: number
+  readonly body?: unknown
+  /** The test that the environment was made for. */
+  readonly test: TestLabel | undefined
+}
+
 export interface Counted<Item> {
   readonly item: Item
   count: number
-  /** Ids of the first requests that had it. */
-  readonly requests: string[]
+  /** The first requests that had it. */
+  readonly requests: FindingRequest[]
+  /** The tests that had it, by file and name. */
+  readonly tests: Map<string, TestLabel>
 }
 
 /** How many different findings an environment keeps, and how many requests each of them names. */
@@ -180,7 +213,7 @@ const MAX_FINDINGS = 1000
 const MAX_REQUESTS = 20
 
 /** Findings of one kind with their counts: a mistake in a loop of a client is one finding. */
-export class Findings<Item extends object> {
+export class Findings<Item extends { readonly path: string }> {
   readonly #keyOf: (item: Item) => string
   readonly #byKey = new Map<string, Counted<Item>>()
   /** How many were not kept. */
@@ -190,24 +223,26 @@ export class Findings<Item extends object> {
     this.#keyOf = keyOf
   }
 
-  addAll(items: readonly Item[], request: string): void {
-    for (const item of items) this.add(item, request)
+  addAll(items: readonly Item[], found: FoundIn): void {
+    for (const item of items) this.add(item, found)
   }
 
-  add(item: Item, request: string): void {
+  add(item: Item, found: FoundIn): void {
     const counted = this.#counted(item)
     if (!counted) return
     counted.count += 1
-    if (counted.requests.length < MAX_REQUESTS) counted.requests.push(request)
+    if (counted.requests.length < MAX_REQUESTS) counted.requests.push(findingRequest(item.path, found))
+    if (found.test) counted.tests.set(testKey(found.test), found.test)
   }
 
   merge(others: Findings<Item>): void {
     this.leftOut += others.leftOut
-    for (const { item, count, requests } of others.list()) {
+    for (const { item, count, requests, tests } of others.list()) {
       const counted = this.#counted(item)
       if (!counted) continue
       counted.count += count
       counted.requests.push(...requests.slice(0, MAX_REQUESTS - counted.requests.length))
+      for (const [key, test] of tests) counted.tests.set(key, test)
     }
   }
 
@@ -224,10 +259,48 @@ export class Findings<Item extends object> {
       this.leftOut += 1
       return undefined
     }
-    const made = { item, count: 0, requests: [] }
+    const made = { item, count: 0, requests: [], tests: new Map<string, TestLabel>() }
     this.#byKey.set(key, made)
     return made
   }
+}
+
+function testKey({ label, file = '' }: TestLabel): string {
+  return `${file}\n${label}`
+}
+
+const LONGEST_PATH = 200
+const LONGEST_EXCERPT = 160
+
+function findingRequest(place: string, { request, environment, method, url, at, body }: FoundIn): FindingRequest {
+  const path = shorten(url.split('?', 1).join(), LONGEST_PATH)
+  return { id: request, environment, method, path, at: instant(at), excerpt: excerptOf(place, url, body) }
+}
+
+/** A query parameter with its value, or the object of the body that the place is in; the place itself comes first. */
+function excerptOf(place: string, url: string, body: unknown): string {
+  const { [place]: value } = maskParameters(new URLSearchParams(url.split('?')[1]))
+  if (value !== undefined) return shorten(`?${place}=${[value].flat().join(`&${place}=`)}`, LONGEST_EXCERPT)
+  if (!isJsonObject(body)) return ''
+  const names = place.split(/[.[\]]+/).filter((name) => name !== '')
+  let at: JsonValue = maskJson(body)
+  let shown = at
+  const last = names.pop() ?? ''
+  const inside: string[] = []
+  for (const name of names) {
+    const next: JsonValue | undefined = Array.isArray(at)
+      ? at[Number(name)]
+      : isJsonObject(at)
+        ? own(at, name)
+        : undefined
+    if (!isJsonObject(next) && !Array.isArray(next)) break
+    at = next
+    inside.push(name)
+    if (isJsonObject(at)) shown = at
+  }
+  const first = isJsonObject(shown) && Object.hasOwn(shown, last) ? { [last]: shown[last] ?? null, ...shown } : shown
+  const parent = inside.length === 0 ? '' : `${inside.join('.')}: `
+  return shorten(`${parent}${JSON.stringify(first)}`, LONGEST_EXCERPT)
 }
 
 /** Equal for the same rule at the same field, whatever was sent, and for all items of a list. */

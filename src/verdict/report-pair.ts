@@ -18,8 +18,33 @@ export interface Allowed {
 
 /** A minimum of coverage that was not reached. */
 export interface Shortfall {
-  readonly of: 'operations' | 'statuses'
+  readonly of: 'operations' | 'statuses' | 'requests'
   readonly sentence: string
+}
+
+type ReasonKind =
+  'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests' | 'unused_allowance'
+
+/** A reason, something that was allowed, or a warning. */
+export interface VerdictItem<Kind> {
+  readonly kind: Kind
+  readonly sentence: string
+  /** Ids of the requests, for `GET /_mock/requests/{id}/explain`. */
+  readonly requests: readonly string[]
+  /** Its tests, and its first requests with what they sent, a line each. */
+  readonly details: readonly string[]
+}
+
+export interface Verdict {
+  readonly ok: boolean
+  readonly reasons: readonly VerdictItem<ReasonKind>[]
+  /** Findings that `allow` covers. */
+  readonly allowed: readonly VerdictItem<ReasonKind>[]
+  /** Fields without effect, and allowances that no request needed; they fail a verdict only by `failOn`. */
+  readonly warnings: readonly VerdictItem<Warning['kind'] | 'unused_allowance'>[]
+  readonly requests: number
+  readonly injected: number
+  readonly summary: Coverage['summary']
 }
 
 /** Both reports of the same moment. */
@@ -30,6 +55,8 @@ export interface ReportPair {
   readonly allowed?: Allowed
   /** Absent when no minimum was given. */
   readonly shortfalls?: readonly Shortfall[]
+  /** Absent where it follows from the reports alone. */
+  readonly verdict?: Verdict
 }
 
 /** Whether a record has no finding that fails a verdict. */

@@ -9,11 +9,14 @@ import type {
   Coverage,
   CoverageReport,
   Finding,
+  FindingOrigin,
   PrismCheck,
   Reach,
+  TestName,
   UnfiredRule,
 } from '../documents/report-schemas.ts'
 import { instant } from '../domain/instant.ts'
+import type { TestLabel } from '../domain/test-label.ts'
 import { MOVES } from '../domain/lifecycle.ts'
 import { once } from '../domain/once.ts'
 import { lazyImport } from '../lazy-import.ts'
@@ -140,7 +143,11 @@ function contractReport(sources: ReportSources, environment?: string): ContractR
     ...headOf(sources),
     ok: isKept(total),
     total,
-    environments: subjects.map((subject) => ({ name: subject.name, ...contractRecordOf([subject], sources) })),
+    environments: subjects.map((subject) => ({
+      name: subject.name,
+      test: testName(subject.record.test),
+      ...contractRecordOf([subject], sources),
+    })),
   }
 }
 
@@ -193,7 +200,7 @@ function contractRecordOf(
     injected: record.injected,
     violations: [...violations.list()].map(finding),
     answer_violations: [...answerViolations.list()].map(finding),
-    unknown_paths: [...unknownPaths.list()].map(({ item, count, requests }) => ({ ...item, count, requests })),
+    unknown_paths: [...unknownPaths.list()].map((counted) => ({ ...counted.item, ...originOf(counted) })),
     warnings: [...warnings.list(), ...unverifiedFlows(subjects)].map((counted) => {
       return { ...finding(counted), kind: counted.item.kind }
     }),
@@ -222,14 +229,35 @@ function unverifiedFlows(subjects: readonly Subject[]): Iterable<Counted<NewWarn
   const found = new Findings<NewWarning>(findingKey)
   for (const { record } of subjects) {
     const others = subjects.some((other) => other.record !== record && other.record.flows.verifies)
-    for (const { request } of record.flows.forgotten(others)) found.add(UNVERIFIED_FLOW, request)
+    for (const flow of record.flows.forgotten(others)) found.add(UNVERIFIED_FLOW, flow.found)
   }
   return found.list()
 }
 
-function findingOf({ item, count, requests }: Counted<NewFinding>, basis: Basis): Finding {
-  const { operation, path, constraint, error_code, found, allowed } = item
-  return { operation, path, constraint, error_code, found, allowed, basis: basis.of(item), count, requests }
+function findingOf(counted: Counted<NewFinding>, basis: Basis): Finding {
+  const { operation, path, constraint, error_code, found, allowed } = counted.item
+  return {
+    operation,
+    path,
+    constraint,
+    error_code,
+    found,
+    allowed,
+    basis: basis.of(counted.item),
+    ...originOf(counted),
+  }
+}
+
+/** How many tests a finding names. */
+const MAX_TESTS = 100
+
+function originOf({ count, requests, tests }: Counted<object>): FindingOrigin {
+  const named = [...tests.values()].slice(0, MAX_TESTS).flatMap((each) => testName(each) ?? [])
+  return { count, requests: requests.map(({ id }) => id), examples: requests, tests: named, test_count: tests.size }
+}
+
+function testName(test: TestLabel | undefined): TestName | null {
+  return test ? { label: test.label, file: test.file ?? null, line: test.line ?? null } : null
 }
 
 /**
@@ -237,8 +265,12 @@ function findingOf({ item, count, requests }: Counted<NewFinding>, basis: Basis)
  * `--scenario` runs in every environment and must fire in one of them.
  */
 function unfiredRules(subjects: readonly Subject[]): UnfiredRule[] {
-  const byHand = subjects.flatMap(({ name, scenarios }) =>
-    unfired(scenarios.filter((scenario) => scenario.byHand)).map((rule) => ({ environment: name, ...rule })),
+  const byHand = subjects.flatMap(({ name, record, scenarios }) =>
+    unfired(scenarios.filter((scenario) => scenario.byHand)).map((rule) => ({
+      environment: name,
+      test: testName(record.test),
+      ...rule,
+    })),
   )
   const ofServerStart = subjects.flatMap(({ scenarios }) => scenarios.filter((scenario) => !scenario.byHand))
   const fired = new Set(
@@ -250,7 +282,12 @@ function unfiredRules(subjects: readonly Subject[]): UnfiredRule[] {
   for (const rule of unfired(ofServerStart)) {
     const key = `${rule.scenario}\n${rule.rule}`
     if (fired.has(key)) continue
-    nowhere.set(key, { environment: null, ...rule, matched: rule.matched + (nowhere.get(key)?.matched ?? 0) })
+    nowhere.set(key, {
+      environment: null,
+      test: null,
+      ...rule,
+      matched: rule.matched + (nowhere.get(key)?.matched ?? 0),
+    })
   }
   return [...byHand, ...nowhere.values()]
 }

@@ -1,5 +1,13 @@
 import { ruleAndFound } from '../domain/errors.ts'
-import type { ContractRecord, Finding, UnfiredRule, UnknownPath, Warning } from '../documents/report-schemas.ts'
+import type {
+  ContractRecord,
+  Finding,
+  FindingOrigin,
+  TestName,
+  UnfiredRule,
+  UnknownPath,
+  Warning,
+} from '../documents/report-schemas.ts'
 import { plural } from '../domain/text.ts'
 import type { Allowed } from './report-pair.ts'
 
@@ -19,15 +27,22 @@ function ruleSentenceOf({ path, allowed, found }: Finding): string {
 }
 
 /** A path or method that is not served. */
-export function pathSentence({ method, path, status, did_you_mean, count }: UnknownPath): string {
+export function pathSentence({
+  method,
+  path,
+  status,
+  did_you_mean,
+  count,
+}: Omit<UnknownPath, keyof FindingOrigin> & { readonly count: number }): string {
   const meant = did_you_mean === null ? '' : `; did you mean ${did_you_mean}?`
   const what = status === 404 ? 'is not served' : 'is served, but not with this method'
   return `${method} ${path} ${what}${meant}${times(count)}`
 }
 
 /** A rule that must fire and never fired. */
-export function ruleSentence({ environment, scenario, rule, at, matched }: UnfiredRule): string {
-  const where = environment === null ? 'in any environment' : `in environment ${environment}`
+export function ruleSentence({ environment, test, scenario, rule, at, matched }: UnfiredRule): string {
+  const ofTest = test === null ? '' : `, test ${testText(test)}`
+  const where = environment === null ? 'in any environment' : `in environment ${environment}${ofTest}`
   const why = matched === 0 ? 'no request matched it' : `${plural(matched, 'request')} matched it, but not its when`
   return `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at} never fired ${where}: ${why}`
 }
@@ -46,6 +61,33 @@ export function allowedSentences({ violations, unknown_paths }: Allowed): string
 /** How many findings the report leaves out. */
 export function leftOutSentence({ left_out: leftOut }: Pick<ContractRecord, 'left_out'>): string {
   return `${leftOut} more findings are left out: a record keeps the first 1,000 of each kind`
+}
+
+/** How many tests and requests a reader is shown of a finding. */
+const SHOWN = { tests: 3, requests: 2 }
+
+/** What leads back from a finding to its tests and requests, a line each. */
+export function originLines({ count, examples, tests, test_count: testCount }: FindingOrigin): string[] {
+  const named = tests.slice(0, SHOWN.tests).map(testText)
+  const more = testCount - named.length
+  const inTests = testCount === 1 ? `in the test ${named.join()}` : `in ${testCount} tests: ${named.join('; ')}`
+  const shown = examples.slice(0, SHOWN.requests).map(requestText)
+  return [
+    ...(testCount === 0 ? [] : [`${inTests}${more > 0 ? `; and ${more} more` : ''}`]),
+    ...shown,
+    ...(count > shown.length && shown.length > 0 ? [`and ${plural(count - shown.length, 'more request')}`] : []),
+  ]
+}
+
+/** A test with its file: `accounts > lists them (test/accounts.test.ts:12)`. */
+export function testText({ label, file, line }: TestName): string {
+  return file === null ? label : `${label} (${file}${line === null ? '' : `:${line}`})`
+}
+
+/** A request of a finding: `GET /api/v1/connections at 2026-01-31T12:00:00.000Z (req_1): ?page_size=101`. */
+function requestText({ id, environment, method, path, at, excerpt }: FindingOrigin['examples'][number]): string {
+  const where = environment === 'default' || environment === '' ? '' : ` in ${environment}`
+  return `${method} ${path} at ${at}${where} (${id})${excerpt === '' ? '' : `: ${excerpt}`}`
 }
 
 function times(count: number): string {

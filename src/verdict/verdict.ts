@@ -1,30 +1,21 @@
-import type { ContractRecord, Coverage, Finding, Tally, UnknownPath, Warning } from '../documents/report-schemas.ts'
-import { type Allowed, isKept, type ReportPair, type Shortfall } from './report-pair.ts'
-import { answerSentence, pathSentence, ruleSentence, violationSentence, warningSentence } from './sentences.ts'
+import type {
+  ContractRecord,
+  Finding,
+  FindingOrigin,
+  Tally,
+  UnknownPath,
+  Warning,
+} from '../documents/report-schemas.ts'
+import { type Allowed, isKept, type ReportPair, type Shortfall, type Verdict, type VerdictItem } from './report-pair.ts'
+import {
+  answerSentence,
+  originLines,
+  pathSentence,
+  ruleSentence,
+  violationSentence,
+  warningSentence,
+} from './sentences.ts'
 import { type Allowance, allows, type Threshold, UNKNOWN_PATH, type VerdictOptions } from './verdict-options.ts'
-
-export type ReasonKind =
-  'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests' | 'unused_allowance'
-
-/** A reason, something that was allowed, or a warning. */
-export interface VerdictItem<Kind> {
-  readonly kind: Kind
-  readonly sentence: string
-  /** Ids of the requests, for `GET /_mock/requests/{id}/explain`. */
-  readonly requests: readonly string[]
-}
-
-export interface Verdict {
-  readonly ok: boolean
-  readonly reasons: readonly VerdictItem<ReasonKind>[]
-  /** Findings that `allow` covers. */
-  readonly allowed: readonly VerdictItem<ReasonKind>[]
-  /** Fields without effect, and allowances that no request needed; they fail a verdict only by `failOn`. */
-  readonly warnings: readonly VerdictItem<Warning['kind'] | 'unused_allowance'>[]
-  readonly requests: number
-  readonly injected: number
-  readonly summary: Coverage['summary']
-}
 
 /** Whether the clients kept the contract and exercised enough of it. */
 export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Verdict {
@@ -36,11 +27,11 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
   const used = new Set<Allowance>()
   const found = [
     ...total.violations.map((finding) => ({
-      item: item('violation', violationSentence(finding), finding.requests),
+      item: item('violation', violationSentence(finding), finding),
       about: finding,
     })),
     ...total.unknown_paths.map((path) => ({
-      item: item('unknown_path', pathSentence(path), path.requests),
+      item: item('unknown_path', pathSentence(path), path),
       about: { operation: UNKNOWN_PATH, path: path.path },
     })),
   ]
@@ -52,13 +43,14 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
   const { summary } = coverage.total
   const unused = allow
     .filter((allowance) => !used.has(allowance))
-    .map((allowance) => item('unused_allowance', unusedSentence(allowance), []))
+    .map((allowance) => item('unused_allowance', unusedSentence(allowance)))
   const reasons = [
-    ...(options.requireRequests === true && total.requests === 0 ? [item('no_requests', NO_REQUESTS, [])] : []),
-    ...total.answer_violations.map((finding) => item('answer_violation', answerSentence(finding), finding.requests)),
+    ...total.answer_violations.map((finding) => item('answer_violation', answerSentence(finding), finding)),
     ...split.filter(({ isAllowed }) => !isAllowed).map((each) => each.item),
-    ...total.unfired_rules.map((rule) => item('unfired_rule', ruleSentence(rule), [])),
-    ...shortfallsOf(summary, options).map(({ sentence }) => item('coverage', sentence, [])),
+    ...total.unfired_rules.map((rule) => item('unfired_rule', ruleSentence(rule))),
+    ...shortfallsOf({ summary, requests: total.requests }, options).map(({ of, sentence }) =>
+      item(of === 'requests' ? 'no_requests' : 'coverage', sentence),
+    ),
     ...(failOn === 'warning' ? unused : []),
   ]
   return {
@@ -66,7 +58,7 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
     reasons,
     allowed: split.filter(({ isAllowed }) => isAllowed).map((each) => each.item),
     warnings: [
-      ...total.warnings.map((warning) => item(warning.kind, warningSentence(warning), warning.requests)),
+      ...total.warnings.map((warning) => item(warning.kind, warningSentence(warning), warning)),
       ...(failOn === 'warning' ? [] : unused),
     ],
     requests: total.requests,
@@ -79,8 +71,8 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
 const NO_REQUESTS =
   'no operation was called: let the command use TOOLMOCK_URL, TOOLMOCK_CLIENT_ID and TOOLMOCK_CLIENT_SECRET, or createToolmock() of the library; --allow-no-requests accepts a command that calls nothing'
 
-function item<Kind extends string>(kind: Kind, sentence: string, requests: readonly string[]): VerdictItem<Kind> {
-  return { kind, sentence, requests }
+function item<Kind extends string>(kind: Kind, sentence: string, origin?: FindingOrigin): VerdictItem<Kind> {
+  return { kind, sentence, requests: origin?.requests ?? [], details: origin ? originLines(origin) : [] }
 }
 
 function unusedSentence({ operation, field }: Allowance): string {
@@ -127,14 +119,22 @@ export function withoutAllowed({ contract, coverage }: ReportPair, allow: readon
 }
 
 /** The minima that were not reached. */
-export function shortfallsOf(summary: Coverage['summary'], options: VerdictOptions): Shortfall[] {
+export function shortfallsOf(
+  { summary, requests }: Pick<Verdict, 'summary' | 'requests'>,
+  options: VerdictOptions,
+): Shortfall[] {
   return [
+    ...(options.requireRequests === true && requests === 0 ? [{ of: 'requests' as const, sentence: NO_REQUESTS }] : []),
     ...tooFew('operations', summary.operations, options.minOperations),
     ...tooFew('statuses', summary.statuses, options.minStatuses),
   ]
 }
 
-function tooFew(of: Shortfall['of'], { total, driven }: Tally, threshold: Threshold | undefined): Shortfall[] {
+function tooFew(
+  of: 'operations' | 'statuses',
+  { total, driven }: Tally,
+  threshold: Threshold | undefined,
+): Shortfall[] {
   if (!threshold) return []
   const wanted = 'count' in threshold ? threshold.count : Math.ceil((threshold.percent / 100) * total)
   if (driven >= wanted) return []

@@ -54,7 +54,7 @@ describe('toolmock report', () => {
   })
 
   it('tells of one environment', async () => {
-    const { stdout } = await report(['--environment', 'worker-2'])
+    const { stdout } = await report(['--format', 'json', '--environment', 'worker-2'])
     expect(contractReportSchema.parse(JSON.parse(stdout))).toMatchObject({
       ok: true,
       environments: [{ name: 'worker-2' }],
@@ -72,11 +72,22 @@ describe('toolmock report', () => {
     const { code, stdout, stderr } = await report(['--fail', '--format', 'junit'])
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'toolmock: the contract was broken; the report says how\n' })
     expect(readXml(stdout).name).toBe('testsuites')
-    expect((await report(['--fail', '--environment', 'worker-2'])).code).toBe(0)
+    const nothing = await report(['--fail', '--environment', 'worker-2'])
+    expect(nothing).toMatchObject({ code: 1, stderr: expect.stringMatching(/^toolmock: no operation was called/) })
+    expect((await report(['--fail', '--environment', 'worker-2', '--allow-no-requests'])).code).toBe(0)
+  })
+
+  it('prints what `run` prints by default', async () => {
+    const { code, stdout } = await report([])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^toolmock: the verdict failed for \d+ reasons?\n {2}/)
   })
 
   it.each<[readonly string[], string]>([
-    [['--format', 'pdf'], '--format pdf: expected one of json, junit, sarif, html. See toolmock report --help.'],
+    [
+      ['--format', 'pdf'],
+      '--format pdf: expected one of json, text, junit, sarif, gitlab, github, html. See toolmock report --help.',
+    ],
     [['verdict'], 'report takes one of contract, coverage; found verdict. See toolmock report --help.'],
     [
       ['coverage', '--format', 'junit'],
@@ -138,7 +149,7 @@ describe('toolmock report says why there is none', () => {
     const serving = await toolmock.start(['--in-memory'])
     await serving.stop()
     expect(await stderrOf(['--url', serving.url])).toBe(
-      `toolmock: ${serving.url}/_mock/contract?format=json is not served\n`,
+      `toolmock: ${serving.url}/_mock/contract?format=text is not served\n`,
     )
   })
 
@@ -177,7 +188,10 @@ describe('toolmock report says why there is none', () => {
     expect(await stderrOf(['--url', serving.url])).toMatch(/certificate of an unknown authority .* NODE_EXTRA_CA_CERTS/)
     expect(await stderrOf([], trusting)).toMatch(/asks for the admin token: give it by --admin-token or TOOLMOCK_ADMIN/)
     expect(await stderrOf(['--admin-token', 'x'], trusting)).toMatch(/takes another admin token than the one of/)
-    const { code, stdout } = await toolmock.run(['report'], { ...trusting, TOOLMOCK_ADMIN_TOKEN: 's3cret' })
+    const { code, stdout } = await toolmock.run(['report', '--format', 'json'], {
+      ...trusting,
+      TOOLMOCK_ADMIN_TOKEN: 's3cret',
+    })
     expect(code).toBe(0)
     expect(contractReportSchema.parse(JSON.parse(stdout)).ok).toBe(true)
     await serving.stop()

@@ -1,7 +1,7 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
 import { contractReportSchema, coverageReportSchema } from '../../src/documents/report-schemas.ts'
@@ -61,7 +61,7 @@ describe('the verdict of toolmock run', () => {
       ],
       `${VIOLATION}; ${UNKNOWN_PATH}`,
       0,
-      /the contract was kept\nallowed:\n {2}violation .* page_size must be .*\n {2}unknown path /,
+      /the contract was kept\nallowed by --allow-violation:\n {2}violation .* page_size must be .*\n.*\n {2}unknown path /,
     ],
     ['a command that fails', [], 'process.exit(7)', 7, /^\ntoolmock: the command failed with exit code 7, which/],
     [
@@ -98,18 +98,64 @@ describe('the verdict of toolmock run', () => {
     expect(ended.stderr.includes('\nexit code 3: the command passed, the verdict did not\n')).toBe(code === 3)
   })
 
-  it('takes one screen, however much there is to say', async () => {
-    const work = `
-      for (let nth = 0; nth < 50; nth++) {
-        await raw('/nowhere/' + nth)
-        await raw('/v2/' + nth)
-        await call('GET', '/connected_accounts?colour' + nth + '=red')
-      }`
-    const { code, stderr } = await run(['--allow-violation', 'unknown_path:/v2', ...program(work)])
+  it('has everything where stderr is no terminal, and the command that explains a request at last', async () => {
+    const work = "for (let nth = 0; nth < 50; nth++) await raw('/nowhere/' + nth)"
+    const { code, stderr } = await run(program(work))
     expect(code).toBe(3)
-    expect(stderr.match(/^ {2}and \d+ more$/gm)).toEqual(['  and 42 more', '  and 49 more', '  and 48 more'])
-    const rows = stderr.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 120)), 0)
-    expect(rows).toBeLessThanOrEqual(24)
+    expect(
+      stderr.match(/^ {2}unknown path {2}GET \/nowhere\/\d+ is not served\n {16}GET \S+ at \S+ \(req_\w+\)$/gm),
+    ).toHaveLength(50)
+    const [, id = '', journal = ''] =
+      /\nto explain a request: toolmock explain (\S+) --journal (\S+)\n$/.exec(stderr) ?? []
+    const explained = await toolmock.run(['explain', id, '--journal', journal])
+    expect(explained).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^GET \/nowhere\/0 was answered with 404/),
+    })
+    const asJson = await toolmock.run(['explain', id, '--journal', journal, '--json'])
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ id, error_code: 'PATH_NOT_FOUND' })
+    rmSync(dirname(journal), { recursive: true })
+  })
+
+  it('keeps a journal of its own for nothing that is green, and one that was asked for in any case', async () => {
+    const temporary = toolmock.path('journals')
+    mkdirSync(temporary)
+    expect((await run(program(CLEAN), { TMPDIR: temporary })).stderr).not.toContain('toolmock explain')
+    expect(readdirSync(temporary)).toEqual([])
+    const journal = toolmock.path('kept.jsonl')
+    const { stderr } = await run(['--journal', journal, ...program(CLEAN)], { TMPDIR: temporary })
+    expect(stderr).toMatch(/\nto explain a request: toolmock explain REQUEST_ID --journal \S+kept\.jsonl\n$/)
+    expect(readdirSync(temporary)).toEqual([])
+    const unknown = await toolmock.run(['explain', 'req_nothing', '--journal', journal])
+    expect(unknown).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `toolmock: the journal ${journal} has no request "req_nothing" among its 2 entries; ids are those of X-Request-Id\n`,
+    })
+    writeFileSync(journal, '{"id":7}\n', { flag: 'a' })
+    const broken = await toolmock.run(['explain', 'req_nothing', '--journal', journal])
+    expect(broken).toMatchObject({ code: 2, stderr: expect.stringMatching(/kept\.jsonl:3: expected an entry/) })
+    const missing = await toolmock.run(['explain', 'x', '--journal', toolmock.path('no.jsonl')])
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/no\.jsonl cannot be read \(ENOENT\)/) })
+  })
+
+  it('annotates the files of tests on GitHub, and writes as many reports as are asked for', async () => {
+    const files = ['a.json', 'b.txt', 'c.xml', 'd.sarif', 'e.html', 'gl-code-quality-report.json'].map((name) =>
+      toolmock.path(`reports/${name}`),
+    )
+    const reports = files.flatMap((file) => ['--report', file])
+    const { code, stderr } = await run([...reports, ...program(VIOLATION)], { GITHUB_ACTIONS: 'true', CI: 'true' })
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/^::error title=toolmock%3A contract-violation::list_connected_accounts: page_size /)
+    const [json = '', text = '', junit = '', sarif = '', page = '', gitlab = ''] = files.map((file) =>
+      readFileSync(file, 'utf8'),
+    )
+    expect(JSON.parse(json)).toMatchObject({ verdict: { ok: false, reasons: [{ kind: 'violation' }] } })
+    expect(text).toMatch(/^toolmock: the verdict failed for 1 reason\n/)
+    expect(junit).toContain('<testsuites name="toolmock"')
+    expect(JSON.parse(sarif)).toMatchObject({ version: '2.1.0' })
+    expect(page).toContain(' · toolmock</title>')
+    expect(JSON.parse(gitlab)).toMatchObject([{ check_name: 'toolmock/contract-violation' }])
   })
 
   it.each([
@@ -138,8 +184,8 @@ describe('the verdict of toolmock run', () => {
     ],
     [['--allow-violation', 'unknown_path:x', '--', 'true'], 'with a path that begins with / after the colon'],
     [
-      ['--report', 'report.txt', '--', 'true'],
-      '--report report.txt: expected a name that ends in .json, .xml, .sarif, .html.',
+      ['--report', 'report.pdf', '--', 'true'],
+      '--report report.pdf: expected a name that ends in .txt, .xml, .sarif, code-quality-report.json, .html, .json.',
     ],
     [['--port', '1', '--', 'true'], '--port is not known.'],
     [['--tls', '--tls-cert', 'a.pem', '--', 'true'], '--tls makes a certificate and --tls-cert names one'],

@@ -11,7 +11,7 @@ import { type Match, MATCH_KEYS, QUERY_KEYS } from '../../src/request-journal/qu
 import type { UnfiredRule } from '../../src/scenarios/scenario-run.ts'
 import type { ScenarioView } from '../../src/scenarios/scenario-run.ts'
 import type { StateDiff } from '../../src/state/state-diff.ts'
-import type { Verdict as ContractVerdict } from '../../src/verdict/verdict.ts'
+import type { Verdict as ContractVerdict } from '../../src/verdict/report-pair.ts'
 
 /** Compiles when a value of the first type is one of the second. */
 type Fits<Inside extends Outside, Outside> = [Inside, Outside] extends [never, never] ? never : true

@@ -48,7 +48,15 @@ describe('a journal file', () => {
       const app = await createApp({ journalFile })
       await supertest(app.express).get('/api/v1/connections').set('X-Request-Id', 'mine')
       await app.close()
-      expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({ id: 'mine', status: 401 })
+      expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({
+        id: 'mine',
+        status: 401,
+        explanation: {
+          id: 'mine',
+          error_code: 'UNAUTHENTICATED',
+          text: expect.stringMatching(/was answered with 401/),
+        },
+      })
     }))
 })
 

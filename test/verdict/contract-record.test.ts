@@ -52,6 +52,19 @@ describe('GET /_mock/contract', () => {
           basis: 'convention:G1',
           count: 2,
           requests: [first.headers['x-request-id'], expect.any(String)],
+          examples: [
+            {
+              id: first.headers['x-request-id'],
+              environment: 'default',
+              method: 'GET',
+              path: '/api/v1/connected_accounts',
+              at: expect.stringMatching(/^2026-01-01T/),
+              excerpt: '?page_size=ten',
+            },
+            expect.objectContaining({ excerpt: '?page_size=many' }),
+          ],
+          tests: [],
+          test_count: 0,
         },
       ])
     })
@@ -136,6 +149,9 @@ describe('GET /_mock/contract', () => {
           did_you_mean: 'GET /api/v1/connected_accounts',
           count: 1,
           requests: [expect.any(String)],
+          examples: [expect.objectContaining({ path: '/api/v1/connected_acounts', excerpt: '' })],
+          tests: [],
+          test_count: 0,
         },
         expect.objectContaining({ method: 'PATCH', status: 405, did_you_mean: 'GET /api/v1/connections' }),
       ])
@@ -149,7 +165,7 @@ describe('GET /_mock/contract', () => {
       await control(mock, 'post', '/scenarios/limited/start')
       const before = await contractOf(mock)
       expect(before.total.unfired_rules).toEqual([
-        { environment: 'default', scenario: 'limited', rule: 'too many', at: 'service', matched: 0 },
+        { environment: 'default', test: null, scenario: 'limited', rule: 'too many', at: 'service', matched: 0 },
       ])
       expect(before.ok).toBe(false)
       await mock.api.post('/execute_tool', { ...ADA, tool_name: 'mail_list_messages', tool_input: {} })

@@ -429,10 +429,46 @@ describe('response fields', () => {
 })
 
 describe('findings', () => {
+  it.each([
+    ['page_size', 'page_size=101&user_id=u', undefined, '?page_size=101'],
+    ['client_secret', 'client_secret=hidden', undefined, /^\?client_secret=\*\*\*\w{4}$/],
+    ['to', '', { subject: 'Hi', to: 7 }, '{"to":7,"subject":"Hi"}'],
+    [
+      'tool_input.to',
+      '',
+      { tool_name: 't', tool_input: { subject: 'Hi', to: 7 } },
+      'tool_input: {"to":7,"subject":"Hi"}',
+    ],
+    ['tool_input.to', '', { tool_name: 't', tool_input: { subject: 'Hi' } }, 'tool_input: {"subject":"Hi"}'],
+    ['rows[1].id', '', { rows: [{ id: 1 }, { id: 'x' }] }, 'rows.1: {"id":"x"}'],
+    ['a.details.pin', '', { a: { details: { pin: '1234' } } }, /^a\.details: \{"pin":"\*\*\*\w{4}"\}$/],
+    ['missing', '', { big: 'x'.repeat(500) }, /^\{"big":"x{152}…$/],
+    ['body', '', 'not json', ''],
+    ['Authorization', '', undefined, ''],
+  ])('show what was sent at %s, secrets masked', (path, query, body, excerpt) => {
+    const findings = new Findings<{ path: string }>((item) => item.path)
+    findings.add(
+      { path },
+      { request: 'r', environment: 'default', method: 'GET', url: `/x?${query}`, at: 0, body, test: undefined },
+    )
+    const [found] = findings.list()
+    expect(found?.requests).toEqual([
+      {
+        id: 'r',
+        environment: 'default',
+        method: 'GET',
+        path: '/x',
+        at: '1970-01-01T00:00:00.000Z',
+        excerpt: typeof excerpt === 'string' ? excerpt : expect.stringMatching(excerpt),
+      },
+    ])
+  })
+
   it('are kept up to a thousand different ones of a kind, and twenty requests of each; the others are counted', () => {
     const findings = new Findings<{ path: string }>(({ path }) => path)
-    for (let nth = 0; nth < 1003; nth += 1) findings.add({ path: `/${nth}` }, `req_${nth}`)
-    for (let nth = 0; nth < 50; nth += 1) findings.add({ path: '/0' }, `again_${nth}`)
+    const found = { environment: 'default', method: 'GET', url: '/x', at: 0, test: undefined }
+    for (let nth = 0; nth < 1003; nth += 1) findings.add({ path: `/${nth}` }, { ...found, request: `req_${nth}` })
+    for (let nth = 0; nth < 50; nth += 1) findings.add({ path: '/0' }, { ...found, request: `again_${nth}` })
     const [first, ...others] = findings.list()
     expect([first?.count, first?.requests.length, others.length + 1, findings.leftOut]).toEqual([51, 20, 1000, 3])
   })

@@ -118,7 +118,9 @@ describe('a report as SARIF', () => {
         ruleId: 'contract-violation',
         occurrenceCount: 2,
         message: {
-          text: 'list_connected_accounts: page_size must be an integer; found "ten" (convention:G1), 2 times',
+          text: expect.stringMatching(
+            /^list_connected_accounts: page_size must be an integer; found "ten" \(convention:G1\), 2 times\nGET \/api\/v1\/connected_accounts at .* \(req_\w+\): \?page_size=ten\n/,
+          ),
         },
         locations: [{ physicalLocation: { region: { startLine: OPERATION_LINES['list_connected_accounts'] } } }],
       })

@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { verdictMarkdown } from '../../src/verdict/formats/markdown.ts'
 import { verdictText } from '../../src/verdict/formats/text.ts'
-import type { VerdictItem, Verdict } from '../../src/verdict/verdict.ts'
+import type { VerdictItem, Verdict } from '../../src/verdict/report-pair.ts'
 
 const TALLY = { total: 9, driven: 4, injected_only: 2, never: 3 }
 const KINDS = ['operations', 'statuses', 'error_codes', 'request_fields', 'response_fields', 'lifecycle_moves']
 const summary = Object.fromEntries([...KINDS, 'scenarios'].map((kind) => [kind, TALLY])) as Verdict['summary']
 const GOOD: Verdict = { ok: true, reasons: [], allowed: [], warnings: [], requests: 7, injected: 2, summary }
 
-const reason = (sentence: string): VerdictItem<'violation'> => ({ kind: 'violation', sentence, requests: ['req_1'] })
+const reason = (sentence: string): VerdictItem<'violation'> => ({
+  kind: 'violation',
+  sentence,
+  requests: ['req_1'],
+  details: [],
+})
 const broken = (...sentences: string[]): Verdict => ({ ...GOOD, ok: false, reasons: sentences.map(reason) })
 
 describe('a verdict as text', () => {
@@ -33,45 +38,60 @@ describe('a verdict as text', () => {
   })
 
   it('cuts long sentences, and counts the reasons that do not fit on one screen', () => {
-    const lines = verdictText(broken('x'.repeat(5000), ...Array.from({ length: 20 }, String))).split('\n')
+    const lines = verdictText(broken('x'.repeat(5000), ...Array.from({ length: 20 }, String)), 120).split('\n')
     expect(lines[0]).toBe('toolmock: the verdict failed for 21 reasons')
     expect(lines[1]).toMatch(/^ {2}violation {2}x{239}…$/)
-    expect(lines[13]).toBe('  and 9 more')
+    expect(lines[11]).toBe('  and 11 more')
   })
 
   it('shows one reason of each kind, however many there are of another', () => {
     const violations = Array.from({ length: 500 }, (_, nth) => reason(`a violation, the ${nth}th`))
     const paths = violations.map((each) => ({ ...each, kind: 'unknown_path' as const }))
     const others = [
-      { kind: 'unfired_rule' as const, sentence: 'rule "hang" never fired', requests: [] },
-      { kind: 'coverage' as const, sentence: '2 of 19 operations were driven', requests: [] },
+      { kind: 'unfired_rule' as const, sentence: 'rule "hang" never fired', requests: [], details: [] },
+      { kind: 'coverage' as const, sentence: '2 of 19 operations were driven', requests: [], details: [] },
     ]
-    const text = verdictText({ ...GOOD, ok: false, reasons: [...violations, ...paths, ...others] })
-    expect(text).toContain('\n  violation     a violation, the 10th\n  unknown path  a violation, the 0th\n')
+    const text = verdictText({ ...GOOD, ok: false, reasons: [...violations, ...paths, ...others] }, 120)
+    expect(text).toContain('\n  violation     a violation, the 8th\n  unknown path  a violation, the 0th\n')
     expect(text).toContain(
       '\n  unfired rule  rule "hang" never fired\n  coverage      2 of 19 operations were driven\n',
     )
-    expect(text).toContain('\n  and 988 more (violation 489, unknown path 499)\n')
+    expect(text).toContain('\n  and 990 more (violation 491, unknown path 499)\n')
   })
 
-  it.each([80, 100, 120, 0, undefined])(
-    'takes 24 rows with the lines of `toolmock run` around it: %s columns',
-    (columns) => {
-      const width = columns === undefined ? 120 : Math.max(80, columns)
-      const wide = Array.from({ length: 500 }, (_, nth) => reason(`${nth} ${'wide '.repeat(24)}`))
-      const warnings = wide.map((each) => ({ ...each, kind: 'unread' as const }))
-      for (const full of [
-        { allowed: wide, warnings },
-        { allowed: [], warnings },
-        { allowed: [], warnings: [] },
-      ]) {
-        const lines = verdictText({ ...GOOD, injected: 0, ok: false, reasons: wide, ...full }, columns).split('\n')
-        const rows = lines.reduce((sum, line) => sum + Math.ceil(line.length / width), 0)
-        expect(rows).toBeGreaterThan(16)
-        expect(rows).toBeLessThanOrEqual(24 - '\nexit code 3\neverything with'.split('\n').length)
-      }
-    },
-  )
+  it('has everything where there is no terminal, with what leads back to tests and requests', () => {
+    const details = ['in the test accounts > lists them (accounts.test.ts:3)', 'GET /api/v1/connections at … (req_1)']
+    const reasons = Array.from({ length: 100 }, (_, nth) => ({ ...reason(`${nth} ${'wide '.repeat(60)}`), details }))
+    const lines = verdictText({ ...GOOD, ok: false, reasons, warnings: [], allowed: [] }).split('\n')
+    expect(lines.slice(1, 4)).toEqual([
+      `  violation  0 ${'wide '.repeat(60).trimEnd()} `,
+      ...details.map((line) => `             ${line}`),
+    ])
+    expect(lines).toHaveLength(1 + 300 + 2)
+  })
+
+  it('has what leads back to tests and requests on a terminal too, where it fits', () => {
+    const details = ['in the test accounts > lists them', 'GET /api/v1/connections at … (req_1)']
+    const some = (count: number) => Array.from({ length: count }, () => ({ ...reason('wrong'), details }))
+    expect(verdictText({ ...GOOD, ok: false, reasons: some(2) }, 120)).toContain(details[1])
+    expect(verdictText({ ...GOOD, ok: false, reasons: some(9) }, 120)).not.toContain(details[1])
+  })
+
+  it.each([80, 100, 120, 0])('takes 24 rows with the lines of `toolmock run` around it: %s columns', (columns) => {
+    const width = Math.max(80, columns)
+    const wide = Array.from({ length: 500 }, (_, nth) => reason(`${nth} ${'wide '.repeat(24)}`))
+    const warnings = wide.map((each) => ({ ...each, kind: 'unread' as const }))
+    for (const full of [
+      { allowed: wide, warnings },
+      { allowed: [], warnings },
+      { allowed: [], warnings: [] },
+    ]) {
+      const lines = verdictText({ ...GOOD, injected: 0, ok: false, reasons: wide, ...full }, columns).split('\n')
+      const rows = lines.reduce((sum, line) => sum + Math.ceil(line.length / width), 0)
+      expect(rows).toBeGreaterThan(16)
+      expect(rows).toBeLessThanOrEqual(24 - '\nexit code 3\neverything with'.split('\n').length)
+    }
+  })
 
   it('does not call the contract kept without a request', () => {
     expect(verdictText({ ...GOOD, requests: 0 })).toBe('toolmock: there is nothing to check\nno operation was called')
@@ -82,14 +102,14 @@ describe('a verdict as text', () => {
 describe('a verdict as Markdown', () => {
   it('has the same, with coverage as a table', () => {
     const allowed = [reason('provoked')]
-    const warnings = [{ kind: 'unread' as const, sentence: 'colour', requests: [] }]
+    const warnings = [{ kind: 'unread' as const, sentence: 'colour', requests: [], details: [] }]
     expect(verdictMarkdown({ ...broken('wrong'), allowed, warnings })).toBe(
       [
         '### toolmock: the verdict failed for 1 reason',
         '',
         '- violation: `wrong`',
         '',
-        'Allowed:',
+        'Allowed by `--allow-violation`:',
         '',
         '- violation: `provoked`',
         '',

@@ -3,8 +3,8 @@ import type { ReportPair } from '../report-pair.ts'
 
 interface Format {
   readonly type: string
-  /** Of the files of `run --report`. */
-  readonly extension: string
+  /** How the files of `run --report` end; null where there is none, because something else prints it. */
+  readonly ending: string | null
   /** Text that every report of this format contains, and no answer of another server. */
   readonly mark: string
   /** Whether `GET /_mock/coverage` has this format too. The others list only what went wrong. */
@@ -15,23 +15,44 @@ interface Format {
 
 /** The formats of a report beside JSON, which is the report itself. */
 export const FORMATS = {
+  text: {
+    type: 'text/plain; charset=utf-8',
+    ending: '.txt',
+    mark: 'toolmock: ',
+    ofCoverage: false,
+    load: async () => (await import('./text.ts')).reportText,
+  },
   junit: {
     type: 'application/xml; charset=utf-8',
-    extension: '.xml',
+    ending: '.xml',
     mark: '<testsuites name="toolmock"',
     ofCoverage: false,
     load: lazyImport(async () => (await import('./junit.ts')).junit),
   },
   sarif: {
     type: 'application/sarif+json',
-    extension: '.sarif',
+    ending: '.sarif',
     mark: '"name": "toolmock"',
     ofCoverage: false,
     load: lazyImport(async () => (await import('./sarif.ts')).sarif),
   },
+  gitlab: {
+    type: 'application/json',
+    ending: 'code-quality-report.json',
+    mark: '[',
+    ofCoverage: false,
+    load: async () => (await import('./gitlab.ts')).codeQuality,
+  },
+  github: {
+    type: 'text/plain; charset=utf-8',
+    ending: null,
+    mark: '::notice title=toolmock::',
+    ofCoverage: false,
+    load: async () => (await import('./github.ts')).annotations,
+  },
   html: {
     type: 'text/html; charset=utf-8',
-    extension: '.html',
+    ending: '.html',
     mark: ' · toolmock</title>',
     ofCoverage: true,
     load: lazyImport(async () => (await import('./html.ts')).reportPage),

@@ -1,9 +1,10 @@
-import type { ContractRecord } from '../../documents/report-schemas.ts'
+import type { ContractRecord, FindingOrigin, TestName } from '../../documents/report-schemas.ts'
 import { xmlAttribute, xmlText } from '../../domain/xml-text.ts'
 import {
   allowedSentences,
   answerSentence,
   leftOutSentence,
+  originLines,
   pathSentence,
   ruleSentence,
   violationSentence,
@@ -16,6 +17,9 @@ type Outcome = 'failure' | 'error' | 'skipped'
 interface Case {
   readonly group: string
   readonly name: string
+  /** Of a test. */
+  readonly file?: string
+  readonly line?: number | null
   /** Absent for a passed case. */
   readonly outcome?: Outcome
   /** The sentences of the outcome, each with its lines. */
@@ -33,7 +37,7 @@ interface Suite {
 /** Both reports as JUnit XML. A case has one failure that lists all violations: most readers show only the first failure. */
 export function junit(reports: ReportPair): string {
   const { contract } = reports
-  const suites = [contractSuite(reports), coverageSuite(reports)]
+  const suites = [...testSuites(reports), contractSuite(reports), coverageSuite(reports)]
   const timestamp = contract.at.slice(0, '2026-01-01T00:00:00'.length)
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -42,6 +46,30 @@ export function junit(reports: ReportPair): string {
     '</testsuites>',
     '',
   ].join('\n')
+}
+
+/** The tests that environments were made for, by their own names: each fails by the findings that it had. None without labels. */
+function testSuites({ contract: { total, environments } }: ReportPair): Suite[] {
+  const found = [
+    ...total.violations.map((finding) => ({ ...finding, sentence: violationSentence(finding) })),
+    ...total.unknown_paths.map((path) => ({ ...path, sentence: pathSentence(path) })),
+    ...total.unfired_rules.map((rule) => ({ tests: rule.test ? [rule.test] : [], sentence: ruleSentence(rule) })),
+  ]
+  const tests = new Map<string, { test: TestName; texts: string[] }>()
+  const of = (test: TestName) => {
+    const key = `${test.file ?? ''}\n${test.label}`
+    const known = tests.get(key) ?? { test, texts: [] }
+    tests.set(key, known)
+    return known
+  }
+  for (const { test } of environments) if (test) of(test)
+  for (const { tests: named, sentence } of found) for (const test of named) of(test).texts.push(sentence)
+  if (tests.size === 0) return []
+  const cases = [...tests.values()].map(({ test: { label, file, line }, texts }): Case => {
+    const failed = texts.length === 0 ? {} : { outcome: 'failure' as const, texts }
+    return { group: file ?? 'tests', name: label, ...(file !== null && { file, line }), ...failed }
+  })
+  return [{ name: 'tests', cases, out: [] }]
 }
 
 function contractSuite(reports: ReportPair): Suite {
@@ -113,8 +141,8 @@ function allowedLines({ allowed }: ReportPair): string[] {
   return allowed ? allowedSentences(allowed).map((sentence) => `allowed: ${sentence}`) : []
 }
 
-function withRequests(sentence: string, { requests }: { readonly requests: readonly string[] }): string {
-  return `${sentence}\n  requests: ${requests.join(', ')}`
+function withRequests(sentence: string, origin: FindingOrigin): string {
+  return [sentence, ...originLines(origin), `requests: ${origin.requests.join(', ')}`].join('\n  ')
 }
 
 function suiteLines({ name, cases, out }: Suite, timestamp: string): string[] {
@@ -131,14 +159,19 @@ function counts(cases: readonly Case[]): string {
   return `tests="${cases.length}" failures="${of('failure')}" errors="${of('error')}" skipped="${of('skipped')}"`
 }
 
-function caseLine(suite: string, { group, name, outcome, texts = [], out = [] }: Case): string {
-  const head = `    <testcase classname="${suite}.${group}" name="${xmlAttribute(name)}" time="0"`
+function caseLine(suite: string, { group, name, file, line, outcome, texts = [], out = [] }: Case): string {
+  const className = file ?? `${suite}.${group}`
+  const place =
+    file === undefined
+      ? ''
+      : ` file="${xmlAttribute(file)}"${line === null || line === undefined ? '' : ` line="${line}"`}`
+  const head = `    <testcase classname="${xmlAttribute(className)}" name="${xmlAttribute(name)}"${place} time="0"`
   const inside = [...(outcome ? [outcomeElement(outcome, texts)] : []), ...outLine(out)]
   return inside.length === 0 ? `${head}/>` : `${head}>${inside.join('')}</testcase>`
 }
 
 function outcomeElement(outcome: Outcome, texts: readonly string[]): string {
-  const [first = ''] = texts.map((text) => text.split('\n  requests: ', 1).join())
+  const [first = ''] = texts.map((text) => text.split('\n', 1).join())
   const message = texts.length > 1 ? `${texts.length} violations, the first: ${first}` : first
   if (outcome === 'skipped') return `<skipped message="${xmlAttribute(message)}"/>`
   return `<${outcome} type="contract" message="${xmlAttribute(message)}">${xmlText(texts.join('\n'))}</${outcome}>`

@@ -1,4 +1,4 @@
-import type { Verdict, VerdictItem } from '../verdict.ts'
+import type { Verdict, VerdictItem } from '../report-pair.ts'
 import { oneLine } from '../../domain/text.ts'
 import { coverageRows, requestsLine, titleOf } from './text.ts'
 
@@ -11,7 +11,7 @@ export function verdictMarkdown(verdict: Verdict): string {
   return [
     `### toolmock: ${titleOf(verdict)}`,
     ...itemLines('', reasons),
-    ...itemLines('Allowed:', allowed),
+    ...itemLines('Allowed by `--allow-violation`:', allowed),
     ...itemLines('Warnings, which do not fail the verdict:', warnings),
     `${requestsLine(verdict)}\n`,
     '| | driven | only by a scenario | never | of |',
@@ -26,7 +26,12 @@ export function verdictMarkdown(verdict: Verdict): string {
 
 function itemLines(title: string, list: readonly VerdictItem<string>[]): string[] {
   if (list.length === 0) return []
-  const items = list.slice(0, SHOWN).map(({ kind, sentence }) => `- ${kind.replaceAll('_', ' ')}: ${code(sentence)}`)
+  const items = list
+    .slice(0, SHOWN)
+    .flatMap(({ kind, sentence, details }) => [
+      `- ${kind.replaceAll('_', ' ')}: ${code(sentence)}`,
+      ...details.map((line) => `  - ${code(line)}`),
+    ])
   const more = list.length > SHOWN ? [`- and ${list.length - SHOWN} more`] : []
   return [`\n${title}\n`.trimStart(), ...items, ...more, '']
 }

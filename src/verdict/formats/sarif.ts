@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Location, Log, ReportingDescriptor, Result, Run } from 'sarif'
 import { OPERATION_LINES } from '../../contract/generated/operation-lines.ts'
-import type { Finding } from '../../documents/report-schemas.ts'
+import type { Finding, FindingOrigin, TestName } from '../../documents/report-schemas.ts'
 import {
   allowedSentences,
   answerSentence,
+  originLines,
   pathSentence,
   ruleSentence,
   violationSentence,
@@ -17,14 +18,15 @@ const PACKAGE = 'TOOLMOCK_PACKAGE'
 const SPEC = 'spec/openapi.yaml'
 
 /** The findings as a SARIF 2.1.0 log, for code scanning. */
-export function sarif({ contract, coverage, allowed, shortfalls }: ReportPair): string {
+export function sarif(reports: ReportPair): string {
+  const { contract, coverage, allowed } = reports
   const { total, tool, at } = contract
   const run: Run = {
     tool: { driver: { ...tool, semanticVersion: tool.version, rules: ruleDescriptors() } },
     originalUriBaseIds: { [PACKAGE]: { description: { text: 'The folder of the package toolmock' } } },
     invocations: [{ executionSuccessful: true, endTimeUtc: at }],
     columnKind: 'utf16CodeUnits',
-    results: [...resultsOf({ contract, coverage }), ...(shortfalls ?? []).map(ofShortfall)],
+    results: resultsOf(reports),
     properties: {
       requests: total.requests,
       injected: total.injected,
@@ -44,29 +46,33 @@ export function sarif({ contract, coverage, allowed, shortfalls }: ReportPair): 
   return `${text}\n`
 }
 
-function resultsOf({ contract: { total }, coverage }: ReportPair): Result[] {
+/** The findings of both reports and the minima that were not reached. */
+export function resultsOf({ contract: { total }, coverage, shortfalls = [] }: ReportPair): Result[] {
   const bundled = new Set(coverage.total.scenarios.map(({ name }) => name))
   return [
     ...total.violations.map((finding) => ofFinding('contract-violation', violationSentence(finding), finding)),
-    ...total.unknown_paths.map(({ method, path, status, did_you_mean, count, requests }) =>
-      result('unknown-path', {
-        sentence: pathSentence({ method, path, status, did_you_mean, count, requests }),
+    ...total.unknown_paths.map((unknown) => {
+      const { method, path, status, did_you_mean } = unknown
+      return result('unknown-path', {
+        sentence: pathSentence(unknown),
         location: placed(SPEC, 1, { name: path, fullyQualifiedName: `${method} ${path}`, kind: 'resource' }),
-        count,
-        properties: { status, did_you_mean, requests },
-      }),
-    ),
+        origin: unknown,
+        properties: { status, did_you_mean },
+      })
+    }),
     ...total.unfired_rules.map((rule) => {
       const file = bundled.has(rule.scenario) ? `scenarios/${rule.scenario}.yaml` : SPEC
       const fullyQualifiedName = `${rule.scenario}/${rule.rule}`
       return result('unfired-rule', {
         sentence: ruleSentence(rule),
+        tests: rule.test ? [rule.test] : [],
         location: placed(file, 1, { name: rule.rule, fullyQualifiedName, kind: 'resource' }),
         properties: { environment: rule.environment, at: rule.at, matched: rule.matched },
       })
     }),
     ...total.answer_violations.map((finding) => ofFinding('answer-violation', answerSentence(finding), finding)),
     ...total.warnings.map((warning) => ofFinding(warning.kind, warningSentence(warning), warning)),
+    ...shortfalls.map(ofShortfall),
   ]
 }
 
@@ -76,37 +82,59 @@ function ofShortfall({ of, sentence }: Shortfall): Result {
 }
 
 function ofFinding(ruleId: RuleId, sentence: string, finding: Finding): Result {
-  const { operation, path, constraint, error_code, found, allowed, basis, count, requests } = finding
+  const { operation, path, constraint, error_code, found, allowed, basis } = finding
   const fullyQualifiedName = `${operation}/${path}`
   return result(ruleId, {
     sentence,
     location: placed(SPEC, OPERATION_LINES[operation] ?? 1, { name: path, fullyQualifiedName, kind: 'member' }),
-    count,
-    properties: { constraint, error_code, found, allowed, basis, requests },
+    origin: finding,
+    properties: { constraint, error_code, found, allowed, basis },
   })
 }
 
 interface Found {
   readonly sentence: string
+  /** The part of the contract, or the scenario. */
   readonly location: Location
-  /** How many requests had it; absent for a finding without requests. */
-  readonly count?: number
+  /** Absent for a finding without requests. */
+  readonly origin?: FindingOrigin
+  readonly tests?: readonly TestName[]
   readonly properties: NonNullable<Result['properties']>
 }
 
-function result(ruleId: RuleId, { sentence, location, count, properties }: Found): Result {
+function result(
+  ruleId: RuleId,
+  { sentence, location, origin, tests = origin?.tests ?? [], properties }: Found,
+): Result {
   const fingerprint = fingerprintOf(ruleId, location, properties)
+  // Where the finding can be mended: in the test that is known by its file, else beside the contract.
+  const places = tests.flatMap(placeOfTest)
   return {
     ruleId,
     ruleIndex: RULE_IDS.indexOf(ruleId),
     level: RULES[ruleId].level,
-    message: { text: plainMessage(sentence) },
-    locations: [location],
-    ...(count === undefined ? {} : { occurrenceCount: count }),
+    message: { text: plainMessage([sentence, ...(origin ? originLines(origin) : [])].join('\n')) },
+    locations: [places[0] ?? location],
+    ...(places.length === 0 ? {} : { relatedLocations: [...places.slice(1), location] }),
+    ...(origin ? { occurrenceCount: origin.count } : {}),
     // GitHub identifies an alert by the second one and cannot compute it for a file outside the repository.
     partialFingerprints: { 'toolmockFinding/v1': fingerprint, primaryLocationLineHash: `${fingerprint}:1` },
-    properties,
+    properties: origin ? { ...properties, requests: origin.requests, tests, examples: origin.examples } : properties,
   }
+}
+
+/** The folder of the repository, in the words of GitHub. */
+export const SOURCE_ROOT = '%SRCROOT%'
+
+function placeOfTest({ label, file, line }: TestName): Location[] {
+  if (file === null) return []
+  const artifactLocation = { uri: encodeURI(file.toWellFormed()), uriBaseId: SOURCE_ROOT }
+  return [
+    {
+      physicalLocation: { artifactLocation, region: { startLine: line ?? 1 } },
+      logicalLocations: [{ name: label, fullyQualifiedName: label, kind: 'function' }],
+    },
+  ]
 }
 
 function placed(uri: string, startLine: number, logical: NonNullable<Location['logicalLocations']>[number]): Location {

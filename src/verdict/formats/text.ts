@@ -1,25 +1,39 @@
 import type { Tally } from '../../documents/report-schemas.ts'
 import { oneLine, plural } from '../../domain/text.ts'
-import type { Verdict, VerdictItem } from '../verdict.ts'
+import type { ReportPair, Verdict, VerdictItem } from '../report-pair.ts'
+import { verdictOf } from '../verdict.ts'
 
 /** The rows of a screen, and those of the first line and of the lines that `toolmock run` prints around the verdict. */
-const ROWS = { screen: 24, around: 5 }
-const COLUMNS = { least: 80, usual: 120 }
+const ROWS = { screen: 24, around: 7 }
+/** The least width that is believed. */
+const COLUMNS = 80
 
-/** A verdict that fits on one screen. Some terminals report zero columns. */
-export function verdictText(verdict: Verdict, wide = COLUMNS.usual): string {
-  const columns = Math.max(wide, COLUMNS.least)
+/** The reports as `toolmock run` prints them where there is no terminal. */
+export function reportText(reports: ReportPair): string {
+  return `${verdictText(reports.verdict ?? verdictOf(reports))}\n`
+}
+
+/** A verdict with everything; on a terminal of so many columns what fits on one screen. Some terminals report zero columns. */
+export function verdictText(verdict: Verdict, wide?: number): string {
   const { reasons, allowed, warnings, requests } = verdict
   const last = requests === 0 ? ['no operation was called'] : [requestsLine(verdict), drivenLine(verdict)]
+  if (wide === undefined) {
+    const lists = [...itemLines(reasons), ...titled(ALLOWED, allowed), ...titled(WARNINGS, warnings)]
+    return [`toolmock: ${titleOf(verdict)}`, ...lists, ...last].join('\n')
+  }
+  const columns = Math.max(wide, COLUMNS)
   const rows = ROWS.screen - ROWS.around - rowsOf(last, columns)
   const [few, some] = reasons.length === 0 ? [rows / 2, rows / 2] : [3, 4]
   const others = [
-    ...titled('allowed:', allowed, { rows: few, columns }),
-    ...titled('warnings, which do not fail the verdict:', warnings, { rows: some, columns }),
+    ...titled(ALLOWED, allowed, { rows: few, columns }),
+    ...titled(WARNINGS, warnings, { rows: some, columns }),
   ]
   const first = itemLines(reasons, { rows: rows - rowsOf(others, columns), columns }, oneOfEachKind(reasons))
   return [`toolmock: ${titleOf(verdict)}`, ...first, ...others, ...last].join('\n')
 }
+
+const ALLOWED = 'allowed by --allow-violation:'
+const WARNINGS = 'warnings, which do not fail the verdict:'
 
 function drivenLine(verdict: Verdict): string {
   const parts = coverageRows(verdict).map(([kind, { driven, total, injected_only: injected }]) => {
@@ -33,19 +47,28 @@ interface Space {
   readonly columns: number
 }
 
-function titled(title: string, list: readonly VerdictItem<string>[], { rows, columns }: Space): string[] {
-  return list.length === 0 ? [] : [title, ...itemLines(list, { rows: rows - 1, columns }, list.slice(0, 1))]
+function titled(title: string, list: readonly VerdictItem<string>[], space?: Space): string[] {
+  if (list.length === 0) return []
+  return [title, ...itemLines(list, space && { ...space, rows: space.rows - 1 }, list.slice(0, 1))]
 }
 
-/** As many items as there is space for; those of `always` in any case. */
+/** The longest line where there is no terminal. */
+const LONGEST = 2000
+
+/** All items with their details; in a space as many as fit, with details where all fit, those of `always` in any case. */
 function itemLines(
   list: readonly VerdictItem<string>[],
-  { rows, columns }: Space,
-  always: readonly VerdictItem<string>[],
+  space?: Space,
+  always: readonly VerdictItem<string>[] = [],
 ): string[] {
   const width = Math.max(...list.map(({ kind }) => kind.length))
   const lineOf = ({ kind, sentence }: VerdictItem<string>): string =>
-    `  ${inWords(kind).padEnd(width)}  ${oneLine(sentence)}`
+    `  ${inWords(kind).padEnd(width)}  ${oneLine(sentence, space ? undefined : LONGEST)}`
+  const detailsOf = ({ details }: VerdictItem<string>): string[] =>
+    details.map((line) => `${' '.repeat(width + 4)}${oneLine(line, space ? undefined : LONGEST)}`)
+  const whole = list.flatMap((each) => [lineOf(each), ...detailsOf(each)])
+  if (!space || rowsOf(whole, space.columns) <= space.rows) return whole
+  const { rows, columns } = space
   const shown = new Set(always)
   const all = list.slice(0, rows).map(lineOf)
   if (list.length <= rows && rowsOf(all, columns) <= rows) return all
