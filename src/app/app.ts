@@ -43,6 +43,8 @@ export interface App {
   readonly notices: readonly string[]
   /** The certificate that clients of an HTTPS server with a temporary certificate have to trust. */
   readonly authorityFile: string | undefined
+  /** The variables by which clients of every language trust that authority; empty without one. */
+  readonly trust: Readonly<Record<string, string>>
   /** What is served as gRPC, gRPC-Web and Connect; undefined without descriptors. */
   readonly methodTable: string | undefined
   listen: Serving['listen']
@@ -232,6 +234,7 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
     client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
     notices,
     authorityFile: tls?.authorityFile,
+    trust: tls?.trust ?? {},
     methodTable: rpc?.table,
     listen: async (address) => {
       const bound = await serving.listen(address)

@@ -65,19 +65,20 @@ async function serveWhile(
  * The address, the credentials, and the certificate authorities to trust (G50), the command's own among them. TOOLMOCK_RUN tells
  * the library that this server is the one to use: TOOLMOCK_URL alone may be left in the shell of a developer.
  */
-async function connectionVariables({ client, authorityFile }: App, url: string, variables: Variables) {
+async function connectionVariables({ client, trust }: App, url: string, variables: Variables) {
   const own = {
     TOOLMOCK_URL: url,
     TOOLMOCK_CLIENT_ID: client.id,
     TOOLMOCK_CLIENT_SECRET: client.secret,
     TOOLMOCK_RUN: url,
   }
-  if (authorityFile === undefined) return own
-  const { NODE_EXTRA_CA_CERTS: others = '' } = variables
-  // A file that cannot be read is ignored: Node.js itself only warns of it.
-  const more = others === '' ? '' : await readFile(others, 'utf8').catch(() => '')
-  if (more !== '') await appendFile(authorityFile, `\n${more}`)
-  return { ...own, NODE_EXTRA_CA_CERTS: authorityFile }
+  for (const [name, file] of Object.entries(trust)) {
+    const { [name]: others = '' } = variables
+    // A file that cannot be read is ignored: Node.js itself only warns of it.
+    const more = others === '' ? '' : await readFile(others, 'utf8').catch(() => '')
+    if (more !== '') await appendFile(file, `\n${more}`)
+  }
+  return { ...own, ...trust }
 }
 
 /** Loads the code that reads them only when there are some: the command waits for it. @throws UsageError */

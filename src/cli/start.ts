@@ -82,7 +82,7 @@ function openNotice({ values, given }: StartArguments): string[] {
  * be pasted into a shell. As JSON all of it is one line. `url` is what programs call, `listening` where the server listens.
  */
 function readyText(
-  { client, authorityFile, methodTable }: App,
+  { client, authorityFile, methodTable, trust }: App,
   { url, listening }: { readonly url: string; readonly listening: string },
   json: boolean,
 ): string {
@@ -90,7 +90,7 @@ function readyText(
     TOOLMOCK_URL: url,
     TOOLMOCK_CLIENT_ID: client.id,
     TOOLMOCK_CLIENT_SECRET: client.secret,
-    ...(authorityFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: authorityFile }),
+    ...trust,
   }
   if (json) {
     return JSON.stringify({

@@ -221,12 +221,12 @@ const RULES = {
   url: BASE_URL,
 } satisfies Record<keyof ToolmockOptions, Rule>
 
-function variablesOf(url: string, { client, authorityFile }: App) {
+function variablesOf(url: string, { client, trust }: App) {
   return {
     TOOLMOCK_URL: url,
     TOOLMOCK_CLIENT_ID: client.id,
     TOOLMOCK_CLIENT_SECRET: client.secret,
-    ...(authorityFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: authorityFile }),
+    ...trust,
   }
 }
 

@@ -21,6 +21,11 @@ export interface Variables {
   readonly TOOLMOCK_CLIENT_SECRET: string
   /** The file of the certificate authority to trust, when the mock serves HTTPS with a temporary certificate. */
   readonly NODE_EXTRA_CA_CERTS?: string
+  /** The same authority together with the system's own, for programs that trust one file alone. */
+  readonly SSL_CERT_FILE?: string
+  readonly REQUESTS_CA_BUNDLE?: string
+  readonly GRPC_DEFAULT_SSL_ROOTS_FILE_PATH?: string
+  readonly CURL_CA_BUNDLE?: string
 }
 
 /**

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
+import { systemAuthorities, type TrustVariables, trustVariables } from './trust.ts'
 import type { CertificateFiles, TemporaryCertificate, TlsOptions } from './tls-options.ts'
 
 /** What the HTTPS server of Node.js takes, both PEM. */
@@ -16,6 +17,8 @@ interface TlsCredentials {
 export interface ServerCredentials extends TlsCredentials {
   /** The file of the certificate authority that clients have to trust; absent for certificates of the user. */
   readonly authorityFile?: string
+  /** The variables by which clients of every language trust it; absent for certificates of the user. */
+  readonly trust?: TrustVariables
   /** Removes the files that were written for this run only. */
   release(): Promise<void>
 }
@@ -55,13 +58,17 @@ async function temporaryCredentials(
   now: number,
 ): Promise<ServerCredentials> {
   const { authority, cert, key } = await makeTemporaryCertificate(hosts, now)
-  if (authorityFile !== undefined) {
-    const file = await write(resolve(authorityFile), authority)
-    return { cert, key, authorityFile: file, release: () => Promise.resolve() }
+  const folder = authorityFile === undefined ? await mkdtemp(join(tmpdir(), 'toolmock-')) : undefined
+  const file = await write(
+    folder === undefined ? resolve(authorityFile ?? '') : join(folder, 'authority.pem'),
+    authority,
+  )
+  const all = `${authority}\n${await systemAuthorities()}`
+  const trust = trustVariables(file, await write(file.replace(/authority\.pem$/, 'authorities.pem'), all))
+  const release = async (): Promise<void> => {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   }
-  const folder = await mkdtemp(join(tmpdir(), 'toolmock-'))
-  const file = await write(join(folder, 'authority.pem'), authority)
-  return { cert, key, authorityFile: file, release: () => rm(folder, { recursive: true, force: true }) }
+  return { cert, key, authorityFile: file, trust, release }
 }
 
 const DAY = 86_400_000

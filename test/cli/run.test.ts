@@ -279,6 +279,21 @@ describe('the command of toolmock run', () => {
     expect(stdout.toString().match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
     expect(stdout.toString()).toContain('\nothers\n')
   })
+
+  it.each(['SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', 'CURL_CA_BUNDLE'])(
+    'names the authority of --tls with those of the system in %s, and what the variable had',
+    async (name) => {
+      const others = toolmock.path('others.pem')
+      writeFileSync(others, '-----BEGIN CERTIFICATE-----\nothers\n-----END CERTIFICATE-----\n')
+      const args = ['run', '--tls', '--', 'sh', '-c', `cat "$NODE_EXTRA_CA_CERTS"; echo ---; cat "$${name}"`]
+      const { stdout } = await toolmock.begin(args, { variables: { [name]: others } }).end
+      const [authority = '', all = ''] = stdout.toString().split('\n---\n')
+      expect(authority.match(/BEGIN CERTIFICATE/g)).toHaveLength(1)
+      expect(all).toContain(authority.trim())
+      expect(all).toContain('\nothers\n')
+      expect((all.match(/BEGIN CERTIFICATE/g) ?? []).length).toBeGreaterThan(20)
+    },
+  )
 })
 
 describe('what toolmock run writes', () => {

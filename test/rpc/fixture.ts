@@ -8,11 +8,11 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import type { JournalEntry } from '../../src/request-journal/entry.ts'
 import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
 
-const ROOT = new URL('../..', import.meta.url).pathname
-const PROTO = join(ROOT, 'test/fixtures/rpc')
+export const ROOT = new URL('../..', import.meta.url).pathname
+export const PROTO = join(ROOT, 'test/fixtures/rpc')
 
 /** The client's definitions as a `FileDescriptorSet`, by buf. */
-function buildDescriptors(file: string, source = PROTO): void {
+export function buildDescriptors(file: string, source = PROTO): void {
   const folder = join(ROOT, 'node_modules/google-proto-files')
   run('protoc', [
     '--include_imports',
@@ -24,7 +24,7 @@ function buildDescriptors(file: string, source = PROTO): void {
 }
 
 /** Runs a program to its end. @throws Error with what it printed */
-function run(program: string, args: readonly string[], options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}) {
+export function run(program: string, args: readonly string[], options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}) {
   const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', ...options })
   if (status !== 0) throw new Error(`${program} failed: ${error?.message ?? ''}\n${stdout}\n${stderr}`)
   return stdout
