@@ -321,7 +321,12 @@ function checkAnswer(context: OperationContext, { log, responseCache }: AppServi
 
 /** Adds the request and its answer to the contract record of its environment, in the document's words (G48). */
 function recordContractUse(context: OperationContext, services: AppServices): void {
-  const { route, request, checked, error, fault, reply } = context
+  const { route, request, error, fault, reply } = context
+  // A form whose client is not authenticated has not been checked yet. What it lacks may be there under another name.
+  const isRefusedForm = !route.bearer && context.checked === undefined && context.body !== undefined
+  const checked = isRefusedForm
+    ? checkRequest(route.operation, { query: request.query, path: {}, body: context.body })
+    : context.checked
   const environment = context.environment ?? services.defaultEnvironment()
   services.records.of(environment?.name ?? '').addUse({
     operation: route.operation,

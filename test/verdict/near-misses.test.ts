@@ -6,6 +6,7 @@ import { contractOf, control, coverageOf, RULE_429 } from './reports-bench.ts'
 
 type Ask = (mock: TestToolmock) => Promise<unknown>
 
+const SECRETS = { client_id: 'test_client', client_secret: 'test_secret' }
 const MESSAGE = { to: 'grace@example.com', subject: 'Hello' }
 const execute =
   (more: object): Ask =>
@@ -187,6 +188,24 @@ describe('a name that is nearly a known one is a violation', () => {
       'an input of a tool',
       execute({ tool_input: { to: 'grace@example.com', Subject: 'x' } }),
       'execute_tool tool_input.Subject INVALID_TOOL_INPUT',
+    ],
+    [
+      'a field of the token request',
+      ({ http }) =>
+        http('post', '/oauth/token')
+          .type('form')
+          .send({ granttype: 'client_credentials', ...SECRETS }),
+      'create_token granttype invalid_request',
+    ],
+    [
+      'a credential of the token request',
+      ({ http }) => {
+        const { client_id: clientId, client_secret } = SECRETS
+        return http('post', '/oauth/token')
+          .type('form')
+          .send({ grant_type: 'client_credentials', clientId, client_secret })
+      },
+      'create_token clientId invalid_client',
     ],
     [
       'a header of the proxy',
