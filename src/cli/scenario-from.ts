@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../disk/replace-file.ts'
-import { isJsonObject } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { plural } from '../domain/text.ts'
 import type { JournalEntry } from '../request-journal/entry.ts'
@@ -14,8 +12,8 @@ type Session = ControlSession<'scenario'>
 /** `scenario from JOURNAL_OR_REQUEST_ID`: writes a scenario and a seed by which the same happens again. */
 export async function scenarioFrom(session: Session, operands: readonly string[]): Promise<void> {
   const source = oneOperand('scenario from', 'JOURNAL_OR_REQUEST_ID', operands)
-  const text = await journalText(source)
-  const replay = text === undefined ? await replayOfServer(session, source) : await replayOfFile(session, source, text)
+  const entries = await journalEntries(source)
+  const replay = entries ? await replayOfFile(session, source, entries) : await replayOfServer(session, source)
   if (session.values.json) {
     session.print(replay, () => '')
     return
@@ -23,15 +21,19 @@ export async function scenarioFrom(session: Session, operands: readonly string[]
   session.out(await writeReplay(replay, session.values.out))
 }
 
-/** The content of a journal; undefined when the operand names no file, and so a request. @throws StartError */
-async function journalText(source: string): Promise<string | undefined> {
+/** The entries of a journal file; undefined when the operand names no file, and so a request. @throws StartError */
+async function journalEntries(source: string): Promise<JournalEntry[] | undefined> {
+  const { readJournalFile, JournalFileError } = await import('../request-journal/journal-file.ts')
   try {
-    return await readFile(source, 'utf8')
+    const entries: JournalEntry[] = []
+    for await (const entry of readJournalFile(source)) entries.push(entry)
+    return entries
   } catch (error) {
+    if (error instanceof JournalFileError) throw new StartError(error.message)
     const code = systemCode(error)
     const isName = code === 'ENOENT' || code === 'ENAMETOOLONG' || code === 'ENOTDIR'
     if (isName && !/[/\\]|\.jsonl?$/.test(source)) return undefined
-    throw new StartError(`the journal ${source} cannot be read (${fileFailure(error)})`)
+    throw new StartError(`the journal file ${source} cannot be read (${fileFailure(error)})`)
   }
 }
 
@@ -40,8 +42,7 @@ async function replayOfServer({ call }: Session, id: string): Promise<Replay> {
   return (await call('POST /requests/{id}/scenario', { path: { id } })) as Replay
 }
 
-async function replayOfFile({ values }: Session, file: string, text: string): Promise<Replay> {
-  const entries = entriesOf(file, text)
+async function replayOfFile({ values }: Session, file: string, entries: readonly JournalEntry[]): Promise<Replay> {
   const { request } = values
   const environment = chosenEnvironment(entries, values)
   const { replayOf } = await import('../request-journal/replay.ts')
@@ -62,26 +63,6 @@ function chosenEnvironment(entries: readonly JournalEntry[], { request, environm
   if (names.includes(environment) || others.length === 0) return names.includes(environment) ? environment : only
   const several = `the journal has ${plural(names.length, 'environment')}: ${names.slice(0, 30).join(', ')}`
   throw new RefusedError(`${several}; name one by --environment, or a request by --request`)
-}
-
-/** The entries of a journal, one JSON object a line; the last line may be cut. @throws StartError */
-function entriesOf(file: string, text: string): JournalEntry[] {
-  const lines = text.split('\n').filter((line) => line !== '')
-  return lines.flatMap((line, at) => {
-    const entry = parsed(line)
-    // The one form that the mock writes; the compiler cannot see what is in a file.
-    if (isJsonObject(entry) && 'real_at' in entry && 'account_state' in entry) return [entry as unknown as JournalEntry]
-    if (entry === undefined && at === lines.length - 1 && at > 0) return []
-    throw new StartError(`${file}:${at + 1} is no entry of a request journal, as --journal FILE writes it`)
-  })
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }
 
 /** Writes the documents, and answers how to use them. @throws StartError */

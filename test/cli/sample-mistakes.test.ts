@@ -19,7 +19,7 @@ const MISTAKES: Readonly<Record<string, readonly [where: string, told: RegExp]>>
   'asks the third party itself': ['proxy_request connection-name', /did you mean connection_name\?/],
   'creates an account': ['create_connected_account identifier', /is required/],
   'updates an account': ['update_connected_account connected_account.api_config', /must be an object; found "eu"/],
-  'reads credentials': ['get_connected_account_auth Authorization', /is required/],
+  'searches accounts': ['search_connected_accounts page_size', /must be at most 30; found 31/],
   'finds a user': ['get_connected_account_details identifier', /differs from the known "ada@example\.com"/],
   'connects an account': ['create_magic_link user_verify_url', /nobody checked that the person who gave consent/],
 }
@@ -49,7 +49,7 @@ describe('a client with thirteen mistakes', () => {
   })
 
   it.each(Object.entries(COMMANDS))(
-    'has each of them named and nothing else, and is green when they are mended: %s',
+    'has each of them named with its test and nothing else, and is green when they are mended: %s',
     async (_how, command) => {
       const { code, stderr, total, verdict } = await judged(command, {})
       expect({ code, stderr }).toMatchObject({ code: 3 })
@@ -60,9 +60,10 @@ describe('a client with thirteen mistakes', () => {
         })),
         ...total.unknown_paths.map((each) => ({ ...each, where: `${each.method} ${each.path}` })),
       ]
-      expect(found.map(({ where }) => where).sort()).toEqual(
-        Object.values(MISTAKES)
-          .map(([where]) => where)
+      const named = found.map(({ where, tests }) => `${tests.map(({ label }) => label).join()}: ${where}`)
+      expect(named.sort()).toEqual(
+        Object.entries(MISTAKES)
+          .map(([test, [where]]) => `${test}: ${where}`)
           .sort(),
       )
       for (const [, told] of Object.values(MISTAKES))

@@ -86,8 +86,13 @@ describe('toolmock scenario from', () => {
   })
 
   it.each([
-    ['a file that is missing', ['from', './none.jsonl'], 2, /the journal \.\/none\.jsonl cannot be read \(ENOENT\)/],
-    ['a file that is no journal', ['from', 'other.json'], 2, /other\.json:1 is no entry of a request journal/],
+    [
+      'a file that is missing',
+      ['from', './none.jsonl'],
+      2,
+      /the journal file \.\/none\.jsonl cannot be read \(ENOENT\)/,
+    ],
+    ['a file that is no journal', ['from', 'other.json'], 2, /other\.json:1: expected an entry of a request journal/],
     ['nothing', ['from'], 2, /scenario from takes one JOURNAL_OR_REQUEST_ID/],
     ['--request with another action', ['list', '--request', 'req_1'], 2, /--request goes with scenario from/],
   ])('refuses %s', async (_what, args, code, message) => {
