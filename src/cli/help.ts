@@ -1,8 +1,9 @@
-import type { Command } from './command.ts'
+import type { Command, Terminal } from './command.ts'
 import { type Flag, flagsOf, variableOf } from './flags.ts'
+import { wrap } from './table.ts'
 
 /** The help text of the whole program. */
-export function programHelp(commands: readonly Command[]): string {
+export function programHelp(commands: readonly Command[], terminal: Terminal | undefined): string {
   const rows = commands.map(({ name, operands, summary }): Row => [`${name}${operands}`, summary])
   return [
     'toolmock: a local, stateful mock of an agent tool-access service.',
@@ -10,17 +11,20 @@ export function programHelp(commands: readonly Command[]): string {
     'Usage: toolmock [COMMAND] [FLAG…]',
     '',
     'Commands:',
-    ...columns(rows),
+    ...columns(rows, terminal),
     '',
-    'toolmock COMMAND --help lists the flags of a command. Every flag has a variable: --log-level is TOOLMOCK_LOG_LEVEL;',
-    'a flag wins over its variable.',
+    ...(terminal ? wrap(FLAGS_TEXT, terminal.columns) : [FLAGS_TEXT]),
   ].join('\n')
 }
 
+const FLAGS_TEXT =
+  'toolmock COMMAND --help lists the flags of a command. The flags of start and run have variables: --log-level is TOOLMOCK_LOG_LEVEL; a flag wins over its variable.'
+
 /** The help text of one command. */
-export function commandHelp({ name, operands, summary }: Command): string {
+export function commandHelp({ name, operands, summary }: Command, terminal: Terminal | undefined): string {
   const usage = `Usage: toolmock ${name} [FLAG…]${operands}`
-  return [usage, '', sentence(summary), '', 'Flags:', ...columns(flagsOf(name).map(flagRow))].join('\n')
+  const about = wrap(sentence(summary), terminal?.columns ?? Infinity)
+  return [usage, '', ...about, '', 'Flags:', ...columns(flagsOf(name).map(flagRow), terminal)].join('\n')
 }
 
 /** The commands as a Markdown table, for `docs/commands.md`. */
@@ -63,9 +67,18 @@ function defaultOf(flag: Flag): string {
   return String(flag.default ?? '')
 }
 
-function columns(rows: readonly Row[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
+/** On a terminal a long left side has a line of its own, and the right side goes on below itself. */
+const WIDEST_LEFT = 24
+
+function columns(rows: readonly Row[], terminal: Terminal | undefined): string[] {
+  const widest = terminal ? WIDEST_LEFT : Infinity
+  const width = Math.max(...rows.map(([left]) => left.length).filter((length) => length <= widest))
+  const indent = `\n${' '.repeat(width + 4)}`
+  const available = Math.max((terminal?.columns ?? Infinity) - width - 4, WIDEST_LEFT)
+  return rows.map(([left, right]) => {
+    const text = wrap(right, available).join(indent)
+    return left.length > width ? `  ${left}${indent}${text}` : `  ${left.padEnd(width)}  ${text}`
+  })
 }
 
 function sentence(text: string): string {

@@ -25,13 +25,16 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
   const rest = isNamed ? others : argv
   const flags = command.wraps ? beforeOperands(rest, command) : rest
   if (asksFor(flags, '--version', '-v')) return print(VERSION, context)
-  if (asksFor(flags, '--help', '-h')) return print(commandHelp(command), context)
+  if (asksFor(flags, '--help', '-h')) return print(commandHelp(command, context.terminal), context)
   const run = await command.load()
   return run(rest, context)
 }
 
 function help([name]: readonly string[], context: CommandContext): number {
-  return print(name === undefined ? programHelp(COMMANDS) : commandHelp(find(name)), context)
+  return print(
+    name === undefined ? programHelp(COMMANDS, context.terminal) : commandHelp(find(name), context.terminal),
+    context,
+  )
 }
 
 function find(name: string): Command {
