@@ -2,7 +2,7 @@ import type { Account } from '../domain/account.ts'
 import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
 import { matchesGlob, matchesValue, valueAt } from '../domain/value-match.ts'
 import type { Grant } from '../domain/grant.ts'
-import type { JsonObject, JsonValue } from '../domain/json.ts'
+import { extentOf, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { Model } from '../state/model/model.ts'
 import { runSteps, StepFailure } from './collections.ts'
 import { type SchemeContext, SCHEMES } from './schemes.ts'
@@ -163,12 +163,16 @@ function queryView(query: URLSearchParams): JsonObject {
   return view
 }
 
+/** Serializing a deeper body later could overflow the stack. */
+const DEEPEST_BODY = 100
+
 function bodyOf(request: ReceivedRequest): JsonValue | undefined {
   if (request.body.length === 0) return null
   const text = request.body.toString('utf8')
   const type = headerOf(request, 'content-type').toLowerCase()
   if (type.startsWith('application/x-www-form-urlencoded')) return queryView(new URLSearchParams(text))
   if (!type.includes('json')) return text
+  if (extentOf(text).depth > DEEPEST_BODY) return undefined
   try {
     return JSON.parse(text) as JsonValue
   } catch {

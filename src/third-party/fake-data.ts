@@ -2,42 +2,50 @@ import type { Faker, Randomizer } from '@faker-js/faker'
 import type { JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { lazyImport } from '../lazy-import.ts'
+import { type Budget, MOST_GENERATED, TemplateError } from './template-limits.ts'
 
 const loadFaker = lazyImport(() => import('@faker-js/faker/locale/en'))
 
 /**
  * The modules that only produce data. `helpers` is not among them, because it evaluates templates and patterns of its own;
- * neither are the members that set seeds and reference dates.
+ * neither are the members that set seeds and reference dates. Names are known without loading the library, which is slow.
  */
-const FAKE_MODULES = [
-  'airline',
-  'animal',
-  'book',
-  'color',
-  'commerce',
-  'company',
-  'database',
-  'datatype',
-  'date',
-  'finance',
-  'food',
-  'git',
-  'hacker',
-  'image',
-  'internet',
-  'location',
-  'lorem',
-  'music',
-  'number',
-  'person',
-  'phone',
-  'science',
-  'string',
-  'system',
-  'vehicle',
-  'word',
-] as const
-type FakeModule = (typeof FAKE_MODULES)[number]
+export const FAKE_METHODS = {
+  airline: 'aircraftType airline airplane airport flightNumber recordLocator seat',
+  animal: 'bear bird cat cetacean cow crocodilia dog fish horse insect lion petName rabbit rodent snake type',
+  book: 'author format genre publisher series title',
+  color: 'cmyk colorByCSSColorSpace cssSupportedFunction cssSupportedSpace hsl human hwb lab lch rgb space',
+  commerce: 'department isbn price product productAdjective productDescription productMaterial productName upc',
+  company:
+    'buzzAdjective buzzNoun buzzPhrase buzzVerb catchPhrase catchPhraseAdjective catchPhraseDescriptor catchPhraseNoun name',
+  database: 'collation column engine mongodbObjectId type',
+  datatype: 'boolean',
+  date: 'anytime between betweens birthdate future month past recent soon timeZone weekday',
+  finance:
+    'accountName accountNumber amount bic bitcoinAddress creditCardCVV creditCardIssuer creditCardNumber currency currencyCode currencyName currencyNumericCode currencySymbol ethereumAddress iban litecoinAddress pin routingNumber transactionDescription transactionType',
+  food: 'adjective description dish ethnicCategory fruit ingredient meat spice vegetable',
+  git: 'branch commitDate commitEntry commitMessage commitSha',
+  hacker: 'abbreviation adjective ingverb noun phrase verb',
+  image: 'avatar avatarGitHub dataUri personPortrait url urlLoremFlickr urlPicsumPhotos',
+  internet:
+    'displayName domainName domainSuffix domainWord email emoji exampleEmail httpMethod httpStatusCode ip ipv4 ipv6 jwt jwtAlgorithm mac password port protocol url userAgent username',
+  location:
+    'buildingNumber cardinalDirection city continent country countryCode county direction language latitude longitude nearbyGPSCoordinate ordinalDirection secondaryAddress state street streetAddress timeZone zipCode',
+  lorem: 'lines paragraph paragraphs sentence sentences slug text word words',
+  music: 'album artist genre songName',
+  number: 'bigInt binary float hex int octal romanNumeral',
+  person:
+    'bio firstName fullName gender jobArea jobDescriptor jobTitle jobType lastName middleName prefix sex sexType suffix zodiacSign',
+  phone: 'imei number',
+  science: 'chemicalElement unit',
+  string: 'alpha alphanumeric binary fromCharacters hexadecimal nanoid numeric octal sample symbol ulid uuid',
+  system:
+    'commonFileExt commonFileName commonFileType cron directoryPath fileExt fileName filePath fileType mimeType networkInterface semver',
+  vehicle: 'bicycle color fuel manufacturer model type vehicle vin vrm',
+  word: 'adjective adverb conjunction interjection noun preposition sample verb words',
+} as const
+type FakeModule = keyof typeof FAKE_METHODS
+const FAKE_MODULES = Object.keys(FAKE_METHODS)
 
 /** What is wrong with a method's name, without loading the library. */
 export function fakeNameProblem(name: string): string | undefined {
@@ -46,7 +54,8 @@ export function fakeNameProblem(name: string): string | undefined {
     return `faker '${name}': the name has the form module.method`
   if (!isFakeModule(module))
     return `faker '${name}': unknown module '${module}'; allowed are ${FAKE_MODULES.join(', ')}`
-  return undefined
+  const methods = FAKE_METHODS[module].split(' ')
+  return methods.includes(method) ? undefined : `faker '${name}': unknown method; ${module} has ${methods.join(', ')}`
 }
 
 /** Generated data: the same seed, clock and name give the same value. */
@@ -55,8 +64,11 @@ export class FakeData {
   /** Methods by name; bounded, since there are no more names than the library has. */
   readonly #methods = new Map<string, FakeMethod>()
 
-  private constructor(faker: Faker) {
+  readonly #numbers: MersenneTwister
+
+  private constructor(faker: Faker, numbers: MersenneTwister) {
     this.#faker = faker
+    this.#numbers = numbers
   }
 
   /** Loads one locale when a template first needs it, because importing it is slow. */
@@ -64,51 +76,67 @@ export class FakeData {
     const { faker } = await loadFaker()
     // Importing the class itself would load every locale.
     const ownFaker = faker.constructor as typeof Faker
-    return new FakeData(new ownFaker({ locale: faker.rawDefinitions, randomizer: new MersenneTwister() }))
+    const randomizer = new MersenneTwister()
+    return new FakeData(new ownFaker({ locale: faker.rawDefinitions, randomizer }), randomizer)
   }
 
   /**
    * Calls `module.method`. The library is seeded before each use, so values do not depend on earlier calls.
+   * @throws TemplateError for arguments that the method does not take, and for too much data
    */
-  generate(name: string, args: readonly JsonValue[], ports: { clock: Clock; ids: Ids }): JsonValue {
+  generate(
+    name: string,
+    args: readonly JsonValue[],
+    { clock, ids, budget }: { clock: Clock; ids: Ids; budget: Budget },
+  ): JsonValue {
     const method = this.#methods.get(name) ?? this.#method(name)
-    this.#faker.seed(ports.ids.number())
-    this.#faker.setDefaultRefDate(ports.clock.now())
-    const value: unknown = method(...args)
-    return plain(value)
+    checkAmounts(name, args)
+    this.#faker.seed(ids.number())
+    this.#faker.setDefaultRefDate(clock.now())
+    this.#numbers.budget = budget
+    try {
+      const value = plain(method(...args))
+      budget.value(value)
+      return value
+    } catch (error) {
+      if (error instanceof TemplateError) throw error
+      throw new TemplateError(
+        `faker '${name}' cannot be made: ${error instanceof Error ? error.message : String(error)}`,
+      )
+    }
   }
 
   #method(name: string): FakeMethod {
     const problem = fakeNameProblem(name)
-    if (problem !== undefined) throw new Error(problem)
+    if (problem !== undefined) throw new TemplateError(problem)
     const [moduleName = '', methodName = ''] = name.split('.')
     const module: object = this.#faker[moduleName as FakeModule]
-    const names = methodNames(module)
-    const method: unknown = names.includes(methodName) ? Reflect.get(module, methodName) : undefined
-    if (typeof method !== 'function') {
-      throw new Error(`faker '${name}': unknown method; ${moduleName} has ${names.join(', ')}`)
-    }
-    const found: FakeMethod = (...args) => Reflect.apply(method, module, args) as unknown
+    const method = Reflect.get(module, methodName) as FakeMethod
+    const found: FakeMethod = (...args) => Reflect.apply(method, module, args)
     this.#methods.set(name, found)
     return found
   }
 }
 
+/** Modules whose numbers say how much is made; those of the others are values. */
+const AMOUNTS: readonly string[] = ['airline', 'color', 'git', 'internet', 'lorem', 'phone', 'string', 'system', 'word']
+
+/** Data that takes no random number, such as a text of one character, would have no other limit. @throws TemplateError */
+function checkAmounts(name: string, args: readonly JsonValue[]): void {
+  const isAmount = AMOUNTS.includes(name.split('.', 1).join())
+  const check = (value: JsonValue | undefined, counts: boolean): void => {
+    if (typeof value === 'number' && counts && value > MOST_GENERATED)
+      throw new TemplateError(`faker '${name}' makes at most ${MOST_GENERATED}; found ${value}`)
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, item] of Object.entries(value)) check(item, counts || key === 'count' || key === 'length')
+  }
+  for (const arg of args) check(arg, isAmount)
+}
+
 type FakeMethod = (...args: unknown[]) => unknown
 
 function isFakeModule(name: string): name is FakeModule {
-  return (FAKE_MODULES as readonly string[]).includes(name)
-}
-
-/** The methods of a module are on its class, or bound on the instance. */
-function methodNames(module: object): string[] {
-  const names = new Set<string>()
-  for (let at: object = module; at !== Object.prototype; at = Object.getPrototypeOf(at) as object) {
-    for (const name of Object.getOwnPropertyNames(at)) {
-      if (name !== 'constructor' && name !== 'faker' && typeof Reflect.get(module, name) === 'function') names.add(name)
-    }
-  }
-  return [...names].sort()
+  return Object.hasOwn(FAKE_METHODS, name)
 }
 
 function plain(value: unknown): JsonValue {
@@ -129,6 +157,8 @@ export class MersenneTwister implements Randomizer {
   /** How many words follow from the seed so far. */
   #seeded = 1
   #at = 0
+  /** Each number is a step of it. */
+  budget: Budget | undefined
 
   seed(seed: number | number[]): void {
     if (typeof seed !== 'number') throw new TypeError('generated data is seeded with one number')
@@ -138,6 +168,7 @@ export class MersenneTwister implements Randomizer {
   }
 
   next(): number {
+    this.budget?.step()
     const high = this.#next() >>> 5
     const low = this.#next() >>> 6
     return (high * 2 ** 26 + low) / 2 ** 53

@@ -7,6 +7,7 @@ import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import { answerApi } from './api.ts'
 import type { Templates } from './template.ts'
+import { TemplateError } from './template-limits.ts'
 import { answerToken } from './tokens.ts'
 import {
   ACCOUNT_HEADER,
@@ -137,6 +138,10 @@ async function answer(options: ListenerOptions, request: IncomingMessage, respon
     if (response.headersSent || response.destroyed) response.destroy()
     else {
       const message = error instanceof Error ? error.message : 'unknown'
+      if (error instanceof TemplateError) {
+        sendAnswer(response, jsonAnswer(422, { error: 'unusable_template', message }))
+        return
+      }
       const refused = error instanceof StorageError
       sendAnswer(response, jsonAnswer(refused ? 503 : 500, { error: refused ? 'unavailable' : 'internal', message }))
     }

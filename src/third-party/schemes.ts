@@ -1,3 +1,5 @@
+import { ServiceError } from '../domain/errors.ts'
+import { TemplateError } from './template-limits.ts'
 import { createHash, createHmac } from 'node:crypto'
 import type { Account } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
@@ -164,8 +166,14 @@ function staticValues(credentials: Credentials, { environment, connector, templa
   const { headers, query } = connector.credentials.send
   const scope = { values: { credentials: details }, clock: environment.clock, ids: environment.ids }
   const values: string[] = []
-  for (const name in headers) values.push(headerValue(templates.renderComplete(headers[name] ?? '', scope)))
-  for (const name in query) values.push(templates.renderComplete(query[name] ?? '', scope).toWellFormed())
+  try {
+    for (const name in headers) values.push(headerValue(templates.renderComplete(headers[name] ?? '', scope)))
+    for (const name in query) values.push(templates.renderComplete(query[name] ?? '', scope).toWellFormed())
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    const what = `the credentials cannot be sent as the connector ${connector.connector} says: ${error.message}`
+    throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', what)
+  }
   if (values.length > 0) return values
   return [`Credentials ${createHash('sha256').update(JSON.stringify(details)).digest('base64url')}`]
 }

@@ -5,6 +5,7 @@ import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { FakeData, fakeNameProblem } from './fake-data.ts'
+import { Budget, DEEPEST_TEMPLATE, LONGEST_TEMPLATE, TemplateError } from './template-limits.ts'
 
 /** What a template can see: the names that its paths start with, and the environment's time and ids. */
 export interface TemplateScope {
@@ -79,7 +80,7 @@ export class Templates {
   }
 
   #root(scope: TemplateScope): Frame {
-    const ports = { clock: scope.clock, ids: scope.ids, fakeData: this.#fakeData }
+    const ports = { clock: scope.clock, ids: scope.ids, fakeData: this.#fakeData, budget: new Budget() }
     return { context: scope.values, parent: undefined, data: NOTHING, names: NOTHING, ports }
   }
 
@@ -110,29 +111,57 @@ export class Templates {
 }
 
 function usesFakeData(template: Template): boolean {
-  const inExpression = (expression: Expression): boolean =>
-    expression.kind === 'call' && (expression.helper === 'faker' || expression.args.some(inExpression))
-  return template.some((piece) => {
-    if (piece.kind === 'text') return false
+  return callOf(template, ['faker']) !== undefined
+}
+
+/** The first of these helpers that a template calls. */
+function callOf(template: Template, helpers: readonly HelperName[]): HelperName | undefined {
+  const inExpression = (expression: Expression): HelperName | undefined => {
+    if (expression.kind !== 'call') return undefined
+    if (helpers.includes(expression.helper)) return expression.helper
+    return firstOf([...expression.args, ...expression.options.map(([, value]) => value)], inExpression)
+  }
+  return firstOf(template, (piece) => {
+    if (piece.kind === 'text') return undefined
     if (piece.kind === 'value') return inExpression(piece.expression)
-    return inExpression(piece.subject) || usesFakeData(piece.then) || usesFakeData(piece.otherwise)
+    return inExpression(piece.subject) ?? callOf(piece.then, helpers) ?? callOf(piece.otherwise, helpers)
   })
+}
+
+function firstOf<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined): Found | undefined {
+  for (const item of items) {
+    const found = find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 function whole(template: Template, frame: Frame): JsonValue {
   const [only, ...others] = template
-  if (only?.kind === 'value' && others.length === 0) return evaluate(only.expression, frame) ?? null
+  if (only?.kind === 'value' && others.length === 0) {
+    const value = evaluate(only.expression, frame) ?? null
+    frame.ports.budget.value(value)
+    return value
+  }
   return textOf(template, frame, (text) => text)
 }
 
 function textOf(template: Template, frame: Frame, encode: (value: string) => string): string {
   let text = ''
   for (const piece of template) {
+    const before = text.length
     if (piece.kind === 'text') text += piece.text
-    else if (piece.kind === 'value') text += encode(asText(evaluate(piece.expression, frame)))
+    else if (piece.kind === 'value') text += encode(textIn(evaluate(piece.expression, frame), frame))
     else text += blockText(piece, frame, encode)
+    if (piece.kind !== 'block') frame.ports.budget.text(text.length - before)
   }
   return text
+}
+
+/** An object is counted before it becomes a text. */
+function textIn(value: JsonValue | undefined, { ports: { budget } }: Frame): string {
+  if (typeof value === 'object') budget.value(value)
+  return asText(value)
 }
 
 function blockText(piece: Piece & { kind: 'block' }, frame: Frame, encode: (value: string) => string): string {
@@ -147,6 +176,7 @@ function blockText(piece: Piece & { kind: 'block' }, frame: Frame, encode: (valu
       return isTrue(subject) ? textOf(piece.then, inner(frame, piece, [subject], frame.data), encode) : otherwise()
     case 'each': {
       const entries = typeof subject === 'object' && subject !== null ? Object.entries(subject) : []
+      frame.ports.budget.step(entries.length)
       if (entries.length === 0) return otherwise()
       return entries
         .map(([key, item], index) => {
@@ -173,6 +203,7 @@ function inner(
 }
 
 function evaluate(expression: Expression, frame: Frame): JsonValue | undefined {
+  frame.ports.budget.step()
   if (expression.kind === 'literal') return expression.value
   if (expression.kind === 'path') return follow(expression.parts, start(expression, frame))
   const args = expression.args.map((arg) => evaluate(arg, frame))
@@ -236,17 +267,32 @@ export type BlockName = 'each' | 'if' | 'unless' | 'with'
 const BLOCKS: readonly string[] = ['each', 'if', 'unless', 'with'] satisfies BlockName[]
 const DATA: readonly string[] = ['index', 'key', 'first', 'last', 'root']
 
-/** An invalid template: its syntax, an unknown helper, or a construct that is not allowed. */
-export class TemplateError extends Error {
-  override readonly name = 'TemplateError'
-}
-
 /** The names that a path may start with; null allows any. */
 type Roots = readonly string[] | null
 
 /** @throws TemplateError */
 export function parseTemplate(text: string, roots: Roots = null): Template {
-  return pieces(parseSyntax(text).body, roots)
+  if (text.length > LONGEST_TEMPLATE) throw new TemplateError(`a template has at most ${LONGEST_TEMPLATE} characters`)
+  const { body } = parseSyntax(text)
+  checkDepth(body)
+  return pieces(body, roots)
+}
+
+/** @throws TemplateError where blocks or calls nest too deeply */
+function checkDepth(body: readonly Node[]): void {
+  const rest = body.map((node) => ({ node, depth: 1 }))
+  for (let at = rest.pop(); at; at = rest.pop()) {
+    const { node, depth } = at
+    if (depth > DEEPEST_TEMPLATE) throw tooDeep()
+    const { path, params = [], hash, program, inverse } = node
+    const values = hash?.pairs.map(({ value }) => value) ?? []
+    const inside = [...(path ? [path] : []), ...params, ...values, ...(program?.body ?? []), ...(inverse?.body ?? [])]
+    for (const each of inside) rest.push({ node: each, depth: depth + 1 })
+  }
+}
+
+function tooDeep(): TemplateError {
+  return new TemplateError(`a template nests at most ${DEEPEST_TEMPLATE} levels deep`)
 }
 
 /**
@@ -256,13 +302,17 @@ export function parseTemplate(text: string, roots: Roots = null): Template {
 export function checkTemplate(text: string, roots?: readonly string[]): string | undefined {
   if (!text.includes('{{')) return undefined
   try {
-    parseTemplate(text, roots ?? null)
-    return undefined
+    const template = parseTemplate(text, roots ?? null)
+    const changing = roots?.includes('credentials') === true ? callOf(template, NEW_EACH_TIME) : undefined
+    return changing && `${changing} makes another value each time, and credentials have to stay the same`
   } catch (error) {
     if (error instanceof TemplateError) return error.message
     throw error
   }
 }
+
+/** Helpers whose value is another one each time. */
+const NEW_EACH_TIME: readonly HelperName[] = ['id', 'uuid', 'now', 'date', 'faker']
 
 /** The part of the parser's nodes that is used; its own types leave expressions open. */
 interface Node {
@@ -285,6 +335,7 @@ function parseSyntax(text: string): { body: readonly Node[] } {
   try {
     return parse(text) as { body: readonly Node[] }
   } catch (error) {
+    if (error instanceof RangeError) throw tooDeep()
     const lines = error instanceof Error ? error.message.split('\n') : []
     const [first = 'it cannot be read', near = ''] = lines
     throw new TemplateError(`${first.replace(/:$/, '')}${near === '' ? '' : `, at ${near.trim()}`}`)
@@ -407,6 +458,7 @@ export interface HelperPorts {
   readonly ids: Ids
   /** Absent until a template that needs it was prepared. */
   readonly fakeData: FakeData | undefined
+  readonly budget: Budget
 }
 
 export type HelperArguments = readonly (JsonValue | undefined)[]
@@ -423,7 +475,13 @@ export const HELPERS = {
   uuid: { arity: [0, 0], run: (_args, { ids }) => uuid(ids) },
   now: { arity: [0, 1], run: ([distance], { clock }) => shifted(clock, distance) },
   date: { arity: [0, 1], run: ([distance], { clock }) => shifted(clock, distance).slice(0, 10) },
-  json: { arity: [1, 1], run: ([value]) => JSON.stringify(value ?? null) },
+  json: {
+    arity: [1, 1],
+    run: ([value], { budget }) => {
+      budget.value(value)
+      return JSON.stringify(value ?? null)
+    },
+  },
   default: { arity: [2, 2], run: ([value, fallback]) => (isBlank(value) ? fallback : value) },
   eq: { arity: [2, 2], run: ([a, b]) => (a ?? null) === (b ?? null) },
   basic: {
@@ -480,8 +538,9 @@ function uuid(ids: Ids): string {
 }
 
 function fake([name, ...args]: HelperArguments, ports: HelperPorts): JsonValue {
-  if (typeof name !== 'string') throw new Error("faker: the first argument is a name, such as 'person.fullName'")
-  if (!ports.fakeData) throw new Error(`faker '${name}': generated data is not available here`)
+  if (typeof name !== 'string')
+    throw new TemplateError("faker: the first argument is a name, such as 'person.fullName'")
+  if (!ports.fakeData) throw new TemplateError(`faker '${name}': generated data is not available here`)
   return ports.fakeData.generate(
     name,
     args.map((arg) => arg ?? null),

@@ -119,8 +119,8 @@ describe('a responder', () => {
   it('tells what is wrong with a template that cannot be evaluated', async () => {
     await using fixture = await registryOf(responder({}, { body: "{{faker 'person.nobody'}}" }))
     expect(await fixture.api('/')).toMatchObject({
-      status: 500,
-      body: { message: expect.stringContaining('unknown method') as string },
+      status: 422,
+      body: { error: 'unusable_template', message: expect.stringContaining('unknown method') as string },
     })
   })
 })
