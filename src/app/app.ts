@@ -69,6 +69,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     environment: (name) => registry.environment(name),
     intercept,
     allowOutbound: options.allowOutbound,
+    wait: (milliseconds, response) => pauses.wait(milliseconds, response),
     // A grant must not be lost after the service has been given its tokens.
     durable: () => registry.flushed(),
   })

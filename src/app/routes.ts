@@ -7,6 +7,7 @@ import { unexpectedError, unknownPath } from '../http/refusal.ts'
 import { mountOauthMetadata, mountOperations, mountProxy, setRequestId } from '../http/routes.ts'
 import { magicLinkRoutes } from '../magic-links/routes.ts'
 import type { Rpc } from '../rpc/rpc.ts'
+import { directApiRoutes } from '../third-party/direct-api.ts'
 import { authorizeRoutes } from '../third-party/authorize.ts'
 
 /** All routes of the server, in the order in which they are tried. */
@@ -22,6 +23,7 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   app.get('/', home(services))
   app.use('/_mock', setRequestId(services.requestIds.control), controlRoutes(services))
   app.use(setRequestId(services.requestIds.pages))
+  app.use('/third-party', directApiRoutes(services))
   app.use(['/magic', '/connect', '/third-party'], recordPages(services))
   app.use('/third-party', authorizeRoutes(services))
   app.use(magicLinkRoutes(services))

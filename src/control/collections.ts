@@ -2,19 +2,28 @@ import { lazyImport } from '../lazy-import.ts'
 import { type Collection, type CollectionPlace, keyOf } from '../domain/collection.ts'
 import { collectionNamed, type Connector } from '../domain/connector.ts'
 import { quote } from '../domain/text.ts'
+import { baseUrlOf } from '../http/node-request.ts'
 import { replaceItems } from '../state/collections.ts'
 import type { Environment } from '../state/environment.ts'
 import { changed, type EnvironmentCall, type Reply } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 export function listCollections({ environment }: EnvironmentCall<'list_collections'>): Reply {
-  const collections = [...environment.model.tables.connections.values()].flatMap(({ key_id }) => {
-    const connector = environment.connector(key_id)
-    return Object.entries(connector?.collections ?? {}).map(([collection, { key, per }]) => {
-      return { connector: key_id, collection, key, per }
-    })
-  })
+  const collections = connectorsOf(environment).flatMap(({ connector, collections: all = {} }) =>
+    Object.entries(all).map(([collection, { key, per }]) => ({ connector, collection, key, per })),
+  )
   return { body: { collections } }
+}
+
+export function listThirdParties({ services, request, environment }: EnvironmentCall<'list_third_parties'>): Reply {
+  const base = baseUrlOf(request, services.baseUrl)
+  const third_parties = connectorsOf(environment).map(
+    ({ connector, display_name, authorization_type, base_url, collections = {} }) => {
+      const url = base_url ?? `${base}/third-party/${encodeURIComponent(connector)}/api`
+      return { connector, display_name, authorization_type, url, collections: Object.keys(collections) }
+    },
+  )
+  return { body: { third_parties } }
 }
 
 export async function getCollection(call: EnvironmentCall<'get_collection'>): Promise<Reply> {
@@ -61,7 +70,11 @@ interface Named {
 function named(call: EnvironmentCall<'get_collection'> | EnvironmentCall<'put_collection'>): Named {
   const { environment, path, query } = call
   const connector = environment.connector(path.connector)
-  if (!connector) throw notFound(`connector ${quote(path.connector)}`, connectorsOf(environment))
+  if (!connector)
+    throw notFound(
+      `connector ${quote(path.connector)}`,
+      connectorsOf(environment).map(({ connector: name }) => name),
+    )
   const collection = collectionNamed(connector, path.collection)
   if (!collection) {
     const what = `collection ${quote(path.collection)} of ${connector.connector}`
@@ -76,8 +89,9 @@ function notFound(what: string, there: readonly string[]): ControlError {
   return new ControlError('COLLECTION_NOT_FOUND', `there is no ${what}; ${names}`)
 }
 
-function connectorsOf(environment: Environment): string[] {
-  return [...environment.model.tables.connectors.values()].map(({ connector }) => connector)
+function connectorsOf(environment: Environment): Connector[] {
+  const { connections } = environment.model.tables
+  return [...connections.values()].flatMap(({ key_id }) => environment.connector(key_id) ?? [])
 }
 
 /** The id of the account whose items are meant; empty where accounts share them. */

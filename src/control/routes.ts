@@ -9,7 +9,7 @@ import { accountEvent, connectionEvent, getAccount, listAccounts, tryTool } from
 import { admit } from './admission.ts'
 import { type CallOf, environmentNamed, type Handler, type Reply } from './call.ts'
 import { getClock, listDue, putClock } from './clock.ts'
-import { getCollection, listCollections, putCollection } from './collections.ts'
+import { getCollection, listCollections, listThirdParties, putCollection } from './collections.ts'
 import { createEnvironment, deleteEnvironment, listEnvironments } from './environments.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { ControlError, controlErrorOf } from './errors.ts'
@@ -76,6 +76,7 @@ const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
   list_collections: listCollections,
   get_collection: getCollection,
   put_collection: putCollection,
+  list_third_parties: listThirdParties,
   list_snapshots: listSnapshots,
   take_snapshot: takeSnapshot,
   delete_snapshot: deleteSnapshot,

@@ -59,7 +59,8 @@ const conditions = withRule(
   },
 )
 
-const otherwise = strict({
+/** What a refusal says in place of the usual answer. */
+export const otherwise = strict({
   status: z.int().min(400).max(599).optional(),
   headers: textMap.optional(),
   body: anyJson.optional().describe('Templates over error (status, code, message), existing and what responders see.'),
@@ -194,6 +195,7 @@ export function* collectionTemplates(document: JsonObject): Generator<TemplatePl
     yield { path: [...path, 'seed'], roots: ['account', 'person', 'sequence'] }
   }
   yield { path: ['error_body'], roots: [...REQUEST, 'error', 'existing'] }
+  yield { path: ['rate_limit', 'otherwise'], roots: [...REQUEST, 'error'] }
   for (const [at, responder] of entriesOf(own(document, 'responders'))) {
     const path = ['responders', Number(at)]
     const roots = [...REQUEST]

@@ -2,6 +2,7 @@ import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import { type AuthorizationType, AUTHORIZATION_TYPES, TRAITS } from '../domain/authorization-type.ts'
 import type {
   Connector,
+  RateLimit,
   CredentialField,
   Responder,
   ResponderAnswer,
@@ -15,9 +16,12 @@ import {
   defaultCredentials,
   displayName,
 } from '../domain/connector-defaults.ts'
-import { answerAfter, checkCollections, collections, steps, toStep } from './collections.ts'
+import { answerAfter, checkCollections, collections, otherwise, steps, toStep } from './collections.ts'
+import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
+import { present } from '../domain/json.ts'
 import { dottedPaths } from '../domain/value-match.ts'
 import {
+  accepted,
   anyJson,
   connectorName,
   duration,
@@ -30,6 +34,7 @@ import {
   textMap,
   toolName,
   unique,
+  wait,
   withRule,
   z,
 } from '../schema/parts.ts'
@@ -128,6 +133,32 @@ const responder = withRule(
   },
 )
 
+/** How long calls take, in real time. */
+const latency = z.union([
+  wait,
+  withRule(strict({ min: wait, max: wait }), ({ min = 0, max = Infinity }, report) => {
+    if (min > max) report(['max'], { allowed: `at least min, which is ${min}` })
+  }),
+  withRule(strict({ p50: wait, p95: wait.optional(), p99: wait.optional() }), ({ p50 = 0, p95, p99 }, report) => {
+    if (p95 !== undefined && p95 < p50) report(['p95'], { allowed: `at least p50, which is ${p50}` })
+    const least = p95 ?? p50
+    if (p99 !== undefined && p99 < least) report(['p99'], { allowed: `at least ${least}` })
+  }),
+])
+
+const rateLimit = strict({
+  calls: z.int().min(1).max(1_000_000).describe('How many calls are answered …'),
+  every: accepted<string | number>((value) => {
+    const found = typeof value === 'string' || typeof value === 'number' ? parseDuration(value) : undefined
+    return found !== undefined && found >= 1000
+  }, `a duration of at least 1s: ${DURATION_FORMS}`)
+    .transform((value) => parseDuration(value) ?? 1000)
+    .meta({ type: ['string', 'number'] })
+    .describe("… in this time of the environment's clock, from the first of them on."),
+  per: z.enum(['account', 'environment']).default('account').describe('Whose calls are counted together.'),
+  otherwise: otherwise.optional().describe('The answer to the calls beyond, in place of 429 with error_body.'),
+})
+
 const shape = strict({
   $schema: schemaReference,
   connector: connectorName.describe('Its name: the key_id of its connection, and connector in requests.'),
@@ -170,8 +201,35 @@ const shape = strict({
   responders: z.array(responder).default([]),
   error_body: jsonObject
     .optional()
-    .describe('The body when a step fails: templates over error (status, code, message), request, account and person.'),
+    .describe(
+      'The body when a step fails or calls are too many: templates over error (status, code, message), request, account and person.',
+    ),
+  latency: latency.optional().describe('How long each call takes: a time, {min, max}, or percentiles {p50, p95, p99}.'),
+  rate_limit: rateLimit.optional().describe('How many calls are answered; more are 429.'),
 })
+
+function toRateLimit({ otherwise: answer, ...rest }: NonNullable<ParsedConnector['rate_limit']>): RateLimit {
+  return { ...rest, ...(answer && { otherwise: present(answer) }) }
+}
+
+function toLatency(document: ParsedConnector['latency']): Connector['latency'] {
+  if (document === undefined) return undefined
+  if (typeof document === 'number') return [[0, document]]
+  if ('min' in document) {
+    const { min, max } = document
+    return [
+      [0, min],
+      [1, max],
+    ]
+  }
+  const { p50, p95 = p50, p99 = p95 } = document
+  return [
+    [0, p50 / 2],
+    [0.5, p50],
+    [0.95, p95],
+    [0.99, p99],
+  ]
+}
 
 /** A connector file (`spec/schemas/connector.schema.json`): one fake third-party application. */
 export const connectorSchema = withRule(withRule(shape, checkType), checkCollections)
@@ -214,6 +272,7 @@ export function toConnector(document: ParsedConnector): Connector {
   const type: AuthorizationType = document.authorization_type ?? 'CUSTOM'
   const base = bareConnector(document.connector, type)
   const oauth = document.oauth
+  const latencyPoints = toLatency(document.latency)
   return {
     ...base,
     display_name: document.display_name ?? base.display_name,
@@ -230,6 +289,8 @@ export function toConnector(document: ParsedConnector): Connector {
     tools: document.tools.map(toTool),
     ...(document.collections && { collections: document.collections }),
     ...(document.error_body && { error_body: document.error_body }),
+    ...(latencyPoints && { latency: latencyPoints }),
+    ...(document.rate_limit && { rate_limit: toRateLimit(document.rate_limit) }),
     responders: document.responders.map(toResponder),
   }
 }

@@ -1,5 +1,5 @@
 import type { AuthorizationType } from './authorization-type.ts'
-import type { Collection, Step } from './collection.ts'
+import type { Collection, Step, StepAnswer } from './collection.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /**
@@ -44,6 +44,23 @@ export interface Connector {
   responders: Responder[]
   /** The body of errors that steps of responders answer; absent: their code and message. */
   error_body?: JsonObject
+  /** How long calls take; absent when they take no time of their own. */
+  latency?: Latency
+  /** How many calls are answered; absent when all are. */
+  rate_limit?: RateLimit
+}
+
+/** Milliseconds by share of the calls: `[[0, 80], [1, 400]]` is anything between the two. Straight lines lead from point to point. */
+export type Latency = [share: number, milliseconds: number][]
+
+export interface RateLimit {
+  /** So many calls … */
+  calls: number
+  /** … in so many milliseconds of the environment's clock, from the first call on. */
+  every: number
+  per: 'account' | 'environment'
+  /** What the refusal says in place of 429 with `error_body`. */
+  otherwise?: StepAnswer
 }
 
 export function collectionNamed({ collections = {} }: Connector, name: string): Collection | undefined {

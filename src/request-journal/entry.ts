@@ -13,8 +13,11 @@ import {
 } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 
-/** A request to the API (or to a path that is not served), a page for a browser, a change of the clock, another control call. */
-export const ENTRY_KINDS = ['request', 'page', 'clock', 'control'] as const
+/**
+ * A request to the API (or to a path that is not served), a page for a browser, a call of a third party's API by somebody else
+ * than the service, a change of the clock, another control call.
+ */
+export const ENTRY_KINDS = ['request', 'page', 'third_party', 'clock', 'control'] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 
 /** How a request came in. */

@@ -145,6 +145,12 @@ const collection = strict({
   generate: z.int(),
 })
 
+const stepAnswer = strict({
+  status: z.int().exactOptional(),
+  headers: textMap.exactOptional(),
+  body: anyJson.exactOptional(),
+})
+
 const step = strict({
   action: z.enum(STEP_ACTIONS),
   collection: text,
@@ -169,11 +175,7 @@ const step = strict({
   }).exactOptional(),
   show: anyJson.exactOptional(),
   when: jsonObject.exactOptional(),
-  otherwise: strict({
-    status: z.int().exactOptional(),
-    headers: textMap.exactOptional(),
-    body: anyJson.exactOptional(),
-  }).exactOptional(),
+  otherwise: stepAnswer.exactOptional(),
 })
 
 const responder = strict({
@@ -216,6 +218,13 @@ const connectorFields = {
   collections: z.record(z.string().regex(COLLECTION_NAME), collection).exactOptional(),
   responders: z.array(responder),
   error_body: jsonObject.exactOptional(),
+  latency: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(LONGEST_DURATION)])).exactOptional(),
+  rate_limit: strict({
+    calls: z.int(),
+    every: duration,
+    per: z.enum(['account', 'environment']),
+    otherwise: stepAnswer.exactOptional(),
+  }).exactOptional(),
 }
 
 const connector = strict({ id: text.describe('The same as connector.'), ...connectorFields })

@@ -8,6 +8,12 @@ export function counterOf(place: CollectionPlace): string {
   return `collection ${placeId(place)}`
 }
 
+/** The counters of a rate limit: when its time began, and the calls since. */
+export function rateCountersOf({ connector, account_id }: Omit<CollectionPlace, 'collection'>): [string, string] {
+  const id = placeId({ connector, collection: 'calls', account_id })
+  return [`rate limit ${id} since`, `rate limit ${id}`]
+}
+
 /** Puts a new item behind all others. Only inside a transaction. */
 export function putItem({ model }: Environment, place: CollectionPlace, key: string, item: JsonObject): CollectionItem {
   const { connector, collection, account_id } = place
@@ -35,6 +41,7 @@ export function removeItemsOf(environment: Environment, account: Account): void 
   const { collections, tables } = environment.model
   for (const id of collections.ofAccount(account.id)) tables.collection_items.remove(id)
   const { connector, id: account_id } = account
+  for (const counter of rateCountersOf({ connector, account_id })) tables.counters.remove(counter)
   for (const collection of Object.keys(environment.connector(connector)?.collections ?? {})) {
     tables.counters.remove(counterOf({ connector, collection, account_id }))
   }

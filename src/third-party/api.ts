@@ -1,9 +1,11 @@
 import type { Account } from '../domain/account.ts'
-import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
+import type { Connector, RateLimit, Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
 import { matchesGlob, matchesValue, valueAt } from '../domain/value-match.ts'
+import { plural } from '../domain/text.ts'
 import type { Grant } from '../domain/grant.ts'
 import { extentOf, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { Model } from '../state/model/model.ts'
+import { rateCountersOf } from '../state/collections.ts'
 import { runSteps, StepFailure } from './collections.ts'
 import { type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView, asText } from './template.ts'
@@ -20,6 +22,9 @@ import {
 /** A third party's API: authenticates the call, then the first matching responder answers. A promise while templates load. */
 export function answerApi(context: SchemeContext, request: ReceivedRequest): WireAnswer | Promise<WireAnswer> {
   const { environment, connector } = context
+  const preparing = prepareSteps(context)
+  // While templates load, the account or its credential may go: nothing is looked at before.
+  if (preparing) return preparing.then(() => answerApi(context, request))
   const authentication = SCHEMES[connector.authorization_type].verify(request, context)
   if (!authentication.allowed) {
     const { reason, message, challenge } = authentication.refusal
@@ -31,21 +36,89 @@ export function answerApi(context: SchemeContext, request: ReceivedRequest): Wir
   if (!view) return jsonAnswer(400, { error: 'malformed_body', message: 'the body is not JSON' })
   const account = callingAccount(environment.model, request, authentication.grant)
   const accountSeen = account ? accountView(account) : null
+  const person = authentication.grant?.person ?? null
+  const call: AuthenticatedCall = { request, view, path, accountId: account?.id ?? '', account: accountSeen, person }
+  if (!connector.rate_limit) return answerBy(context, call)
+  const { isOver, headers } = countCall(environment, connector, connector.rate_limit, call.accountId)
+  if (isOver) return tooManyCalls(context, connector.rate_limit, call, headers)
+  const answered = answerBy(context, call)
+  const limited = (answer: WireAnswer): WireAnswer => ({ ...answer, headers: { ...headers, ...answer.headers } })
+  return answered instanceof Promise ? answered.then(limited) : limited(answered)
+}
+
+/** A call whose credential is good. */
+interface AuthenticatedCall {
+  readonly request: ReceivedRequest
+  readonly view: RequestView
+  readonly path: PathParts
+  /** Empty for a call without an account. */
+  readonly accountId: string
+  readonly account: JsonObject | null
+  readonly person: string | null
+}
+
+/** The answer of the first responder that matches. */
+function answerBy(context: SchemeContext, call: AuthenticatedCall): WireAnswer | Promise<WireAnswer> {
+  const { environment, connector } = context
+  const { request, view, path, accountId, account, person } = call
   for (const [index, responder] of connector.responders.entries()) {
-    const params = matchResponder(responder.on, view, path, accountSeen)
+    const params = matchResponder(responder.on, view, path, account)
     if (!params) continue
-    const values = { request: { ...view, params }, account: accountSeen, person: authentication.grant?.person ?? null }
-    if (responder.steps) {
-      const preparing = prepareSteps(context, responder)
-      // While templates load, the account or its credential may go.
-      if (preparing) return preparing.then(() => answerApi(context, request))
-      return takeSteps(context, responder, { accountId: account?.id ?? '', values, request })
-    }
+    const values = { request: { ...view, params }, account, person }
+    if (responder.steps) return takeSteps(context, responder, { accountId, values, request })
     const counter = `responder ${connector.connector} ${String(index)}`
     const answer = environment.model.transact(() => nextAnswer(environment.model, responder, counter))
     if (answer) return respond(context, answer, values)
   }
   return noResponder(view)
+}
+
+/** Counts a call in the time that began with the first one, and says what services with rate limits say in headers. */
+function countCall(
+  { model, clock }: SchemeContext['environment'],
+  { connector }: Connector,
+  { calls, every, per }: RateLimit,
+  accountId: string,
+): { isOver: boolean; headers: Record<string, string> } {
+  const { counters } = model.tables
+  const [since, count] = rateCountersOf({ connector, account_id: per === 'account' ? accountId : '' })
+  const now = clock.now()
+  const began = counters.get(since)?.value ?? -Infinity
+  // A clock that was moved back begins a new time too.
+  const isNew = now >= began + every || now < began
+  const start = isNew ? now : began
+  const before = isNew ? 0 : (counters.get(count)?.value ?? 0)
+  const isOver = before >= calls
+  if (!isOver) {
+    model.transact(() => {
+      if (isNew) counters.put({ id: since, value: start })
+      counters.put({ id: count, value: before + 1 })
+    })
+  }
+  const end = start + every
+  const headers = {
+    'X-RateLimit-Limit': String(calls),
+    'X-RateLimit-Remaining': String(Math.max(0, calls - before - 1)),
+    'X-RateLimit-Reset': String(Math.ceil(end / 1000)),
+    ...(isOver && { 'Retry-After': String(Math.max(1, Math.ceil((end - now) / 1000))) }),
+  }
+  return { isOver, headers }
+}
+
+function tooManyCalls(
+  context: SchemeContext,
+  { calls, every, otherwise = {} }: RateLimit,
+  { view, account, person }: AuthenticatedCall,
+  limit: Record<string, string>,
+): WireAnswer | Promise<WireAnswer> {
+  const { status = 429, headers = {}, body = context.connector.error_body ?? ERROR_BODY } = otherwise
+  const message = `more than ${plural(calls, 'call')} in ${plural(every / 1000, 'second')}`
+  const error = { status, code: 'rate_limited', message }
+  return respond(
+    context,
+    { status, headers: { ...limit, ...headers }, body },
+    { request: view, account, person, error },
+  )
 }
 
 /** The account of the credential; for a call without one, the account that the service names. */
@@ -75,10 +148,12 @@ function respond(
   return templates.prepare(answer).then(() => rendered(context, answer, values))
 }
 
-/** Loads what the steps of a responder need; undefined when it is there. */
-function prepareSteps({ connector, templates }: SchemeContext, responder: Responder): Promise<void> | undefined {
-  const { collections, error_body } = connector
-  const missing = [responder, collections, error_body].filter((source) => {
+/** Loads what steps of responders need; undefined when it is there. */
+function prepareSteps({ connector, templates }: SchemeContext): Promise<void> | undefined {
+  const { collections, error_body, responders } = connector
+  // Most connectors have no steps, and nothing to be found out of each call.
+  if (!collections && !error_body && !responders.some(({ steps }) => steps)) return undefined
+  const missing = [responders, collections, error_body].filter((source) => {
     return source !== undefined && !templates.isPrepared(source)
   }) as object[]
   if (missing.length === 0) return undefined

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
 import type { CollectionPlace } from '../domain/collection.ts'
 import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
@@ -19,7 +20,17 @@ import {
   type Received,
   TOOL_HEADER,
 } from './http-messages.ts'
-import { CALL_HEADER, connectorPath, type Interceptor, type OpenCall, OpenCalls, startListener } from './listener.ts'
+import {
+  CALL_HEADER,
+  connectorPath,
+  type Interceptor,
+  type ListenerOptions,
+  type OpenCall,
+  OpenCalls,
+  respond,
+  startListener,
+  type ThirdPartyRequest,
+} from './listener.ts'
 import { acceptCredentials, applicationOf, revokeCredentials, type SchemeContext, SCHEMES, signJwt } from './schemes.ts'
 import { accountView, asText, Templates, type TemplateScope } from './template.ts'
 
@@ -33,6 +44,8 @@ export interface ThirdPartiesOptions {
   allowOutbound?: boolean | undefined
   /** Resolves when everything that was changed so far is on disk. */
   durable?: (() => Promise<void> | undefined) | undefined
+  /** Waits so many milliseconds of real time: the latency of connectors. */
+  wait?: ListenerOptions['wait']
 }
 
 /** The in-process third parties of a server, listening, and the clients that call them. */
@@ -41,6 +54,8 @@ export interface ThirdParties {
   readonly origin: string
   /** The service's client for one environment; calls are noted in the trace of the request behind them. */
   client(environment: Environment, trace?: RequestTrace): ThirdParty
+  /** Answers a call that anybody makes at the API of a third party, as it answers one of the service. */
+  answer(call: ThirdPartyRequest, response: ServerResponse): Promise<void>
   /** Loads what the templates of a connector's collections need; undefined when it is there. */
   prepareCollections(connector: Connector): Promise<void> | undefined
   /** Gives a collection the items that it begins with, unless it has had them. */
@@ -49,15 +64,17 @@ export interface ThirdParties {
 }
 
 export async function startThirdParties(options: ThirdPartiesOptions): Promise<ThirdParties> {
-  const { environment, intercept, onCall, allowOutbound, durable } = options
+  const { environment, intercept, onCall, allowOutbound, durable, wait } = options
   const templates = new Templates()
   const http = new HttpClient()
   const calls = new OpenCalls()
-  const listener = await startListener({ environment, templates, intercept, calls, durable })
+  const parties: ListenerOptions = { environment, templates, intercept, calls, durable, wait }
+  const listener = await startListener(parties)
   const parts: ClientParts = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound, calls }
   return {
     origin: listener.origin,
     client: (of, trace) => new ThirdPartyClient(parts, of, trace),
+    answer: (call, response) => respond(parties, call, response),
     prepareCollections: ({ collections }) =>
       collections === undefined || templates.isPrepared(collections) ? undefined : templates.prepare(collections),
     fillCollection: (of, connector, place) => fillCollection({ environment: of, connector, templates }, place),

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Account } from '../domain/account.ts'
-import type { Connector } from '../domain/connector.ts'
+import type { Connector, Latency } from '../domain/connector.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
@@ -81,6 +81,8 @@ export interface ListenerOptions {
   templates: Templates
   intercept?: Interceptor | undefined
   calls: OpenCalls
+  /** Waits so many milliseconds of real time, or until the client has gone or the server closes. */
+  wait?: ((milliseconds: number, response: ServerResponse) => Promise<void>) | undefined
   /** Awaited before an answer leaves whose commit the disk may still refuse. */
   durable?: (() => Promise<void> | undefined) | undefined
 }
@@ -148,11 +150,28 @@ async function answer(options: ListenerOptions, request: IncomingMessage, respon
   }
 }
 
-async function respond(options: ListenerOptions, received: ThirdPartyRequest, response: ServerResponse): Promise<void> {
+/** Answers a request at the API or the token endpoint of a third party. */
+export async function respond(
+  options: ListenerOptions,
+  received: ThirdPartyRequest,
+  response: ServerResponse,
+): Promise<void> {
+  const { environment, connector, kind } = received
   const fault = options.intercept && (await options.intercept(received))
-  const plain = received.kind === 'api' ? answerAsApi : answerAsTokenEndpoint
+  const plain = kind === 'api' ? answerAsApi : answerAsTokenEndpoint
+  // Before the call has any effect, as a slow network would.
+  if (kind === 'api' && connector.latency) await options.wait?.(latencyOf(connector.latency, environment), response)
   if (fault) await fault(response, () => plain(options, received))
   else sendAnswer(response, await plain(options, received))
+}
+
+/** A time that the latency profile allows, by chance that repeats with the seed of the ids. */
+function latencyOf(points: Latency, { ids }: Environment): number {
+  const share = ids.number() / 2 ** 32
+  const [from, to] = [points.findLast(([at]) => at <= share), points.find(([at]) => at > share)]
+  const [start, least] = from ?? [0, 0]
+  const [end, most] = to ?? [1, least]
+  return Math.round(least + ((share - start) / (end - start)) * (most - least))
 }
 
 async function answerAsApi(
@@ -201,7 +220,7 @@ async function route(options: ListenerOptions, request: IncomingMessage): Promis
   const received: ReceivedRequest = {
     method: request.method ?? 'GET',
     rawPath,
-    url: `http://${request.headers.host ?? ''}${rawPath}`,
+    url: `http://${(request.headers.host ?? '').toLowerCase()}${rawPath}`,
     apiPath: `/${rest.join('/')}`,
     query: new URLSearchParams(search),
     headers: request.headers,

@@ -229,7 +229,7 @@ const oauth1: Scheme = {
     const { client_id, client_secret } = applicationOf(context.environment, context.connector.connector)
     if (fields.get('oauth_consumer_key') !== client_id) return refuse('unknown', challenge)
     const signed = [...fields].filter(([name]) => name !== 'realm' && name !== 'oauth_signature')
-    const url = `http://${headerOf(request, 'host').toLowerCase()}${request.rawPath}`
+    const { url } = request
     const parameters = [...request.query, ...signed]
     const expected = oauth1Signature({ method: request.method, url, parameters }, client_secret, '')
     if (fields.get('oauth_signature') !== expected) return refuse('bad_signature', challenge)

@@ -3,7 +3,7 @@ import { ALL, environment, go, place } from './place.ts'
 
 /** Whether somebody was answered; moves of the clock and other control calls are no answers. */
 export function isAnswered({ kind }: Pick<TimelineEntry, 'kind'>): boolean {
-  return kind === 'request' || kind === 'page'
+  return kind === 'request' || kind === 'page' || kind === 'third_party'
 }
 
 export function titleOf(entry: TimelineEntry): string {

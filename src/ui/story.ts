@@ -51,7 +51,7 @@ export function storyOf(request: Request): Step[] {
   tellOnce('token_refresh')
   tellOnce('third_party')
   steps.push(...pending.map((move) => moveStep(move)))
-  if (request.kind === 'request' || request.kind === 'page') steps.push(replyStep(request))
+  if (['request', 'page', 'third_party'].includes(request.kind)) steps.push(replyStep(request))
   return steps
 }
 

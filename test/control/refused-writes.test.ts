@@ -49,6 +49,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   list_connectors: { works: true },
   put_connector: { path: '/connectors/notes', body: { connector: 'notes', authorization_type: 'API_KEY' } },
   list_collections: { works: true },
+  list_third_parties: { works: true },
   get_collection: { path: '/collections/pad/notes' },
   put_collection: { path: '/collections/pad/notes', body: { items: [{ id: 'n_2' }] } },
   list_snapshots: { works: true },

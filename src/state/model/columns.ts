@@ -53,6 +53,8 @@ export const COLUMNS: { readonly [Name in TableName]: readonly (keyof Rows[Name]
     'collections',
     'responders',
     'error_body',
+    'latency',
+    'rate_limit',
   ],
   accounts: [
     'id',

@@ -1,0 +1,152 @@
+import { type Request, type Response, Router } from 'express'
+import type { AppServices } from '../app-services.ts'
+import type { Connector } from '../domain/connector.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
+import { didYouMean } from '../domain/suggestion.ts'
+import { quote } from '../domain/text.ts'
+import { baseUrlOf, requestIdOf } from '../http/node-request.ts'
+import type { Environment } from '../state/environment.ts'
+import { StorageError } from '../state/wal/state-errors.ts'
+import {
+  ACCOUNT_HEADER,
+  headerOf,
+  jsonAnswer,
+  readBody,
+  type ReceivedRequest,
+  sendAnswer,
+  type WireAnswer,
+} from './http-messages.ts'
+import { SCHEMES } from './schemes.ts'
+import { Templates } from './template.ts'
+
+type DirectServices = Pick<
+  AppServices,
+  'registry' | 'thirdParties' | 'journals' | 'requestIds' | 'realTime' | 'defaultEnvironment'
+>
+
+/** Names the environment of a call whose credential does not: of an application that asks for none. */
+const ENVIRONMENT_HEADER = 'x-toolmock-environment'
+
+/**
+ * The API of every third party for programs that call it themselves, mounted at `/third-party`: below `/{connector}/api`. The
+ * credential of the call tells its environment.
+ */
+export function directApiRoutes(services: DirectServices): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  router.all('/:connector/api{/*path}', async (request, response) => {
+    await answer(services, request, response)
+  })
+  return router
+}
+
+/** What the journal says of a call, as far as it is known. */
+interface DirectCall {
+  readonly trace: RequestTrace
+  readonly startedAt: number
+  body: Buffer | string
+  environment: Environment | undefined
+}
+
+async function answer(services: DirectServices, request: Request, response: Response): Promise<void> {
+  const id = requestIdOf(request, services.requestIds.pages)
+  response.setHeader('X-Request-Id', id)
+  // The control API has the same origin: what an application answers must not run there.
+  response.setHeader('X-Content-Type-Options', 'nosniff')
+  response.setHeader('Content-Security-Policy', 'sandbox')
+  const trace = new RequestTrace()
+  const entry: DirectCall = { trace, startedAt: services.realTime(), body: '', environment: undefined }
+  recordAnswer(services, request, response, entry)
+  const body = await readBody(request)
+  if (!body) {
+    sendAnswer(response, jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' }))
+    return
+  }
+  entry.body = body
+  const received = receivedRequest(request, body)
+  const name = String(request.params['connector'])
+  const found = foundAt(services, name, received)
+  if ('status' in found) {
+    sendAnswer(response, found)
+    return
+  }
+  const { environment, connector } = found
+  entry.environment = environment
+  const account = environment.model.tables.accounts.get(headerOf(received, ACCOUNT_HEADER))
+  trace.account ??= account
+  const call = { environment, connector, kind: 'api', request: received, account, tool: undefined, trace } as const
+  try {
+    await services.thirdParties.answer(call, response)
+  } catch (error) {
+    if (!(error instanceof StorageError) || response.headersSent) throw error
+    sendAnswer(response, jsonAnswer(503, { error: 'unavailable', message: error.message }))
+  }
+}
+
+function receivedRequest(request: Request, body: Buffer): ReceivedRequest {
+  const [rawPath = '/', ...search] = request.originalUrl.split('?')
+  return {
+    method: request.method,
+    rawPath,
+    url: `${baseUrlOf(request, undefined).toLowerCase()}${rawPath}`,
+    // Below /third-party/{connector}/api, as it was sent.
+    apiPath: `/${rawPath.split('/').slice(4).join('/')}`,
+    query: new URLSearchParams(search.join('?')),
+    headers: request.headers,
+    body,
+  }
+}
+
+const ISSUED: ReadonlySet<string> = new Set(['expired', 'revoked', 'bad_signature'])
+
+/** Which environment's application is called: the one that knows the credential, or that the caller names. */
+function foundAt(
+  { registry, defaultEnvironment }: DirectServices,
+  name: string,
+  request: ReceivedRequest,
+): { environment: Environment; connector: Connector } | WireAnswer {
+  const named = headerOf(request, ENVIRONMENT_HEADER)
+  const asked = named === '' ? registry.environments() : [registry.environment(named)]
+  const there = asked.flatMap((environment) => {
+    const connector = environment?.connector(name)
+    return environment && connector?.base_url === null ? [{ environment, connector }] : []
+  })
+  const templates = new Templates()
+  const isKnown = (each: { environment: Environment; connector: Connector }): boolean => {
+    const verdict = SCHEMES[each.connector.authorization_type].verify(request, { ...each, templates })
+    // A credential that is no longer good was issued there all the same.
+    return verdict.allowed ? verdict.grant !== undefined : ISSUED.has(verdict.refusal.reason)
+  }
+  const ofDefault = there.find(({ environment }) => environment === defaultEnvironment())
+  const found = there.find(isKnown) ?? ofDefault ?? there[0]
+  if (found) return found
+  const names = asked
+    .flatMap((environment) => [...(environment?.model.tables.connectors.values() ?? [])])
+    .map(({ connector }) => connector)
+  const message = `there is no fake application ${quote(name)} here${didYouMean(name, names)}`
+  return jsonAnswer(404, { error: 'not_found', message })
+}
+
+/** The journal entry is made when the answer begins. */
+function recordAnswer({ journals }: DirectServices, request: Request, response: Response, entry: DirectCall): void {
+  type WriteHead = (status: number, headers?: Record<string, string>) => Response
+  const writeHead = response.writeHead.bind(response) as WriteHead
+  const id = String(response.getHeader('X-Request-Id'))
+  const recording: WriteHead = (status, headers = {}) => {
+    const { trace, startedAt, body, environment } = entry
+    journals.record({
+      kind: 'third_party',
+      id,
+      environment,
+      startedAt,
+      method: request.method,
+      url: request.originalUrl,
+      requestHeaders: request.rawHeaders,
+      requestBody: body,
+      status,
+      responseHeaders: { 'X-Request-Id': id, ...headers },
+      trace,
+    })
+    return writeHead(status, headers)
+  }
+  response.writeHead = recording as typeof response.writeHead
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { type ControlBench, withControl } from '../control/control-bench.ts'
+
+const PAD = {
+  connector: 'pad',
+  authorization_type: 'BEARER_TOKEN',
+  tools: [{ name: 'pad_list', call: { method: 'GET', path: '/v1/notes' } }],
+  collections: { notes: { seed: [{ id: 'n_1' }, { id: 'a/b' }] } },
+  responders: [
+    {
+      on: { method: 'GET', path: '/v1/notes' },
+      steps: [{ list: 'notes', page: { limit: 1, offset: '{{request.query.at}}', link: 'at' } }],
+    },
+    { on: { method: 'GET', path: '/v1/notes/{id}' }, steps: [{ get: 'notes', key: '{{request.params.id}}' }] },
+    { on: { method: 'POST', path: '/v1/notes' }, steps: [{ create: 'notes' }] },
+  ],
+}
+const OPEN = {
+  ...PAD,
+  connector: 'open',
+  authorization_type: 'NO_AUTH',
+  collections: { notes: { ...PAD.collections.notes, per: 'environment' } },
+}
+const account = (token: string) => ({
+  connector: 'pad',
+  identifier: `${token}@example.com`,
+  authorization_details: { static_auth: { details: { token } } },
+})
+
+async function withPad(work: (bench: ControlBench) => Promise<void>): Promise<void> {
+  await withControl({}, async (bench) => {
+    await bench.call('put', '/connectors/pad', PAD)
+    await bench.call('put', '/connectors/open', OPEN)
+    await bench.call('post', '/seed', { accounts: [account('ada')] })
+    await bench.call('post', '/environments', {
+      name: 'other',
+      seed: { connectors: [PAD, OPEN], accounts: [account('eve')] },
+    })
+    await work(bench)
+  })
+}
+
+describe('/third-party/{connector}/api', () => {
+  it('answers a program that holds a credential as it answers the service', async () => {
+    await withPad(async ({ http, api, token }) => {
+      const created = await http('post', '/third-party/pad/api/v1/notes')
+        .set('Authorization', 'Bearer ada')
+        .send({ id: 'n_2' })
+      expect([created.status, created.body]).toEqual([201, { id: 'n_2' }])
+      const one = await http('get', '/third-party/pad/api/v1/notes/a%2Fb').set('Authorization', 'Bearer ada')
+      expect(one.body).toEqual({ id: 'a/b' })
+      const bearer = await token('test_client', 'test_secret')
+      const tool = { connector: 'pad', identifier: 'ada@example.com', tool_name: 'pad_list', tool_input: {} }
+      expect((await api(bearer, 'post', '/execute_tool', tool)).body).toMatchObject({
+        data: { items: [{ id: 'n_1' }] },
+      })
+    })
+  })
+
+  it('links to its own address', async () => {
+    await withPad(async ({ http }) => {
+      const { headers } = await http('get', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer ada')
+      expect(headers['link']).toMatch(
+        /^<http:\/\/127\.0\.0\.1:\d+\/third-party\/pad\/api\/v1\/notes\?at=1>; rel="next"$/,
+      )
+    })
+  })
+
+  it('finds the environment by the credential, and by a header where there is none', async () => {
+    await withPad(async ({ http, call }) => {
+      await http('post', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer eve').send({ id: 'n_9' })
+      const items = (await call('get', '/collections/pad/notes?account=eve@example.com&environment=other'))
+        .body as object
+      expect(items).toEqual({ items: [{ id: 'n_1' }, { id: 'a/b' }, { id: 'n_9' }] })
+      await http('post', '/third-party/open/api/v1/notes').send({ id: 'here' })
+      await http('post', '/third-party/open/api/v1/notes').set('X-Toolmock-Environment', 'other').send({ id: 'there' })
+      for (const [name, id] of [
+        ['default', 'here'],
+        ['other', 'there'],
+      ]) {
+        const { body } = await call('get', `/collections/open/notes?environment=${name}`)
+        expect((body as { items: object[] }).items).toContainEqual({ id })
+      }
+    })
+  })
+
+  it('refuses what the application refuses, and what is none', async () => {
+    await withPad(async ({ http }) => {
+      const unknown = await http('get', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer nobody')
+      expect([unknown.status, unknown.body]).toMatchObject([401, { reason: 'unknown' }])
+      expect((await http('get', '/third-party/pad/api/v1/notes')).body).toMatchObject({ reason: 'missing' })
+      const path = await http('get', '/third-party/pad/api/v2').set('Authorization', 'Bearer ada')
+      expect([path.status, path.body]).toMatchObject([404, { error: 'no_responder', path: '/v2' }])
+      const none = await http('get', '/third-party/pda/api/v1/notes')
+      expect([none.status, none.body]).toMatchObject([404, { message: expect.stringContaining('did you mean pad?') }])
+    })
+  })
+
+  it('is refused once the account was deleted', async () => {
+    await withPad(async ({ http, api, token }) => {
+      const bearer = await token('test_client', 'test_secret')
+      await api(bearer, 'post', '/connected_accounts:delete', { connector: 'pad', identifier: 'ada@example.com' })
+      const answer = await http('get', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer ada')
+      expect([answer.status, answer.body]).toMatchObject([401, { reason: 'revoked' }])
+    })
+  })
+
+  it('goes into the journal, with the rules of scenarios that fired', async () => {
+    await withPad(async ({ http, call }) => {
+      const rule = { name: 'down', at: 'third_party', on: { connector: 'pad' }, do: [{ respond: { status: 500 } }] }
+      await call('put', '/scenarios/down', { name: 'down', description: 'd', rules: [rule] })
+      await call('post', '/scenarios/down/start')
+      const answer = await http('get', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer ada')
+      expect(answer.status).toBe(500)
+      const { requests } = (await call('get', '/requests')).body as { requests: { kind: string; path: string }[] }
+      const entry = requests.find(({ kind }) => kind === 'third_party')
+      expect(entry).toMatchObject({ path: '/third-party/pad/api/v1/notes', status: 500 })
+      expect(JSON.stringify(entry)).not.toContain('Bearer ada')
+    })
+  })
+})
+
+describe('GET /_mock/third-parties', () => {
+  it('lists the applications with the addresses of their APIs', async () => {
+    await withPad(async ({ call }) => {
+      const { third_parties } = (await call('get', '/third-parties')).body as { third_parties: { connector: string }[] }
+      expect(third_parties).toHaveLength(14)
+      expect(third_parties.find(({ connector }) => connector === 'pad')).toEqual({
+        connector: 'pad',
+        display_name: 'Pad',
+        authorization_type: 'BEARER_TOKEN',
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/third-party\/pad\/api$/),
+        collections: ['notes'],
+      })
+    })
+  })
+})
