@@ -271,7 +271,7 @@ const DATA: readonly string[] = ['index', 'key', 'first', 'last', 'root']
 type Roots = readonly string[] | null
 
 /** @throws TemplateError */
-export function parseTemplate(text: string, roots: Roots = null): Template {
+function parseTemplate(text: string, roots: Roots = null): Template {
   if (text.length > LONGEST_TEMPLATE) throw new TemplateError(`a template has at most ${LONGEST_TEMPLATE} characters`)
   const { body } = parseSyntax(text)
   checkDepth(body)
@@ -493,11 +493,11 @@ export const HELPERS = {
 } as const satisfies Record<string, Helper>
 export type HelperName = keyof typeof HELPERS
 
-export function isHelper(name: string): name is HelperName {
+function isHelper(name: string): name is HelperName {
   return Object.hasOwn(HELPERS, name)
 }
 
-export function runHelper(name: HelperName, args: HelperArguments, ports: HelperPorts): JsonValue | undefined {
+function runHelper(name: HelperName, args: HelperArguments, ports: HelperPorts): JsonValue | undefined {
   const helper: Helper = HELPERS[name]
   return helper.run(args, ports)
 }
