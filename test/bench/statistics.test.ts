@@ -30,8 +30,8 @@ describe('verdict', () => {
     ['start', 2, 'bar'],
     ['start', 2.01, 'missed'],
     ['get-details', 0.85, 'moonshot'],
-    ['get-details', 0.6, 'bar'],
-    ['get-details', 0.59, 'missed'],
+    ['get-details', 0.5, 'bar'],
+    ['get-details', 0.49, 'missed'],
     ['create-flat', Number.NaN, 'missed'],
   ] as const)('on %s at %d is %s', (name, value, verdict) => {
     expect(judge(name, value)).toBe(verdict)
