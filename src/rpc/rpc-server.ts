@@ -113,7 +113,8 @@ async function discard(answer: UniversalServerResponse): Promise<void> {
 /** Sends an answer as a fault wants it. */
 async function deliver(answer: UniversalServerResponse, exchange: RpcExchange): Promise<void> {
   const body = await octetsOf(answer)
-  const headers = Object.fromEntries(answer.header ?? [])
+  // Faults name the length themselves.
+  const { 'content-length': _, ...headers } = Object.fromEntries(answer.header ?? [])
   const broken = malformed(body, headers['content-type'] ?? '')
   await exchange.deliver?.(exchange.faultResponse(answer), {
     status: answer.status,

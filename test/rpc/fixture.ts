@@ -73,7 +73,8 @@ export const TRANSPORTS = {
   'grpc-web over HTTP/2': (baseUrl: string) => createGrpcWebTransport({ baseUrl, httpVersion: '2' }),
   'connect over HTTP/1.1, binary': (baseUrl: string) =>
     createConnectTransport({ baseUrl, httpVersion: '1.1', useBinaryFormat: true }),
-  'connect over HTTP/2, JSON': (baseUrl: string) => createConnectTransport({ baseUrl, httpVersion: '2' }),
+  'connect over HTTP/2, JSON': (baseUrl: string) =>
+    createConnectTransport({ baseUrl, httpVersion: '2', useBinaryFormat: false }),
 } satisfies Record<string, (baseUrl: string) => Transport>
 
 export function clientOf<Service extends DescService>(service: Service, { url }: RpcMock): Client<Service> {
@@ -98,4 +99,23 @@ export function entriesOf({ app }: RpcMock): JournalEntry[] {
     .of(environment)
     .query()
     .filter(({ operation }) => operation !== 'create_token')
+}
+
+/** Starts a scenario of one rule. */
+export async function scenario({ url }: RpcMock, rule: object): Promise<void> {
+  const body = JSON.stringify({ name: 'fault', rules: [{ name: 'rule', ...rule }] })
+  const headers = { 'content-type': 'application/json' }
+  const put = await fetch(`${url}/_mock/scenarios/fault`, { method: 'PUT', headers, body })
+  if (put.status !== 200) throw new Error(await put.text())
+  await fetch(`${url}/_mock/scenarios/fault/start`, { method: 'POST' })
+}
+
+/** Waits until the rule of the scenario has fired. */
+export async function fired({ url }: RpcMock): Promise<void> {
+  let hits = 0
+  while (hits === 0) {
+    const answer = await fetch(`${url}/_mock/scenarios`)
+    const { scenarios } = (await answer.json()) as { scenarios: { name: string; rules: { hits: number }[] }[] }
+    hits = scenarios.find(({ name }) => name === 'fault')?.rules[0]?.hits ?? 0
+  }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import { ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
-import { clientOf, type RpcMock, withRpc } from './fixture.ts'
+import { clientOf, fired, type RpcMock, scenario, withRpc } from './fixture.ts'
 
 interface Answer {
   readonly status: number
@@ -125,25 +125,6 @@ describe('REST over HTTP/2 without TLS, by prior knowledge', () => {
     })
   })
 })
-
-/** Starts a scenario of one rule. */
-async function scenario({ url }: RpcMock, rule: object): Promise<void> {
-  const body = JSON.stringify({ name: 'fault', rules: [{ name: 'rule', ...rule }] })
-  const headers = { 'content-type': 'application/json' }
-  const put = await fetch(`${url}/_mock/scenarios/fault`, { method: 'PUT', headers, body })
-  expect([put.status, await put.text()]).toMatchObject([200, expect.anything()])
-  await fetch(`${url}/_mock/scenarios/fault/start`, { method: 'POST' })
-}
-
-/** Waits until the rule of the scenario has fired. */
-async function fired({ url }: RpcMock): Promise<void> {
-  let hits = 0
-  while (hits === 0) {
-    const answer = await fetch(`${url}/_mock/scenarios`)
-    const { scenarios } = (await answer.json()) as { scenarios: { name: string; rules: { hits: number }[] }[] }
-    hits = scenarios.find(({ name }) => name === 'fault')?.rules[0]?.hits ?? 0
-  }
-}
 
 describe('one port', () => {
   it('tells HTTP/2 from HTTP/1.1 by the first octets, however they come in', async () => {

@@ -41,7 +41,10 @@ describe('Python, by the code that its own generator makes', () => {
     const command = [PYTHON, join(ROOT, 'test/rpc/client.py'), folder]
     const args = ['run', ...flags, '--descriptors', join(folder, 'acme.binpb'), '--', ...command]
     const { stdout, stderr } = await toolmock.begin(args).end
-    expect([stdout.toString(), stderr.toString()]).toEqual(['walked\n', expect.stringContaining('the contract was kept')])
+    expect([stdout.toString(), stderr.toString()]).toEqual([
+      'walked\n',
+      expect.stringContaining('the contract was kept'),
+    ])
   })
 })
 

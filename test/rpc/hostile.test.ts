@@ -1,0 +1,188 @@
+import { once } from 'node:events'
+import { connect, constants } from 'node:http2'
+import { connect as connectSocket, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
+import { clientOf, type RpcMock, withRpc } from './fixture.ts'
+
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
+const SETTINGS = Buffer.of(0, 0, 0, 4, 0, 0, 0, 0, 0)
+const PATH = '/acme.tools.v1.ConnectedAccounts/ListAccounts'
+
+/** HTTP/1.1 and HTTP/2 clients notice nothing of what others do. */
+async function servesOthers(mock: RpcMock): Promise<void> {
+  const answer = await fetch(`${mock.url}/api/v1/connections`, { headers: mock.headers })
+  expect(answer.status).toBe(200)
+  const { totalSize } = await clientOf(ConnectedAccounts, mock).listAccounts({}, { headers: mock.headers })
+  expect(totalSize).toBe(0n)
+}
+
+function socketTo({ url }: RpcMock): Socket {
+  return connectSocket(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined)
+}
+
+/** A call with a body of its own making; its status of HTTP and of gRPC, or the error of its stream. */
+async function callWith(mock: RpcMock, body: Uint8Array, headers: Record<string, string> = {}): Promise<unknown[]> {
+  const session = connect(mock.url).on('error', () => undefined)
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': PATH,
+    'content-type': 'application/grpc',
+    ...mock.headers,
+    ...headers,
+  })
+  let told: unknown[] = ['closed']
+  stream.on('response', (answered) => (told = [answered[':status'], answered['grpc-status']]))
+  stream.on('trailers', (trailers) => (told = [told[0], trailers['grpc-status']]))
+  stream.on('error', () => undefined)
+  stream.end(body)
+  await once(stream.resume(), 'close').catch(() => undefined)
+  session.destroy()
+  return told
+}
+
+describe('what no client should send', () => {
+  it('as frames of HTTP/2 closes their connection and no other', async () => {
+    await withRpc({ limits: { keepAliveTimeout: 200, headersTimeout: 200, requestTimeout: 200 } }, async (mock) => {
+      const frames = fc.uint8Array({ minLength: 0, maxLength: 200 })
+      const frame = fc
+        .record({
+          type: fc.nat(12),
+          flags: fc.nat(255),
+          stream: fc.nat(5),
+          length: fc.option(fc.nat(0xffffff)),
+          payload: frames,
+        })
+        .map(({ type, flags, stream, length, payload }) => {
+          const head = Buffer.alloc(9)
+          head.writeUIntBE(length ?? payload.length, 0, 3)
+          head.writeUInt8(type, 3)
+          head.writeUInt8(flags, 4)
+          head.writeUInt32BE(stream, 5)
+          return Buffer.concat([head, payload])
+        })
+      await fc.assert(
+        fc.asyncProperty(fc.array(frame, { minLength: 1, maxLength: 5 }), fc.boolean(), async (sent, settles) => {
+          const socket = socketTo(mock)
+          socket.end(Buffer.concat([PREFACE, ...(settles ? [SETTINGS] : []), ...sent]))
+          await once(socket.resume(), 'close')
+        }),
+        { numRuns: 60 },
+      )
+      await servesOthers(mock)
+    })
+  })
+
+  it('as messages of gRPC gets a status', async () => {
+    await withRpc({}, async (mock) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.nat(3),
+          fc.option(fc.nat(0xffffffff)),
+          fc.uint8Array({ maxLength: 60 }),
+          async (flags, length, message) => {
+            const head = Buffer.alloc(5)
+            head.writeUInt8(flags)
+            head.writeUInt32BE(length ?? message.length, 1)
+            const [status, code] = await callWith(mock, Buffer.concat([head, message]))
+            expect([status, typeof code]).toEqual([200, 'string'])
+          },
+        ),
+        { numRuns: 40 },
+      )
+      await servesOthers(mock)
+    })
+  })
+
+  it.each([
+    ['a compressed bomb', 'gzip', gzipSync(Buffer.alloc(50_000_000)), '8'],
+    ['octets that are not compressed as they say', 'gzip', Buffer.from('no gzip'), /^(2|3|13)$/],
+    ['an unknown encoding', 'snappy', Buffer.from('anything'), '12'],
+  ])('%s gets a status', async (_what, encoding, octets, code) => {
+    await withRpc({}, async (mock) => {
+      const head = Buffer.of(1, 0, 0, 0, 0)
+      head.writeUInt32BE(octets.length, 1)
+      const answered = await callWith(mock, Buffer.concat([head, octets]), { 'grpc-encoding': encoding })
+      expect(answered).toEqual([200, typeof code === 'string' ? code : expect.stringMatching(code)])
+      await servesOthers(mock)
+    })
+  })
+
+  it.each([
+    ['an unreadable deadline', { 'grpc-timeout': 'soon' }],
+    ['a deadline beyond any timer', { 'grpc-timeout': '99999999H' }],
+    ['an unreadable token', { authorization: 'Bearer \u00ff' }],
+  ])('%s gets a status', async (_what, headers) => {
+    await withRpc({}, async (mock) => {
+      const [status, code] = await callWith(mock, Buffer.alloc(5), headers)
+      expect([status, typeof code]).toEqual([200, 'string'])
+      expect(code).not.toBe('0')
+    })
+  })
+
+  it('headers beyond the limit cost the stream or the connection', async () => {
+    await withRpc({}, async (mock) => {
+      const session = connect(mock.url).on('error', () => undefined)
+      const stream = session.request({ ':path': '/_mock/ready', 'x-large': 'a'.repeat(60_000) })
+      stream.on('error', () => undefined)
+      let status: number | undefined
+      stream.on('response', (headers) => (status = headers[':status']))
+      await once(stream.resume(), 'close').catch(() => undefined)
+      expect(status).not.toBe(200)
+      session.destroy()
+      await servesOthers(mock)
+    })
+  })
+})
+
+describe('very many streams', () => {
+  it('ten thousand on one connection are answered, a limited number at a time', async () => {
+    await withRpc({}, async (mock) => {
+      const session = connect(mock.url)
+      await once(session, 'remoteSettings')
+      expect(session.remoteSettings.maxConcurrentStreams).toBe(250)
+      let answered = 0
+      await Promise.all(
+        Array.from({ length: 10_000 }, async () => {
+          const stream = session.request({
+            ':method': 'POST',
+            ':path': PATH,
+            'content-type': 'application/grpc',
+            ...mock.headers,
+          })
+          stream.end(Buffer.alloc(5))
+          const [headers] = (await once(stream, 'response')) as [{ ':status': number }]
+          if (headers[':status'] === 200) answered += 1
+          await once(stream.resume(), 'close')
+        }),
+      )
+      expect(answered).toBe(10_000)
+      session.destroy()
+      await servesOthers(mock)
+    })
+  }, 60_000)
+
+  it('resets of all of them, at once or in the middle, end in a closed connection at worst', async () => {
+    await withRpc({}, async (mock) => {
+      const session = connect(mock.url).on('error', () => undefined)
+      for (let round = 0; round < 20 && !session.destroyed && !session.closed; round++) {
+        for (let count = 0; count < 500 && !session.destroyed && !session.closed; count++) {
+          const stream = session.request({
+            ':method': 'POST',
+            ':path': PATH,
+            'content-type': 'application/grpc',
+            ...mock.headers,
+          })
+          stream.on('error', () => undefined)
+          if (count % 2 === 0) stream.write(Buffer.of(0, 0, 0))
+          stream.close(constants.NGHTTP2_CANCEL)
+        }
+        await new Promise(setImmediate)
+      }
+      await servesOthers(mock)
+      session.destroy()
+    })
+  })
+})
