@@ -6,6 +6,7 @@ import type { NewFinding } from './findings.ts'
 /** The basis of rules that belong to no field of the contract, by constraint and by error code (docs/fidelity.md). */
 const OF_CONSTRAINT: Readonly<Record<string, string>> = {
   unknown: 'choice:G6',
+  unread: 'choice:G6',
   near_miss: 'choice:G6',
   similar_identifier: 'choice:G6',
   unverified_flow: 'document:4.7',

@@ -94,7 +94,8 @@ function warningsIn({ checked, trace }: RequestUse): readonly ContractWarning[] 
 function findingOf(operation: ServedOperation, { field, description, kind }: ContractWarning): NewFinding {
   const { rule, found = FOUND[kind] } = partsOf(description)
   // A name and a value that nearly are known ones are told apart by whether there is a value.
-  const constraint = kind === 'near_miss' && found === FOUND.near_miss ? 'unknown' : kind
+  const ofName = kind === 'near_miss' && found === FOUND.near_miss ? 'unknown' : kind
+  const constraint = kind === 'unknown' ? 'unread' : ofName
   return { operation, error_code: null, path: field, constraint, found, allowed: rule }
 }
 
@@ -130,7 +131,7 @@ export function warningsOf(use: RequestUse): NewWarning[] {
 
 /** What a warning found, where its description does not say it. */
 const FOUND: Readonly<Record<ContractWarning['kind'], string>> = {
-  unknown: 'an unknown name',
+  unknown: 'a name that nothing reads',
   near_miss: 'an unknown name',
   output_only: 'a field that the service only answers',
   alias: 'another name than the document’s',

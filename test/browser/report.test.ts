@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { withToolmock } from '../support/toolmock.ts'
 import { rendered, withMisdeeds } from '../verdict/reports-bench.ts'
 import { describeInBrowser } from './browser.ts'
 
@@ -32,6 +33,28 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     expect(across).toBe(width)
   })
 
+  it('never breaks the id of a request over lines', async () => {
+    const { page } = await open({ viewport: { width: 390, height: 800 } })
+    await page.goto(address)
+    const lines = await page.evaluate<number[]>(
+      "[...document.querySelectorAll('.origin code.short')].map((id) => id.getClientRects().length)",
+    )
+    expect(lines.length).toBeGreaterThan(0)
+    expect(new Set(lines)).toEqual(new Set([1]))
+  })
+
+  it('takes at most three screens for a clean run', async () => {
+    const clean = join(folder, 'clean.html')
+    await withToolmock({}, async (mock) => {
+      await mock.api.get('/connections')
+      writeFileSync(clean, (await rendered(mock, 'html')).text)
+    })
+    const { page } = await open({ viewport: { width: 1280, height: 800 } })
+    await page.goto(pathToFileURL(clean).href)
+    expect(await page.locator('h1').innerText()).toBe('The contract was kept')
+    expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThanOrEqual(3 * 800)
+  })
+
   it('labels each cell where rows stand by themselves, and keeps them apart as a table where there is room', async () => {
     const { page } = await open({ viewport: { width: 360, height: 800 } })
     await page.goto(address)
@@ -46,7 +69,7 @@ describeInBrowser('the page of a report, read from a file', (open) => {
   it('goes from the top to each kind, and from an operation to its details', async () => {
     const { page } = await open()
     await page.goto(address)
-    for (const link of await page.locator('header a, #operations td a, #operations th a').all()) {
+    for (const link of await page.locator('header a, .matrix a').all()) {
       const target = await link.getAttribute('href')
       await link.click()
       expect(await page.locator(target ?? '').isVisible(), target ?? '').toBe(true)

@@ -108,6 +108,18 @@ describe('a finding leads back to its tests', () => {
     })
   })
 
+  it('on the page, with the answers of each operation by status before all details', async () => {
+    await withTests(async (mock) => {
+      const { text: page } = await rendered(mock, 'html')
+      expect(page).toContain('<li>accounts &gt; lists them, 100% (test/accounts.test.ts:12)</li>')
+      expect(page).toContain('<code>?page_size=101</code>')
+      const [overview = '', folded = ''] = page.split('<h2 id="details-title">')
+      expect(overview).toMatch(/<th scope="col" class="status">400<\/th>/)
+      expect(overview).toMatch(/<span class="reach driven" title="driven">2<\/span>/)
+      expect(folded.match(/<details /g)?.length).toBeGreaterThanOrEqual(20)
+    })
+  })
+
   it('as annotations of GitHub, with everything escaped', async () => {
     await withTests(async (mock) => {
       const [first, last, ...more] = (await rendered(mock, 'github')).text.trimEnd().split('\n')

@@ -1,6 +1,7 @@
 import type {
   Coverage,
   Finding,
+  FindingOrigin,
   Reach,
   Tally,
   UnfiredRule,
@@ -18,7 +19,7 @@ import {
   type Shortfall,
   tallyOf,
 } from '../report-pair.ts'
-import { allowedSentences, leftOutSentence } from '../sentences.ts'
+import { allowedSentences, leftOutSentence, testText } from '../sentences.ts'
 import { PRINT_STYLE, REPORT_STYLE } from './report-style.ts'
 
 /** Both reports as one HTML page without scripts, images or fonts from elsewhere. */
@@ -48,13 +49,12 @@ export function reportPage(reports: ReportPair): string {
         <main>
           ${violationsSection(operations)} ${pathsSection(total.unknown_paths)} ${allowedSection(allowed)}
           ${rulesSection(total.unfired_rules)} ${answersSection(operations)} ${warningsSection(operations)}
-          ${summarySection(coverage.total.summary, shortfalls)} ${operationsSection(coverage.total.operations)}
-          ${movesSection(coverage.total.lifecycle_moves)} ${scenariosSection(coverage.total.scenarios)}
+          ${coverageSection(coverage.total, shortfalls)} ${detailsSection(coverage.total)}
           ${environmentsSection(reports)}
         </main>
         <footer>
           ${`${contract.tool.name} ${contract.tool.version}`}. docs/fidelity.md explains the rules with an identifier
-          such as G6. <code>GET /_mock/requests/{id}/explain</code> explains a request and its answer.
+          such as G6. <code>toolmock explain</code> explains a request and its answer by its id.
         </footer>
       </body>
     </html>`
@@ -71,13 +71,15 @@ function pageHeader(reports: ReportPair): Html {
   const { ok, total, at, environments } = reports.contract
   const failed = !ok || (reports.shortfalls ?? []).length > 0
   const tone = failed ? 'error' : total.requests === 0 ? 'warning' : 'success'
+  const found = reasons(reports)
   return html`<header class="${tone}">
     <p class="overline">Contract and coverage · ${at}</p>
     <h1>${titleOf(reports)}</h1>
-    ${reasons(reports)}
+    ${found}
     <p>
       ${plural(total.requests, 'request')} in ${plural(environments.length, 'environment')}; a scenario answered, cut or
-      changed ${total.injected} of them.
+      changed ${total.injected} of
+      them.${found === null && total.requests > 0 && ' Every one kept the contract, and every field had an effect.'}
     </p>
     ${total.left_out > 0 && html`<p>${leftOutSentence(total)}.</p>`}
   </header>`
@@ -131,7 +133,7 @@ function environmentsSection({ contract, coverage }: ReportPair): Html {
   const rows = contract.environments.map((each) => {
     const summary = covered.get(each.name)
     return [
-      inCode(each.name),
+      each.test === null ? inCode(each.name) : html`${inCode(each.name)}<br /><small>${testText(each.test)}</small>`,
       each.requests,
       each.injected,
       each.violations.length,
@@ -144,55 +146,49 @@ function environmentsSection({ contract, coverage }: ReportPair): Html {
   })
   return html`<section id="environments" aria-labelledby="environments-title">
     <h2 id="environments-title">Environments</h2>
-    ${table({ caption: 'Findings and coverage of each environment', columns, rows })}
+    ${folded(plural(rows.length, 'environment'), table({ caption: 'Findings and coverage of each environment', columns, rows }))}
   </section>`
 }
 
 const FINDING_COLUMNS: readonly Column[] = [
   { label: 'Where' },
-  { label: 'Found', kind: 'wide' },
-  { label: 'Expected', kind: 'wide' },
-  { label: 'Rule' },
+  { label: 'Found' },
+  { label: 'Rule', kind: 'wide' },
+  { label: 'Basis' },
   { label: 'Times', kind: 'number' },
-  { label: 'Requests' },
+  { label: 'Tests and requests', kind: 'wide' },
 ]
 
 const WARNING_COLUMNS = FINDING_COLUMNS.map((column) =>
-  column.label === 'Expected' ? { ...column, label: 'Effect' } : column,
+  column.label === 'Rule' ? { ...column, label: 'Effect' } : column,
 )
 
-function violationsSection(operations: readonly OperationReport[]): Html {
+function violationsSection(operations: readonly OperationReport[]): Html | null {
   return section('violations', 'Violations by clients', {
-    none: 'No request to an operation broke the contract.',
     parts: byName(operations, ({ violations }) => violations, findingsTable),
   })
 }
 
-function answersSection(operations: readonly OperationReport[]): Html {
+function answersSection(operations: readonly OperationReport[]): Html | null {
   return section('answers', 'Violations by the mock', {
-    none: 'Every answer of the mock kept the contract.',
     parts: byName(operations, ({ answerViolations }) => answerViolations, findingsTable),
   })
 }
 
-function pathsSection(paths: readonly UnknownPath[]): Html {
+function pathsSection(paths: readonly UnknownPath[]): Html | null {
   const columns: Column[] = [
     { label: 'Method and path' },
     { label: 'Status' },
     { label: 'Did you mean' },
     { label: 'Times', kind: 'number' },
-    { label: 'Requests' },
+    { label: 'Tests and requests', kind: 'wide' },
   ]
-  const rows = paths.map(({ method, path, status, did_you_mean: meant, count, requests }) => [
-    inCode(`${method} ${path}`),
-    status,
-    meant === null ? null : inCode(meant),
-    count,
-    requestIds(requests),
-  ])
+  const rows = paths.map((unknown) => {
+    const { method, path, status, did_you_mean: meant, count } = unknown
+    return [inCode(`${method} ${path}`), status, meant === null ? null : inCode(meant), count, originCell(unknown)]
+  })
   const caption = 'Requested paths and methods that are not served'
   return section('paths', 'Unknown paths', {
-    none: 'Every request went to a served path.',
     parts: rows.length === 0 ? [] : [table({ caption, columns, rows })],
   })
 }
@@ -202,7 +198,6 @@ function allowedSection(allowed: Allowed | undefined): Html | null {
   if (!allowed) return null
   const items = allowedSentences(allowed).map((sentence) => html`<li>${sentence}</li>`)
   return section('allowed', 'Allowed', {
-    none: 'No allowed violation occurred.',
     parts:
       items.length === 0
         ? []
@@ -214,7 +209,7 @@ function allowedSection(allowed: Allowed | undefined): Html | null {
   })
 }
 
-function rulesSection(rules: readonly UnfiredRule[]): Html {
+function rulesSection(rules: readonly UnfiredRule[]): Html | null {
   const columns: Column[] = [
     { label: 'Rule' },
     { label: 'Scenario' },
@@ -222,26 +217,27 @@ function rulesSection(rules: readonly UnfiredRule[]): Html {
     { label: 'Environment' },
     { label: 'Requests that matched all but its when', kind: 'number' },
   ]
-  const rows = rules.map(({ rule, scenario, at, environment, matched }) => {
-    return [rule, inCode(scenario), at, environment ?? 'any', matched]
+  const rows = rules.map(({ rule, scenario, at, environment, test, matched }) => {
+    const where = html`${environment ?? 'any'}${test && html`<br /><small>${testText(test)}</small>`}`
+    return [rule, inCode(scenario), at, where, matched]
   })
   return section('rules', 'Rules that must fire and never fired', {
-    none: 'Every rule that must fire has fired.',
     parts: rows.length === 0 ? [] : [table({ caption: 'Rules with must_fire that never fired', columns, rows })],
   })
 }
 
-function warningsSection(operations: readonly OperationReport[]): Html {
+function warningsSection(operations: readonly OperationReport[]): Html | null {
   return section('warnings', 'Warnings', {
-    none: 'Every sent field had an effect.',
     parts: byName(operations, ({ warnings }) => warnings, warningsTable),
   })
 }
 
-function section(id: string, title: string, { none, parts }: { none: string; parts: readonly Html[] }): Html {
+/** Absent where there is nothing to show: the overview says so. */
+function section(id: string, title: string, { parts }: { parts: readonly Html[] }): Html | null {
+  if (parts.length === 0) return null
   return html`<section id="${id}" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${title}</h2>
-    ${parts.length === 0 ? html`<p class="quiet">${none}</p>` : parts}
+    ${parts}
   </section>`
 }
 
@@ -260,26 +256,18 @@ function byName<Item>(
 }
 
 function findingsTable(operation: string, findings: readonly Finding[]): Html {
-  const rows = findings.map(({ path, found, allowed, constraint, error_code: code, basis, count, requests }) => [
-    inCode(path),
-    found,
-    allowed,
-    rule(code ?? constraint, basis),
-    count,
-    requestIds(requests),
-  ])
+  const rows = findings.map((finding) => {
+    const { path, found, allowed, constraint, error_code: code, basis, count } = finding
+    return [inCode(path), found, allowed, rule(code ?? constraint, basis), count, originCell(finding)]
+  })
   return table({ caption: `${operation}: violations`, columns: FINDING_COLUMNS, rows })
 }
 
 function warningsTable(operation: string, warnings: readonly Warning[]): Html {
-  const rows = warnings.map(({ path, found, allowed, constraint, basis, count, requests }) => [
-    inCode(path),
-    found,
-    allowed,
-    rule(constraint, basis),
-    count,
-    requestIds(requests),
-  ])
+  const rows = warnings.map((warning) => {
+    const { path, found, allowed, kind, basis, count } = warning
+    return [inCode(path), found, allowed, rule(kind, basis), count, originCell(warning)]
+  })
   return table({ caption: `${operation}: fields without effect`, columns: WARNING_COLUMNS, rows })
 }
 
@@ -288,12 +276,27 @@ function rule(name: string, basis: string): Html {
 }
 
 /** As many as a person looks up; the JSON report has more. */
-const SHOWN_REQUESTS = 3
+const SHOWN = { requests: 2, tests: 3 }
 
-function requestIds(requests: readonly string[]): HtmlValue {
-  const shown = requests.slice(0, SHOWN_REQUESTS).map((id) => html`${inCode(id)} `)
-  const more = requests.length - shown.length
-  return more > 0 ? html`${shown}<small>and others</small>` : shown
+/** What leads back from a finding to its tests and requests. */
+function originCell({ count, examples, tests, test_count: testCount }: FindingOrigin): HtmlValue {
+  const named = tests.slice(0, SHOWN.tests).map((test) => html`<li>${testText(test)}</li>`)
+  const shown = examples
+    .slice(0, SHOWN.requests)
+    .map(
+      ({ id, method, path, at, excerpt }) =>
+        html`<li>
+          <code class="short">${id}</code> <small class="short">${at}</small><br /><code>${method} ${path}</code
+          >${excerpt !== '' && html`<br /><code>${excerpt}</code>`}
+        </li>`,
+    )
+  const more = [
+    ...(testCount > named.length ? [plural(testCount - named.length, 'more test')] : []),
+    ...(count > shown.length ? [plural(count - shown.length, 'more request')] : []),
+  ]
+  return html`<ul class="origin">
+    ${named}${shown}${more.length > 0 && html`<li><small>and ${more.join(', ')}</small></li>`}
+  </ul>`
 }
 
 type OperationCoverage = Coverage['operations'][number]
@@ -301,7 +304,8 @@ type ErrorCodeCoverage = OperationCoverage['statuses'][number]['error_codes'][nu
 
 const REACHES: readonly Reach[] = ['driven', 'injected_only', 'never']
 
-function summarySection(summary: Coverage['summary'], shortfalls: readonly Shortfall[] = []): Html {
+/** The coverage at a glance: each kind with its counts, and each operation with its statuses. */
+function coverageSection(coverage: Coverage, shortfalls: readonly Shortfall[] = []): Html {
   const columns: Column[] = [
     { label: 'Kind' },
     { label: 'Driven', kind: 'number' },
@@ -310,7 +314,7 @@ function summarySection(summary: Coverage['summary'], shortfalls: readonly Short
     { label: 'Total', kind: 'number' },
     { label: 'Share' },
   ]
-  const rows = Object.entries(summary).map(([kind, tally]) => {
+  const rows = Object.entries(coverage.summary).map(([kind, tally]) => {
     const { driven, injected_only: injected, never, total } = tally
     return [sentenceCase(kind.replaceAll('_', ' ')), driven, injected, never, total, bar(tally)]
   })
@@ -321,43 +325,59 @@ function summarySection(summary: Coverage['summary'], shortfalls: readonly Short
       about the client and is counted separately.
     </p>
     ${shortfalls.map(({ sentence }) => html`<p><strong>${sentence}.</strong></p>`)}
-    ${table({ caption: 'Coverage of each kind', columns, rows })}
+    ${table({ caption: 'Coverage of each kind', columns, rows })} ${matrix(coverage.operations)}
   </section>`
 }
 
-function operationsSection(operations: readonly OperationCoverage[]): Html {
+/** Each operation with each status that it may answer: how often it did. */
+function matrix(operations: readonly OperationCoverage[]): Html {
+  const declared = [...new Set(operations.flatMap(({ statuses }) => statuses.map(({ status }) => status)))].sort()
   const columns: Column[] = [
     { label: 'Operation' },
-    { label: 'Success' },
-    { label: 'Statuses' },
-    { label: 'Error codes' },
-    { label: 'Request fields' },
-    { label: 'Response fields' },
+    ...declared.map((status) => ({ label: String(status), kind: 'status' }) as const),
   ]
-  const rows = operations.map(({ operation, reach, statuses, request_fields: sent, response_fields: answered }) => [
-    html`<a href="#operation-${operation}">${inCode(operation)}</a>`,
-    reachMark(reach),
-    share(tallyOf(statuses)),
-    share(tallyOf(statuses.flatMap((status) => status.error_codes))),
-    share(tallyOf(sent)),
-    share(tallyOf(answered)),
+  const rows = operations.map(({ operation, statuses }) => [
+    html`<a href="#operation-${operation}"><code>${operation}</code></a>`,
+    ...declared.map((status) => cell(statuses.find((each) => each.status === status))),
   ])
-  return html`<section id="operations" aria-labelledby="operations-title">
-    <h2 id="operations-title">Operations</h2>
-    ${table({ caption: 'Coverage of each operation', columns, rows })} ${operations.map(details)}
+  return html`<div class="matrix">
+    ${table({ caption: 'Answers of each operation by status; an empty cell is a status that it does not have', columns, rows })}
+    <p class="quiet">
+      ${reachMark('driven')} with the number of answers, ${reachMark('injected_only')}, ${reachMark('never')}
+    </p>
+  </div>`
+}
+
+function cell(status: OperationCoverage['statuses'][number] | undefined): Html | null {
+  if (!status) return null
+  const { reach, answers, injected } = status
+  const counts = { driven: answers, injected_only: injected, never: '' }
+  return html`<span class="reach ${reach}" title="${REACH_NAMES[reach]}">${counts[reach]}</span>`
+}
+
+/** Everything that was exercised and what never was, folded. */
+function detailsSection({ operations, lifecycle_moves: moves, scenarios }: Coverage): Html {
+  return html`<section id="details" aria-labelledby="details-title">
+    <h2 id="details-title">Details</h2>
+    ${operations.map(details)} ${folded('Lifecycle transitions of accounts', movesTable(moves))}
+    ${folded('Bundled scenarios', scenariosTable(scenarios))}
   </section>`
 }
 
-function movesSection(moves: Coverage['lifecycle_moves']): Html {
+function folded(summary: HtmlValue, inside: HtmlValue, id?: string): Html {
+  return html`<details ${id !== undefined && html`id="${id}"`}>
+    <summary>${summary}</summary>
+    ${inside}
+  </details>`
+}
+
+function movesTable(moves: Coverage['lifecycle_moves']): Html {
   const columns: Column[] = [{ label: 'Event' }, { label: 'From' }, { label: 'To' }, { label: 'Reach' }]
   const rows = moves.map(({ from, event, to, reach }) => [inCode(event), inCode(from), inCode(to), reachMark(reach)])
-  return html`<section id="moves" aria-labelledby="moves-title">
-    <h2 id="moves-title">Lifecycle transitions of accounts</h2>
-    ${table({ caption: 'Transitions of accounts between statuses', columns, rows })}
-  </section>`
+  return table({ caption: 'Transitions of accounts between statuses', columns, rows })
 }
 
-function scenariosSection(scenarios: Coverage['scenarios']): Html {
+function scenariosTable(scenarios: Coverage['scenarios']): Html {
   const columns: Column[] = [
     { label: 'Scenario' },
     { label: 'Reach' },
@@ -370,10 +390,7 @@ function scenariosSection(scenarios: Coverage['scenarios']): Html {
     started,
     started === 0 ? null : `${fired} of ${rules}`,
   ])
-  return html`<section id="scenarios" aria-labelledby="scenarios-title">
-    <h2 id="scenarios-title">Bundled scenarios</h2>
-    ${table({ caption: 'A scenario is driven once all of its rules that must fire have fired', columns, rows })}
-  </section>`
+  return table({ caption: 'A scenario is driven once all of its rules that must fire have fired', columns, rows })
 }
 
 /** `5 of 7`, and how many more were only injected. */
@@ -393,9 +410,11 @@ function details({ operation, statuses, request_fields: sent, response_fields: a
   const rows = statuses.map(({ status, reach, answers, injected, error_codes: codes }) => {
     return [status, reachMark(reach), answers, injected, listed(codes.map(errorCode))]
   })
-  return html`<h3 id="operation-${operation}">${inCode(operation)}</h3>
-    ${table({ caption: `${operation}: statuses and their error codes`, columns, rows })}
-    ${fieldsTable(operation, sent.map(requestField), answered.map(responseField))}`
+  const { driven } = tallyOf(statuses)
+  const summary = html`<code>${operation}</code> <small>${driven} of ${statuses.length} statuses</small>`
+  const tables = html`${table({ caption: `${operation}: statuses and their error codes`, columns, rows })}
+  ${fieldsTable(operation, sent.map(requestField), answered.map(responseField))}`
+  return folded(summary, tables, `operation-${operation}`)
 }
 
 function errorCode({ error_code: code, reach, answers, injected }: ErrorCodeCoverage): ShownField {
@@ -453,7 +472,7 @@ function sentenceCase(text: string): string {
 
 interface Column {
   readonly label: string
-  readonly kind?: 'number' | 'wide'
+  readonly kind?: 'number' | 'wide' | 'status'
 }
 
 interface Table {

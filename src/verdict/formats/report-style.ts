@@ -110,6 +110,28 @@ export const REPORT_STYLE = css`
   .number {
     text-align: right;
   }
+  .origin {
+    margin: 0;
+    padding: 0;
+    list-style: none;
+  }
+  .origin .short {
+    overflow-wrap: normal;
+  }
+  .matrix th,
+  .matrix td {
+    min-width: 0;
+    padding: 0.1rem 0.75rem 0.1rem 0;
+    white-space: nowrap;
+  }
+  summary {
+    padding: 0.2rem 0;
+    cursor: pointer;
+  }
+  details[open] > summary {
+    margin-bottom: 0.5rem;
+    font-weight: 600;
+  }
   tbody th {
     min-width: 8rem;
   }
@@ -201,6 +223,14 @@ export const REPORT_STYLE = css`
     td:empty {
       display: none;
     }
+    .matrix tr {
+      display: flex;
+      flex-wrap: wrap;
+      gap: 0 0.9rem;
+    }
+    .matrix tbody th {
+      flex: 1 0 100%;
+    }
     td::before {
       content: attr(data-label) ': ';
       color: var(--quiet);
@@ -281,6 +311,10 @@ export const PRINT_STYLE = css`
     }
     a {
       text-decoration: none;
+    }
+    details::details-content {
+      content-visibility: visible;
+      block-size: auto;
     }
   }
 `

@@ -194,7 +194,7 @@ const RULES = {
   },
   unread: {
     level: 'warning',
-    short: 'A field was sent under an unknown name',
+    short: 'A field was sent that nothing reads',
     help: `Check the name for a typo, or remove the field. ${EXPLAIN}`,
   },
   output_only: {
