@@ -1,4 +1,5 @@
 import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
+import { isTextAsName, type Secrecy, secrecyOf } from '../domain/secret.ts'
 import { plural, quote, shorten } from '../domain/text.ts'
 import type { ValidatorError } from './generated/validators.js'
 
@@ -6,7 +7,6 @@ import type { ValidatorError } from './generated/validators.js'
 export const MAX_VIOLATIONS = 20
 
 const SHOWN_TEXT = 40
-const SECRET = /^(access_token|refresh_token|access_key_id|details)$|secret|password|session_token/i
 
 /** Keys and indexes from the root of a body to a value in it. */
 export type FieldPath = readonly (string | number)[]
@@ -56,8 +56,15 @@ export function foundValue(value: unknown, path: FieldPath): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${plural(value.length, 'item')}`
   const type = typeof value
   if (type === 'object') return 'an object'
-  if (path.some((part) => typeof part === 'string' && SECRET.test(part))) return `a ${type}`
+  if (isSecretAt(path)) return `a ${type}`
   return typeof value === 'string' ? quote(value, SHOWN_TEXT) : JSON.stringify(value)
+}
+
+/** Whether the value at a path, which is no object, is a secret. */
+function isSecretAt(path: FieldPath): boolean {
+  const names = path.filter((part): part is string => typeof part === 'string' && !/^\d*$/.test(part))
+  const secrecy = names.reduce<Secrecy>((around, name, at) => secrecyOf(name, at < names.length - 1, around), 'open')
+  return secrecy === 'secret'
 }
 
 /** The size that a limit is about, where the value does not show it. */
@@ -169,6 +176,8 @@ export function fieldName(path: FieldPath): string {
   let name = ''
   for (const part of path) {
     if (typeof part === 'number') name += `[${part}]`
+    // It may hold a secret.
+    else if (isTextAsName(part)) name += '["…"]'
     else if (!IDENTIFIER.test(part) || part.length > LONGEST_KEY)
       name += `[${JSON.stringify(shorten(part, LONGEST_KEY))}]`
     else name += name === '' ? part : `.${part}`

@@ -11,3 +11,61 @@ export const ADMIN_TOKEN_RULE = 'visible ASCII characters, without blanks at its
 export function isAdminToken(text: string): boolean {
   return /^[!-~](?:[ -~]*[!-~])?$/.test(text)
 }
+
+const SECRET_PARTS = [
+  'secret',
+  'password',
+  'passphrase',
+  'privatekey',
+  'apikey',
+  'accesskey',
+  'assertion',
+  'credential',
+]
+const SECRET_ENDS = ['token', 'tokens', 'signature', 'authorization', 'cookie', 'cookies']
+const PAGE_TOKENS: ReadonlySet<string> = new Set(['pagetoken', 'nextpagetoken', 'prevpagetoken'])
+
+/** Whether a field, parameter or header of this name is a secret. Those that only identify or describe a secret are not. */
+export function isSecretName(name: string): boolean {
+  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  if (PAGE_TOKENS.has(plain)) return false
+  return SECRET_PARTS.some((part) => plain.includes(part)) || SECRET_ENDS.some((end) => plain.endsWith(end))
+}
+
+/** How a value of an object or a part of it is to be shown: as it is, only where its name is known, or not at all. */
+export type Secrecy = 'open' | 'credentials' | 'secret'
+
+/** Objects of credentials, of which only some fields can be shown (2.2). */
+const CREDENTIALS: ReadonlySet<string> = new Set([
+  'authorization_details',
+  'oauth_token',
+  'workspace_dwd',
+  'trusted_idp',
+])
+const SHOWN_OF_CREDENTIALS: ReadonlySet<string> = new Set([
+  'scopes',
+  'domain',
+  'subject',
+  'token_expires_at',
+  'db_user',
+  'expiry',
+  'authorization_type',
+])
+/** Objects whose every field is a secret, whatever a connector calls it: `static_auth.details` (2.2). */
+const SECRET_OBJECTS: ReadonlySet<string> = new Set(['details', 'static_auth', 'credentials'])
+/** Objects in whose place clients send a secret itself. */
+const HOLDERS: ReadonlySet<string> = new Set([...CREDENTIALS, ...SECRET_OBJECTS, 'connected_account', 'api_config'])
+
+/** The secrecy of a member, by its name in the document (G48), by what it is, and by that of the object around it. */
+export function secrecyOf(name: string, isObject: boolean, around: Secrecy): Secrecy {
+  if (around === 'secret') return 'secret'
+  if (HOLDERS.has(name) && !isObject) return 'secret'
+  if (CREDENTIALS.has(name)) return 'credentials'
+  if (SECRET_OBJECTS.has(name) || isSecretName(name)) return 'secret'
+  return around === 'credentials' && !SHOWN_OF_CREDENTIALS.has(name) ? 'secret' : 'open'
+}
+
+/** Whether the name of a field is text of another form, which clients send under the media type of a form. */
+export function isTextAsName(name: string): boolean {
+  return /[\r\n"{<]|:\s/.test(name)
+}

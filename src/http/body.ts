@@ -115,7 +115,8 @@ function parse(text: string): unknown {
     throw malformed(
       ruleAndFound('must be valid JSON', 'other text'),
       'json',
-      error instanceof Error ? error.message.slice(0, 150) : '',
+      // Some messages quote the text, which may hold a secret.
+      error instanceof Error ? error.message.replace(/, (?:\.{3})?"[^]*$/, '').slice(0, 150) : '',
     )
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isSecretName, isTextAsName, type Secrecy, secrecyOf } from '../domain/secret.ts'
 
 /** A secret as the journal shows it: two can be compared, and none can be used. */
 export function masked(secret: string): string {
@@ -7,43 +8,20 @@ export function masked(secret: string): string {
   return `***${createHash('sha256').update(secret).digest('hex').slice(0, 4)}`
 }
 
-const SECRET_PARTS = [
-  'secret',
-  'password',
-  'passphrase',
-  'privatekey',
-  'apikey',
-  'accesskey',
-  'assertion',
-  'credential',
-]
-const SECRET_ENDS = ['token', 'tokens', 'signature']
-const PAGE_TOKENS: ReadonlySet<string> = new Set(['pagetoken', 'nextpagetoken', 'prevpagetoken'])
-
-/** Whether a field of this name is a secret. Fields that only identify or describe a secret are not. */
-export function isSecretName(name: string): boolean {
-  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
-  if (PAGE_TOKENS.has(plain)) return false
-  return SECRET_PARTS.some((part) => plain.includes(part)) || SECRET_ENDS.some((end) => plain.endsWith(end))
-}
-
 /** In addresses and forms `code` is the authorization code; in JSON it means other things. */
 function isSecretParameter(name: string): boolean {
   return isSecretName(name) || name === 'code'
 }
 
-/** Objects whose every field is a secret, whatever a connector calls it: `static_auth.details` (2.2). */
-const SECRET_OBJECTS: ReadonlySet<string> = new Set(['details', 'static_auth', 'credentials'])
-
 /** Maps the name of a field on the wire to its name in the document (G48). */
 export type DocumentName = (name: string) => string
 const ITSELF: DocumentName = (name) => name
 
-/** A JSON value with its secrets masked; all of it when `inside` a secret. */
-export function maskJson(value: JsonValue, inside = false, documentName = ITSELF): JsonValue {
-  if (Array.isArray(value)) return value.map((item) => maskJson(item, inside, documentName))
-  if (isJsonObject(value)) return maskObject(value, inside, documentName)
-  if (!inside || value === null || typeof value === 'boolean') return value
+/** A JSON value with its secrets masked; all of it when it is `secret` itself. */
+export function maskJson(value: JsonValue, secrecy: Secrecy = 'open', documentName = ITSELF): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => maskJson(item, secrecy, documentName))
+  if (isJsonObject(value)) return maskObject(value, secrecy, documentName)
+  if (secrecy !== 'secret' || value === null || typeof value === 'boolean') return value
   return masked(String(value))
 }
 
@@ -53,36 +31,73 @@ export function maskAt(path: readonly string[], value: JsonValue): JsonValue {
   return path.reduce<JsonValue>((at, name) => (isJsonObject(at) ? (own(at, name) ?? null) : at), maskJson(document))
 }
 
-function maskObject(
-  value: { readonly [key: string]: JsonValue },
-  inside: boolean,
-  documentName: DocumentName,
-): JsonValue {
+/** Fields of answers that are sentences. */
+const SENTENCES: ReadonlySet<string> = new Set(['message', 'error_description', 'tool_error_message'])
+
+function maskObject(value: JsonObject, around: Secrecy, documentName: DocumentName): JsonValue {
+  // A header or a parameter as an object of its own: `{"name": "Authorization", "value": "…"}`.
+  const named = [own(value, 'name'), own(value, 'key')].some((name) => typeof name === 'string' && isSecretName(name))
   const entries = Object.entries(value).map(([key, item]): [string, JsonValue] => {
     const name = documentName(key)
-    if (name === 'message' || name === 'error_description' || name === 'tool_error_message') {
-      return [key, typeof item === 'string' && !inside ? maskText(item) : maskJson(item, inside, documentName)]
+    if (isTextAsName(key)) return [masked(key), maskJson(item, 'secret', documentName)]
+    if (SENTENCES.has(name) && typeof item === 'string' && around === 'open') return [key, maskText(item)]
+    // The `details` of an error are a list of objects.
+    if (name === 'details' && around === 'open' && Array.isArray(item)) {
+      return [key, item.map((each) => maskJson(each, isJsonObject(each) ? 'open' : 'secret', documentName))]
     }
-    const opaque = (SECRET_OBJECTS.has(name) || SECRET_OBJECTS.has(key)) && isJsonObject(item)
-    const secret = (isSecretName(name) || isSecretName(key)) && !isJsonObject(item)
-    return [key, maskJson(item, inside || opaque || secret, documentName)]
+    const byName = secrecyOf(isSecretName(key) ? key : name, isJsonObject(item), around)
+    return [key, maskJson(item, named && key === 'value' ? 'secret' : byName, documentName)]
   })
   return Object.fromEntries(entries)
 }
 
-/** `name: value` and `name=value` in free text, with or without quotes of either kind. */
-const PAIRS = /((["'`]?)([\w.-]{1,60})\2\s*[:=]\s*)("(?:[^"\\]|\\.){0,5000}"?|'[^']{0,5000}'?|[^\s"',;&{}[\]]{1,5000})/g
+/** What a name and the sign behind it look like in free text: `name: `, `"name":`, `name=`. */
+const NAMES = /((?:\\*["'`])?([\w.%-]{1,60})(?:\\*["'`])?\s{0,20}[:=]\s{0,20})/g
+/** Behind it: a quoted text, a list or an object of unknown end, or a word. A credential is written in two words. */
+const VALUE = /\\*"(?:[^"\\]|\\.)*"?|'[^']*'?|[[{][^]*|(?:(?:bearer|basic|oauth|token)\s+)?[^\s"',;&{}[\]]+/iy
 const SCHEMES = /\b(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
+/** Elements of XML, and parts of multipart forms. */
+const MARKUP = [
+  /(<([\w:.-]{1,60})(?:\s[^<>]{0,200})?>)([^<]+)/g,
+  /(\bname="([^"]{1,60})"[^]{0,300}?\r?\n\r?\n)([^]*?)(?=\r?\n--|$)/g,
+] as const
 
 /** Text of unknown form, with everything masked that looks like a secret. */
 export function maskText(text: string): string {
-  return text
-    .replaceAll(PAIRS, (pair: string, ...groups: string[]) => maskPair(pair, groups))
-    .replaceAll(SCHEMES, (_match, scheme: string, space: string, value: string) => `${scheme}${space}${masked(value)}`)
+  const byMarkup = MARKUP.reduce(
+    (shown, pattern) =>
+      shown.replaceAll(pattern, (all: string, head: string, name: string, value: string) =>
+        isSecretParameter(name) ? `${head}${masked(value)}` : all,
+      ),
+    text,
+  )
+  return maskPairs(byMarkup).replaceAll(
+    SCHEMES,
+    (_match, scheme: string, space: string, value: string) => `${scheme}${space}${masked(value)}`,
+  )
 }
 
-function maskPair(pair: string, [head = '', _quote, name = '', value = '']: readonly string[]): string {
-  return isSecretParameter(name) ? `${head}${masked(value.replaceAll(/^["']|["']$/g, ''))}` : pair
+function maskPairs(text: string): string {
+  let [shown, from] = ['', 0]
+  for (const { 0: head, 2: name = '', index } of text.matchAll(NAMES)) {
+    if (index < from || !isSecretParameter(decoded(name))) continue
+    const start = index + head.length
+    VALUE.lastIndex = start
+    const value = VALUE.exec(text)?.[0] ?? ''
+    if (value === '' || value.startsWith('***')) continue
+    shown += `${text.slice(from, start)}${masked(value.replaceAll(/^["']|["']$/g, ''))}`
+    from = start + value.length
+  }
+  return shown + text.slice(from)
+}
+
+/** A name of a form or a query as it is meant. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '))
+  } catch {
+    return name
+  }
 }
 
 /** Parameters of a query or a form; repeated ones as a list. `everything`: each value is a credential. */
@@ -94,7 +109,8 @@ export function maskParameters(
   const entries = names.map((name): [string, string | string[]] => {
     const secret = everything || isSecretParameter(name)
     const values = parameters.getAll(name).map((value) => (secret ? masked(value) : value))
-    return [name, values.length === 1 ? (values[0] ?? '') : values]
+    // Text of another form becomes the name of a parameter.
+    return [maskText(name), values.length === 1 ? (values[0] ?? '') : values]
   })
   return Object.fromEntries(entries)
 }
@@ -106,7 +122,7 @@ export function maskUrl(url: string): string {
   const [query = '', ...fragment] = url.slice(at + 1).split('#')
   const pairs = query.split('&').map((pair) => {
     const [name = '', ...value] = pair.split('=')
-    return isSecretParameter(name) && value.length > 0 ? `${name}=${masked(value.join('='))}` : pair
+    return isSecretParameter(decoded(name)) && value.length > 0 ? `${name}=${masked(value.join('='))}` : pair
   })
   return [`${url.slice(0, at)}?${pairs.join('&')}`, ...fragment].join('#')
 }

@@ -4,7 +4,7 @@ import { extentOf, isJsonObject, type JsonObject, type JsonValue, own } from '..
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import type { ScenarioFault } from '../domain/scenario.ts'
 import { type AccountState, type JournalEntry, type JournalMessage, KEPT, type RecordedEntry } from './entry.ts'
-import { type DocumentName, maskHeader, maskJson, maskParameters, maskText } from './masking.ts'
+import { type DocumentName, masked, maskHeader, maskJson, maskParameters, maskText } from './masking.ts'
 
 /** An entry as people and programs read it: formatted, parsed, and with its secrets masked. */
 export function viewOf(entry: RecordedEntry): JournalEntry {
@@ -195,11 +195,13 @@ export function shownBody(
   documentName?: DocumentName,
 ): JsonValue {
   if (text === '') return null
-  if (mediaType.includes('x-www-form-urlencoded')) {
+  // A form begins with a name; clients send other text under its media type.
+  if (mediaType.includes('x-www-form-urlencoded') && /^[\w.~%+*[\]-]*(?:[=&]|$)/.test(text)) {
     return maskParameters(new URLSearchParams(text), everySecret) as JsonValue
   }
   const json = parsedBody(text)
-  return json === undefined ? maskText(text) : maskJson(json, false, documentName)
+  if (json !== undefined) return maskJson(json, everySecret ? 'secret' : 'open', documentName)
+  return everySecret ? masked(text) : maskText(text)
 }
 
 /** Masking recurses, and a deeper value would overflow the stack. No operation accepts one, so it is shown as text. */

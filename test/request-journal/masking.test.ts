@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parsedBody, shownBody } from '../../src/request-journal/view.ts'
 import { KEPT } from '../../src/request-journal/entry.ts'
-import { isSecretName, masked, maskHeader, maskJson, maskText, maskUrl } from '../../src/request-journal/masking.ts'
+import { isSecretName } from '../../src/domain/secret.ts'
+import { masked, maskHeader, maskJson, maskText, maskUrl } from '../../src/request-journal/masking.ts'
 
 describe('names of secrets', () => {
   it.each([
