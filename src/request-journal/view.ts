@@ -77,7 +77,7 @@ type Mark = TimelineEntry['marks'][number]
 
 /** What is remarkable about an entry. */
 const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } = {
-  violation: ({ violations }) => violations.length > 0,
+  violation: ({ violations, errorCode }) => violations.length > 0 || errorCode === 'INVALID_TOOL_INPUT',
   warning: ({ warnings, trace }) => warnings.length > 0 || trace.warnings.length > 0,
   injected: ({ trace }) => trace.injected,
   rule: ({ trace }) => trace.rules.length > 0,

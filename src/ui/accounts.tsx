@@ -86,7 +86,9 @@ export function AccountsView() {
               <thead>
                 <tr>
                   <th scope="col">Account</th>
-                  <th scope="col">Connector</th>
+                  <th scope="col" class="wide-only">
+                    Connector
+                  </th>
                   <th scope="col">Status</th>
                   <th scope="col">Token expires</th>
                   <th scope="col" class="wide-only">
@@ -126,8 +128,9 @@ function AccountRow({
         <a href={linkTo('accounts', id, parameters)} data-row={row} aria-current={isOpen ? 'true' : undefined}>
           {identifier}
         </a>
+        <span class="quiet narrow-only">at {connector}</span>
       </th>
-      <td>{connector}</td>
+      <td class="wide-only">{connector}</td>
       <td>
         <Tag tone={TONES[status]}>{status}</Tag>
       </td>

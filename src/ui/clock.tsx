@@ -75,25 +75,21 @@ function RealTime() {
 function SetClock({ busy, change }: { readonly busy: boolean; readonly change: (body: object) => void }) {
   const id = useId()
   const [text, setText] = useState('')
-  const { value: now } = clockNow
   return (
     <form
       class="buttons"
       onSubmit={(event) => {
         event.preventDefault()
-        change({ now: /[zZ]$|[+-]\d\d:?\d\d$/.test(text) ? text : `${text.replace(' ', 'T')}Z` })
+        change({ now: new Date(`${text}Z`).toISOString() })
       }}
     >
       <span class="choice">
         <label for={id}>Set to (UTC)</label>
         <input
           id={id}
-          class="mono"
+          type="datetime-local"
+          step={1}
           value={text}
-          placeholder={now === undefined ? '' : momentOf(now)}
-          onFocus={() => {
-            if (text === '' && now !== undefined) setText(momentOf(now))
-          }}
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </span>
@@ -137,7 +133,7 @@ function DueList({
               type="button"
               class="small"
               disabled={busy}
-              aria-label={`Jump to ${momentOf(item.at)}, when ${item.subject}: ${item.effect}`}
+              aria-label={`Jump there: ${item.subject}, ${item.effect}`}
               onClick={() => jump(item.at)}
             >
               Jump there

@@ -87,6 +87,7 @@ function EnvironmentFindings({ findings }: { readonly findings: Findings }) {
   if (count + warnings.length === 0 && environment.value === ALL) return null
   return (
     <Section
+      level={2}
       title={label ?? name}
       note={count === 0 ? <Tag tone="success">kept</Tag> : <Tag tone="error">{plural(count, 'finding')}</Tag>}
     >
@@ -195,7 +196,7 @@ function RequestLinks({ ids, in: name }: { readonly ids: readonly string[]; read
   return (
     <span class="request-links">
       {ids.slice(0, 3).map((id, index) => (
-        <a key={id} href={linkTo('timeline', id, { in: name })} aria-label={`Request ${id}`}>
+        <a key={id} href={linkTo('timeline', id, { in: name })} aria-label={`${index + 1}: request ${id}`}>
           {index + 1}
         </a>
       ))}
@@ -217,6 +218,7 @@ function CoverageMatrix({ coverage }: { readonly coverage: Coverage }) {
   const { operations, statuses: counts } = coverage.summary
   return (
     <Section
+      level={2}
       title="Coverage"
       note={`${operations.driven} of ${operations.total} operations, ${counts.driven} of ${counts.total} answers`}
     >

@@ -22,7 +22,7 @@ export function DataView() {
 function Connectors() {
   const { value, error, reload } = useApi<Schemas['Connectors']>('/connectors')
   return (
-    <Section title="Connectors" note={value ? plural(value.connectors.length, 'connector') : undefined}>
+    <Section level={2} title="Connectors" note={value ? plural(value.connectors.length, 'connector') : undefined}>
       <Problem error={error} />
       {value?.connectors.length === 0 && (
         <Empty title="No connector.">
@@ -137,7 +137,7 @@ function Snapshots() {
       reload()
     })
   return (
-    <Section title="Snapshots" note={value ? plural(value.snapshots.length, 'snapshot') : undefined}>
+    <Section level={2} title="Snapshots" note={value ? plural(value.snapshots.length, 'snapshot') : undefined}>
       <form
         class="buttons"
         onSubmit={(event) => {
@@ -313,7 +313,7 @@ function WholeState() {
       setSaid('The environment is what its seed makes it.')
     })
   return (
-    <Section title="Whole state">
+    <Section level={2} title="Whole state">
       <p class="quiet">
         The download has every row, secrets included. An upload replaces them all; a bad file changes nothing.
       </p>

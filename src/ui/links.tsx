@@ -3,18 +3,37 @@ import { call, type Schemas } from './api.ts'
 import { distanceOf } from './format.ts'
 import { clockNow } from './live.ts'
 import { CopyButton, Empty, Problem, Tag } from './parts.tsx'
-import { adjust, place } from './place.ts'
+import { adjust, linkTo, place } from './place.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
 type Link = Schemas['Link']
 type Connector = Schemas['Connectors']['connectors'][number]
 
+/** A link that was decided here: it is open no more, or still is. */
+interface Decided {
+  readonly link: Link
+  readonly decision: 'approve' | 'deny'
+  readonly redirect: string
+}
+
 export function LinksView() {
   const { value, error, reload } = useApi<Schemas['Links']>('/links')
   const connectors = useApi<Schemas['Connectors']>('/connectors').value?.connectors ?? []
+  const [decided, setDecided] = useState<Decided | undefined>(undefined)
+  const done = (next: Decided): void => {
+    setDecided(next)
+    reload()
+  }
   return (
     <div class="page">
       <NewLink connectors={connectors} created={reload} />
+      {decided && (
+        <p class="card" role="status">
+          {decided.decision === 'approve' ? 'Approved' : 'Denied'}: <strong>{decided.link.identifier}</strong> at{' '}
+          {decided.link.connector}. The browser would go to <code>{decided.redirect}</code>.{' '}
+          <a href={linkTo('accounts', '', { q: decided.link.identifier })}>Show the account</a>
+        </p>
+      )}
       <h2>Open links</h2>
       <Problem error={error} />
       {value && value.links.length === 0 && (
@@ -28,7 +47,7 @@ export function LinksView() {
             key={link.id}
             link={link}
             people={connectors.find(({ connector }) => connector === link.connector)?.people ?? []}
-            done={reload}
+            done={done}
           />
         ))}
       </ul>
@@ -118,20 +137,18 @@ function LinkCard({
 }: {
   readonly link: Link
   readonly people: readonly string[]
-  readonly done: () => void
+  readonly done: (decided: Decided) => void
 }) {
   const id = useId()
   const { busy, error, run } = useAction()
   const [as, setAs] = useState('')
-  const [redirect, setRedirect] = useState('')
   const { value: now } = clockNow
   const complete = (decision: 'approve' | 'deny'): void =>
     run(async () => {
       const body = { decision, ...(decision === 'approve' && as !== '' ? { as } : {}) }
       const path = `/links/${encodeURIComponent(link.id)}/complete`
       const answer = await call<Schemas['Redirect']>('POST', path, { query: inEnvironment(), body })
-      setRedirect(answer.redirect_url)
-      done()
+      done({ link, decision, redirect: answer.redirect_url })
     })
   return (
     <li class="card">
@@ -167,11 +184,6 @@ function LinkCard({
         </a>
         <CopyButton text={() => link.link} label="Copy link" />
       </div>
-      {redirect !== '' && (
-        <p role="status">
-          The browser would go to <code>{redirect}</code>.
-        </p>
-      )}
       <Problem error={error} />
     </li>
   )

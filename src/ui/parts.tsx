@@ -60,26 +60,32 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: () => stri
   )
 }
 
-/** A part of a view that can be folded. */
+/** A part of a view that can be folded. The note beside its title can have buttons, so it is no part of the summary. */
 export function Section({
   title,
   children,
   open = true,
   note,
+  level = 3,
 }: {
   readonly title: string
   readonly children: ComponentChildren
   readonly open?: boolean
   readonly note?: ComponentChildren
+  /** Of its heading: 2 where the section stands in a page, 3 in what is open beside a list. */
+  readonly level?: 2 | 3
 }) {
+  const Heading = `h${level}` as const
   return (
-    <details class="section" open={open}>
-      <summary>
-        <h3>{title}</h3>
-        {note !== undefined && <span class="quiet">{note}</span>}
-      </summary>
-      <div class="section-body">{children}</div>
-    </details>
+    <div class="section">
+      <details open={open}>
+        <summary>
+          <Heading>{title}</Heading>
+        </summary>
+        <div class="section-body">{children}</div>
+      </details>
+      {note !== undefined && <div class="section-note quiet">{note}</div>}
+    </div>
   )
 }
 

@@ -132,7 +132,9 @@ function Rules({ rules }: { readonly rules: Scenario['rules'] }) {
       <thead>
         <tr>
           <th scope="col">Rule</th>
-          <th scope="col">At</th>
+          <th scope="col" class="wide-only">
+            At
+          </th>
           <th scope="col">What it does</th>
           <th scope="col" class="right">
             Matched
@@ -146,7 +148,7 @@ function Rules({ rules }: { readonly rules: Scenario['rules'] }) {
         {rules.map(({ name, at, sentence, matched, hits, must_fire }) => (
           <tr key={name}>
             <th scope="row">{name}</th>
-            <td class="quiet">{at.replaceAll('_', ' ')}</td>
+            <td class="quiet wide-only">{at.replaceAll('_', ' ')}</td>
             <td>{sentence}</td>
             <td class="number right">{matched}</td>
             <td class="number right">

@@ -44,6 +44,11 @@ export function Shell() {
   useEffect(() => {
     document.title = `${NAMES[view]} · ${environment.value === ALL ? 'all environments' : environment.value} · toolmock`
   })
+  // In a narrow window the views are a line that can be wider than the window.
+  useEffect(
+    () => document.querySelector('.views [aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' }),
+    [view],
+  )
   const Content = CONTENT[view]
   return (
     <div class="shell">

@@ -100,7 +100,7 @@ function renewalStep({ outcome, reason, shared }: Request['refreshes'][number]):
     to: 'service',
     text: `credentials ${outcome}${by}`,
     tone,
-    ...(reason === '' ? {} : { detail: shorten(reason, 160) }),
+    ...(reason === '' || reason === outcome ? {} : { detail: shorten(reason, 160) }),
   }
 }
 

@@ -113,7 +113,8 @@ function Filters({
   const clear = useAction()
   const paused = timeline.paused.value
   useEffect(() => listen({ '/': () => search.current?.focus(), p: togglePause }), [])
-  const operations = timeline.operations()
+  const version = timeline.version.value
+  const operations = useMemo(() => timeline.operations(), [version])
   const chosen = parameters['operation'] ?? ''
   return (
     <div class="controls" role="search" aria-label="Requests">
@@ -249,13 +250,22 @@ function List({
     // With something open, walking opens.
     if (next.kind === 'entry' && open !== '') show(next.entry)
   }
-  const current = focused >= 0 ? focused : lines.findIndex((each) => each.kind === 'entry' && each.entry.id === open)
+  // What a link has opened can be far down.
+  const opened = lines.findIndex((each) => each.kind === 'entry' && each.entry.id === open)
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element || opened < 0) return
+    const y = opened * line
+    if (y < element.scrollTop || y + line > element.scrollTop + element.clientHeight) element.scrollTop = y - line * 3
+  }, [open, opened < 0])
+  const current = focused >= 0 ? focused : opened
   const press = (): void => {
     const chosen = lines[current]
     if (chosen?.kind === 'entry') show(chosen.entry)
     else if (chosen) fold(chosen.name)
   }
-  useEffect(() =>
+  // Not after the next frame: keys can come before it.
+  useLayoutEffect(() =>
     listen({
       j: () => choose(current + 1),
       k: () => choose(current - 1),

@@ -1,0 +1,344 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterEach, expect, it } from 'vitest'
+import { createToolmock, type Toolmock } from '../../src/index.ts'
+import { describeInBrowser } from './browser.ts'
+import { Session } from './session.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe finds in the page, in words that say where. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  return page.evaluate(`axe.run().then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary)))`)
+}
+
+/** A view that is left ends its requests: that is no complaint. */
+function serious(complaints: readonly string[]): string[] {
+  return complaints.filter((text) => !text.includes('net::ERR_ABORTED'))
+}
+
+/** Whether the page is wider than its window. */
+const isTooWide = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
+
+describeInBrowser('the dashboard', (open) => {
+  let mock: Toolmock
+  afterEach(() => mock.close())
+
+  /** A mock after a session with some of everything, and its dashboard at an address. */
+  const opened = async (hash: string, options: BrowserContextOptions = {}) => {
+    mock = await createToolmock({ clock: '2026-01-31T12:00:00.000Z', freeze: true, idSeed: 7 })
+    const session = await Session.start(mock)
+    const tab = await open({ viewport: { width: 1280, height: 800 }, ...options })
+    await tab.page.goto(`${mock.url}/_mock/ui${hash}`)
+    return { ...tab, session }
+  }
+  const view = (page: Page, name: string) => page.getByRole('navigation').getByRole('link', { name }).click()
+  const detail = (page: Page) => page.locator('.detail')
+
+  it('opens from / with the newest request first', async () => {
+    const { page, session, complaints } = await opened('')
+    await page.goto(mock.url)
+    expect(page.url()).toBe(`${mock.url}/_mock/ui`)
+    const first = page.locator('.line').first()
+    expect(await first.innerText()).toContain(session.newest)
+    expect(await page.locator('.connection').innerText()).toBe('live')
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('shows requests as they come, in the environment that is chosen', async () => {
+    const { page, session, complaints } = await opened('#/timeline')
+    await page.locator('.line').first().waitFor()
+    await session.api('GET', '/connections')
+    await page.locator('.line').first().getByText('list_connections').waitFor()
+    const other = await mock.environment('worker-2')
+    await page.getByLabel('Environment').selectOption('worker-2')
+    await page.getByText('No request yet.').waitFor()
+    await other.seed({ accounts: [{ connector: 'mail', identifier: 'only@example.com' }] })
+    await page.locator('.line').getByText('a seed was added').waitFor()
+    await view(page, 'Accounts')
+    await page.getByRole('link', { name: 'only@example.com' }).waitFor()
+    await page.getByLabel('Environment').selectOption('default')
+    await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('groups the requests of all environments by their tests', async () => {
+    const { page } = await opened('#/timeline?environment=*&by=test')
+    const made = await fetch(`${mock.url}/_mock/environments`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'w', label: 'mail > sends' }),
+    })
+    expect(made.status).toBe(201)
+    await fetch(`${mock.url}/_mock/clock?environment=w`, {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"frozen":true}',
+    })
+    const group = page.locator('.line.group').filter({ hasText: 'mail > sends' })
+    await group.waitFor()
+    const before = await page.locator('.line.entry').count()
+    await page.locator('.line.group').filter({ hasText: 'default' }).click()
+    expect(await page.locator('.line.entry').count()).toBeLessThan(before)
+  })
+
+  it('filters by text, status and mark, pauses and clears', async () => {
+    const { page, session } = await opened('#/timeline')
+    const lines = page.locator('.line.entry')
+    await lines.first().waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('blocked nothing')
+    await page.getByText('No request matches.').waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await page.getByLabel('Mark', { exact: true }).selectOption('violation')
+    await expect.poll(() => lines.count()).toBe(2)
+    await page.getByLabel('Mark', { exact: true }).selectOption('')
+    await page.getByLabel('Status', { exact: true }).selectOption('4')
+    expect((await lines.locator('.status').allInnerTexts()).every((text) => text.startsWith('4'))).toBe(true)
+    await page.getByLabel('Status', { exact: true }).selectOption('')
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await session.api('GET', '/connections')
+    await page.getByRole('button', { name: 'Go on (1 new)' }).click()
+    await lines.first().getByText('list_connections').waitFor()
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByText('No request yet.').waitFor()
+  })
+
+  it('tells why a tool call was refused, and lets the next one fail', async () => {
+    const { page, session, complaints } = await opened('#/timeline')
+    await page.locator('.line').filter({ hasText: 'INVALID_TOOL_INPUT' }).click()
+    const story = detail(page)
+    await story.getByText('tool_input.to is required').first().waitFor()
+    await story.getByRole('button', { name: '429 too many requests' }).click()
+    await story.getByText('The next mail_send_message fails: 429 too many requests.').waitFor()
+    expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(429)
+    expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(200)
+    await story.getByRole('button', { name: 'Stop it' }).click()
+    await story.getByRole('button', { name: 'no answer ever' }).waitFor()
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('draws the renewal between the calls of the third party, and copies the request as curl', async () => {
+    const { page, session } = await opened('#/timeline')
+    await page.goto(`${mock.url}/_mock/ui#/timeline/${session.renewed}`)
+    const steps = detail(page).locator('.step')
+    await steps.first().waitFor()
+    const texts = (await steps.allInnerTexts()).join('\n')
+    expect(texts).toMatch(/oauth\/token[\s\S]*credentials renewed[\s\S]*\/v1\/messages/)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await detail(page).getByRole('button', { name: 'Copy as curl' }).click()
+    await detail(page).getByText('Copied').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
+      `curl -X POST ${mock.url}/api/v1/execute_tool`,
+    )
+  })
+
+  it('walks by keyboard, goes back, and remembers the place', async () => {
+    const { page } = await opened('#/timeline')
+    await page.locator('.line').first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await detail(page).waitFor()
+    await page.keyboard.press('Escape')
+    await detail(page).waitFor({ state: 'detached' })
+    await page.keyboard.press('g')
+    await page.keyboard.press('c')
+    await page.getByRole('heading', { name: 'What falls due next' }).waitFor()
+    await page.goBack()
+    await page.locator('.line').first().waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog').getByText('go to Clock').waitFor()
+    await page.keyboard.press('Escape')
+    await view(page, 'Scenarios')
+    await page.goto('about:blank')
+    await page.goto(`${mock.url}/_mock/ui`)
+    await page.getByRole('link', { name: 'New scenario' }).waitFor()
+  })
+
+  it('applies events to an account, jumps to its expiry and tries a tool', async () => {
+    const { page, session, complaints } = await opened('#/accounts')
+    await page.getByRole('link', { name: 'ada@example.com' }).click()
+    const account = detail(page)
+    await account.getByLabel('to', { exact: true }).fill('grace@example.com')
+    await account.getByLabel('subject', { exact: true }).fill('Hello')
+    await account.getByRole('button', { name: 'Run mail_send_message' }).click()
+    await account.locator('.answer .status').getByText('200').waitFor()
+    await account.getByRole('button', { name: 'revoke refresh token' }).click()
+    await account.getByRole('button', { name: 'Jump there' }).click()
+    await account.getByText('Jump there').waitFor({ state: 'detached' })
+    expect((await mock.clock.now()) > '2026-01-31T12:30').toBe(true)
+    await account.getByRole('button', { name: 'disconnect' }).click()
+    await account.locator('.detail-head').getByText('DISCONNECTED').waitFor()
+    expect(await account.getByRole('button', { name: 'disconnect' }).count()).toBe(1)
+    expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(400)
+    await account.getByRole('link', { name: 'connect by a link' }).click()
+    await page.getByRole('button', { name: 'Create link' }).click()
+    await page.locator('.card').filter({ hasText: 'ada@example.com' }).getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('Approved: ada@example.com').waitFor()
+    await expect.poll(async () => (await session.accounts('ada')).map(({ status }) => status)).toEqual(['ACTIVE'])
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('moves, freezes and sets the clock, and jumps to what falls due', async () => {
+    const { page, complaints } = await opened('#/clock')
+    const time = page.locator('.clock-time')
+    await expect.poll(() => time.innerText()).toBe('12:00:00')
+    await page.getByRole('button', { name: '+1 min' }).click()
+    await expect.poll(() => time.innerText()).toBe('12:01:00')
+    await page.getByRole('button', { name: '+1 h' }).click()
+    await page.getByRole('button', { name: '+1 d' }).click()
+    await expect.poll(() => time.innerText()).toBe('13:01:00')
+    await page.getByLabel('Set to (UTC)').fill('2026-01-31T11:00:00')
+    await page.getByRole('button', { name: 'Set', exact: true }).click()
+    await expect.poll(() => time.innerText()).toBe('11:00:00')
+    await page
+      .getByRole('button', { name: /^Jump there.*access token/ })
+      .first()
+      .click()
+    await expect.poll(() => time.innerText()).toBe('13:00:00')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('button', { name: 'Freeze' }).waitFor()
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('writes a scenario with its problems beside the lines, starts it and stops it', async () => {
+    const { page, complaints } = await opened('#/scenarios')
+    await page.getByRole('link', { name: 'New scenario' }).click()
+    const editor = page.getByLabel('The scenario as YAML')
+    const right = await editor.inputValue()
+    await editor.fill(right.replace('respond', 'respnd'))
+    await page.getByRole('button', { name: 'Line 8' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Save and start' }).isDisabled()).toBe(true)
+    await editor.fill(right)
+    await page.getByText('No problem found.').waitFor()
+    await page.getByRole('button', { name: 'Save and start' }).click()
+    await detail(page).getByRole('heading', { name: 'my-scenario' }).waitFor()
+    await page.getByRole('button', { name: 'Stop my-scenario' }).click()
+    await page.getByRole('button', { name: 'Stop my-scenario' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Start connection-reset' }).click()
+    await page.getByRole('button', { name: 'Stop connection-reset' }).waitFor()
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('shows findings with their requests, and saves reports', async () => {
+    const { page, complaints } = await opened('#/contract')
+    await page.getByText('The contract is broken').waitFor()
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'JUnit' }).click()
+    expect((await saved).suggestedFilename()).toBe('toolmock-junit.xml')
+    await page.getByRole('row').filter({ hasText: 'tool_input.to' }).getByRole('link').click()
+    await detail(page).getByRole('heading', { name: 'mail_send_message' }).waitFor()
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('saves, compares and restores snapshots, and resets', async () => {
+    const { page, session, complaints } = await opened('#/data')
+    await page.getByLabel('Name').fill('before')
+    await page.getByRole('button', { name: 'Save a snapshot' }).click()
+    await page.getByRole('button', { name: 'Restore' }).waitFor()
+    await mock.accounts.expire(session.account)
+    await page.getByRole('button', { name: 'What changed since' }).click()
+    await page.getByRole('cell', { name: '"EXPIRED"' }).waitFor()
+    await page.getByRole('button', { name: 'Restore' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click()
+    await page.getByText('Nothing has changed since before.').waitFor()
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download' }).click()
+    expect((await saved).suggestedFilename()).toBe('toolmock-state-default.json')
+    await page
+      .getByLabel('State file')
+      .setInputFiles({ name: 'bad.json', mimeType: 'text/plain', buffer: Buffer.from('{}') })
+    await page.locator('.problem').waitFor()
+    await page.getByRole('button', { name: 'Reset' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
+    await page.getByText('The environment is what its seed makes it.').waitFor()
+    expect(await session.accounts('ada')).toEqual([])
+    expect(serious(complaints).filter((text) => !text.includes('400'))).toEqual([])
+  })
+
+  it('shows hostile text of a client as text, wherever it comes', async () => {
+    const { page, session, complaints } = await opened('#/timeline')
+    const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
+    await session.api('POST', '/connected_accounts', { connector: 'mail', identifier: hostile })
+    await session.api('GET', `/${encodeURIComponent(hostile)}`)
+    await session.api('POST', '/execute_tool', {
+      connector: 'mail',
+      identifier: hostile,
+      tool_name: hostile,
+      tool_input: { [hostile]: hostile },
+    })
+    await session.api('POST', '/connected_accounts/magic_link', { connector: 'mail', identifier: hostile })
+    await page.locator('.line').filter({ hasText: 'onerror' }).first().click()
+    await detail(page).locator('.step').first().waitFor()
+    for (const name of ['Accounts', 'Links', 'Clock', 'Contract', 'Data']) {
+      await view(page, name)
+      await page.waitForTimeout(0)
+    }
+    await view(page, 'Links')
+    await page.getByText('onerror=alert(1)').first().waitFor()
+    expect(await page.locator('img, main script').count()).toBe(0)
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('asks for the admin token, and keeps it for the session', async () => {
+    mock = await createToolmock({ adminToken: 's3cret' })
+    const { page } = await open()
+    await page.goto(`${mock.url}/_mock/ui`)
+    await page.getByLabel('Admin token', { exact: true }).fill('wrong')
+    await page.getByRole('button', { name: 'Use it' }).click()
+    await page.getByText('This is not the admin token.').waitFor()
+    await page.getByLabel('Admin token', { exact: true }).fill('s3cret')
+    await page.getByRole('button', { name: 'Use it' }).click()
+    await page.getByText('No request yet.').waitFor()
+    await page.reload()
+    await page.getByText('No request yet.').waitFor()
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('s3cret')
+  })
+
+  it('says that the server is gone, and connects to the next one at its address', async () => {
+    const { page } = await opened('#/timeline')
+    await page.locator('.line').first().waitFor()
+    const { port } = new URL(mock.url)
+    await mock.close()
+    await page.getByText('not connected, trying again').waitFor()
+    mock = await createToolmock({ port: Number(port) })
+    await page.getByText('No request yet.').waitFor()
+    expect(await page.locator('.connection').innerText()).toBe('live')
+  })
+
+  const THEMES = ['light', 'dark'] as const
+  const PLACES = [
+    '#/timeline',
+    '#/timeline/REQUEST',
+    '#/accounts',
+    '#/accounts/ACCOUNT',
+    '#/links',
+    '#/clock',
+    '#/scenarios',
+    '#/scenarios/rate-limited',
+    '#/contract',
+    '#/data?connector=mail',
+  ]
+  it.each(THEMES.flatMap((theme) => [390, 1280].map((width) => ({ theme, width }))))(
+    'is accessible and fits in a $theme window of $width pixels',
+    async ({ theme, width }) => {
+      const { page, session, complaints } = await opened('', { colorScheme: theme, viewport: { width, height: 800 } })
+      const found: unknown[] = []
+      for (const place of PLACES) {
+        const hash = place.replace('REQUEST', session.renewed).replace('ACCOUNT', session.account)
+        await page.goto(`${mock.url}/_mock/ui${hash}`)
+        await page.locator('main :is(.line, tr, li, .step, .verdict)').filter({ visible: true }).first().waitFor()
+        if (await isTooWide(page)) found.push([place, 'is too wide'])
+        found.push(...(await violationsOf(page)).map((text) => [place, text]))
+      }
+      expect(found).toEqual([])
+      expect(serious(complaints)).toEqual([])
+    },
+    60_000,
+  )
+})
