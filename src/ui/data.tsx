@@ -1,9 +1,9 @@
 import { useId, useRef, useState } from 'preact/hooks'
-import { plural } from '../domain/text.ts'
+import { plural, shorten } from '../domain/text.ts'
 import { call, open, type Schemas } from './api.ts'
 import { saveAs } from './download.ts'
 import { momentOf } from './format.ts'
-import { Dialog, Empty, Problem, Section, Status, Tag } from './parts.tsx'
+import { Choice, Dialog, Empty, Problem, Section, Status, Tag } from './parts.tsx'
 import { adjust, environment, linkTo, place } from './place.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -13,6 +13,7 @@ export function DataView() {
   return (
     <div class="page">
       <Connectors />
+      <Collections />
       <Snapshots />
       <WholeState />
     </div>
@@ -121,6 +122,119 @@ function ConnectorItem({ connector, changed }: { readonly connector: Connector; 
       </details>
     </li>
   )
+}
+
+/** The items that the responders of connectors create, list, change and delete. */
+function Collections() {
+  const { value, error } = useApi<{ collections: readonly Schemas['Collection'][] }>('/collections')
+  const { collection: chosen = '', account = '' } = place.value.parameters
+  const collections = value?.collections ?? []
+  const current = collections.find((each) => nameOf(each) === chosen) ?? collections[0]
+  const accounts = useApi<Schemas['Accounts']>(current?.per === 'account' ? '/accounts' : null, {
+    query: current?.connector,
+  })
+  const owners = (accounts.value?.accounts ?? []).filter(({ connector }) => connector === current?.connector)
+  const owner = owners.find((each) => each.id === account) ?? owners[0]
+  if (value && collections.length === 0) return null
+  return (
+    <Section level={2} title="Collections" note={value ? plural(collections.length, 'collection') : undefined}>
+      <Problem error={error} />
+      {current && (
+        <div class="buttons">
+          <Choice
+            label="Collection"
+            value={nameOf(current)}
+            options={collections.map((each) => [nameOf(each), nameOf(each)])}
+            onChange={(collection) => adjust({ collection, account: '' })}
+          />
+          {current.per === 'account' && owner && (
+            <Choice
+              label="Account"
+              value={owner.id}
+              options={owners.map((each) => [each.id, each.identifier])}
+              onChange={(next) => adjust({ account: next })}
+            />
+          )}
+        </div>
+      )}
+      {current && current.per === 'account' && accounts.value && !owner ? (
+        <p class="quiet">Each account has items of its own, and this connector has no account yet.</p>
+      ) : (
+        current &&
+        (current.per === 'environment' || owner) && (
+          <Items
+            key={`${nameOf(current)} ${owner?.id ?? ''}`}
+            collection={current}
+            account={current.per === 'account' ? owner?.id : undefined}
+          />
+        )
+      )}
+    </Section>
+  )
+}
+
+function nameOf({ connector, collection }: Schemas['Collection']): string {
+  return `${connector}/${collection}`
+}
+
+/** More columns than this do not fit; the rest of an item is in the last one. */
+const MOST_COLUMNS = 6
+const MOST_ITEMS = 200
+
+function Items({
+  collection,
+  account,
+}: {
+  readonly collection: Schemas['Collection']
+  readonly account: string | undefined
+}) {
+  const path = `/collections/${encodeURIComponent(collection.connector)}/${encodeURIComponent(collection.collection)}`
+  const { value, error } = useApi<Schemas['CollectionItems']>(path, { account })
+  if (error) return <Problem error={error} />
+  if (!value) return null
+  if (value.items.length === 0) return <p class="quiet">It is empty. A tool that creates something fills it.</p>
+  const keys = [...new Set([collection.key, ...value.items.flatMap((item) => Object.keys(item))])].slice(
+    0,
+    MOST_COLUMNS,
+  )
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label={nameOf(collection)}>
+      <table>
+        <caption>
+          {plural(value.items.length, 'item')}
+          {value.items.length > MOST_ITEMS && `, the newest ${MOST_ITEMS} of them`}
+        </caption>
+        <thead>
+          <tr>
+            {keys.map((key) => (
+              <th key={key} scope="col">
+                {key}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {value.items
+            .slice(-MOST_ITEMS)
+            .reverse()
+            .map((item) => (
+              <tr key={String(item[collection.key])}>
+                {keys.map((key) => (
+                  <td key={key} class={key === collection.key ? 'mono' : ''}>
+                    {cellOf(item[key])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return shorten(typeof value === 'string' ? value : JSON.stringify(value), 160)
 }
 
 function Snapshots() {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { call, type Explanation, type Request, type Scenario } from './api.ts'
+import { call, type Explanation, type Request, type Scenario, type Schemas } from './api.ts'
+import { saveAs } from './download.ts'
 import { close, isAnswered } from './entry.ts'
 import { curlOf } from './curl.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
@@ -58,6 +59,7 @@ function Story({
       <Section title="What took place">
         <Sequence steps={storyOf(request)} />
       </Section>
+      {isAnswered(request) && <SaveAsScenario request={request} where={where} />}
       {request.violations.length > 0 && (
         <Section title="Where it broke the contract">
           <Violations violations={request.violations} basis={explanation?.basis ?? null} />
@@ -110,7 +112,10 @@ function Story({
       </Section>
       {isAnswered(request) && (
         <>
-          <Section title="Request" note={<CopyButton label="Copy as curl" text={() => curlOf(request, base)} />}>
+          <Section
+            title="Request"
+            note={request.protocol === 'http' && <CopyButton label="Copy as curl" text={() => curlOf(request, base)} />}
+          >
             <p class="mono address">
               {request.method} {request.path}
             </p>
@@ -191,6 +196,74 @@ function NextTime({ request, where }: { readonly request: Request; readonly wher
       <Problem error={error} />
     </Section>
   )
+}
+
+/** Makes a scenario of what led to the request, so that the same can happen again in a test. */
+function SaveAsScenario({
+  request,
+  where,
+}: {
+  readonly request: Request
+  readonly where: { readonly environment: string }
+}) {
+  const { busy, error, run } = useAction()
+  const [saved, setSaved] = useState<Schemas['Replay'] | undefined>(undefined)
+  const save = (): void =>
+    run(async () => {
+      const path = `/requests/${encodeURIComponent(request.id)}/scenario`
+      const replay = await call<Schemas['Replay']>('POST', path, { query: where })
+      await call('PUT', `/scenarios/${encodeURIComponent(replay.scenario.name)}`, {
+        query: where,
+        body: replay.scenario,
+      })
+      setSaved(replay)
+    })
+  return (
+    <Section title="Let the same happen again">
+      {saved ? (
+        <div role="status">
+          <p>
+            Saved as <a href={linkTo('scenarios', saved.scenario.name, where)}>{saved.scenario.name}</a>. It needs its
+            seed, and a clock that starts at <code>{saved.clock}</code>.
+          </p>
+          {saved.notes.length > 0 && (
+            <ul class="plain">
+              {saved.notes.map((note) => (
+                <li key={note}>{note}</li>
+              ))}
+            </ul>
+          )}
+          <div class="buttons">
+            <button
+              type="button"
+              class="small"
+              onClick={() => saveDocument(saved.scenario, `${saved.scenario.name}.json`)}
+            >
+              Download the scenario
+            </button>
+            <button
+              type="button"
+              class="small"
+              onClick={() => saveDocument(saved.seed, `${saved.scenario.name}-seed.json`)}
+            >
+              Download its seed
+            </button>
+          </div>
+        </div>
+      ) : (
+        <div class="buttons">
+          <button type="button" class="small" disabled={busy} onClick={save}>
+            Save as scenario
+          </button>
+        </div>
+      )}
+      <Problem error={error} />
+    </Section>
+  )
+}
+
+function saveDocument(document: object, name: string): void {
+  saveAs(new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' }), name)
 }
 
 const LANES: readonly Lane[] = ['caller', 'service', 'third party']

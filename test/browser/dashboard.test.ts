@@ -236,6 +236,34 @@ describeInBrowser('the dashboard', (open) => {
     expect(serious(complaints)).toEqual([])
   })
 
+  it('shows the items of a collection as a table', async () => {
+    const { page, session, complaints } = await opened('#/data')
+    const fields = { id: 'n_{{sequence}}', title: '' }
+    const collections = { notes: { per: 'environment', fields, seed: [{ title: 'Alpha' }, { title: 'Beta' }] } }
+    await session.control('PUT', '/connectors/jotter', {
+      connector: 'jotter',
+      authorization_type: 'API_KEY',
+      collections,
+    })
+    await page.getByLabel('Collection', { exact: true }).selectOption('jotter/notes')
+    await page.getByRole('cell', { name: 'Beta' }).waitFor()
+    expect(await page.getByRole('region', { name: 'jotter/notes' }).getByRole('row').count()).toBe(3)
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('saves what led to a request as a scenario', async () => {
+    const { page, session, complaints } = await opened('#/timeline')
+    await page.goto(`${mock.url}/_mock/ui#/timeline/${session.renewed}`)
+    await detail(page).getByRole('button', { name: 'Save as scenario' }).click()
+    const saved = page.waitForEvent('download')
+    await detail(page).getByRole('button', { name: 'Download its seed' }).click()
+    expect((await saved).suggestedFilename()).toMatch(/-seed\.json$/)
+    await detail(page).getByText('Saved as').getByRole('link').click()
+    await page.getByLabel('The scenario as YAML').waitFor()
+    await page.getByText('No problem found.').waitFor()
+    expect(serious(complaints)).toEqual([])
+  })
+
   it('saves, compares and restores snapshots, and resets', async () => {
     const { page, session, complaints } = await opened('#/data')
     await page.getByLabel('Name').fill('before')

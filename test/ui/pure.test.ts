@@ -12,6 +12,7 @@ const AT = '2026-01-31T12:00:00.000Z'
 const REQUEST: Request = {
   id: 'req_1',
   kind: 'request',
+  protocol: 'http',
   at: AT,
   real_at: AT,
   duration_ms: 12,
@@ -96,7 +97,7 @@ describe('the story of a request', () => {
   it('puts what the clock moved first, and rules of a scenario at their place', () => {
     const due = [{ account_id: 'ca_1', event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at: AT }]
     const rule = (at: 'service' | 'third_party', sentence: string): Request['rules'][number] => {
-      return { scenario: 's', rule: 'r', at, sentence, injected: true }
+      return { scenario: 's', rule: 'r', at, sentence, do: [], off_spec: false, call: null, injected: true }
     }
     const rules = [rule('third_party', 'answers 500'), rule('service', 'waits 1 s')]
     expect(told({ due, rules, upstream: [call('api', 500)], status: 0 })).toEqual([
