@@ -65,10 +65,11 @@ export function listConnectors({ environment }: EnvironmentCall<'list_connectors
     people: each.people,
     base_url: each.base_url,
     tools: each.tools.map(({ name }) => name),
-    responders: each.responders.map(({ on: { method = null, path = null }, answers }) => ({
-      method,
-      path,
-      answers: answers.map(({ status }) => status),
+    responders: each.responders.map((responder) => ({
+      method: responder.on.method ?? null,
+      path: responder.on.path ?? null,
+      answers: responder.answers.map(({ status }) => status),
+      hits: environment.responderHits.get(responder) ?? 0,
     })),
   }))
   return { body: { connectors } }

@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
 import type { Connection } from '../domain/connection.ts'
-import type { Connector } from '../domain/connector.ts'
+import type { Connector, Responder } from '../domain/connector.ts'
 import { connectorOfConnection, connectorOfProvider } from '../domain/connector-defaults.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Ids } from '../domain/ports.ts'
@@ -49,6 +49,8 @@ export class Environment {
   readonly renewals = new Map<string, Promise<Renewal>>()
   /** What get-details answers of the accounts that were asked for last; not stored. */
   readonly details = new BoundedCache<Account, object>(CACHED_DETAILS)
+  /** How often each responder of a third party has answered; not stored. */
+  readonly responderHits = new WeakMap<Responder, number>()
   /** How many of its commits the disk has refused, so that they were undone. */
   rollbacks = 0
   /** How many commits there have been: whoever shows the environment sees by it that something changed. */

@@ -65,10 +65,15 @@ function answerBy(context: SchemeContext, call: AuthenticatedCall): WireAnswer |
     const params = matchResponder(responder.on, view, path, account)
     if (!params) continue
     const values = { request: { ...view, params }, account, person }
-    if (responder.steps) return takeSteps(context, responder, { accountId, values, request })
+    if (responder.steps) {
+      countHit(environment, responder)
+      return takeSteps(context, responder, { accountId, values, request })
+    }
     const counter = `responder ${connector.connector} ${String(index)}`
     const answer = environment.model.transact(() => nextAnswer(environment.model, responder, counter))
-    if (answer) return respond(context, answer, values)
+    if (!answer) continue
+    countHit(environment, responder)
+    return respond(context, answer, values)
   }
   return noResponder(view)
 }
@@ -119,6 +124,10 @@ function tooManyCalls(
     { status, headers: { ...limit, ...headers }, body },
     { request: view, account, person, error },
   )
+}
+
+function countHit({ responderHits }: SchemeContext['environment'], responder: Responder): void {
+  responderHits.set(responder, (responderHits.get(responder) ?? 0) + 1)
 }
 
 /** The account of the credential; for a call without one, the account that the service names. */

@@ -85,10 +85,13 @@ function ConnectorItem({ connector, changed }: { readonly connector: Connector; 
                   <tr>
                     <th scope="col">Request</th>
                     <th scope="col">Answers</th>
+                    <th scope="col" class="right">
+                      Hits
+                    </th>
                   </tr>
                 </thead>
                 <tbody>
-                  {responders.map(({ method, path, answers }, index) => (
+                  {responders.map(({ method, path, answers, hits }, index) => (
                     <tr key={index}>
                       <th scope="row" class="mono">
                         {method ?? 'any'} {path ?? 'any path'}
@@ -98,6 +101,7 @@ function ConnectorItem({ connector, changed }: { readonly connector: Connector; 
                           <Status key={at} status={status} />
                         ))}
                       </td>
+                      <td class="number right">{hits}</td>
                     </tr>
                   ))}
                 </tbody>

@@ -311,7 +311,18 @@ describe('documents', () => {
         people: expect.arrayContaining(['ada@example.com']),
       })
       expect(mail.tools).toContain('mail_send_message')
-      expect(mail.responders[0]).toMatchObject({ method: 'POST', answers: [422] })
+      expect(mail.responders[0]).toMatchObject({ method: 'POST', answers: [422], hits: 0 })
+    })
+  })
+
+  it('GET /_mock/connectors counts the hits of each responder', async () => {
+    await withControl({}, async ({ call }) => {
+      await call('post', '/seed', { accounts: [LIVE] })
+      const [account] = (await call('get', '/accounts')).body.accounts
+      const input = { to: 'a@blocked.example', subject: 'Hi' }
+      await call('post', `/accounts/${account.id}/tools/mail_send_message`, { input })
+      const [mail] = (await call('get', '/connectors')).body.connectors
+      expect(mail.responders.map(({ hits }: { hits: number }) => hits).slice(0, 2)).toEqual([1, 0])
     })
   })
 })
