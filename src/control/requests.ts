@@ -8,6 +8,7 @@ import { explain } from '../request-journal/explain.ts'
 import type { Journal, JournalEvent } from '../request-journal/journal.ts'
 import { readJournalQuery, readMatch } from '../request-journal/query.ts'
 import { replayOf } from '../request-journal/replay.ts'
+import { viewOf as viewOfEntry } from '../request-journal/view.ts'
 import type { Environment } from '../state/environment.ts'
 import { type EnvironmentCall, environmentNamed, type Reply, type ServerCall } from './call.ts'
 import { viewOf } from './clock.ts'
@@ -56,7 +57,7 @@ export function explainRequest({ services, environment, path }: EnvironmentCall<
 /** What makes the same happen again: a scenario of the journal up to a request, and what was there at the start as a seed. */
 export function exportScenario({ services, environment, path }: EnvironmentCall<'export_scenario'>): Reply {
   const { accounts, providers } = environment.model.tables
-  const entries = services.journals.of(environment).query()
+  const entries = services.journals.of(environment).recorded().map(viewOfEntry)
   const present = [...accounts.values()].map(({ token_expires_at = null, ...account }) => ({
     ...account,
     token_expires_at,

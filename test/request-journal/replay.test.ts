@@ -164,6 +164,18 @@ describe('POST /_mock/requests/{id}/scenario makes documents by which the same h
     })
   })
 
+  it('counts every request of the journal, however many there are', async () => {
+    await withToolmock({}, async (mock) => {
+      for (let request = 0; request < 1010; request += 1) await mock.api.get('/connections')
+      const rule = { at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] }
+      await control(mock, 'put', '/scenarios/down', { name: 'down', rules: [{ name: 'down', ...rule }] })
+      await control(mock, 'post', '/scenarios/down/start')
+      const id = (await mock.api.get('/connections')).headers['x-request-id']
+      const replay = (await control(mock, 'post', `/requests/${id}/scenario`)) as Replay
+      expect(replay.scenario.rules).toMatchObject([{ when: { nth: 1011 } }])
+    })
+  })
+
   it('makes nothing of what came after the request, and refuses an id that the journal does not have', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock, GRACE)

@@ -325,7 +325,8 @@ class NameIndex {
 }
 
 function withoutCaseAndBlanks(identifier: string): string {
-  return identifier.toLowerCase().replaceAll(/\s/g, '')
+  const lower = identifier.toLowerCase()
+  return /\s/.test(lower) ? lower.replaceAll(/\s/g, '') : lower
 }
 
 /** Ascending numbers, in one list or in several. */
