@@ -417,7 +417,7 @@ function fieldTree(node: FieldNode | undefined, isRequest: boolean, leftOut: rea
 }
 
 /** Marks every field that a value contains as reached. It runs for each answer, so it allocates nothing. */
-export function markFields(branch: Branch, value: unknown, reached: Uint8Array, level: Level): void {
+function markFields(branch: Branch, value: unknown, reached: Uint8Array, level: Level): void {
   const { at, keys, items, takesEmpty } = branch
   if (at >= 0 && (reached[at] ?? 0) < level && (takesEmpty || !isEmpty(value))) reached[at] = level
   if (Array.isArray(value)) {
