@@ -281,7 +281,7 @@ describe('documents that are sent', () => {
 
   it('refuses a body that is too large', async () => {
     await withControl({ bodyLimit: 100 }, async ({ call }) => {
-      expect(codeOf(await call('put', '/state', { tables: 'x'.repeat(200) }))).toBe('BODY_TOO_LARGE')
+      expect(codeOf(await call('post', '/seed', { clients: 'x'.repeat(200) }))).toBe('BODY_TOO_LARGE')
     })
   })
 })
