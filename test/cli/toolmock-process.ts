@@ -135,7 +135,7 @@ export class ToolmockProcess {
     const own = Object.entries(process.env).filter(([name]) => !/^(TOOLMOCK_|NODE_|VITEST)/.test(name))
     const child = spawn(process.execPath, [this.path('package/dist/cli.js'), ...args], {
       cwd,
-      env: { ...Object.fromEntries(own), ...variables },
+      env: { ...Object.fromEntries(own), TMPDIR: this.folder, ...variables },
       stdio: [stdin, 'pipe', 'pipe'],
     })
     this.#children.add(child)
