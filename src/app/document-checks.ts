@@ -2,7 +2,7 @@ import { WORDS } from '../contract/generated/word-tables.ts'
 import { ROUTES } from '../contract/route.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
-import { checkTemplate } from '../third-party/template.ts'
+import { checkTemplate, templatePaths } from '../third-party/template.ts'
 
 /** A third party may answer whatever it likes. */
 const ANY_STATUS = Array.from({ length: 400 }, (_, at) => 200 + at)
@@ -10,6 +10,7 @@ const ANY_STATUS = Array.from({ length: 400 }, (_, at) => 200 + at)
 /** Gives `documents` the checks of modules that it must not import. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
   checkTemplate,
+  templatePaths,
   words: WORDS,
   operations: new Map<string, readonly number[]>([
     ...ROUTES.map(({ operation, statuses }) => [operation, statuses] as const),

@@ -3,6 +3,7 @@ import { isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { collectionTemplates } from './collections.ts'
+import { type PathsOf, textsIn, toolFindings, variableFindings } from './connector-references.ts'
 import { type Finding, type Path, shown, valueAtPath, valuesAt } from '../schema/findings.ts'
 
 /** What is wrong with a template, in one sentence; `roots` are the names that its paths may start with. */
@@ -11,6 +12,8 @@ export type CheckTemplate = (text: string, roots?: readonly string[]) => string 
 /** What checking documents takes from other modules. */
 export interface DocumentChecks {
   checkTemplate: CheckTemplate
+  /** The paths of a template that start at its variables; none of one that cannot be read. */
+  templatePaths: PathsOf
   /** The operations of the service with the statuses that its spec declares. */
   operations: ReadonlyMap<string, readonly number[]>
   /** Every word of the spec (G48). */
@@ -34,7 +37,8 @@ export async function checkConnector(document: JsonValue, context: CheckContext)
   return [
     ...outboundFindings(document, context.allowOutbound ?? false),
     ...((await context.toolSchemas?.findings(document)) ?? []),
-    ...templateFindings(document, context.checkTemplate),
+    ...templateFindings(document, context),
+    ...toolFindings(document, context.templatePaths),
   ]
 }
 
@@ -57,25 +61,19 @@ const TEMPLATES: readonly { path: readonly string[]; roots: readonly string[] }[
   { path: ['responders', '*', 'sequence', '*', 'body'], roots: ['request', 'account', 'person'] },
 ]
 
-function templateFindings(document: JsonObject, check: CheckTemplate): Finding[] {
+function templateFindings(document: JsonObject, { checkTemplate, templatePaths }: DocumentChecks): Finding[] {
   const places = TEMPLATES.flatMap(({ path, roots }) => valuesAt(document, path).map((each) => ({ ...each, roots })))
   for (const { path, roots } of collectionTemplates(document)) {
     const value = valueAtPath(document, path)
     if (value !== undefined) places.push({ path, value: value as JsonValue, roots })
   }
   return places.flatMap(({ path, value, roots }) =>
-    textsIn(value, path).flatMap(({ path: at, value: text }): Finding[] => {
-      const reason = check(text, roots)
-      if (reason === undefined) return []
+    textsIn(value, path).flatMap(({ path: at, text }): Finding[] => {
+      const reason = checkTemplate(text, roots)
+      if (reason === undefined) return variableFindings(document, { path: at, text, roots }, templatePaths)
       return [{ path: at, found: shown(text), allowed: `a template that can be read; ${reason}` }]
     }),
   )
-}
-
-function textsIn(value: JsonValue, base: Path): { path: Path; value: string }[] {
-  if (typeof value === 'string') return [{ value, path: base }]
-  if (Array.isArray(value)) return value.flatMap((item, at) => textsIn(item, [...base, at]))
-  return isJsonObject(value) ? Object.entries(value).flatMap(([key, item]) => textsIn(item, [...base, key])) : []
 }
 
 const loadAjv = lazyImport(() => import('ajv/dist/2020.js'))

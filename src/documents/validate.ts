@@ -1,7 +1,9 @@
+import { isJsonObject } from '../domain/json.ts'
 import { mergeBundles } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
 import { valuesAt } from '../schema/findings.ts'
 import { type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
+import { unreachedResponders } from './connector-references.ts'
 import { BUNDLED, BUNDLED_SEED, loadSeeds } from './load-seeds.ts'
 import { type Problem, UnreadableFileError } from './problem.ts'
 import { type ReadDocument, readDocument } from './read.ts'
@@ -41,7 +43,7 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
   return {
     files: [...new Map(files.map((each) => [each.file, each])).values()],
     problems: [...problemsOfSources(seeds), ...(await scenarioProblems(sources, checks))],
-    warnings: nameWarnings(sources),
+    warnings: [...nameWarnings(sources), ...responderWarnings(sources)],
     unreadable,
   }
 }
@@ -60,6 +62,15 @@ function nameWarnings(sources: readonly ReadSource[]): Problem[] {
       const found = `${quote(value)}, which models refuse`
       return [source.problem({ path, found, allowed: '1 to 64 letters, digits, underscores and hyphens' })]
     }),
+  )
+  return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
+}
+
+/** Responders that answer no tool. */
+function responderWarnings(sources: readonly ReadSource[]): Problem[] {
+  const documents = sources.flatMap(({ files }) => files?.connectors ?? [])
+  const warnings = documents.flatMap(({ source }) =>
+    isJsonObject(source.value) ? unreachedResponders(source.value).map((finding) => source.problem(finding)) : [],
   )
   return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
 }

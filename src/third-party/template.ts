@@ -311,6 +311,28 @@ export function checkTemplate(text: string, roots?: readonly string[]): string |
   }
 }
 
+/** The paths of a template that start at its variables: `input.to` as `['input', 'to']`; none of one that cannot be read. */
+export function templatePaths(text: string): readonly (readonly string[])[] {
+  if (!text.includes('{{') || checkTemplate(text) !== undefined) return []
+  return pathsIn(parseTemplate(text))
+}
+
+function pathsIn(template: Template): (readonly string[])[] {
+  return template.flatMap((piece) => {
+    if (piece.kind === 'text') return []
+    if (piece.kind === 'value') return pathsOfExpression(piece.expression)
+    // Inside of `each` and `with`, paths start elsewhere.
+    const inner = piece.block === 'if' || piece.block === 'unless' ? pathsIn(piece.then) : []
+    return [...pathsOfExpression(piece.subject), ...inner, ...pathsIn(piece.otherwise)]
+  })
+}
+
+function pathsOfExpression(expression: Expression): (readonly string[])[] {
+  if (expression.kind === 'literal') return []
+  if (expression.kind === 'path') return expression.depth === 0 && !expression.data ? [expression.parts] : []
+  return [...expression.args, ...expression.options.map(([, value]) => value)].flatMap(pathsOfExpression)
+}
+
 /** Helpers whose value is another one each time. */
 const NEW_EACH_TIME: readonly HelperName[] = ['id', 'uuid', 'now', 'date', 'faker']
 

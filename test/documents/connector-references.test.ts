@@ -1,0 +1,168 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { documentChecks } from '../../src/app/document-checks.ts'
+import { readDocument } from '../../src/documents/read.ts'
+import { validateFiles } from '../../src/documents/validate.ts'
+import { withFiles } from './files.ts'
+
+const HEAD = 'connector: pad\nauthorization_type: API_KEY\n'
+const SCHEMA = 'input_schema: { properties: { title: { type: string }, place: { properties: { city: {} } } } }'
+const GET = 'responders: [{ on: { method: GET, path: "/v1/notes/{id}" }, respond: { body: { id: 1, title: x } } }]'
+
+/** A connector with one tool. */
+function withTool(call: string, result = '{}', responders = GET): string {
+  return `${HEAD}tools:\n  - name: t\n    ${SCHEMA}\n    call: ${call}\n    result: ${result}\n${responders}\n`
+}
+
+const CALL = '{ method: GET, path: /v1/notes/1 }'
+
+async function messagesOf(text: string): Promise<string[]> {
+  const document = await readDocument(text, 'c.yaml', documentChecks(false))
+  return document.kind === 'connector' ? document.problems.map(({ message }) => message) : [document.kind]
+}
+
+describe('a mistake in what a connector file says of itself is named with its place', () => {
+  it.each<[string, string, string]>([
+    [
+      'an input that the schema does not have',
+      withTool('{ method: GET, path: "/v1/notes/{{input.titel}}" }'),
+      'c.yaml:6:32: `tools[0].call.path` is "/v1/notes/{{input.titel}}" with the input titel, which the schema of the tool does not have (did you mean title?); allowed: inputs of the schema (title, place)',
+    ],
+    [
+      'an input inside an input',
+      withTool('{ method: GET, path: /v1/notes/1, query: { c: "{{input.place.town}}" } }'),
+      '`tools[0].call.query.c` is "{{input.place.town}}" with the input town',
+    ],
+    ['an input in a result', withTool(CALL, '{ a: "{{input.none}}" }'), '`tools[0].result.a` is "{{input.none}}"'],
+    [
+      'a field that no answer has',
+      withTool(CALL, '{ a: "{{response.body.tilte}}" }'),
+      '`tools[0].result.a` is "{{response.body.tilte}}" with the field tilte, which no answer to the call has (did you mean title?); allowed: fields of the answers (id, title)',
+    ],
+    [
+      'a part that a response does not have',
+      withTool(CALL, '{ a: "{{response.bdy.id}}" }'),
+      '(did you mean body?); allowed: fields of response (status, headers, body)',
+    ],
+    [
+      'a path that no responder answers',
+      withTool('{ method: GET, path: "/v1/note/{{input.title}}" }'),
+      '`tools[0].call.path` is "GET /v1/note/{{input.title}}", which no responder answers',
+    ],
+    [
+      'a method that no responder answers',
+      withTool('{ method: POST, path: /v1/notes/1 }'),
+      'allowed: a call that a responder answers (GET /v1/notes/{id})',
+    ],
+    [
+      'a field of the request that there is not',
+      `${HEAD}responders: [{ on: {}, respond: { body: "{{request.parms.id}}" } }]\n`,
+      'with request.parms.id (did you mean params?)',
+    ],
+    [
+      'a part that the path does not capture',
+      `${HEAD}responders: [{ on: { path: "/{note_id}" }, respond: { body: "{{request.params.noteid}}" } }]\n`,
+      '(did you mean note_id?); allowed: parts that the path of the responder captures (note_id)',
+    ],
+    [
+      'a field of the account that there is not',
+      `${HEAD}responders: [{ on: {}, respond: { body: "{{account.email}}" } }]\n`,
+      'allowed: fields of account (id, identifier,',
+    ],
+    [
+      'a field of a page that there is not',
+      `${HEAD}collections: { notes: {} }\nresponders: [{ on: {}, steps: [{ list: notes }], respond: { body: { n: "{{page.nxt}}" } } }]\n`,
+      'with page.nxt (did you mean next?)',
+    ],
+    [
+      'a result that no step has',
+      `${HEAD}collections: { notes: {} }\nresponders: [{ on: {}, steps: [{ get: notes, key: a }], respond: { body: "{{items}}" } }]\n`,
+      "unknown name or helper 'items'",
+    ],
+    [
+      'a collection that there is not',
+      `${HEAD}collections: { notes: {} }\nresponders: [{ on: {}, steps: [{ list: note }] }]\n`,
+      '`responders[0].steps[0].list` is "note" (did you mean notes?); allowed: a collection of this file (notes)',
+    ],
+    [
+      'two actions',
+      `${HEAD}collections: { a: {} }\nresponders: [{ on: {}, steps: [{ list: a, get: a }] }]\n`,
+      '`responders[0].steps[0]` is with get and list; allowed: exactly one of create, get, list, update, delete, refuse',
+    ],
+    [
+      'a key of another action',
+      `${HEAD}collections: { a: {} }\nresponders: [{ on: {}, steps: [{ create: a, key: x }] }]\n`,
+      '`responders[0].steps[0].key` is set beside create; allowed: create, item, unless, as, otherwise',
+    ],
+    [
+      'an operator that there is not',
+      `${HEAD}collections: { a: {} }\nresponders: [{ on: {}, steps: [{ list: a, where: { x: { gtt: 1 } } }] }]\n`,
+      '`responders[0].steps[0].where.x.gtt` is an unknown operator (did you mean gt?)',
+    ],
+    [
+      'a get without key and where',
+      `${HEAD}collections: { a: {} }\nresponders: [{ on: {}, steps: [{ get: a }] }]\n`,
+      'is without key and where; allowed: exactly one of key and where',
+    ],
+    [
+      'two items with one key',
+      `${HEAD}collections: { a: { key: n, seed: [{ n: 1 }, { n: 1 }] } }\n`,
+      '`collections.a.seed[1]` is 1 as its n for the second time',
+    ],
+    ['a limit without a time', `${HEAD}rate_limit: { calls: 1 }\n`, '`rate_limit.every` is required'],
+    ['a latency upside down', `${HEAD}latency: { min: 2s, max: 1s }\n`, '`latency.max` is "1s"; allowed: at least min'],
+    [
+      'a faker method that there is not',
+      `${HEAD}responders: [{ on: {}, respond: { body: "{{faker 'person.nam'}}" } }]\n`,
+      "faker 'person.nam'",
+    ],
+  ])('%s', async (_, text, expected) => {
+    const messages = await messagesOf(text)
+    expect(messages).toHaveLength(1)
+    expect(messages[0]).toContain(expected)
+  })
+
+  it.each<[string, string]>([
+    [
+      'an input of a schema that takes any',
+      `${HEAD}tools: [{ name: t, input_schema: { additionalProperties: true, properties: {} }, call: { method: GET, path: "/{{input.x}}" } }]\n`,
+    ],
+    [
+      'a schema that says nothing of properties',
+      `${HEAD}tools: [{ name: t, call: { method: GET, path: "/{{input.x}}" } }]\n`.replace(
+        'call',
+        'input_schema: { type: object }, call',
+      ),
+    ],
+    [
+      'a server of the own',
+      withTool('{ method: PUT, path: /other }').replace('tools:', 'base_url: http://127.0.0.1:9\ntools:'),
+    ],
+    [
+      'a body that a template makes',
+      withTool(
+        CALL,
+        '{ a: "{{response.body.any}}" }',
+        'responders: [{ on: {}, respond: { body: "{{request.query}}" } }]',
+      ),
+    ],
+    ['an input in a part of the path', withTool('{ method: GET, path: "/v1/notes/n-{{input.title}}?x=1" }')],
+    ['a field inside of each', withTool(CALL, '{ a: "{{#each response.body.id}}{{input.x}}{{/each}}" }')],
+  ])('%s is none', async (_, text) => {
+    expect(await messagesOf(text)).toEqual([])
+  })
+
+  it('a responder that no tool calls is a warning', async () => {
+    const text = withTool(CALL, '{}', `${GET.slice(0, -1)}, { on: { method: GET, path: /v2 }, respond: {} }]`)
+    await withFiles({ 'pad.yaml': text }, async (folder) => {
+      const { problems, warnings } = await validateFiles([join(folder, 'pad.yaml')], documentChecks(false))
+      expect(problems).toEqual([])
+      expect(warnings.map(({ line, message }) => [line, message.replace(/^.*?: /, '')])).toEqual([
+        [
+          8,
+          '`responders[1].on` is "GET /v2", which no tool calls; allowed: a request that a tool makes, or direct calls alone',
+        ],
+      ])
+    })
+  })
+})
