@@ -64,7 +64,7 @@ export function toolFindings(document: JsonObject, pathsOf: PathsOf): Finding[] 
     if (!isAnsweredHere || responders.length === 0 || !isJsonObject(call)) return findings
     const answering = responders.filter((responder) => canAnswer(responder, call))
     if (answering.length > 0) return [...findings, ...responseFindings(value, path, answering, pathsOf)]
-    const name = `${String(own(call, 'method'))} ${String(own(call, 'path'))}`
+    const name = [own(call, 'method'), own(call, 'path')].filter((part) => typeof part === 'string').join(' ')
     const known = responders.map(({ method, pattern }) => `${method ?? '*'} ${pattern ?? '/*'}`)
     const found = `${shown(name)}, which no responder answers${didYouMean(name, known)}`
     const allowed = `a call that a responder answers (${[...new Set(known)].slice(0, 30).join(', ')})`
