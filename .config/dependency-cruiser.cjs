@@ -110,7 +110,7 @@ module.exports = {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(cli|conform|disk|documents|domain|request-journal|state|verdict)/',
+          '^src/(cli|conform|disk|documents|domain|request-journal|rpc|state|verdict)/',
           '^src/library/(control-client|toolmock-error|types)\\.ts$',
           '^src/contract/generated/rules\\.',
           APP,

@@ -103,6 +103,13 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     load: async () => (await import('./control-commands.ts')).reset,
   },
   {
+    name: 'descriptors',
+    operands: ' PACKAGE_FOLDER…',
+    summary:
+      'collect the protobuf descriptors out of the packages of a generated client, JavaScript or Python, without running any of it; exit 1 when some are missing',
+    load: async () => (await import('./descriptors.ts')).descriptors,
+  },
+  {
     name: 'healthcheck',
     operands: '',
     summary: 'exit 0 when a server answers, else 1',

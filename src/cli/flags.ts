@@ -14,6 +14,7 @@ export const COMMAND_NAMES = [
   'state',
   'conform',
   'report',
+  'descriptors',
   ...CONTROL_COMMANDS,
   'healthcheck',
 ] as const
@@ -376,6 +377,22 @@ const FLAGS = [
     placeholder: 'NEW',
     variable: false,
     help: 'where repair writes what it saves; a file that does not exist yet',
+  },
+  {
+    name: 'out',
+    commands: ['descriptors'],
+    kind: { type: 'text' },
+    placeholder: 'FILE',
+    variable: false,
+    help: 'where the descriptors are written, for `--descriptors` of a start',
+  },
+  {
+    name: 'seed',
+    commands: ['descriptors'],
+    kind: { type: 'text' },
+    placeholder: 'FILE',
+    variable: false,
+    help: 'add the words that differ to `settings.vocabulary` of this seed, a new or existing file in YAML',
   },
   {
     name: 'client-id',

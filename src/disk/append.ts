@@ -29,11 +29,11 @@ export async function openForWriting(path: string, how: keyof typeof FLAGS, mode
  */
 export async function writeAll(
   file: FileHandle,
-  text: string,
+  text: string | Uint8Array,
   progress: (bytes: number) => void = () => undefined,
   goesOn: () => boolean = () => true,
 ): Promise<void> {
-  const bytes = Buffer.from(text)
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text
   let waited = 0
   for (let done = 0; done < bytes.length;) {
     try {
@@ -49,7 +49,12 @@ export async function writeAll(
 }
 
 /** Opens a file, writes a text and closes it. */
-export async function writeText(path: string, text: string, how: keyof typeof FLAGS, mode?: number): Promise<void> {
+export async function writeText(
+  path: string,
+  text: string | Uint8Array,
+  how: keyof typeof FLAGS,
+  mode?: number,
+): Promise<void> {
   const file = await openForWriting(path, how, mode)
   try {
     await writeAll(file, text)

@@ -7,7 +7,7 @@ import { makeDirectory } from './make-directory.ts'
  * Writes a file as a whole: a reader sees the old content or the new one, also after a crash. A folder that is
  * missing is made; what is no plain file, such as `/dev/stdout`, is written to and not replaced.
  */
-export async function replaceFile(file: string, content: string): Promise<void> {
+export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
   const there = await stat(file).catch(() => undefined)
   if (there && !there.isFile()) return writeText(file, content, 'replace')
   await makeDirectory(dirname(file))

@@ -126,7 +126,7 @@ export interface MissingType {
  * The files in the order of their imports, with well-known ones that they lack. Imports are found by the types that a file
  * uses, because packages leave out imports that only options need, and generated JavaScript all of them.
  */
-function completeSet(files: readonly FileDescriptorProto[]): {
+export function completeSet(files: readonly FileDescriptorProto[]): {
   readonly file: FileDescriptorProto[]
   readonly missing: readonly MissingType[]
 } {

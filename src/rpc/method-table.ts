@@ -14,7 +14,8 @@ export function methodTable(methods: readonly RpcMethod[], vocabulary: Vocabular
     ...(served ?? []).map((method) => line(method, operationsOf(method))),
     ...(refused?.length ? ['not served:', ...refused.map((method) => line(method, method.reason))] : []),
     ...(missing.length > 0 ? ['words of the mock that enumerations of the descriptors lack:'] : []),
-    ...missing.map((each) => `  ${missingLine(each)}`),
+    ...missing.flatMap((each) => (each.meant === undefined ? [] : [`  ${missingLine(each, each.meant)}`])),
+    ...unknownLines(missing),
     ...vocabularyLines(mending),
   ].join('\n')
 }
@@ -24,11 +25,22 @@ function operationsOf({ bindings }: RpcMethod): string {
   return [...routes.values()].map(({ operation, method, path }) => `${operation} (${method} ${path})`).join(', ')
 }
 
-function missingLine({ word, type, meant, heldBy }: MissingWord): string {
+function missingLine({ word, type, heldBy }: MissingWord, meant: string): string {
   const there = `${type.typeName} has no ${word}`
-  if (meant === undefined) return `${there}: its zero value ${type.values[0]?.name ?? ''} is sent`
   if (heldBy) return `${there}, but ${meant}: a vocabulary cannot mend it, because ${heldBy.typeName} has ${word}`
   return `${there}, but ${meant}`
+}
+
+/** Words that an enumeration has nothing like, in a line for each enumeration. */
+function unknownLines(missing: readonly MissingWord[]): string[] {
+  const types = new Map(missing.map(({ type }) => [type.typeName, type]))
+  return [...types.values()].flatMap(({ typeName, values }) => {
+    const words = missing.filter(({ type, meant }) => type.typeName === typeName && meant === undefined)
+    const names = words.map(({ word }) => word).join(', ')
+    return names === ''
+      ? []
+      : [`  ${typeName} has nothing like ${names}: ${values[0]?.name ?? 'the zero value'} is sent`]
+  })
 }
 
 function vocabularyLines(mending: Readonly<Record<string, string>>): string[] {

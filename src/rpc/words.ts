@@ -29,9 +29,10 @@ export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocab
   const missing: MissingWord[] = []
   const mended = new Map<string, string>()
   for (const { type, words } of found.enums.values()) {
-    for (const word of words) {
-      if (has(type, wire(word))) continue
-      const meant = meantWord(word, unusedWords(type, words))
+    const lacking = [...words].filter((word) => !has(type, wire(word)))
+    const meanings = meantWords(lacking, unusedWords(type, new Set([...words].map(wire))))
+    for (const word of lacking) {
+      const meant = meanings.get(word)
       const heldBy = [...found.enums.values()].find(
         (other) => other.words.has(word) && has(other.type, wire(word)),
       )?.type
@@ -60,6 +61,24 @@ function has({ values }: DescEnum, word: string): boolean {
 /** The words of an enumeration that the document does not have; its zero value means that there is none. */
 function unusedWords({ values }: DescEnum, words: ReadonlySet<string>): string[] {
   return values.flatMap(({ name, number }) => (number === 0 || words.has(name) ? [] : [name]))
+}
+
+/** A word of the enumeration stands for one word of the document, first of all for the one that it ends with. */
+function meantWords(words: readonly string[], unused: readonly string[]): ReadonlyMap<string, string> {
+  const meant = new Map<string, string>()
+  const left = new Set(unused)
+  const take = (word: string, found: string | undefined): void => {
+    if (found === undefined) return
+    meant.set(word, found)
+    left.delete(found)
+  }
+  for (const word of words)
+    take(
+      word,
+      [...left].find((each) => each.endsWith(`_${word}`)),
+    )
+  for (const word of words) if (!meant.has(word)) take(word, meantWord(word, [...left]))
+  return meant
 }
 
 function meantWord(word: string, unused: readonly string[]): string | undefined {

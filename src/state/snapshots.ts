@@ -27,7 +27,8 @@ export function restoreSnapshot(environment: Environment, { taken_at, settings, 
     if (clock.frozen_at === null) environment.clock.run()
     else environment.clock.freeze()
     environment.clock.set(milliseconds(taken_at))
-    for (const table of TABLE_NAMES) if (!TABLES_KEPT_BY_RESET.has(table)) replaceRows(environment, table, tables[table])
+    for (const table of TABLE_NAMES)
+      if (!TABLES_KEPT_BY_RESET.has(table)) replaceRows(environment, table, tables[table])
   })
 }
 

@@ -167,8 +167,9 @@ describe('very many streams', () => {
   it('resets of all of them, at once or in the middle, end in a closed connection at worst', async () => {
     await withRpc({}, async (mock) => {
       const session = connect(mock.url).on('error', () => undefined)
-      for (let round = 0; round < 20 && !session.destroyed && !session.closed; round++) {
-        for (let count = 0; count < 500 && !session.destroyed && !session.closed; count++) {
+      const open = (): boolean => !session.destroyed && !session.closed
+      for (let round = 0; round < 20 && open(); round++) {
+        for (let count = 0; count < 500 && open(); count++) {
           const stream = session.request({
             ':method': 'POST',
             ':path': PATH,

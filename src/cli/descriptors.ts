@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises'
+import { replaceFile } from '../disk/replace-file.ts'
+import { StartError } from '../domain/start-error.ts'
+import { plural } from '../domain/text.ts'
+import { readArguments } from './arguments.ts'
+import type { CommandContext } from './command.ts'
+import { fileFailure, systemCode, UsageError } from './failure.ts'
+
+/** Collects the protobuf descriptors of generated clients into a file: 0, or 1 and no file when some are missing. */
+export async function descriptors(argv: readonly string[], { variables, out }: CommandContext): Promise<number> {
+  const { operands: folders, values } = readArguments('descriptors', argv, variables)
+  const { out: target, seed } = values
+  if (folders.length === 0) throw new UsageError('descriptors needs the folder of a generated client.')
+  if (target === undefined)
+    throw new UsageError('descriptors needs --out FILE, which --descriptors of a start then takes.')
+  const { collectDescriptors } = await import('../rpc/collect.ts')
+  const collected = await collectDescriptors(folders)
+  for (const { name, source } of collected.found) out(`found ${name} in ${source}`)
+  for (const name of collected.contradicting) out(`warning: several files have ${name}, with different content`)
+  if (collected.missing.length > 0) {
+    for (const { type, file } of collected.missing) out(`missing ${type}, which ${file} uses`)
+    out('nothing was written: name the folders of the packages that have the missing types as well')
+    return 1
+  }
+  await write(target, collected.set)
+  out(`wrote ${plural(collected.found.length, 'file')} out of ${plural(collected.read, 'generated file')} to ${target}`)
+  out('')
+  out(collected.table)
+  if (seed !== undefined) out(await writeWords(seed, collected.vocabulary))
+  return 0
+}
+
+async function writeWords(seed: string, words: Readonly<Record<string, string>>): Promise<string> {
+  const { withVocabulary } = await import('../documents/vocabulary-lines.ts')
+  if (!/\.ya?ml$/.test(seed)) throw new UsageError(`--seed ${seed}: expected a seed in YAML.`)
+  const text = await readFile(seed, 'utf8').catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return ''
+    throw new StartError(`${seed} cannot be read (${fileFailure(error)})`)
+  })
+  await write(seed, withVocabulary(text, words, seed))
+  return `wrote ${plural(Object.keys(words).length, 'word')} of settings.vocabulary to ${seed}`
+}
+
+async function write(file: string, content: string | Uint8Array): Promise<void> {
+  try {
+    await replaceFile(file, content)
+  } catch (error) {
+    throw new StartError(`${file} cannot be written (${fileFailure(error)})`)
+  }
+}

@@ -1,0 +1,99 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { create, createFileRegistry, toBinary } from '@bufbuild/protobuf'
+import { type FileDescriptorProto, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
+import { servedRoutes } from '../contract/route.ts'
+import { StartError } from '../domain/start-error.ts'
+import type { VocabularyWords } from '../domain/vocabulary.ts'
+import { completeSet, type MissingType } from './descriptors.ts'
+import { embeddedDescriptors } from './embedded-descriptors.ts'
+import { methodsOf } from './http-rule.ts'
+import { methodTable } from './method-table.ts'
+import { wordDifferences } from './words.ts'
+
+/** Endings of generated code. */
+const GENERATED = /\.([cm]?[jt]s|py)$/
+
+/** Generated files are large; larger ones are no code. */
+const LARGEST = 32 * 1024 * 1024
+
+export interface CollectedDescriptors {
+  /** A `FileDescriptorSet`. */
+  readonly set: Uint8Array
+  /** The name of each file of the set, and the file that it was found in. */
+  readonly found: readonly { readonly name: string; readonly source: string }[]
+  /** Files that several generated ones contain with different content; the first one is in the set. */
+  readonly contradicting: readonly string[]
+  readonly missing: readonly MissingType[]
+  /** How many files were read. */
+  readonly read: number
+  /** What a mock would serve of it. */
+  readonly table: string
+  readonly vocabulary: VocabularyWords
+}
+
+/**
+ * Collects the descriptors out of the packages of generated clients, whose files it reads as text.
+ * @throws StartError for a folder that cannot be read, or that has no descriptors
+ */
+export async function collectDescriptors(folders: readonly string[]): Promise<CollectedDescriptors> {
+  const files = new Map<string, { readonly file: FileDescriptorProto; readonly source: string }>()
+  const contradicting = new Set<string>()
+  const paths = (await Promise.all(folders.map(generatedFiles))).flat()
+  const read = paths.length
+  for (const path of paths) {
+    for (const file of embeddedDescriptors(await readFile(path, 'utf8'))) {
+      const known = files.get(file.name)
+      if (!known) files.set(file.name, { file, source: relative('', path) })
+      else if (!isAlike(known.file, file)) contradicting.add(file.name)
+    }
+  }
+  if (files.size === 0) {
+    throw new StartError(
+      `${folders.join(', ')}: none of ${read} files of JavaScript, TypeScript and Python has descriptors. They are in the code of ` +
+        'protobuf-es 2 (fileDesc) and in *_pb2.py. For other clients, write them from the definitions: buf build -o FILE.',
+    )
+  }
+  const { file, missing } = completeSet([...files.values()].map((each) => each.file))
+  const methods =
+    missing.length > 0
+      ? []
+      : methodsOf(createFileRegistry(create(FileDescriptorSetSchema, { file })), servedRoutes(false))
+  return {
+    set: toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file })),
+    found: [...files].map(([name, { source }]) => ({ name, source })),
+    contradicting: [...contradicting],
+    missing,
+    read,
+    table: methodTable(methods, undefined),
+    vocabulary: wordDifferences(methods, undefined).vocabulary,
+  }
+}
+
+async function generatedFiles(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+    const paths = entries.filter((entry) => entry.isFile() && GENERATED.test(entry.name))
+    const files = await Promise.all(
+      paths.map(async ({ parentPath, name }) => {
+        const path = join(parentPath, name)
+        return (await stat(path)).size <= LARGEST ? [path] : []
+      }),
+    )
+    return files.flat().sort()
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new StartError(`the folder ${folder} cannot be read (${reason}).`)
+  }
+}
+
+/** Whether two generators have said the same: the same types and methods, whatever else they keep. */
+function isAlike(one: FileDescriptorProto, other: FileDescriptorProto): boolean {
+  const names = ({ messageType, enumType, service }: FileDescriptorProto): string =>
+    JSON.stringify([
+      messageType.map(({ name, field }) => [name, field.map((each) => [each.name, each.number])]),
+      enumType.map(({ name, value }) => [name, value.map((each) => [each.name, each.number])]),
+      service.map(({ name, method }) => [name, method.map((each) => each.name)]),
+    ])
+  return names(one) === names(other)
+}

@@ -1,0 +1,110 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createClient } from '@connectrpc/connect'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { Account_AuthorizationType, ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
+import { entriesOf, PROTO, ROOT, run, TRANSPORTS, withRpc } from './fixture.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+const GOOGLE = join(ROOT, 'node_modules/google-proto-files')
+
+/** Makes the packages of clients of two languages. */
+beforeAll(() => {
+  const [es, python, empty] = [toolmock.path('es'), toolmock.path('python'), toolmock.path('empty')]
+  for (const folder of [es, python, empty]) mkdirSync(folder)
+  const files = ['acme/tools/v1/tools.proto', 'google/api/annotations.proto', 'google/api/http.proto']
+  const plugin = `--plugin=protoc-gen-es=${join(ROOT, 'node_modules/.bin/protoc-gen-es')}`
+  run('protoc', [`-I${PROTO}`, `-I${GOOGLE}`, plugin, `--es_out=${es}`, '--es_opt=target=js', ...files])
+  run('protoc', [`-I${PROTO}`, `-I${GOOGLE}`, `--python_out=${python}`, ...files])
+  // A file that would fail, and tell, if it ran.
+  writeFileSync(join(es, 'broken.js'), 'process.exit(7) // fileDesc("Cg")\n')
+  writeFileSync(join(python, 'broken.py'), 'raise SystemExit(7)\n')
+})
+
+describe('toolmock descriptors', () => {
+  it.each(['es', 'python'])('collects what a start serves out of a package of %s, without running it', async (name) => {
+    const file = toolmock.path(`${name}.binpb`)
+    const { code, stdout } = await toolmock.run(['descriptors', toolmock.path(name), '--out', file])
+    expect(stdout).toMatch(/found acme\/tools\/v1\/tools\.proto in \S+tools_pb/)
+    expect(stdout).toContain('gRPC, gRPC-Web and Connect serve 16 of 19 methods:')
+    expect(stdout).toContain('    WORKSPACE_DWD: SUITE_DWD\n')
+    expect(code).toBe(0)
+    await withRpc({ descriptors: [file] }, async (mock) => {
+      for (const transportOf of Object.values(TRANSPORTS)) {
+        const accounts = createClient(ConnectedAccounts, transportOf(mock.url))
+        await accounts.listAccounts({ pageSize: 5 }, { headers: mock.headers })
+      }
+      expect(entriesOf(mock).map(({ query }) => query)).toEqual(Object.keys(TRANSPORTS).map(() => ({ page_size: '5' })))
+    })
+  })
+
+  it('writes the words that differ into a seed, whose other lines and comments stay, and which mends them', async () => {
+    const seed = toolmock.path('mine.yaml')
+    writeFileSync(seed, '# my seed\nsettings:\n  consent: approve # always\n')
+    const args = ['descriptors', toolmock.path('es'), '--out', toolmock.path('words.binpb'), '--seed', seed]
+    const { stdout } = await toolmock.run(args)
+    expect(stdout).toMatch(/wrote 3 words of settings\.vocabulary to \S+mine\.yaml\n$/)
+    expect(readFileSync(seed, 'utf8')).toBe(
+      '# my seed\nsettings:\n  consent: approve # always\n  vocabulary:\n    WORKSPACE_DWD: SUITE_DWD\n    OIDC: TYPE_OIDC\n    workspace_dwd: suite_dwd\n',
+    )
+    const twice = await toolmock.run(args)
+    expect([twice.code, readFileSync(seed, 'utf8').match(/SUITE_DWD/g)?.length]).toEqual([0, 1])
+    await withRpc({ seeds: ['bundled', seed] }, async (mock) => {
+      const { headers } = mock
+      const accounts = createClient(ConnectedAccounts, TRANSPORTS['grpc over HTTP/2'](mock.url))
+      const made = await accounts.createAccount(
+        {
+          connector: 'workspace',
+          identifier: 'ada@example.com',
+          connectedAccount: {
+            authorizationDetails: { details: { case: 'suiteDwd', value: { subject: 'ada@example.com' } } },
+          },
+        },
+        { headers },
+      )
+      expect(made.connectedAccount?.authorizationType).toBe(Account_AuthorizationType.SUITE_DWD)
+      const { id = '' } = made.connectedAccount ?? {}
+      const { connectedAccount } = await accounts.getAuth({ id }, { headers })
+      expect(connectedAccount?.authorizationDetails?.details).toMatchObject({
+        case: 'suiteDwd',
+        value: { subject: 'ada@example.com', accessToken: expect.stringMatching(/./) },
+      })
+      expect(mock.app.methodTable).not.toContain('SUITE_DWD')
+    })
+  })
+
+  it('says which types are missing, and writes nothing', async () => {
+    const folder = toolmock.path('part')
+    const proto = toolmock.path('proto/acme/part/v1/part.proto')
+    mkdirSync(dirname(proto), { recursive: true })
+    mkdirSync(folder)
+    cpSync(join(PROTO, 'acme/tools'), toolmock.path('proto/acme/tools'), { recursive: true })
+    writeFileSync(
+      proto,
+      'syntax = "proto3";\npackage acme.part.v1;\nimport "acme/tools/v1/tools.proto";\nmessage Part { acme.tools.v1.Locator of = 1; }\n',
+    )
+    run('protoc', [`-I${toolmock.path('proto')}`, `-I${GOOGLE}`, `--python_out=${folder}`, proto])
+    const file = toolmock.path('part.binpb')
+    const { code, stdout } = await toolmock.run(['descriptors', folder, '--out', file])
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining('missing acme.tools.v1.Locator, which acme/part/v1/part.proto uses'),
+    ])
+    expect(() => readFileSync(file)).toThrow('ENOENT')
+    const both = await toolmock.run(['descriptors', folder, toolmock.path('python'), '--out', file])
+    expect(both.code).toBe(0)
+  })
+
+  it.each([
+    [['descriptors'], /descriptors needs the folder of a generated client/],
+    [['descriptors', 'x'], /descriptors needs --out FILE/],
+    [['descriptors', 'nowhere', '--out', 'x.binpb'], /the folder nowhere cannot be read \(ENOENT\)/],
+    [
+      ['descriptors', 'empty', '--out', 'x.binpb'],
+      /none of 0 files of JavaScript, TypeScript and Python has descriptors/,
+    ],
+  ])('refuses %j', async (args, message) => {
+    expect(await toolmock.run(args)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) })
+  })
+})
