@@ -19,6 +19,16 @@ export function pageVisit(response: Response): PageVisit {
   return (locals.visit ??= { trace: new RequestTrace() })
 }
 
+/** Where a page is, in words: what its footer says. */
+export function pageFacts(response: Response): string[] {
+  const id = response.getHeader('X-Request-Id')
+  const { environment } = pageVisit(response)
+  return [
+    ...(environment ? [`environment ${environment.name}`] : []),
+    ...(typeof id === 'string' ? [`request ${id}`] : []),
+  ]
+}
+
 /** Gives every page and redirect its `X-Request-Id` (G18), and its journal entry when its answer begins. */
 export function recordPages(services: AppServices): RequestHandler {
   return (request, response, next) => {

@@ -10,7 +10,7 @@ import { LinkProblem, type OpenLink } from './link-validity.ts'
 const SAME_ADDRESS = '?'
 
 /** The form for static credentials; `filled` shows what was entered, with the problems found in it. */
-export function formPage({ connector, account }: OpenLink, filled?: FilledForm): Html {
+export function formPage({ connector, account }: OpenLink, facts: readonly string[], filled?: FilledForm): Html {
   return credentialsPage({
     connectorName: connector.display_name,
     description: connector.description,
@@ -18,12 +18,13 @@ export function formPage({ connector, account }: OpenLink, filled?: FilledForm):
     fields: connector.credentials.fields,
     action: SAME_ADDRESS,
     cancelAction: '?decision=deny',
+    facts,
     ...filled,
   })
 }
 
 /** The page of a link whose type needs no user (G29). */
-export function continuePage({ connector, account }: OpenLink): Html {
+export function continuePage({ connector, account }: OpenLink, facts: readonly string[]): Html {
   const ownTokens = TRAITS[connector.authorization_type].source === 'service'
   const reason = ownTokens
     ? 'The service obtains the access of this account itself.'
@@ -33,17 +34,28 @@ export function continuePage({ connector, account }: OpenLink): Html {
     overline: connector.display_name,
     text: [`${reason} Nothing has to be entered or allowed for ${account.identifier}.`],
     tone: 'info',
+    facts,
     next: { label: 'Continue', href: SAME_ADDRESS, method: 'post' },
   })
 }
 
-/** Where a flow without `user_verify_url` ends, and where verify sends the user by default (G31, G33). */
-export function successPage(error: string | null): Html {
+/**
+ * Where a flow without `user_verify_url` ends, and where verify sends the user by default (G31, G33). `open` is the link that
+ * this browser has followed, where it is known.
+ */
+export function successPage(
+  error: string | null,
+  open: Pick<OpenLink, 'account' | 'connector'> | undefined,
+  facts: readonly string[],
+): Html {
+  const what = open && `${open.account.identifier} at ${open.connector.display_name}`
   if (error === null) {
-    return noticePage({ title: 'You are connected', text: 'You can close this page now.', tone: 'success' })
+    const text = [...(what === undefined ? [] : [`Connected: ${what}.`]), 'You can close this page now.']
+    return noticePage({ title: 'You are connected', text, tone: 'success', facts })
   }
-  const text = 'Nothing was connected. You can close this page, or follow your link again.'
-  return noticePage({ title: 'Access was not granted', text, tone: 'warning' })
+  const subject = what === undefined ? 'Nothing was connected.' : `Not connected: ${what}.`
+  const text = `${subject} You can close this page, or follow your link again.`
+  return noticePage({ title: 'Access was not granted', text, tone: 'warning', facts })
 }
 
 export function methodPage(method: string, allow: string): Html {
@@ -58,27 +70,31 @@ export function methodPage(method: string, allow: string): Html {
  * The page for an error; undefined for a defect of the mock. `say` puts the mock's own texts into the words of the
  * environment's vocabulary (G48).
  */
-export function problemPage(error: unknown, say: (text: string) => string): { status: number; page: Html } | undefined {
+export function problemPage(
+  error: unknown,
+  say: (text: string) => string,
+  facts: readonly string[],
+): { status: number; page: Html } | undefined {
   if (error instanceof LinkProblem) {
     const { title, text, detail, status } = error
     const said = detail === '' ? [] : [`What was found: ${detail}`]
     return {
       status,
-      page: noticePage({ title, text: [say(text), ...said], tone: status === 410 ? 'warning' : 'error' }),
+      page: noticePage({ title, text: [say(text), ...said], tone: status === 410 ? 'warning' : 'error', facts }),
     }
   }
   if (error instanceof ServiceError) {
     return {
       status: error.status,
-      page: noticePage({ title: 'This did not work', text: say(error.message), tone: 'error' }),
+      page: noticePage({ title: 'This did not work', text: say(error.message), tone: 'error', facts }),
     }
   }
   // An address that is no UTF-8 names no link.
-  if (error instanceof URIError) return problemPage(new LinkProblem('unknown'), say)
+  if (error instanceof URIError) return problemPage(new LinkProblem('unknown'), say, facts)
   const status = clientErrorStatus(error)
   if (!status) return undefined
   const text = status === 413 ? 'The form is too long.' : 'The form could not be read.'
-  return { status, page: noticePage({ title: 'This did not work', text, tone: 'error' }) }
+  return { status, page: noticePage({ title: 'This did not work', text, tone: 'error', facts }) }
 }
 
 /** The status that Express's body parser gives its errors. */

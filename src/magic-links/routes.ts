@@ -3,7 +3,7 @@ import type { AppServices } from '../app-services.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import { pageVisit } from '../http/page-journal.ts'
+import { pageFacts, pageVisit } from '../http/page-journal.ts'
 import { baseUrlOf } from '../http/node-request.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import type { Html } from '../pages/html.ts'
@@ -35,6 +35,8 @@ interface LinkRequest {
   readonly linkId: string
   readonly query: URLSearchParams
   readonly form: URLSearchParams
+  /** What the footer of a page says. */
+  readonly facts: readonly string[]
 }
 
 type LinkServices = Pick<AppServices, 'registry' | 'thirdParties' | 'scenarios' | 'pauses' | 'baseUrl'>
@@ -68,7 +70,9 @@ export function magicLinkRoutes(services: LinkServices): Router {
   router
     .route('/connect/success')
     .get((request, response) => {
-      sendPage(response, 200, successPage(queryOf(request).get('error')))
+      const followed = followedLink(services, request)
+      if (followed) pageVisit(response).environment = followed.environment
+      sendPage(response, 200, successPage(queryOf(request).get('error'), followed, pageFacts(response)))
     })
     .all(notAllowed('GET, HEAD'))
   router.use(showProblem)
@@ -76,7 +80,7 @@ export function magicLinkRoutes(services: LinkServices): Router {
 }
 
 /** GET of a link: what it opens depends on where credentials of the type come from (G29). */
-async function follow({ flow, linkId, query }: LinkRequest): Promise<Answer> {
+async function follow({ flow, linkId, query, facts }: LinkRequest): Promise<Answer> {
   const { baseUrl, environment } = flow
   const open = usableLink(environment, linkId)
   const { consent } = environment.settings
@@ -86,16 +90,16 @@ async function follow({ flow, linkId, query }: LinkRequest): Promise<Answer> {
     case 'consent':
       return { redirect: authorizeUrl(baseUrl, environment, open.connector, authorizationRequestOf(flow, open)) }
     case 'form':
-      return { status: 200, page: formPage(open) }
+      return { status: 200, page: formPage(open, facts) }
     case 'service':
     case 'none':
-      return { status: 200, page: continuePage(open) }
+      return { status: 200, page: continuePage(open, facts) }
   }
 }
 
 /** POST of a link: the credentials form, its Cancel button, or Continue where no user is needed. */
 async function submit(request: LinkRequest): Promise<Answer> {
-  const { flow, linkId, query, form } = request
+  const { flow, linkId, query, form, facts } = request
   const open = usableLink(flow.environment, linkId)
   const decision = decisionOf(query)
   if (decision) return decided(flow, linkId, { decision, as: query.get('as') ?? undefined })
@@ -104,7 +108,7 @@ async function submit(request: LinkRequest): Promise<Answer> {
       return follow(request)
     case 'form': {
       const filled = readCredentials(open.connector.credentials.fields, form)
-      if (filled.problems.size > 0) return { status: 400, page: formPage(open, filled) }
+      if (filled.problems.size > 0) return { status: 400, page: formPage(open, facts, filled) }
       const credentials = { static_auth: { details: detailsOf(filled.values) } }
       return { redirect: approve(flow, linkId, { credentials, lifetime: null, entered: true }) }
     }
@@ -157,12 +161,27 @@ function linkHandler(
       baseUrl: baseUrlOf(request, services.baseUrl),
       trace,
     }
-    const handled = handle({ flow, linkId: link.id, query: queryOf(request), form })
+    const handled = handle({ flow, linkId: link.id, query: queryOf(request), form, facts: pageFacts(response) })
     // A problem waits too: it was found in what the request read, which may not be durable yet.
     const answer = await handled.finally(() => stored(services, trace, readGuard))
-    if ('redirect' in answer) sendRedirect(response, answer.redirect)
-    else sendPage(response, answer.status, answer.page)
+    if ('redirect' in answer) {
+      // The page at the end of the flow has no link in its address (G31, G33).
+      response.setHeader('Set-Cookie', `${FOLLOWED}=${link.id}; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax`)
+      sendRedirect(response, answer.redirect)
+    } else sendPage(response, answer.status, answer.page)
   }
+}
+
+/** The cookie that says which link a browser has followed. */
+const FOLLOWED = 'toolmock_link'
+
+/** The link that the browser of a request has followed; undefined when it, its account or its connector is gone. */
+function followedLink({ registry }: LinkServices, { headers }: Request) {
+  const id = new RegExp(`(?:^|; *)${FOLLOWED}=([\\w-]+)`).exec(headers.cookie ?? '')?.[1]
+  const found = id === undefined ? undefined : registry.byMagicLink(id)
+  const account = found?.environment.model.tables.accounts.get(found.link.account_id)
+  const connector = account && found?.environment.connector(account.connector)
+  return found && account && connector && { environment: found.environment, account, connector }
 }
 
 /** @throws LinkProblem when a commit of this request, or one that it has read, could not be written */
@@ -192,7 +211,7 @@ function notAllowed(allow: string): RequestHandler {
 /** Turns an error into its page; what is a defect of the mock goes on to the last error handler. */
 const showProblem: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   const visit = pageVisit(response)
-  const problem = problemPage(error, (text) => visit.environment?.vocabulary?.prose(text) ?? text)
+  const problem = problemPage(error, (text) => visit.environment?.vocabulary?.prose(text) ?? text, pageFacts(response))
   if (!problem || response.headersSent) {
     next(error)
     return

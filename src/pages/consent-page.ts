@@ -7,7 +7,7 @@ export interface ConsentPage {
   description: string
   /** The application that asks for access. */
   applicationName: string
-  /** The account that is being connected; preselected where it is one of `people`. */
+  /** The account that is being connected, who is preselected: as one of `people`, or as somebody else. */
   accountIdentifier?: string | undefined
   scopes: readonly string[]
   /** The identities that can sign in; the form also takes any other. */
@@ -16,6 +16,8 @@ export interface ConsentPage {
   action: string
   /** Hidden fields of the form. */
   hidden: Readonly<Record<string, string>>
+  /** Where this is, for whoever looks for it in the request journal. */
+  facts?: readonly string[] | undefined
   /** The error of the form when it was sent before. */
   problem?: string | undefined
 }
@@ -38,7 +40,7 @@ export function consentPage(page: ConsentPage): Html {
       </div>
     </form>
   `
-  return layout({ title, overline: page.connectorName, body })
+  return layout({ title, body, facts: page.facts })
 }
 
 /** Reads a sent consent form. A part that is missing or not a choice is left out. */
@@ -69,7 +71,9 @@ function scopeList(scopes: readonly string[]): Html | null {
 
 function peopleFields({ people, accountIdentifier = '', problem }: ConsentPage): Html {
   const known = people.includes(accountIdentifier)
-  const preselected = problem ? undefined : known ? accountIdentifier : people[0]
+  // Somebody who is nobody of the people is not taken for one of them.
+  const preselected = problem ? undefined : known || accountIdentifier !== '' ? accountIdentifier : people[0]
+  const isOther = !people.includes(preselected ?? '')
   const choice = (person: string): Html =>
     html`<label class="choice">
       <input type="radio" name="person" value="${person}" ${person === preselected && html`checked`} />
@@ -79,7 +83,7 @@ function peopleFields({ people, accountIdentifier = '', problem }: ConsentPage):
     <legend>Who signs in?</legend>
     ${people.map(choice)}
     <label class="choice">
-      <input type="radio" name="person" value="" id="somebody-else" ${preselected === undefined && html`checked`} />
+      <input type="radio" name="person" value="" id="somebody-else" ${isOther && html`checked`} />
       Somebody else
     </label>
     <div class="field">

@@ -9,6 +9,8 @@ export interface CredentialsPage {
   accountIdentifier: string
   /** The fields of the form, in order. */
   fields: readonly CredentialField[]
+  /** Where this is, for whoever looks for it in the request journal. */
+  facts?: readonly string[] | undefined
   /** Where the form is sent. */
   action: string
   /** Where the cancel button sends it. */
@@ -44,7 +46,7 @@ export function credentialsPage(page: CredentialsPage): Html {
     </form>
   `
   const title = `Connect ${page.connectorName}`
-  return layout({ title: firstProblem ? `${title}: please check` : title, overline: page.connectorName, body })
+  return layout({ title: firstProblem ? `${title}: please check` : title, body, facts: page.facts })
 }
 
 const NOT_SAVED = 'Nothing was saved. Correct the marked fields, and enter secrets again.'

@@ -10,6 +10,8 @@ export interface Layout {
   overline?: string | undefined
   tone?: Tone
   body: Html
+  /** Where this is, for whoever looks for it in the request journal. */
+  facts?: readonly string[] | undefined
 }
 
 // White space inside the element would change the hash in the policy (page-headers.ts).
@@ -17,7 +19,7 @@ export interface Layout {
 const STYLE_ELEMENT = html`<style>${PAGE_STYLE}</style>`
 
 /** A whole page: one document without scripts, images or anything from elsewhere. */
-export function layout({ title, overline, tone = 'info', body }: Layout): Html {
+export function layout({ title, overline, tone = 'info', body, facts = [] }: Layout): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -35,7 +37,10 @@ export function layout({ title, overline, tone = 'info', body }: Layout): Html {
           <h1>${title}</h1>
           ${body}
         </main>
-        <footer>toolmock, a local mock for tests: use made-up credentials.</footer>
+        <footer>
+          toolmock, a local mock for tests: use made-up credentials.
+          ${facts.length > 0 && html`<br />${facts.join(' · ')}`}
+        </footer>
       </body>
     </html>`
 }

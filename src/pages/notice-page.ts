@@ -8,15 +8,17 @@ export interface NoticePage {
   tone: Tone
   /** A short line above the title. */
   overline?: string | undefined
+  /** Where this is, for whoever looks for it in the request journal. */
+  facts?: readonly string[] | undefined
   /** The next step: a link, or (`post`) an empty form. */
   next?: { label: string; href: string; method?: 'get' | 'post' } | undefined
 }
 
 /** A page with one message: connected, link expired, link unknown. */
-export function noticePage({ title, text, tone, overline, next }: NoticePage): Html {
+export function noticePage({ title, text, tone, overline, next, facts }: NoticePage): Html {
   const paragraphs = typeof text === 'string' ? [text] : text
   const body = html`${paragraphs.map((paragraph) => html`<p>${paragraph}</p>`)} ${next ? nextStep(next) : null}`
-  return layout({ title, tone, overline, body })
+  return layout({ title, tone, overline, body, facts })
 }
 
 function nextStep({ label, href, method = 'get' }: NonNullable<NoticePage['next']>): Html | null {

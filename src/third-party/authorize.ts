@@ -2,7 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import type { AppServices } from '../app-services.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
-import { pageVisit } from '../http/page-journal.ts'
+import { pageFacts, pageVisit } from '../http/page-journal.ts'
 import { baseUrlOf } from '../http/node-request.ts'
 import { consentAnswer, consentPage } from '../pages/consent-page.ts'
 import { noticePage } from '../pages/notice-page.ts'
@@ -130,6 +130,7 @@ function showConsent(
     // Relative, so that it is right below the path of a proxy too.
     action: 'authorize',
     hidden: parameters,
+    facts: pageFacts(response),
     problem,
   })
   sendPage(response, problem === undefined ? 200 : 400, view)
@@ -150,6 +151,6 @@ async function withProblemPage(response: Response, show: () => void | Promise<vo
     const { status, message } = error
     pageVisit(response).problem = { code: refused ? 'AUTHORIZATION_REFUSED' : 'LINK_NOT_STORED', message }
     const title = refused ? 'This request cannot be authorized' : 'The state could not be written'
-    sendPage(response, status, noticePage({ title, text: message, tone: 'error' }))
+    sendPage(response, status, noticePage({ title, text: message, tone: 'error', facts: pageFacts(response) }))
   }
 }

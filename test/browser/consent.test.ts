@@ -45,6 +45,8 @@ describeInBrowser('a user with a browser', (open) => {
     expect(data).toHaveProperty('message_id')
     await page.goto(next)
     expect(await heading(page)).toBe('You are connected')
+    expect(await page.locator('main').innerText()).toContain('grace@example.com at Mail')
+    expect(await page.locator('footer').innerText()).toMatch(/environment default · request req_/)
     expect(complaints).toEqual([])
   })
 

@@ -145,7 +145,6 @@ describe('methods that a path does not serve (G8)', () => {
 
 describe('paths that are not served (G8)', () => {
   it.each([
-    '/',
     '/api/v1',
     '/api/v2/connections',
     '/api/v1/connections/',
@@ -178,6 +177,13 @@ describe('paths that are not served (G8)', () => {
         expect(answer.status, method).toBe(404)
         expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'PATH_NOT_FOUND' }] })
       }
+    }),
+  )
+
+  it.each(['post', 'put', 'delete'] as const)('%s / is a 404: only GET tells what is served', (method) =>
+    withToolmock({}, async ({ http }) => {
+      expect((await http(method, '/')).status).toBe(404)
+      expect((await http('get', '/')).status).toBe(200)
     }),
   )
 })

@@ -41,10 +41,22 @@ describe('consentPage', () => {
     expect(page).toMatch(/name="decision" value="deny"/)
   })
 
-  it('preselects the first person and offers the account as somebody else when it is none of them', () => {
+  it('preselects somebody else, by the name of the account, when the account is none of the people', () => {
     const page = consentPage({ ...consent, accountIdentifier: 'someone@example.com' }).toString()
-    expect(page).toContain('value="ada@example.com" checked')
+    expect(page).not.toContain('value="ada@example.com" checked')
+    expect(page).toMatch(/id="somebody-else" checked/)
     expect(page).toMatch(/name="somebody_else"\s+value="someone@example.com"/)
+  })
+
+  it('preselects the first person when no account is named, and names the connector once', () => {
+    const page = consentPage({
+      ...consent,
+      accountIdentifier: undefined,
+      facts: ['environment worker-2', 'request req_1'],
+    })
+    expect(page.toString()).toContain('value="ada@example.com" checked')
+    expect(page.toString().match(/Mail/g)).toHaveLength(2)
+    expect(page.toString()).toContain('environment worker-2 · request req_1')
   })
 
   it('asks for a name when the connector has no people', () => {
