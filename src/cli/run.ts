@@ -53,6 +53,7 @@ async function serveWhile(
   const app = await createApp({ ...runOptions(given, log), journalFile: journal })
   try {
     for (const notice of app.notices) log.warn(notice)
+    for (const line of app.methodTable?.split('\n') ?? []) log.info(line)
     const { url } = await app.listen({ host: LOOPBACK, port: 0 })
     const own = await connectionVariables(app, url, variables)
     return { end: await child.run(given.command, { ...variables, ...own }), reports: app.services.reports }

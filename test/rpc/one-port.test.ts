@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
 import { connect as connectSocket } from 'node:net'
-import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import { ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
@@ -226,12 +225,5 @@ describe('the limits of HTTP/2', () => {
       expect((await call).connectedAccounts).toEqual([])
       await closed
     })
-  })
-})
-
-it('names a descriptor file that cannot be used', async () => {
-  await withRpc({}, async ({ folder }) => {
-    const start = (file: string) => withRpc({ descriptors: [join(folder, file)] }, async () => {})
-    await expect(start('missing.binpb')).rejects.toThrow(/missing\.binpb cannot be read \(ENOENT\)/)
   })
 })

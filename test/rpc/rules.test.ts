@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Code } from '@connectrpc/connect'
 import { describe, expect, it } from 'vitest'
 import {
@@ -7,7 +9,7 @@ import {
   Providers,
   Tools,
 } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
-import { clientOf, entriesOf, failure, withRpc } from './fixture.ts'
+import { clientOf, entriesOf, failure, PROTO, ROOT, run, withRpc } from './fixture.ts'
 
 describe('a call by the rule of its method', () => {
   it('puts fields that the path does not take into the query: repeated, nested and wrapped ones', async () => {
@@ -195,6 +197,88 @@ describe('an error of an operation', () => {
       const large = { connector: 'mail', identifier: 'a'.repeat(1001) }
       expect((await failure(accounts.createAccount(large, { headers: mock.headers }))).code).toBe(
         Code.ResourceExhausted,
+      )
+    })
+  })
+})
+
+describe('definitions of a client', () => {
+  const OTHER = `syntax = "proto3";
+package acme.other.v1;
+import "google/api/annotations.proto";
+service Other {
+  rpc Create(Empty) returns (Empty) { option (google.api.http) = { post: "/api/v1/connected_accounts" body: "*" }; }
+}
+message Empty {}
+`
+
+  /** Compiles definitions without their imports, as a package may hold them. */
+  function compile(folder: string, name: string, text: string): string {
+    const file = join(folder, `${name}.binpb`)
+    writeFileSync(join(folder, 'other.proto'), text)
+    const google = join(ROOT, 'node_modules/google-proto-files')
+    run('protoc', [`-I${folder}`, `-I${google}`, `--descriptor_set_out=${file}`, join(folder, 'other.proto')])
+    return file
+  }
+
+  it('may lack the imports of google, and ErrorInfo, which is then that of google.rpc', async () => {
+    await withRpc({}, async ({ folder }) => {
+      const file = compile(folder, 'other', OTHER)
+      await withRpc({ descriptors: [file] }, async ({ url, headers }) => {
+        const answer = await fetch(`${url}/acme.other.v1.Other/Create`, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: '{}',
+        })
+        const { code, details } = (await answer.json()) as { code: string; details: { type: string; value: string }[] }
+        expect([code, details[0]?.type]).toEqual(['invalid_argument', 'google.rpc.ErrorInfo'])
+        expect(Buffer.from(details[0]?.value ?? '', 'base64').toString()).toContain('VALIDATION_FAILED')
+      })
+    })
+  })
+
+  it('may be several files, which do not contradict each other', async () => {
+    await withRpc({}, async ({ folder, descriptors }) => {
+      const first = compile(folder, 'first', OTHER)
+      await withRpc({ descriptors: [descriptors, first] }, async ({ app }) => {
+        expect(app.methodTable).toContain('acme.other.v1.Other/Create')
+        expect(app.methodTable).toContain('acme.tools.v1.Tools/ExecuteTool')
+      })
+      const second = compile(folder, 'second', OTHER.replace('Create', 'Make'))
+      const both = withRpc({ descriptors: [first, second] }, () => Promise.resolve())
+      await expect(both).rejects.toThrow(
+        /other\.proto is in \S+first\.binpb and in \S+second\.binpb with different content/,
+      )
+    })
+  })
+
+  it('are named with what is wrong with them', async () => {
+    await withRpc({}, async ({ folder, descriptors }) => {
+      const start = (file: string) => withRpc({ descriptors: [join(folder, file)] }, () => Promise.resolve())
+      await expect(start('missing.binpb')).rejects.toThrow(/missing\.binpb cannot be read \(ENOENT\)/)
+      for (const [name, content] of [
+        ['text', 'no descriptors'],
+        ['empty', ''],
+        ['cut', readFileSync(descriptors).subarray(0, 99)],
+      ] as const) {
+        writeFileSync(join(folder, name), content)
+        await expect(start(name)).rejects.toThrow(/is no set of protobuf descriptors\. Write one with buf build/)
+      }
+      const part = OTHER.replace('import "google', 'import "acme/tools/v1/tools.proto";\nimport "google').replace(
+        'Empty {}',
+        'Empty { acme.tools.v1.Locator of = 1; }',
+      )
+      writeFileSync(join(folder, 'other.proto'), part)
+      const google = join(ROOT, 'node_modules/google-proto-files')
+      run('protoc', [
+        `-I${folder}`,
+        `-I${PROTO}`,
+        `-I${google}`,
+        `--descriptor_set_out=${join(folder, 'part')}`,
+        join(folder, 'other.proto'),
+      ])
+      await expect(start('part')).rejects.toThrow(
+        /other\.proto uses acme\.tools\.v1\.Locator, which no file of it defines/,
       )
     })
   })
