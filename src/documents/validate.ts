@@ -1,4 +1,4 @@
-import { isJsonObject } from '../domain/json.ts'
+import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { mergeBundles } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
 import { valuesAt } from '../schema/findings.ts'
@@ -43,25 +43,80 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
   return {
     files: [...new Map(files.map((each) => [each.file, each])).values()],
     problems: [...problemsOfSources(seeds), ...(await scenarioProblems(sources, checks))],
-    warnings: [...nameWarnings(sources), ...responderWarnings(sources)],
+    warnings: [...warningsOf(sources), ...responderWarnings(sources)],
     unreadable,
   }
 }
 
-const TOOL_NAMES = [
-  ['tools', '*', 'name'],
-  ['connectors', '*', 'tools', '*', 'name'],
+/** Where connectors are written: in files of their own, and in a seed. */
+const IN_CONNECTORS = [[], ['connectors', '*']]
+const inConnectors = (path: readonly string[]): string[][] => IN_CONNECTORS.map((base) => [...base, ...path])
+
+/** Places whose values are accepted and probably not what was meant. */
+const QUESTIONABLE: readonly {
+  readonly paths: readonly (readonly string[])[]
+  /** What is questionable about a value; undefined when nothing is. */
+  readonly judge: (value: JsonValue) => { found: string; allowed: string } | undefined
+}[] = [
+  { paths: inConnectors(['tools', '*', 'name']), judge: nameForModels },
+  {
+    paths: [
+      ['settings', 'bearer_token_lifetime'],
+      ['settings', 'magic_link_lifetime'],
+      ['settings', 'auth_request_lifetime'],
+      ...inConnectors(['oauth', 'access_token_lifetime']),
+      ...inConnectors(['tools', '*', 'call', 'timeout']),
+      ...inConnectors(['rate_limit', 'every']),
+      ['rules', '*', 'when', 'from'],
+      ['rules', '*', 'when', 'until'],
+      ['rules', '*', 'do', '*', 'advance_clock'],
+      ['rules', '*', 'do', '*', 'advance_clock', 'by'],
+    ],
+    judge: (value) => withUnit(value, 'seconds', 's'),
+  },
+  {
+    paths: [
+      ...inConnectors(['latency']),
+      ...['min', 'max', 'p50', 'p95', 'p99'].flatMap((key) => inConnectors(['latency', key])),
+      ['rules', '*', 'do', '*', 'latency'],
+      ['rules', '*', 'do', '*', 'latency', 'min'],
+      ['rules', '*', 'do', '*', 'latency', 'max'],
+      ['rules', '*', 'do', '*', 'slow_body', 'over'],
+    ],
+    judge: (value) => withUnit(value, 'milliseconds', 'ms'),
+  },
 ]
 
 /** Tools are handed to models, whose providers take fewer names than the service does. */
-function nameWarnings(sources: readonly ReadSource[]): Problem[] {
-  const documents = sources.flatMap(({ files }) => [...(files?.seeds ?? []), ...(files?.connectors ?? [])])
+function nameForModels(name: JsonValue) {
+  if (typeof name !== 'string' || /^[A-Za-z0-9_-]{1,64}$/.test(name)) return undefined
+  return { found: `${quote(name)}, which models refuse`, allowed: '1 to 64 letters, digits, underscores and hyphens' }
+}
+
+/** A number without a unit means seconds in one place and milliseconds in another. */
+function withUnit(value: JsonValue, unit: string, suffix: string) {
+  if (!(typeof value === 'number' || (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)))) return undefined
+  return {
+    found: `${value} without a unit, which is read as ${value} ${unit}`,
+    allowed: `a unit, such as ${value}${suffix}`,
+  }
+}
+
+function warningsOf(sources: readonly ReadSource[]): Problem[] {
+  const documents = sources.flatMap(({ files }) => [
+    ...(files?.seeds ?? []),
+    ...(files?.connectors ?? []),
+    ...(files?.scenarios ?? []),
+  ])
   const warnings = documents.flatMap(({ source }) =>
-    TOOL_NAMES.flatMap((path) => valuesAt(source.value, path)).flatMap(({ path, value }) => {
-      if (typeof value !== 'string' || /^[A-Za-z0-9_-]{1,64}$/.test(value)) return []
-      const found = `${quote(value)}, which models refuse`
-      return [source.problem({ path, found, allowed: '1 to 64 letters, digits, underscores and hyphens' })]
-    }),
+    QUESTIONABLE.flatMap(({ paths, judge }) =>
+      paths
+        .flatMap((path) => valuesAt(source.value, path))
+        .flatMap(({ path, value }) => {
+          const judged = judge(value)
+          return judged ? [source.problem({ path, ...judged })] : []
+        }),
+    ),
   )
   return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
 }

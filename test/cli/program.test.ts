@@ -93,6 +93,23 @@ describe('toolmock validate', () => {
     })
   })
 
+  it('warns of durations without a unit, with the unit that they are read in', async () => {
+    const [seed, scenario] = [toolmock.path('lifetimes.yaml'), toolmock.path('slow.yaml')]
+    writeFileSync(seed, 'settings: { magic_link_lifetime: 900, auth_request_lifetime: 10m }\n')
+    writeFileSync(
+      scenario,
+      'name: slow\nrules:\n  - { name: waits, at: service, when: { until: 30 }, do: [{ latency: 200 }] }\n' +
+        '  - { name: waits too, at: service, when: { until: 30s }, do: [{ latency: { min: 1s, max: 2s } }] }\n',
+    )
+    const { code, stdout } = await toolmock.run(['validate', seed, scenario])
+    expect(code).toBe(0)
+    expect(stdout.split('\n').filter((line) => line.startsWith('warning: '))).toEqual([
+      `warning: ${seed}:1:34: \`settings.magic_link_lifetime\` is 900 without a unit, which is read as 900 seconds; allowed: a unit, such as 900s`,
+      `warning: ${scenario}:3:48: \`rules[0].when.until\` is 30 without a unit, which is read as 30 seconds; allowed: a unit, such as 30s`,
+      `warning: ${scenario}:3:70: \`rules[0].do[0].latency\` is 200 without a unit, which is read as 200 milliseconds; allowed: a unit, such as 200ms`,
+    ])
+  })
+
   it('ends with 2 when a file cannot be read', async () => {
     const { code, stderr } = await toolmock.run(['validate', toolmock.path('none.yaml')])
     expect(code).toBe(2)

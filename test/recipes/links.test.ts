@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../../.build/project.ts'
+
+const guides = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
+const published = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
+const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+
+/** What the links of a page lead to inside this repository, with the heading that they name. */
+function linksOf(file: string): { target: string; anchor: string }[] {
+  const links = textOf(file)
+    .replaceAll(/^```.*?^```/gms, '')
+    .matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)
+  return [...links].map(([, path = '', anchor = '']) => ({
+    target: path === '' ? file : normalize(join(dirname(file), path)),
+    anchor,
+  }))
+}
+
+/** The anchors of a page's headings, as code hosts make them. */
+function anchorsOf(file: string): string[] {
+  const headings = textOf(file).matchAll(/^#+ (.+)$/gm)
+  return [...headings].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+}
+
+describe('the links of the README and the guides', () => {
+  it.each(['README.md', ...guides])('%s: lead to files and headings that are there', (file) => {
+    const links = linksOf(file)
+    expect(links.filter(({ target }) => !existsSync(join(ROOT, target)))).toEqual([])
+    const named = links.filter(({ target, anchor }) => anchor !== '' && target.endsWith('.md'))
+    expect(named.filter(({ target, anchor }) => !anchorsOf(target).includes(anchor))).toEqual([])
+  })
+
+  it('lead from README.md to nothing that the package lacks', () => {
+    const inPackage = (target: string) =>
+      published.files.some((each) => target === each || target.startsWith(`${each}/`))
+    expect(linksOf('README.md').filter(({ target }) => target !== 'README.md' && !inPackage(target))).toEqual([])
+  })
+
+  it('name every guide in the README and in the index of the guides', () => {
+    const missing = (page: string) => guides.filter((guide) => !linksOf(page).some(({ target }) => target === guide))
+    expect(missing('README.md')).toEqual(['docs/README.md'])
+    expect(missing('docs/README.md')).toEqual(['docs/README.md'])
+  })
+})
+
+describe('README.md', () => {
+  it('is one page of at most 12 kB', () => {
+    expect(Buffer.byteLength(textOf('README.md'))).toBeLessThanOrEqual(12_000)
+  })
+})
+
+describe('the guides', () => {
+  it.each(['README.md', ...guides])('%s: no cell of a table has more than 600 characters', (file) => {
+    const cells = textOf(file)
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .flatMap((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()))
+    expect(cells.filter((cell) => cell.length >= 600)).toEqual([])
+  })
+})
