@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { checkState } from '../../src/state/state-report.ts'
-import { encodeLine, formerWalPath, identityOf, WalFile } from '../../src/state/wal/write-ahead-log.ts'
+import { encodeLine, formerWalPath, identityOf, WalFile, walPath } from '../../src/state/wal/write-ahead-log.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
 
@@ -164,7 +164,7 @@ describe('a state file of version 1', () => {
 async function withJournal(file: string): Promise<(readonly [string, Buffer])[]> {
   const old = Buffer.from(toVersion1(await stopped(file, new MemoryDisk())))
   const disk = new MemoryDisk([[file, old]])
-  const journal = new WalFile(disk, formerWalPath(file), { follows: identityOf(old), end: undefined })
+  const journal = new WalFile(disk, walPath(file), { follows: identityOf(old), end: undefined })
   const { tables } = (
     JSON.parse(old.toString()) as { environments: { default: { tables: Record<string, JsonObject[]> } } }
   ).environments.default
@@ -181,6 +181,9 @@ async function withJournal(file: string): Promise<(readonly [string, Buffer])[]>
       ],
     }),
   ])
-  disk.put(`${file}.journal`, formerWords(disk.file(`${file}.journal`)?.toString() ?? ''))
-  return disk.paths().map((path) => [path, disk.file(path) ?? Buffer.alloc(0)] as const)
+  const written = disk.file(walPath(file))?.toString() ?? ''
+  return [
+    [file, old],
+    [formerWalPath(file), Buffer.from(formerWords(written))],
+  ]
 }
