@@ -123,7 +123,7 @@ async function lifeOfAProvider(at: Load, display_name: string): Promise<void> {
   await call(at, 200, 'GET', '/_mock/requests?limit=5')
 }
 
-/** What clients should not do: half requests, ends in the middle, garbage, bodies that are too large. */
+/** What clients should not do: half requests, ends in the middle, garbage, bodies that are too large, answers left unread. */
 function rudeness({ port: to, token, counts }: Load, number: number): Promise<void> {
   const head = `POST /api/v1/connected_accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`
   const json = 'Content-Type: application/json\r\n'
@@ -134,12 +134,16 @@ function rudeness({ port: to, token, counts }: Load, number: number): Promise<vo
     `${head}${json}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
     `${head}${'X-A: b\r\n'.repeat(5000)}`,
     'hello\r\n\r\n',
+    'GET /_mock/state HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1500),
+    'GET /_mock/events HTTP/1.1\r\nHost: localhost\r\n\r\n',
   ]
+  // Long enough to leave much unread.
+  const stay = number % texts.length < texts.length - 2 ? 10 : 500
   count(counts, 'rude')
   return new Promise((resolve) => {
     const socket = connect(to, '127.0.0.1', () => {
       socket.write(texts[number % texts.length] ?? '')
-      setTimeout(() => (number % 2 === 0 ? socket.resetAndDestroy() : socket.destroy()), 10)
+      setTimeout(() => (number % 2 === 0 ? socket.resetAndDestroy() : socket.destroy()), stay)
     })
     socket.on('error', () => undefined)
     socket.on('close', () => {

@@ -1,0 +1,98 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, describe, expect, it } from 'vitest'
+import { checkState } from '../../src/state/state-report.ts'
+import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { type Caller, signIn } from './client.ts'
+import { expectThere, type Known, write } from './writers.ts'
+
+/** `npm run test:long` sets it; no part of `npm test`. */
+const ROUNDS = Number(process.env['POWER_LOSS_ROUNDS'] ?? 0)
+const WRITERS = 8
+
+const toolmock = ToolmockProcess.forThisFile()
+const image = toolmock.path('disk.img')
+const disk = toolmock.path('disk')
+
+/** Drops everything that the file system has not yet written to its device (EXT4_IOC_SHUTDOWN without a flush of its log). */
+const SHUT_DOWN = `
+import fcntl, os, struct, sys
+fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack('I', 2))
+`
+
+/** Undefined for a command that succeeded; else what it said. */
+function run(command: string, ...given: string[]): string | undefined {
+  const { error, status, stderr } = spawnSync(command, given, { encoding: 'utf8' })
+  if (error) return `${command} is not installed`
+  return status === 0 ? undefined : `${command}: ${stderr.trim().slice(0, 200)}`
+}
+
+const mount = (): string | undefined => run('mount', '-o', 'loop', image, disk)
+const shutDown = (): string | undefined => run('python3', '-c', SHUT_DOWN, disk)
+const unmount = (): string | undefined => run('umount', disk)
+
+/** A caller for whom a disk that refuses is the end, as it is when the power goes. */
+function untilRefused(caller: Caller): Caller {
+  return {
+    send: async (method, path, body) => {
+      const answer = await caller.send(method, path, body)
+      if (answer.status === 503) throw new TypeError('the disk refuses')
+      return answer
+    },
+  }
+}
+
+/** Undefined where a file system can be shut down; else why not. */
+function whyNot(): string | undefined {
+  if (ROUNDS === 0) return 'npm run test:long runs it'
+  if (process.platform !== 'linux') return 'it needs Linux'
+  mkdirSync(disk, { recursive: true })
+  const prepared = run('truncate', '-s', '128M', image) ?? run('mkfs.ext4', '-q', '-F', image) ?? mount()
+  if (prepared !== undefined) return prepared
+  return shutDown() ?? unmount()
+}
+
+const REASON = whyNot()
+afterAll(() => {
+  unmount()
+})
+
+describe.skipIf(REASON !== undefined)(`power loss${REASON === undefined ? '' : ` (skipped: ${REASON})`}`, () => {
+  it(
+    `loses nothing that was answered, ${ROUNDS} times, and leaves a sound file`,
+    { timeout: 60_000 + ROUNDS * 30_000 },
+    async () => {
+      const file = `${disk}/state.json`
+      let earlier: Known[] = []
+      let written = 0
+      for (let round = 0; round <= ROUNDS; round++) {
+        expect(mount()).toBeUndefined()
+        if (round > 0) expect(await checkState(file)).toMatchObject({ kind: 'sound' })
+        const server = await toolmock.start(['--state', file])
+        const caller = await signIn(server.url)
+        for (const account of earlier) await expectThere(caller, account)
+        const known: Known[] = []
+        if (round < ROUNDS) {
+          const writers = Array.from({ length: WRITERS }, (_, writer) =>
+            write(untilRefused(caller), `r${round}-w${writer}`, known),
+          )
+          // The moment moves through the life of a commit from round to round; every fifth time the server is stopping.
+          await pause(100 + ((round * 37) % 250))
+          if (round % 5 === 4) {
+            server.child.kill('SIGTERM')
+            await pause((round * 7) % 40)
+          }
+          expect(shutDown()).toBeUndefined()
+          await server.stop('SIGKILL')
+          await Promise.all(writers)
+        } else await server.stop()
+        expect(unmount()).toBeUndefined()
+        written += known.length
+        earlier = [...known, ...earlier.filter((_, at) => at % 7 === 0).slice(0, 100)]
+      }
+      expect(written).toBeGreaterThan(ROUNDS)
+      console.log(`power loss: ${ROUNDS} rounds, ${written} accounts were answered for, none is missing`)
+    },
+  )
+})

@@ -1,0 +1,62 @@
+import { expect } from 'vitest'
+import { accountOf, type Caller } from './client.ts'
+
+/** What is known of an account: the last change that was answered, and the one after it that may have happened as well. */
+export interface Known {
+  id: string
+  identifier: string
+  /** Undefined once it has been deleted. */
+  version: number | undefined
+  /** A change whose answer never came: `deleted`, or the next version. */
+  pending: number | 'deleted' | undefined
+}
+
+/** Creates, updates and deletes until the connection breaks; every answer that came counts. */
+export async function write(caller: Caller, name: string, known: Known[]): Promise<void> {
+  try {
+    for (let each = 0; ; each++) {
+      const identifier = `${name}-${each}@example.com`
+      const created = await caller.send('POST', '/connected_accounts', {
+        connector: 'mail',
+        identifier,
+        connected_account: { api_config: { version: 0 } },
+      })
+      expect(created.status).toBe(201)
+      const account: Known = { id: accountOf(created).id, identifier, version: 0, pending: undefined }
+      known.push(account)
+      await change(caller, account, each)
+    }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+  }
+}
+
+async function change(caller: Caller, account: Known, each: number): Promise<void> {
+  const { id } = account
+  account.pending = 1
+  const updated = await caller.send('PUT', '/connected_accounts', {
+    id,
+    connected_account: { api_config: { version: 1 } },
+  })
+  expect(updated.status).toBe(200)
+  account.version = 1
+  account.pending = undefined
+  if (each % 3 !== 0) return
+  account.pending = 'deleted'
+  const deleted = await caller.send('POST', '/connected_accounts:delete', { id })
+  expect(deleted.status).toBe(200)
+  account.version = undefined
+  account.pending = undefined
+}
+
+export async function expectThere(caller: Caller, { id, identifier, version, pending }: Known): Promise<void> {
+  const found = await caller.send('GET', `/connected_accounts/details?id=${id}`)
+  if (version === undefined || (pending === 'deleted' && found.status === 404)) {
+    expect(found.status, identifier).toBe(404)
+    return
+  }
+  expect(found.status, identifier).toBe(200)
+  const { api_config, identifier: stored } = accountOf(found)
+  expect(stored).toBe(identifier)
+  expect([version, pending]).toContain(api_config['version'])
+}
