@@ -506,6 +506,7 @@ export const HELPERS = {
   },
   default: { arity: [2, 2], run: ([value, fallback]) => (isBlank(value) ? fallback : value) },
   eq: { arity: [2, 2], run: ([a, b]) => (a ?? null) === (b ?? null) },
+  sum: { arity: [2, Infinity], run: (terms) => sum(terms) },
   basic: {
     arity: [2, 2],
     run: ([username, password]) =>
@@ -528,6 +529,13 @@ function runHelper(name: HelperName, args: HelperArguments, ports: HelperPorts):
 export function asText(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** Rounded to six decimals, so that 0.1 and 0.2 are 0.3; what is no number counts as 0. */
+function sum(terms: HelperArguments): number {
+  const numbers = terms.map((term) => (isBlank(term) || typeof term === 'object' ? 0 : Number(term)))
+  const total = numbers.reduce((before, number) => before + (Number.isFinite(number) ? number : 0), 0)
+  return Number(total.toFixed(6))
 }
 
 /** The clock's time so far away: `-2h` is two hours ago, `1d` tomorrow. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ControlBench, withControl } from '../control/control-bench.ts'
+import { TWELVE_CONNECTORS } from '../support/twelve-connectors.ts'
 
 const PAD = {
   connector: 'pad',
@@ -124,7 +125,9 @@ describe('GET /_mock/third-parties', () => {
   it('lists the applications with the addresses of their APIs', async () => {
     await withPad(async ({ call }) => {
       const { third_parties } = (await call('get', '/third-parties')).body as { third_parties: { connector: string }[] }
-      expect(third_parties).toHaveLength(14)
+      const connectors = third_parties.map(({ connector }) => connector)
+      expect(connectors).toEqual(expect.arrayContaining([...TWELVE_CONNECTORS, 'pad', 'open']))
+      expect(new Set(connectors).size).toBe(connectors.length)
       expect(third_parties.find(({ connector }) => connector === 'pad')).toEqual({
         connector: 'pad',
         display_name: 'Pad',

@@ -51,6 +51,8 @@ describe('templates', () => {
     ['a comment is nothing', 'a{{!-- note --}}b', 'ab'],
     ['json', '{{json input.tags}}', '["a","b"]'],
     ['default', '{{default input.none "none"}}', 'none'],
+    ['sum of numbers and of texts that write them', "{{sum input.count '-5' 0.1 0.2}}", -1.7],
+    ['sum of what is no number', '{{sum input.none input.tags}}', 0],
     ['default keeps a value', '{{default input.count 9}}', 3],
     ['eq', '{{eq input.count 3}}', true],
     ['a helper inside a helper', '{{#if (eq person "Ada")}}hello{{/if}}', 'hello'],
