@@ -3,14 +3,14 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 
 /** Where Debian puts it; another one can be named. */
-const EXECUTABLE = process.env.TOOLMOCK_TEST_BROWSER ?? '/usr/bin/chromium'
+export const EXECUTABLE = process.env.TOOLMOCK_TEST_BROWSER ?? '/usr/bin/chromium'
 
 /** A name on the internet whose owner has made it point here (DNS rebinding), and one as containers have it. */
 export const REBOUND = 'rebound.example'
 export const CONTAINER = 'toolmock'
 
 /** Only loopback: other names resolve to nothing, so that a page that asks for something from elsewhere fails. */
-const ARGUMENTS = [
+export const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

@@ -1,0 +1,51 @@
+import { chromium } from 'playwright-core'
+import lighthouse from 'lighthouse'
+import { ARGUMENTS, EXECUTABLE } from '../browser/browser.ts'
+import { MeasuredServer } from './server.ts'
+
+/*
+ * `npm run test:lighthouse`: Lighthouse's categories for the timeline with 1,000 entries, each at least 95. It needs the
+ * build (`npm run build`), and is no part of `npm test`.
+ */
+
+const LEAST = 95
+const PORT = 9222
+const CATEGORIES = ['performance', 'accessibility', 'best-practices']
+
+const server = await MeasuredServer.start()
+const browser = await chromium.launch({
+  executablePath: EXECUTABLE,
+  args: [...ARGUMENTS, `--remote-debugging-port=${PORT}`],
+})
+try {
+  for (let at = 0; at < 1000; at++) await server.getDetails()
+  for (const formFactor of ['desktop', 'mobile'] as const) {
+    const isMobile = formFactor === 'mobile'
+    const screen = isMobile
+      ? { mobile: true, width: 390, height: 844, deviceScaleFactor: 2, disabled: false }
+      : { mobile: false, width: 1280, height: 800, deviceScaleFactor: 1, disabled: false }
+    const result = await lighthouse(`${server.url}/_mock/ui`, {
+      port: PORT,
+      onlyCategories: CATEGORIES,
+      formFactor,
+      screenEmulation: screen,
+      // The dashboard is opened on the machine that serves it.
+      throttlingMethod: 'provided',
+      logLevel: 'error',
+    })
+    for (const { id, score, auditRefs } of Object.values(result?.lhr.categories ?? {})) {
+      const points = Math.round((score ?? 0) * 100)
+      console.log(`${formFactor} ${id}: ${String(points)}`)
+      if (points >= LEAST) continue
+      process.exitCode = 1
+      for (const { id: audit, weight } of auditRefs) {
+        const found = result?.lhr.audits[audit]
+        if (weight > 0 && (found?.score ?? 1) < 1)
+          console.error(`  ${audit}: ${found?.title ?? ''} ${found?.displayValue ?? ''}`)
+      }
+    }
+  }
+} finally {
+  await browser.close()
+  await server.stop()
+}

@@ -1,0 +1,75 @@
+import { parseArgs } from 'node:util'
+import { chromium } from 'playwright-core'
+import { ARGUMENTS, EXECUTABLE } from '../browser/browser.ts'
+import { load, MeasuredServer } from './server.ts'
+
+/*
+ * `npm run test:long -- --minutes 10`: 500 requests a second with the dashboard open. The memory of the page and of the
+ * server has to level off, and a request may cost the server at most a tenth more than without a dashboard. It needs the
+ * build (`npm run build`), and is no part of `npm test`.
+ */
+
+const PER_SECOND = 500
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } })
+const seconds = Number(values.minutes) * 60
+const samples = 10
+
+const server = await MeasuredServer.start()
+const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
+const problems: string[] = []
+try {
+  // The journal is full and everything is compiled before anything is measured.
+  await load(server, PER_SECOND, 25)
+  const without = await cost()
+  const page = await browser.newPage()
+  await page.goto(`${server.url}/_mock/ui#/timeline`)
+  await page.locator('.line').first().waitFor()
+  const session = await page.context().newCDPSession(page)
+  const memory: { readonly page: number; readonly server: number }[] = []
+  let spent = 0
+  let sent = 0
+  for (let at = 0; at < samples; at++) {
+    const before = server.processorTime
+    sent += await load(server, PER_SECOND, seconds / samples)
+    spent += server.processorTime - before
+    await session.send('HeapProfiler.collectGarbage')
+    const { usedSize } = await session.send('Runtime.getHeapUsage')
+    memory.push({ page: usedSize / 2 ** 20, server: server.memory })
+    console.log(`${at + 1}/${samples}: page ${show(usedSize / 2 ** 20)} MB, server ${show(server.memory)} MB`)
+  }
+  const newest = await page.locator('.line').first().innerText()
+  if (!newest.includes('get_connected_account_details')) problems.push(`the page shows ${newest}`)
+  for (const what of ['page', 'server'] as const)
+    levelOff(
+      what,
+      memory.map((sample) => sample[what]),
+    )
+  const withOne = (spent / sent) * 1e6
+  const loss = withOne / without - 1
+  const rate = `${show(without)} µs without a dashboard, ${show(withOne)} µs with one: ${show(loss * 100)} % more`
+  console.log(`a request costs the server ${rate}; ${show(sent / seconds)} requests a second`)
+  if (loss > 0.1) problems.push('a request costs more than a tenth more with a dashboard')
+} finally {
+  await browser.close()
+  await server.stop()
+}
+for (const problem of problems) console.error(problem)
+process.exitCode = problems.length === 0 ? 0 : 1
+
+/** Microseconds of a processor that a request takes, without a dashboard. */
+async function cost(): Promise<number> {
+  const before = server.processorTime
+  const sent = await load(server, PER_SECOND, Math.max(20, seconds / samples))
+  return ((server.processorTime - before) / sent) * 1e6
+}
+
+/** The second half may have at most a tenth and five megabytes more than the first. */
+function levelOff(what: string, sizes: readonly number[]): void {
+  const half = sizes.length / 2
+  const [first, second] = [Math.max(...sizes.slice(0, half)), Math.max(...sizes.slice(half))]
+  if (second > first * 1.1 + 5) problems.push(`the ${what} grows: ${show(first)} MB, then ${show(second)} MB`)
+}
+
+function show(value: number): string {
+  return value.toFixed(1)
+}
