@@ -72,9 +72,12 @@ function replyStep({ status, error_code, duration_ms, injected }: Request): Step
   return { from: 'service', to: 'caller', text: String(status), detail, tone: toneOf(status) }
 }
 
-function callStep({ kind, grant, method, url, connector }: Upstream, isRetry: boolean): Step {
+function callStep({ kind, grant, method, url, connector, environment }: Upstream, isRetry: boolean): Step {
   const what = kind === 'token' ? `token endpoint, ${(grant ?? 'no grant').replaceAll('_', ' ')}` : connector
-  const path = URL.canParse(url) ? new URL(url).pathname : url
+  const { pathname } = URL.canParse(url) ? new URL(url) : { pathname: url }
+  // The third parties of the mock share one listener; where in it an application is says nothing new.
+  const place = `/${environment}/${connector}/`
+  const path = pathname.startsWith(place) ? pathname.slice(place.length - 1) : pathname
   return { from: 'service', to: 'third party', text: `${method} ${path}`, detail: isRetry ? `${what} · again` : what }
 }
 

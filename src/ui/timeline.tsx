@@ -159,21 +159,22 @@ function Filters({
           Account {account} ✕
         </button>
       )}
-      <span class="space" />
-      <span class="quiet count">
-        {filtered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
+      <span class="list-actions">
+        <span class="quiet count">
+          {filtered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
+        </span>
+        <button type="button" class="small" aria-pressed={paused} onClick={togglePause}>
+          {paused ? `Go on${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
+        </button>
+        <button
+          type="button"
+          class="small"
+          disabled={environment.value === ALL || clear.busy}
+          onClick={() => clear.run(() => call('DELETE', '/requests', { query: inEnvironment() }))}
+        >
+          Clear
+        </button>
       </span>
-      <button type="button" class="small" aria-pressed={paused} onClick={togglePause}>
-        {paused ? `Go on${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
-      </button>
-      <button
-        type="button"
-        class="small"
-        disabled={environment.value === ALL || clear.busy}
-        onClick={() => clear.run(() => call('DELETE', '/requests', { query: inEnvironment() }))}
-      >
-        Clear
-      </button>
     </div>
   )
 }

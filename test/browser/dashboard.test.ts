@@ -1,16 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterEach, expect, it } from 'vitest'
 import { createToolmock, type Toolmock } from '../../src/index.ts'
 import { describeInBrowser } from './browser.ts'
 import { Session } from './session.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
 /** What axe finds in the page, in words that say where. */
 async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
+  await page.evaluate(axe.source)
   return page.evaluate(`axe.run().then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary)))`)
 }

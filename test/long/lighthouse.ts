@@ -1,5 +1,5 @@
 import { chromium } from 'playwright-core'
-import lighthouse from 'lighthouse'
+import lighthouse, { type Result } from 'lighthouse'
 import { ARGUMENTS, EXECUTABLE } from '../browser/browser.ts'
 import { MeasuredServer } from './server.ts'
 
@@ -33,19 +33,21 @@ try {
       throttlingMethod: 'provided',
       logLevel: 'error',
     })
-    for (const { id, score, auditRefs } of Object.values(result?.lhr.categories ?? {})) {
-      const points = Math.round((score ?? 0) * 100)
-      console.log(`${formFactor} ${id}: ${String(points)}`)
-      if (points >= LEAST) continue
-      process.exitCode = 1
-      for (const { id: audit, weight } of auditRefs) {
-        const found = result?.lhr.audits[audit]
-        if (weight > 0 && (found?.score ?? 1) < 1)
-          console.error(`  ${audit}: ${found?.title ?? ''} ${found?.displayValue ?? ''}`)
-      }
-    }
+    if (result) judge(formFactor, result.lhr)
   }
 } finally {
   await browser.close()
   await server.stop()
+}
+
+/** Prints the points of each category, and what is missing where they are too few. */
+function judge(formFactor: string, { categories, audits }: Result): void {
+  for (const { id, score, auditRefs } of Object.values(categories)) {
+    const points = Math.round((score ?? 0) * 100)
+    console.log(`${formFactor} ${id}: ${points}`)
+    if (points >= LEAST) continue
+    process.exitCode = 1
+    const missed = auditRefs.filter(({ id: audit, weight }) => weight > 0 && (audits[audit]?.score ?? 1) < 1)
+    for (const { id: audit } of missed) console.error(`  ${audit}: ${audits[audit]?.title ?? ''}`)
+  }
 }
