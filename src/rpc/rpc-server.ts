@@ -53,7 +53,6 @@ export function rpcHandler(definitions: RpcDefinitions, services: AppServices): 
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: services.bodyLimit,
     maxTimeoutMs: LONGEST_TIMEOUT,
-    shutdownSignal: services.closing,
   })
   const served = definitions.methods.filter(({ bindings }) => bindings.length > 0)
   for (const method of served) {
@@ -62,7 +61,7 @@ export function rpcHandler(definitions: RpcDefinitions, services: AppServices): 
     // The descriptors say at run time which messages a method has.
     router.rpc(method.desc as never, call as never)
   }
-  addHealth(router, definitions)
+  addHealth(router, definitions, services.closing)
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]))
   const refuse = refusals(definitions, services)
   return (request, response) => {
@@ -146,7 +145,7 @@ async function answerCall(
     context.signal.addEventListener('abort', () => {
       const { reason } = context.signal as { reason: unknown }
       const isLate = reason instanceof ConnectError && reason.code === Code.DeadlineExceeded
-      // The signal is aborted as well when a call has its answer, and when the server closes.
+      // The signal is aborted as well when a call has its answer.
       if (!isLate && !exchange.over.aborted) return
       call.call.cancelled ??= isLate ? `its deadline of ${Math.round(limit ?? 0)} ms passed` : 'its client cancelled it'
       exchange.end()
@@ -170,7 +169,7 @@ function protocolOf({ protocolName }: HandlerContext): Protocol {
 }
 
 /** `grpc.health.v1`: the mock serves as long as it runs. */
-function addHealth(router: ConnectRouter, { methods }: RpcDefinitions): void {
+function addHealth(router: ConnectRouter, { methods }: RpcDefinitions, closing: AbortSignal): void {
   const services = new Set(['', ...methods.map(({ desc }) => desc.parent.typeName)])
   const { SERVING, SERVICE_UNKNOWN } = HealthCheckResponse_ServingStatus
   router.service(Health, {
@@ -180,7 +179,8 @@ function addHealth(router: ConnectRouter, { methods }: RpcDefinitions): void {
     },
     async *watch({ service }, { signal }) {
       yield { status: services.has(service) ? SERVING : SERVICE_UNKNOWN }
-      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      const over = AbortSignal.any([signal, closing])
+      if (!over.aborted) await new Promise((resolve) => over.addEventListener('abort', resolve))
     },
   })
 }

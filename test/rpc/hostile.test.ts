@@ -138,6 +138,19 @@ describe('what no client should send', () => {
 })
 
 describe('very many streams', () => {
+  it('that are open at once make Node.js warn of nothing', async () => {
+    const warnings: string[] = []
+    const note = (warning: Error): void => void warnings.push(warning.message)
+    process.on('warning', note)
+    await withRpc({}, async (mock) => {
+      const client = clientOf(ConnectedAccounts, mock)
+      const calls = Array.from({ length: 50 }, () => client.listAccounts({}, { headers: mock.headers }))
+      expect((await Promise.all(calls)).map(({ totalSize }) => totalSize)).toEqual(calls.map(() => 0n))
+    })
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
+
   it('ten thousand on one connection are answered, a limited number at a time', async () => {
     await withRpc({}, async (mock) => {
       const session = connect(mock.url)

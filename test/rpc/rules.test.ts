@@ -240,9 +240,10 @@ message Empty {}
   it('may be several files, which do not contradict each other', async () => {
     await withRpc({}, async ({ folder, descriptors }) => {
       const first = compile(folder, 'first', OTHER)
-      await withRpc({ descriptors: [descriptors, first] }, async ({ app }) => {
+      await withRpc({ descriptors: [descriptors, first] }, ({ app }) => {
         expect(app.methodTable).toContain('acme.other.v1.Other/Create')
         expect(app.methodTable).toContain('acme.tools.v1.Tools/ExecuteTool')
+        return Promise.resolve()
       })
       const second = compile(folder, 'second', OTHER.replace('Create', 'Make'))
       const both = withRpc({ descriptors: [first, second] }, () => Promise.resolve())
