@@ -126,12 +126,12 @@ export function isRenewable(account: Account): boolean {
  */
 export async function renew(context: Context, account: Account): Promise<Renewal> {
   const running = context.environment.renewals.get(account.id)
-  const shared = await running?.catch(() => undefined)
+  // Nothing is awaited before a renewal starts: another request would start a second one meanwhile.
+  const renewal = await (running?.catch(() => undefined) ?? startRenewal(context, account))
   // The other request has failed; that is its own failure, so this one tries for itself.
-  if (running && !shared) return renew(context, account)
-  const renewal = shared ?? (await startRenewal(context, account))
+  if (!renewal) return renew(context, account)
   const { outcome, reason } = renewal
-  context.trace.refreshed({ account_id: account.id, outcome, reason, shared: shared !== undefined })
+  context.trace.refreshed({ account_id: account.id, outcome, reason, shared: running !== undefined })
   return renewal
 }
 

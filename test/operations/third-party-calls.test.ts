@@ -1,0 +1,142 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Account } from '../../src/domain/account.ts'
+import type { Credentials } from '../../src/domain/credentials.ts'
+import type { ThirdParty, TokenAnswer, ToolAnswer } from '../../src/domain/ports.ts'
+import { RequestTrace } from '../../src/domain/request-trace.ts'
+import { callThirdParty, renew } from '../../src/operations/third-party-calls.ts'
+import { testEnvironment } from '../support/environment.ts'
+import { accountOf, connectorOf } from '../third-party/fixture.ts'
+
+const tokens = (access_token: string): Credentials => ({
+  oauth_token: { access_token, refresh_token: `rt_${access_token}`, scopes: [], domain: '' },
+})
+const GRANTED: TokenAnswer = { granted: true, credentials: tokens('renewed'), lifetime_ms: 3_600_000 }
+const refusal = (status: number): TokenAnswer => ({ granted: false, status, error: 'e', description: 'd' })
+
+/** An account with a token that can be renewed, and a third party whose token endpoint answers when the test says so. */
+function bench() {
+  const environment = testEnvironment()
+  const connector = connectorOf('OAUTH')
+  const { model } = environment
+  const { accounts, connectors } = model.tables
+  const account = accountOf(connector, tokens('former'))
+  model.transact(() => {
+    connectors.put({ ...connector, id: connector.connector })
+    accounts.put(account)
+  })
+  const asked: { answer: (answer: TokenAnswer) => void; fail: () => void }[] = []
+  const refresh: ThirdParty['refresh'] = (_connector, _account, conclude) =>
+    new Promise((resolve, reject) => {
+      asked.push({
+        answer: (answer) => resolve(model.transact(() => conclude(answer))),
+        fail: () => reject(new Error('the commit was rolled back')),
+      })
+    })
+  const context = () => ({ environment, thirdParty: { refresh } as unknown as ThirdParty, trace: new RequestTrace() })
+  /** The latest question to the token endpoint, once the promises before it are resolved. */
+  const question = async () => {
+    await nextTurn()
+    const latest = asked.at(-1)
+    if (!latest) throw new Error('the token endpoint was not asked')
+    return latest
+  }
+  return {
+    asked,
+    question,
+    renewing: () => renew(context(), account),
+    calling: (call: () => Promise<ToolAnswer>) => callThirdParty(context(), account, call),
+    stored: () => accounts.get(account.id),
+    store: (change: Partial<Account>) => model.transact(() => accounts.put({ ...account, ...change })),
+    remove: () => model.transact(() => accounts.remove(account.id)),
+  }
+}
+
+describe('while a token is renewed', () => {
+  it.each([
+    ['granted', GRANTED],
+    ['refused', refusal(400)],
+    ['not possible', refusal(503)],
+  ])('the owner stores other credentials: they stand, and are used, although the renewal is %s', async (_, answer) => {
+    const { question, renewing, store, stored } = bench()
+    const renewal = renewing()
+    const asked = await question()
+    store({ credentials: tokens('own') })
+    asked.answer(answer)
+    expect(await renewal).toMatchObject({ outcome: 'renewed', account: { credentials: tokens('own') } })
+    expect(stored()).toMatchObject({ status: 'ACTIVE', credentials: tokens('own') })
+  })
+
+  it('the account is deleted: it stays so', async () => {
+    const { question, renewing, remove, stored } = bench()
+    const renewal = renewing()
+    const asked = await question()
+    remove()
+    asked.answer(GRANTED)
+    await renewal
+    expect(stored()).toBeUndefined()
+  })
+
+  it('other requests share the renewal', async () => {
+    const { asked, question, renewing } = bench()
+    const renewals = [renewing(), renewing(), renewing()]
+    const first = await question()
+    first.answer(GRANTED)
+    const all = await Promise.all(renewals)
+    expect(asked).toHaveLength(1)
+    expect(all.map(({ account }) => account.credentials)).toEqual(Array(3).fill(tokens('renewed')))
+  })
+
+  it('its failure is that of one request: the others try again, with one renewal between them', async () => {
+    const { asked, question, renewing } = bench()
+    const [one, ...rest] = [renewing(), renewing(), renewing()]
+    const first = await question()
+    first.fail()
+    await expect(one).rejects.toThrow('rolled back')
+    const second = await question()
+    second.answer(GRANTED)
+    const others = await Promise.all(rest)
+    expect(others.map(({ outcome }) => outcome)).toEqual(['renewed', 'renewed'])
+    expect(asked).toHaveLength(2)
+  })
+})
+
+describe('a renewal that fails', () => {
+  it.each([
+    [499, 'refused', 'EXPIRED'],
+    [500, 'unavailable', 'ACTIVE'],
+  ])('with %d is %s and leaves the account %s', async (status, outcome, accountStatus) => {
+    const { question, renewing, stored } = bench()
+    const renewal = renewing()
+    const asked = await question()
+    asked.answer(refusal(status))
+    expect(await renewal).toMatchObject({ outcome })
+    expect(stored()).toMatchObject({ status: accountStatus, credentials: tokens('former') })
+  })
+})
+
+describe('while a call that gets a 401 is on its way', () => {
+  const UNAUTHORIZED: ToolAnswer = { kind: 'unauthorized', status: 401, message: '' }
+
+  it('the owner stores other credentials: the account stays ACTIVE with them', async () => {
+    const { question, calling, store, stored } = bench()
+    let calls = 0
+    const answer = calling(() => {
+      if (++calls === 2) store({ credentials: tokens('own') })
+      return Promise.resolve(UNAUTHORIZED)
+    })
+    const asked = await question()
+    asked.answer(GRANTED)
+    expect(await answer).toEqual(UNAUTHORIZED)
+    expect(stored()).toMatchObject({ status: 'ACTIVE', credentials: tokens('own') })
+  })
+
+  it('nothing is stored: a second 401 makes the account EXPIRED', async () => {
+    const { question, calling, stored } = bench()
+    const answer = calling(() => Promise.resolve(UNAUTHORIZED))
+    const asked = await question()
+    asked.answer(GRANTED)
+    expect(await answer).toEqual(UNAUTHORIZED)
+    expect(stored()).toMatchObject({ status: 'EXPIRED' })
+  })
+})
