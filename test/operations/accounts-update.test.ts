@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ADA, createAccount, createActive, detailsOf, expectError, fieldsOf, TOKENS } from '../support/accounts.ts'
+import {
+  ADA,
+  authOf,
+  createAccount,
+  createActive,
+  detailsOf,
+  expectError,
+  fieldsOf,
+  TOKENS,
+} from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 const PATH = '/connected_accounts'
@@ -100,6 +109,20 @@ describe('PUT /connected_accounts', () => {
       mock.time.advance('5m')
       const updated = await update(mock, id, { authorization_details: { oauth_token: { scopes: ['mail.send'] } } })
       expect(updated).toMatchObject({ token_expires_at, updated_at: '2026-01-01T00:05:00.000Z' })
+    }))
+
+  it('brings no stored secret to the third party again: a refresh token that was revoked there stays so', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      await mock.http('post', `/_mock/accounts/${id}/revoke_refresh_token`)
+      await update(mock, id, { api_config: { a: 1 } })
+      await update(mock, id, { authorization_details: { oauth_token: { scopes: ['mail.send'], domain: 'd' } } })
+      mock.time.advance('2h')
+      expect(await authOf(mock, id)).toMatchObject({ status: 'EXPIRED' })
+
+      await update(mock, id, { authorization_details: { oauth_token: { refresh_token: 'rt_1' } } })
+      mock.time.advance('2h')
+      expect(await authOf(mock, id)).toMatchObject({ status: 'ACTIVE' })
     }))
 
   it('changes the subject of WORKSPACE_DWD, for which the service obtains a new token', () =>
