@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type Account } from '../../src/domain/account.ts'
 import type { Connector } from '../../src/domain/connector.ts'
+import type { JsonObject } from '../../src/domain/json.ts'
+import { applicationOf, signJwt } from '../../src/third-party/schemes.ts'
 import { CALLBACK, Fixture, accountOf, connectorOf, granted } from './fixture.ts'
 
 const refreshing = (refresh_token: Connector['oauth']['refresh_token']): Connector => {
@@ -41,15 +43,37 @@ describe('authorization_code', () => {
 
   it('takes a code for ten minutes', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
-    const form = { grant_type: 'authorization_code', code: fixture.code(), redirect_uri: CALLBACK }
-    fixture.environment.clock.advance(600_000)
-    expect(await fixture.token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    const form = () => ({ grant_type: 'authorization_code', code: fixture.code(), redirect_uri: CALLBACK })
+    const [inTime, late] = [form(), form()]
+    fixture.environment.clock.advance(599_999)
+    expect((await fixture.token(inTime)).status).toBe(200)
+    fixture.environment.clock.advance(1)
+    expect(await fixture.token(late)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(fixture.environment.model.tables.authorization_codes.size).toBe(0)
   })
 
-  it('takes a code only with its own redirect_uri', async () => {
+  it('takes a code only with its own redirect_uri, and not after an attempt with another one', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
-    const form = { grant_type: 'authorization_code', code: fixture.code(), redirect_uri: 'http://evil.example/' }
+    const form = { grant_type: 'authorization_code', code: fixture.code() }
+    for (const redirect_uri of ['http://evil.example/', CALLBACK])
+      expect(await fixture.token({ ...form, redirect_uri })).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_grant' },
+      })
+  })
+
+  it('refuses the code of another connector, and leaves it to that one', async () => {
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const { model } = fixture.environment
+    const code = fixture.code()
+    model.transact(() => {
+      const issued = model.tables.authorization_codes.get(code)
+      if (issued) model.tables.authorization_codes.put({ ...issued, connector: 'other' })
+    })
+    const form = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK }
     expect(await fixture.token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(model.tables.authorization_codes.get(code)).toBeDefined()
+    expect(model.tables.grants.size).toBe(0)
   })
 
   it('gives a TRACKER_OAUTH1 token that never expires and cannot be renewed', async () => {
@@ -138,14 +162,53 @@ describe('refresh_token', () => {
     })
   })
 
-  it('remembers only the last few spent grants of an account', async () => {
+  it('refuses one that was revoked, and leaves alone what its account was given since', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
+    const former = await fixture.consented()
+    fixture.environment.model.transact(() => fixture.client.revoke(former))
+    const present = await fixture.consented()
+    expect(await fixture.refresh(former)).toMatchObject({ granted: false, error: 'invalid_grant' })
+    expect(await fixture.call(present)).toMatchObject({ kind: 'result' })
+  })
+
+  it('refuses the one of another connector, which can still be used there', async () => {
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const { tables, grantIndex } = fixture.environment.model
+    await fixture.consented()
+    fixture.environment.model.transact(() => {
+      const [grant] = grantIndex.ofAccount('ca_1')
+      if (grant) tables.grants.put({ ...grant, id: 'grant_other', connector: 'other', refresh_token: 'rt_other' })
+    })
+    const answer = await fixture.token({ grant_type: 'refresh_token', refresh_token: 'rt_other' })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(tables.grants.get('grant_other')).toMatchObject({ revoked: false, refresh_revoked: false })
+  })
+
+  it('rotate: one that comes back ends what its person was issued at its connector, and nothing else', async () => {
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const { tables, grantIndex } = fixture.environment.model
+    const ada = await fixture.consented('ada@example.com')
+    fixture.environment.model.transact(() => {
+      const [grant] = grantIndex.ofAccount('ca_1')
+      if (grant) tables.grants.put({ ...grant, id: 'grant_other', connector: 'other' })
+    })
+    const later = await renewed(fixture, ada)
+    const grace = await fixture.consented('grace@example.com')
+    await fixture.refresh(ada)
+    expect(await fixture.call(later)).toMatchObject({ kind: 'unauthorized' })
+    expect(await fixture.call(grace)).toMatchObject({ kind: 'result' })
+    expect(tables.grants.get('grant_other')).toMatchObject({ revoked: false })
+  })
+
+  it.each(['rotate', 'keep'] as const)('%s: remembers only the last few spent grants of an account', async (kind) => {
+    await using fixture = await Fixture.start(refreshing(kind))
     let account: Account = await fixture.consented()
     for (let round = 0; round < 12; round += 1) {
       fixture.environment.clock.advance(3_600_000)
       account = await renewed(fixture, account)
     }
-    expect(fixture.environment.model.tables.grants.size).toBeLessThan(9)
+    // Five that are spent, and the present one.
+    expect(fixture.environment.model.tables.grants.size).toBe(6)
   })
 })
 
@@ -188,12 +251,76 @@ describe('the grants that the service asks for itself', () => {
   })
 })
 
+describe('a signed assertion', () => {
+  const NOW = Date.parse('2026-01-01T00:00:00.000Z') / 1000
+
+  /** What the token endpoint answers to claims, signed by the application unless the test changes the token. */
+  const ask = async (changes: JsonObject, change = (token: string) => token) => {
+    await using fixture = await Fixture.start(connectorOf('WORKSPACE_DWD', { reject: ['*@outside.example'] }))
+    const { client_id, client_secret } = applicationOf(fixture.environment, 'app')
+    const claims = { iss: client_id, sub: 'ada@example.com', aud: 'app', iat: NOW, exp: NOW + 300, ...changes }
+    const assertion = change(signJwt(claims, client_secret))
+    const { status, body } = await fixture.token({
+      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      assertion,
+    })
+    return status === 200 ? 'granted' : body['error_description']
+  }
+  const unsigned = 'the assertion is not signed by this application'
+  const nobody = 'the assertion names no subject'
+  const expired = 'the assertion has expired'
+
+  it.each<[string, JsonObject, string]>([
+    ['a second before it expires', { exp: NOW + 1 }, 'granted'],
+    ['at the moment at which it expires', { exp: NOW }, expired],
+    ['without an expiry', { exp: null }, expired],
+    ['with an expiry that is a text', { exp: String(NOW + 300) }, expired],
+    ['of another issuer', { iss: 'somebody' }, unsigned],
+    ['without an issuer', { iss: null }, unsigned],
+    ['of an empty subject', { sub: '' }, nobody],
+    ['of a subject that is no text', { sub: 7 }, nobody],
+    [
+      'of a subject that the connector rejects',
+      { sub: 'eve@outside.example' },
+      'access for this subject is not allowed',
+    ],
+  ])('%s', async (_title, claims, answer) => {
+    expect(await ask(claims)).toBe(answer)
+  })
+
+  it.each<[string, (token: string) => string]>([
+    ['by another secret', (token) => signJwt(claimsOf(token), 'another secret')],
+    ['over other claims', (token) => token.replace(/\..*\./, `.${part({ ...claimsOf(token), sub: 'eve' })}.`)],
+    ['with a part too many', (token) => `${token}.x`],
+    ['and without its signature', (token) => token.replace(/[^.]*$/, '')],
+    ['and with another header', (token) => token.replace(/^[^.]*/, part({ alg: 'none' }))],
+  ])('that is signed %s is refused', async (_title, change) => {
+    expect(await ask({}, change)).toBe(unsigned)
+  })
+
+  it('that is missing is an invalid_request', async () => {
+    await using fixture = await Fixture.start(connectorOf('WORKSPACE_DWD'))
+    const answer = await fixture.token({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer' })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+})
+
+function claimsOf(token: string): JsonObject {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as JsonObject
+}
+
+function part(value: JsonObject): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}
+
 describe('the token endpoint', () => {
   it.each([
     ['no grant type', {}, 400, 'invalid_request'],
     ['an unknown grant type', { grant_type: 'constructor' }, 400, 'unsupported_grant_type'],
     ['a grant type of other applications', { grant_type: 'client_credentials' }, 400, 'unauthorized_client'],
     ['no code', { grant_type: 'authorization_code' }, 400, 'invalid_request'],
+    ['no refresh token', { grant_type: 'refresh_token' }, 400, 'invalid_request'],
+    ['an empty refresh token', { grant_type: 'refresh_token', refresh_token: '' }, 400, 'invalid_request'],
     ['a wrong secret', { grant_type: 'refresh_token', client_secret: 'x' }, 401, 'invalid_client'],
     ['a wrong client', { grant_type: 'refresh_token', client_id: 'x' }, 401, 'invalid_client'],
   ])('refuses %s', async (_title, form, status, error) => {
