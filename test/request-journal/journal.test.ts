@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { RecordedEntry } from '../../src/request-journal/entry.ts'
 import { Journal, type JournalEvent } from '../../src/request-journal/journal.ts'
@@ -29,6 +30,33 @@ describe('the limits of a journal', () => {
     expect(journal.query().map(({ id }) => id)).toEqual(['req_2'])
     journal.append(recorded({ id: 'huge', responseBody: 'z'.repeat(100_000) }))
     expect(journal.query().map(({ id }) => id)).toEqual(['huge'])
+  })
+
+  it('keep as many of the newest entries as fit, however many came before', () => {
+    // What an entry takes beside its body, and a body of 976 bytes.
+    const entry = { url: '', responseBody: 'x'.repeat(976) }
+    for (const [maxBytes, kept] of [
+      [6000, ['req_98', 'req_99', 'req_100']],
+      [5999, ['req_99', 'req_100']],
+    ] as const) {
+      const journal = journalOf(
+        Array.from({ length: 100 }, () => entry),
+        { maxBytes },
+      )
+      expect(journal.query().map(({ id }) => id)).toEqual(kept)
+    }
+  })
+
+  it('count anew after clear, and from the entries that stay where only some are dropped', () => {
+    const entry = { url: '', responseBody: 'x'.repeat(976) }
+    const three = [entry, entry, entry]
+    const journal = journalOf(three, { maxBytes: 6000 })
+    journal.clear()
+    for (const fields of three) journal.append(recorded(fields))
+    expect(journal.size).toBe(3)
+    journal.clear(journal.appended - 1)
+    for (const fields of three) journal.append(recorded(fields))
+    expect(journal.size).toBe(3)
   })
 
   it('leave nothing after clear', () => {
@@ -108,6 +136,15 @@ describe('verifying', () => {
     ])
   })
 
+  it('looks for near misses among the latest 1,000 entries', () => {
+    const close = { operation: 'create_token' } as const
+    const journal = journalOf([close, ...Array.from({ length: 999 }, () => ({}))], { capacity: 2000 })
+    const closest = () => journal.verify(readMatch({ operation: 'create_token', status: 500 })).near_misses[0]?.id
+    expect(closest()).toBe('req_1')
+    journal.append(recorded({ id: 'req_1001' }))
+    expect(closest()).toBe('req_1001')
+  })
+
   it('masks the secrets of a near miss', () => {
     const { near_misses } = journal.verify(readMatch({ body: { 'tool_input.api_key': 'k2' } }))
     expect(near_misses[0]?.differences).toEqual([
@@ -127,8 +164,21 @@ describe('verifying', () => {
 })
 
 describe('waiting', () => {
-  it('ends at once when enough entries exist', async () => {
-    expect(await journalOf([{}, {}]).wait({}, { times: 2 })).toEqual({ ok: true, matched: 2, near_misses: [] })
+  /** What a wait has come to after a turn of the event loop. */
+  const soon = (waiting: Promise<unknown>): Promise<unknown> => Promise.race([waiting, nextTurn('still waiting')])
+
+  it('ends at once when enough entries exist, and goes on when one is missing', async () => {
+    const journal = journalOf([{}, {}])
+    expect(await soon(journal.wait({}, { times: 2 }))).toEqual({ ok: true, matched: 2, near_misses: [] })
+    const waiting = journal.wait({}, { times: 3, timeoutMs: 60_000 })
+    expect(await soon(waiting)).toBe('still waiting')
+    journal.append(recorded())
+    expect(await soon(waiting)).toMatchObject({ ok: true, matched: 3 })
+  })
+
+  it('ends at once when its signal was aborted before', async () => {
+    const waiting = journalOf([]).wait({}, { timeoutMs: 60_000, signal: AbortSignal.abort() })
+    expect(await soon(waiting)).toMatchObject({ ok: false, matched: 0 })
   })
 
   it('ends when enough matching entries exist, earlier ones included', async () => {
