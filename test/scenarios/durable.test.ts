@@ -37,6 +37,20 @@ describe('scenarios that came by the control API', () => {
     })
   })
 
+  it('stay stopped after a restart', async () => {
+    const disk = new MemoryDisk()
+    await withMock(disk, async (mock) => {
+      await start(mock)
+      await list(mock, 1)
+      await control(mock, 'post', '/scenarios/steps/stop')
+    })
+    await withMock(disk, async (mock) => {
+      expect(await view(mock)).toMatchObject({ running: false, state: 'first', rules: [{ matched: 1 }, {}] })
+      await list(mock, 4)
+      expect(await view(mock)).toMatchObject({ running: false, state: 'first', rules: [{ matched: 1 }, {}] })
+    })
+  })
+
   it('survive a crash as of the last commit', async () => {
     const disk = new MemoryDisk()
     let crashed = disk

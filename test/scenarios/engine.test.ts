@@ -187,6 +187,21 @@ describe('the scenarios of an environment', () => {
     expect(scenarios.list()).toMatchObject([{ running: false, rules: [{ hits: 1 }] }])
   })
 
+  it('stay stopped when they are defined anew, and start again only by hand, from the beginning', async () => {
+    const { scenarios, environment } = bench([scenario([{ when: { first: 1 } }])])
+    scenarios.match(request())
+    scenarios.stop('s')
+    scenarios.saveCounts()
+    environment.model.transact(() => environment.model.count('account_sequence'))
+    expect([scenarios.active, scenarios.match(request())]).toEqual([false, undefined])
+    scenarios.define(scenario([{}]))
+    expect([scenarios.active, scenarios.match(request())]).toEqual([false, undefined])
+    expect(scenarios.list()).toMatchObject([{ running: false, rules: [{ matched: 0, hits: 0 }] }])
+    await scenarios.start('s')
+    expect(scenarios.match(request())).toBeDefined()
+    expect(scenarios.list()).toMatchObject([{ running: true, rules: [{ matched: 1, hits: 1 }] }])
+  })
+
   it('start when they are defined, anew each time, bundled ones too', async () => {
     const { scenarios } = bench([])
     scenarios.define(scenario([{ when: { first: 1 } }]))
