@@ -70,10 +70,17 @@ describe('who may use the control API', () => {
     expect(verdict({ host: 'localhost:8665', origin })).toBe(expected)
   })
 
-  it('refuses what a page of another site embeds, and lets people follow a link', () => {
+  it.each([
+    ['cross-site', 'ORIGIN_REFUSED'],
+    // A page of another port of the same host.
+    ['same-site', 'ORIGIN_REFUSED'],
+    ['same-origin', 'admitted'],
+    // An address that somebody has typed.
+    ['none', 'admitted'],
+  ])('what a page embeds of a mock that is %s: %s, and people may follow a link', (site, expected) => {
     const host = 'localhost:8665'
-    expect(verdict({ host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).toBe('ORIGIN_REFUSED')
-    expect(verdict({ host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).toBe('admitted')
+    expect(verdict({ host, 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' })).toBe(expected)
+    expect(verdict({ host, 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' })).toBe('admitted')
   })
 
   it.each([

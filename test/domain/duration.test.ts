@@ -18,6 +18,14 @@ describe('a duration', () => {
     ['30', 30_000],
     [30, 30_000],
     [0, 0],
+    // Ten years, the longest, in every form.
+    ['3660d', 316_224_000_000],
+    ['P3660D', 316_224_000_000],
+    ['316224000', 316_224_000_000],
+    // Parts of a millisecond are rounded.
+    ['1.0004s', 1000],
+    ['1.0006s', 1001],
+    [0.0005, 1],
   ])('%j is %d milliseconds', (written, milliseconds) => {
     expect(parseDuration(written)).toBe(milliseconds)
   })
@@ -43,6 +51,11 @@ describe('a duration', () => {
     Infinity,
     '0x10',
     '99999d',
+    '3660d1ms',
+    'P3660DT0.001S',
+    '316224000.001',
+    'P99999D',
+    '99999999999',
   ])('%j is none', (written) => {
     expect(parseDuration(written)).toBeUndefined()
   })

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { ROUTES } from '../../src/contract/route.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
@@ -103,6 +104,50 @@ describe('a body that is taken', () => {
 
       expect((await send(mock, create, exact)).status).toBe(201)
       expect((await send(mock, create, ` ${exact}`)).status).toBe(413)
+    }))
+
+  it('is as large as the limit once it is decompressed, however large it came', () =>
+    withToolmock({ bodyLimit: 100 }, async (mock) => {
+      const token = await mock.signIn()
+      const sendGzip = (body: string) =>
+        mock
+          .http('post', create.path)
+          .set({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' })
+          .serialize(() => gzipSync(body, { level: 0 }) as unknown as string)
+          .send({})
+      const exact = ada.padEnd(100)
+
+      expect(gzipSync(exact, { level: 0 }).length).toBeGreaterThan(100)
+      expect((await sendGzip(exact)).status).toBe(201)
+      expect((await sendGzip(`${exact} `)).status).toBe(413)
+    }))
+
+  it('is as large as the limit without a Content-Length', () =>
+    withToolmock({ bodyLimit: 100 }, async (mock) => {
+      const token = await mock.signIn()
+      const sendChunked = (body: string) => {
+        const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+        const request = mock.http('post', create.path).set(headers)
+        request.write(body)
+        return request
+      }
+
+      expect((await sendChunked(ada.padEnd(100))).status).toBe(201)
+      expect((await sendChunked(ada.padEnd(101))).status).toBe(413)
+    }))
+
+  it('nests 100 levels deep, and one more is refused', () =>
+    withToolmock({}, async (mock) => {
+      const nested = (levels: number): string => {
+        const inner = levels - 3
+        const value = `${'['.repeat(inner)}${']'.repeat(inner)}`
+        return `{"connector":"mail","identifier":"ada","connected_account":{"api_config":{"a":${value}}}}`
+      }
+
+      expect((await send(mock, create, nested(100))).status).toBe(201)
+      expect((await send(mock, create, nested(101))).body).toMatchObject({
+        details: [{ error_code: 'MALFORMED_BODY' }],
+      })
     }))
 
   it('nests as deep as people write, also in brackets inside of texts', () =>
