@@ -74,6 +74,21 @@ describe('toolmock descriptors', () => {
     })
   })
 
+  it('makes what toolmock start takes by flag or variable, and tells after its first line what it serves', async () => {
+    const file = toolmock.path('start.binpb')
+    await toolmock.run(['descriptors', toolmock.path('es'), '--out', file])
+    const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_DESCRIPTORS: file })
+    const { stdout } = await serving.stop()
+    expect(stdout).toMatch(/^toolmock serves http:/)
+    expect(stdout).toContain('\ngRPC, gRPC-Web and Connect serve 16 of 19 methods:\n')
+    expect(stdout).toMatch(/WatchAccounts +it is a streaming method\n/)
+    expect(stdout).toContain(
+      'OAUTH, but TYPE_OAUTH: a vocabulary cannot mend it, because acme.tools.v1.Account.AuthorizationType has OAUTH\n',
+    )
+    const refused = await toolmock.run(['start', '--in-memory', '--descriptors', 'nowhere.binpb'])
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('nowhere.binpb cannot be read (ENOENT)') })
+  })
+
   it('says which types are missing, and writes nothing', async () => {
     const folder = toolmock.path('part')
     const proto = toolmock.path('proto/acme/part/v1/part.proto')
