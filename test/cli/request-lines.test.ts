@@ -208,7 +208,7 @@ describe.runIf(hasScript)('at a terminal', () => {
   async function shown(columns: number, variables: Record<string, string> = {}): Promise<string> {
     const cli = `"${process.execPath}" "${toolmock.path('package/dist/cli.js')}"`
     const command = `stty cols ${columns}; exec ${cli} start --in-memory --port 0 --clock 2026-01-31T12:00:00Z --freeze`
-    const { NO_COLOR: _, FORCE_COLOR: __, ...own } = process.env
+    const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...own } = process.env
     const child = spawn('script', ['-qec', command, '/dev/null'], {
       env: { ...own, SHELL: '/bin/sh', TERM: 'xterm-256color', ...variables },
       stdio: ['pipe', 'pipe', 'inherit'],
