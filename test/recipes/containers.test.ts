@@ -139,6 +139,8 @@ describeInShell('the CI job of docs/ci.md', () => {
       expect(scenarios.filter(({ running }) => running).map(({ name }) => name)).toEqual(['bookings-busy'])
       const book = { connector: 'bookings', identifier: 'ada@example.com', tool_name: 'bookings_create' }
       expect(await executeTwice(mock, { ...book, tool_input: { room: 'blue', day: '2026-01-01' } })).toEqual([200, 429])
+      const judge = job.steps.at(-1)?.run?.split(' ').slice(2) ?? []
+      expect(await toolmock.run(judge, { TOOLMOCK_URL: mock.url })).toMatchObject({ code: 0, stderr: '' })
     } finally {
       await serving.stop()
       await rm(checkout, { recursive: true })

@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { createToolmock } from '../../src/index.ts'
+import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { codeBlocks } from './markdown.ts'
+import { describeInShell, pasted } from './shell.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+const LIBRARY = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)
+/** How much each of these programs of its own may take. */
+const timeout = 120_000
+
+let project: string
+beforeEach(async () => {
+  project = await mkdtemp(join(tmpdir(), 'toolmock-newcomer-'))
+})
+afterEach(() => rm(project, { recursive: true }))
+
+async function write(name: string, content = ''): Promise<string> {
+  const file = join(project, name)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, content)
+  return file
+}
+
+/** Runs a test of the guides with node's own runner; answers whether it passed, and what it printed. */
+async function nodeTest(file: string): Promise<{ passed: boolean; output: string }> {
+  const env: NodeJS.ProcessEnv = { ...process.env }
+  delete env.NODE_TEST_CONTEXT
+  const args = ['--import', import.meta.resolve('tsx'), '--test', file]
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env, cwd: project })
+    return { passed: true, output: stdout }
+  } catch (error) {
+    return { passed: false, output: (error as { stdout: string }).stdout }
+  }
+}
+
+const fromLibrary = (code: string): string => code.replace("'toolmock'", LIBRARY)
+
+/** A program that gets a token and posts bodies to routes, by the variables that the mock gives. */
+const clientOf = (...calls: readonly (readonly [route: string, body: object])[]): string => `
+const { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client_id, TOOLMOCK_CLIENT_SECRET: client_secret } = process.env
+const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
+const { access_token } = await (await fetch(url + '/oauth/token', { method: 'POST', body: form })).json()
+const headers = { Authorization: 'Bearer ' + access_token, 'Content-Type': 'application/json' }
+for (const [route, body] of ${JSON.stringify(calls)}) {
+  const answer = await fetch(url + '/api/v1' + route, { method: 'POST', headers, body: JSON.stringify(body) })
+  console.log(await answer.text())
+}
+`
+
+describe('docs/connectors.md, From nothing', () => {
+  it('has a connector and a seed that validate, and two tools that work', { timeout }, async () => {
+    const [connector, seed] = codeBlocks('docs/connectors.md', 'From nothing', 'yaml')
+    await write('seeds/connectors/tasks.yaml', connector)
+    await write('seeds/default.yaml', seed)
+    const account = { connector: 'tasks', identifier: 'ada@example.com' }
+    const add = { ...account, tool_name: 'tasks_add', tool_input: { title: 'Buy milk' } }
+    const list = { ...account, tool_name: 'tasks_list', tool_input: {} }
+    const client = await write('client.mjs', clientOf(['/execute_tool', add], ['/execute_tool', list]))
+
+    const [commands = ''] = codeBlocks('docs/connectors.md', 'From nothing')
+    const [validate = [], run = []] = commands
+      .trim()
+      .split('\n')
+      .map((line) => line.replace('npx toolmock ', '').replace('npm test', `node ${client}`).split(' '))
+    const validated = await toolmock.begin([...validate], { cwd: project }).end
+    expect([validated.code, validated.stderr.toString()]).toEqual([0, ''])
+
+    const ran = await toolmock.begin([...run], { cwd: project }).end
+    const [added, listed] = ran.stdout
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { data: unknown }).data)
+    expect(added).toEqual({ task_id: expect.stringMatching(/^task_/) })
+    const due = expect.stringMatching(/^\d{4}-\d\d-\d\d$/)
+    expect(listed).toMatchObject({ tasks: [{ id: 'task_1' }, { title: 'Buy milk', due }] })
+    expect(ran.code).toBe(0)
+  })
+})
+
+describe('docs/library.md, A test of an expiry', () => {
+  it('has a test that fails without the scenario and passes with it', { timeout }, async () => {
+    const [test = '', client] = codeBlocks('docs/library.md', 'A test of an expiry', 'js')
+    await write('send-message.mjs', client)
+    const without = test.replace("createToolmock({ scenario: 'token-expires-without-refresh' })", 'createToolmock()')
+
+    const failed = await nodeTest(await write('without.test.mjs', fromLibrary(without)))
+    expect(failed.passed).toBe(false)
+    expect(failed.output).toContain('true !== false')
+
+    expect(await nodeTest(await write('with.test.mjs', fromLibrary(test)))).toMatchObject({ passed: true })
+  })
+})
+
+describeInShell('docs/state.md, As a fixture', () => {
+  it('saves a state that a test can use long after', { timeout }, async () => {
+    await using mock = await createToolmock({ clock: '2020-01-01T00:00:00Z' })
+    await mock.seed({ accounts: [{ connector: 'mail', identifier: 'ada@example.com' }] })
+    await pasted(codeBlocks('docs/state.md', 'As a fixture').join(''), mock, { cwd: project })
+
+    const send = { connector: 'mail', identifier: 'ada@example.com', tool_name: 'mail_send_message' }
+    const tool_input = { to: 'grace@example.com', subject: 'Hello' }
+    const client = clientOf(['/execute_tool', { ...send, tool_input }])
+    const [example = ''] = codeBlocks('docs/state.md', 'As a fixture', 'js')
+    const program = `Object.assign(process.env, mock.env)\n${client}`
+    const code = fromLibrary(example).replace(/ *\/\/ … run the program under test.*\n/, program)
+    expect(code).toContain(program)
+    const { passed, output } = await nodeTest(await write('fixture.test.mjs', code))
+    expect(output).toContain('message_id')
+    expect(passed).toBe(true)
+  })
+})
+
+describe('docs/ci.md, A job', () => {
+  it('judges the tests and writes the report that it uploads', { timeout }, async () => {
+    const [yaml = ''] = codeBlocks('docs/ci.md', 'A job', 'yaml')
+    const { jobs } = parse(yaml) as { jobs: { test: { steps: { run?: string; with?: { path?: string } }[] } } }
+    const { steps } = jobs.test
+    const command = steps.find(({ run }) => run?.startsWith('npx toolmock '))?.run ?? ''
+    await write('package.json', JSON.stringify({ scripts: { test: 'node client.mjs' } }))
+    await write('client.mjs', clientOf(['/connected_accounts/magic_link', { connector: 'mail', identifier: 'ada' }]))
+
+    const ran = await toolmock.begin(command.split(' ').slice(2), { cwd: project }).end
+    expect(ran.stderr.toString()).toContain('the contract was kept')
+    expect(ran.code).toBe(0)
+    expect(existsSync(join(project, steps.at(-1)?.with?.path ?? 'nowhere'))).toBe(true)
+  })
+})
+
+describe('docs/reports.md, How to read a verdict', () => {
+  it('shows what toolmock run prints about this client', { timeout }, async () => {
+    const account = { connector: 'mail', identifier: 'ada@example.com' }
+    const client = clientOf(
+      [
+        '/connected_accounts',
+        { ...account, connected_account: { authorization_details: { oauth_token: { access_token: 'at' } } } },
+      ],
+      ['/connected_accounts/magic_link', { user_verify_ulr: 'http://localhost:3000/verify', ...account }],
+      [
+        '/execute_tool',
+        { ...account, tool_name: 'mail_send_message', tool_input: { sbject: 'Hello', to: 'grace@example.com' } },
+      ],
+    )
+    await write('client.mjs', client)
+    const ran = await toolmock.begin(['run', '--', process.execPath, 'client.mjs'], { cwd: project }).end
+    expect(ran.code).toBe(3)
+    const [shown = ''] = codeBlocks('docs/reports.md', 'How to read a verdict', 'text')
+    const withoutRequest = (text: string): string => text.replaceAll(/ at \S+ \(req_\w+\)/g, '')
+    expect(withoutRequest(ran.stderr.toString())).toContain(withoutRequest(shown))
+  })
+})
