@@ -30,6 +30,13 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     load: async () => (await import('./init.ts')).init,
   },
   {
+    name: 'connector',
+    operands: ' from-openapi FILE',
+    summary:
+      'write a connector out of an OpenAPI document: a tool for each operation, collections where paths form a resource; what of the document it does not have goes to stderr',
+    load: async () => (await import('./connector.ts')).connector,
+  },
+  {
     name: 'state',
     operands: ' ACTION FILE',
     summary:

@@ -1,6 +1,8 @@
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http/dist/utils/operations.js'
 import { validateInput, validateOutput } from '@stoplight/prism-http/dist/validator/index.js'
+import type { generateStatic as GenerateStatic } from '@stoplight/prism-http/dist/mocker/generator/JSONSchema.js'
 import type { HttpMethod } from '@stoplight/types'
+import type { JsonObject, JsonValue } from '../domain/json.ts'
 import { readDocument } from './generated/document.js'
 import type { Operation } from './shapes.ts'
 
@@ -66,6 +68,28 @@ export async function createPrismValidator(
       ),
   }
 }
+
+/** Makes a value that fits a schema that stands alone: its examples and defaults where there are, the same each time. */
+export type AnswerGenerator = (schema: JsonObject) => JsonValue | undefined
+
+/**
+ * Prism's own generator, as `prism mock` answers without `--dynamic`. It is loaded apart from the validator, because what its
+ * module imports is large. Undefined stands for a schema that it finds too complex.
+ */
+export async function createAnswerGenerator(): Promise<AnswerGenerator> {
+  const module = await import('@stoplight/prism-http/dist/mocker/generator/JSONSchema.js')
+  // Of a CommonJS package that is loaded late the bundle hands on the default export only.
+  const { generateStatic } = 'default' in module ? (module.default as typeof module) : module
+  // It reads the operation for references, of which there are none, and for the message of an error.
+  const operation = { id: '', method: 'get', path: '/', request: {}, responses: [] } as unknown as StaticOperation
+  return (schema) => {
+    const result = generateStatic(operation, schema as StaticSchema)
+    return result._tag === 'Right' ? (result.right as JsonValue) : undefined
+  }
+}
+
+type StaticOperation = Parameters<typeof GenerateStatic>[0]
+type StaticSchema = Parameters<typeof GenerateStatic>[1]
 
 type PrismRequest = Parameters<typeof validateInput>[0]['element']
 

@@ -1,0 +1,27 @@
+import type { FromOpenapi } from '../documents/openapi/connector-from-openapi.ts'
+import { DOCUMENT_CHECKS } from './document-checks.ts'
+
+export interface OpenapiConnector extends FromOpenapi {
+  /** The text of the file. */
+  readonly text: string
+}
+
+/**
+ * A connector file out of the text of an OpenAPI document, valid as `validate` judges it.
+ * @throws OpenapiError, or DocumentError for what is no YAML or JSON
+ */
+export async function openapiConnector(
+  text: string,
+  { file, name, only }: { file: string; name: string; only: string | undefined },
+): Promise<OpenapiConnector> {
+  const { connectorFromOpenapi } = await import('../documents/openapi/connector-from-openapi.ts')
+  const { createAnswerGenerator } = await import('../contract/prism-validator.ts')
+  const { readPlainDocument } = await import('../documents/openapi/read-plain.ts')
+  const { documentText } = await import('../documents/document-text.ts')
+  const { parseConnector } = await import('../documents/read.ts')
+  const made = connectorFromOpenapi(readPlainDocument(text), { name, only, makeValue: await createAnswerGenerator() })
+  const about = `Made of ${file.split(/[/\\]/).at(-1) ?? file}. Every value may be edited: the document is not needed any more.`
+  const written = documentText(made.connector, about)
+  await parseConnector(written, 'the connector', DOCUMENT_CHECKS)
+  return { ...made, text: written }
+}

@@ -1,0 +1,439 @@
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
+import { objectAt, textOf } from './api-document.ts'
+import { snakeCase } from './generated-values.ts'
+
+/** An operation as far as collections need it: paths with names that templates can use, schemas that stand alone. */
+export interface ResourceOperation {
+  readonly place: string
+  readonly method: string
+  /** With `{name}` parts. */
+  readonly path: string
+  readonly parameters: readonly { name: string; in: string; schema: JsonObject }[]
+  readonly request: JsonObject | undefined
+  /** The schema of its answer, when that is JSON. */
+  readonly answer: JsonObject | undefined
+  /** Its answer, with templates. */
+  readonly sample: JsonValue | undefined
+  /** Whether the answer is an example of the document. */
+  readonly isExample: boolean
+}
+
+/** The steps of one operation on its collection, and the body of its answer; `undefined` is no body. */
+export interface ResourceSteps {
+  readonly steps: JsonObject[]
+  readonly body: JsonValue | undefined
+}
+
+export interface Resources {
+  readonly collections: JsonObject
+  readonly steps: ReadonlyMap<ResourceOperation, ResourceSteps>
+}
+
+/** The collections that paths form: `/contacts` beside `/contacts/{id}`, where one item and its key can be told. */
+export function resourcesIn(operations: readonly ResourceOperation[]): Resources {
+  const byPath = new Map<string, Map<string, ResourceOperation>>()
+  for (const operation of operations) {
+    const methods = byPath.get(operation.path) ?? new Map<string, ResourceOperation>()
+    byPath.set(operation.path, methods.set(operation.method, operation))
+  }
+  const collections: JsonObject = {}
+  const steps = new Map<ResourceOperation, ResourceSteps>()
+  for (const [path, items] of byPath) {
+    const [, base = '', parameter = ''] = /^(.+)\/\{(\w+)\}$/.exec(path) ?? []
+    const all = byPath.get(base)
+    const resource = all && resourceAt(base, parameter, all, items)
+    if (!resource) continue
+    const name = freeName(base, collections)
+    collections[name] = collectionOf(resource)
+    for (const [operation, each] of stepsOf(name, resource, all, items)) steps.set(operation, each)
+  }
+  return { collections, steps }
+}
+
+interface Resource {
+  readonly parameter: string
+  readonly item: Wrapped
+  readonly key: string
+  /** Parameters in front of the resource: `project_id` of `/projects/{project_id}/tasks`. */
+  readonly parents: readonly string[]
+  readonly list: Listed | undefined
+  readonly create: ResourceOperation | undefined
+}
+
+/** An item inside the body that carries it: `{ data: { … } }`. */
+interface Wrapped {
+  /** Empty where the body is the item. */
+  readonly wrapper: string
+  readonly schema: JsonObject
+  readonly sample: JsonObject
+}
+
+interface Listed {
+  readonly operation: ResourceOperation
+  /** Where the items are in the body; empty where the body is the list. */
+  readonly at: readonly string[]
+}
+
+function resourceAt(
+  base: string,
+  parameter: string,
+  all: ReadonlyMap<string, ResourceOperation>,
+  items: ReadonlyMap<string, ResourceOperation>,
+): Resource | undefined {
+  const found = itemOf(items.get('GET'), base, parameter)
+  if (!found) return undefined
+  const parents = [...base.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const isFree = parents.every((name) => {
+    const property = own(objectAt(found.item.schema, 'properties'), name)
+    return isJsonObject(property)
+      ? typeOf(property) === 'string'
+      : own(found.item.schema, 'additionalProperties') !== false
+  })
+  const post = all.get('POST')
+  const create = post?.request && typeOf(post.request) === 'object' ? post : undefined
+  const list = listOf(all.get('GET'), found)
+  // Without a call that creates them, the items of a parent could never be.
+  if (parents.length > 0 ? !isFree || !create : !create && !list) return undefined
+  return { ...found, parameter, parents, list, create }
+}
+
+/** The item that a call answers, and the field that the last part of its path names. */
+function itemOf(
+  get: ResourceOperation | undefined,
+  base: string,
+  parameter: string,
+): { item: Wrapped; key: string } | undefined {
+  const { answer, sample } = get ?? {}
+  if (!answer || !isJsonObject(sample)) return undefined
+  const names = keyNames(base, parameter)
+  const inner = Object.entries(objectAt(answer, 'properties')).flatMap(([wrapper, schema]): Wrapped[] => {
+    const value = own(sample, wrapper)
+    return isJsonObject(schema) && isJsonObject(value) ? [{ wrapper, schema, sample: value }] : []
+  })
+  for (const item of [{ wrapper: '', schema: answer, sample }, ...(inner.length === 1 ? inner : [])]) {
+    const key = names.find((name) => isKey(own(objectAt(item.schema, 'properties'), name)))
+    if (key !== undefined) return { item, key }
+  }
+  return undefined
+}
+
+/** `contactId` of `/contacts/{contactId}` is `contactId`, or `id`. */
+function keyNames(base: string, parameter: string): string[] {
+  const segment = base.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? ''
+  const one = snakeCase(segment).replace(/ies$/, 'y').replace(/s$/, '')
+  const last = snakeCase(parameter).split('_').at(-1) ?? ''
+  const camel = one.replaceAll(/_(\w)/g, (_whole, letter: string) => letter.toUpperCase())
+  return [
+    ...new Set([
+      parameter,
+      last,
+      'id',
+      `${one}_id`,
+      `${camel}Id`,
+      `${camel}ID`,
+      'gid',
+      'sid',
+      'uuid',
+      'uid',
+      'key',
+      'number',
+      'name',
+    ]),
+  ]
+}
+
+/** Whether values of a key can be made: plain texts, UUIDs, whole numbers. */
+function isKey(schema: JsonValue | undefined): boolean {
+  if (!isJsonObject(schema) || own(schema, 'enum') !== undefined || own(schema, 'pattern') !== undefined) return false
+  const type = typeOf(schema)
+  return type === 'integer' || (type === 'string' && ['', 'uuid', 'string'].includes(textOf(schema, 'format')))
+}
+
+function keyValue(schema: JsonObject): string {
+  if (typeOf(schema) === 'integer') return '{{sequence}}'
+  if (textOf(schema, 'format') === 'uuid') return '{{uuid}}'
+  const [, prefix = ''] = /^([A-Za-z]{1,8}_)\w+$/.exec(textOf(schema, 'example')) ?? []
+  return `${prefix}{{id}}`
+}
+
+/** Where a list has items like the one of the resource: the list itself, or the only such property at most two levels down. */
+function listOf(
+  operation: ResourceOperation | undefined,
+  { item, key }: { item: Wrapped; key: string },
+): Listed | undefined {
+  if (!operation?.answer) return undefined
+  const known = Object.keys(objectAt(item.schema, 'properties'))
+  const isList = (schema: JsonObject): boolean => {
+    const items = objectAt(schema, 'items')
+    const names = Object.keys(objectAt(items, 'properties'))
+    return (
+      typeOf(schema) === 'array' &&
+      names.includes(key) &&
+      names.filter((name) => known.includes(name)).length * 2 >= names.length
+    )
+  }
+  if (isList(operation.answer)) return { operation, at: [] }
+  const found = propertiesOf(operation.answer, []).filter(({ schema }) => isList(schema))
+  const [only] = found
+  return only && found.length === 1 ? { operation, at: only.at } : undefined
+}
+
+function propertiesOf(schema: JsonObject, at: readonly string[]): { at: string[]; schema: JsonObject }[] {
+  return Object.entries(objectAt(schema, 'properties')).flatMap(([name, each]) => {
+    if (!isJsonObject(each)) return []
+    const here = [...at, name]
+    return [{ at: here, schema: each }, ...(at.length === 0 ? propertiesOf(each, here) : [])]
+  })
+}
+
+const MOST_SEEDED = 3
+const LARGE_ITEM = 1000
+
+function collectionOf({ item, key, parents, list, create }: Resource): JsonObject {
+  const { schema, sample } = item
+  const described = objectAt(schema, 'properties')
+  const required = new Set([own(schema, 'required')].flat())
+  const asked = create?.request ? wrappedIn(create.request, item.wrapper) : undefined
+  const given = new Set([own(asked ?? {}, 'required')].flat())
+  const fields: JsonObject = { [key]: keyValue(objectAt(described, key)) }
+  for (const [name, value] of Object.entries(sample)) {
+    const property = objectAt(described, name)
+    const isMade =
+      !Object.hasOwn(objectAt(asked ?? {}, 'properties'), name) && typeOf(property) === 'string' && value === '{{now}}'
+    if (name !== key && !given.has(name) && (required.has(name) || isMade)) fields[name] = value
+  }
+  for (const name of parents) fields[name] = `{{request.params.${name}}}`
+  const rest = Object.entries(sample).filter(([name]) => !Object.hasOwn(fields, name))
+  const plain = Object.fromEntries(rest)
+  const copies = JSON.stringify(plain).length < LARGE_ITEM ? [plain, plain] : [plain]
+  const seed = parents.length > 0 ? [] : (exampleItems(list, key) ?? copies)
+  return { key, fields, ...(seed.length > 0 && { seed }) }
+}
+
+/** The items of the document's own example of the list. */
+function exampleItems(list: Listed | undefined, key: string): JsonObject[] | undefined {
+  if (!list?.operation.isExample) return undefined
+  let value: JsonValue | undefined = list.operation.sample
+  for (const name of list.at) value = isJsonObject(value) ? own(value, name) : undefined
+  const items = Array.isArray(value) ? value.filter(isJsonObject) : []
+  const keys = items.map((item) => own(item, key))
+  const isSound = keys.every((each) => each !== undefined && each !== null && typeof each !== 'object')
+  if (items.length === 0 || !isSound || new Set(keys.map(String)).size < keys.length) return undefined
+  return items.slice(0, MOST_SEEDED)
+}
+
+function* stepsOf(
+  collection: string,
+  resource: Resource,
+  all: ReadonlyMap<string, ResourceOperation>,
+  items: ReadonlyMap<string, ResourceOperation>,
+): Generator<readonly [ResourceOperation, ResourceSteps]> {
+  const { item, list, create, parents, parameter } = resource
+  const key = `{{request.params.${parameter}}}`
+  const where = Object.fromEntries(parents.map((name) => [name, `{{request.params.${name}}}`]))
+  if (create) {
+    const given = requestValue(create, item)
+    yield [
+      create,
+      {
+        steps: [{ create: collection, ...(given !== WHOLE_BODY && { item: given }) }],
+        body: answerBody(create, resource),
+      },
+    ]
+  }
+  if (list && all.get('GET')) yield [list.operation, listSteps(collection, list, item, where)]
+  const get = items.get('GET')
+  if (get) yield [get, { steps: [{ get: collection, key }], body: wrappedBody(get.sample, item.wrapper) }]
+  for (const method of ['PATCH', 'PUT', 'POST']) {
+    const update = items.get(method)
+    if (!update?.request || typeOf(update.request) !== 'object') continue
+    // A POST changes an item only where it answers that item.
+    if (method === 'POST' && itemBody(update, resource) === undefined) continue
+    yield [
+      update,
+      { steps: [{ update: collection, key, set: requestValue(update, item) }], body: answerBody(update, resource) },
+    ]
+  }
+  const remove = items.get('DELETE')
+  if (!remove) return
+  const answered = itemBody(remove, resource)
+  const before = answered === undefined ? [] : [{ get: collection, key }]
+  yield [
+    remove,
+    { steps: [...before, { delete: collection, key }], body: answered ?? withKey(remove.sample, resource, key) },
+  ]
+}
+
+const WHOLE_BODY = '{{request.body}}'
+
+function requestValue({ request }: ResourceOperation, { wrapper }: Wrapped): string {
+  return request && wrappedIn(request, wrapper) !== request ? `{{request.body.${wrapper}}}` : WHOLE_BODY
+}
+
+/** The schema inside the wrapper where a request has it, or else the schema itself. */
+function wrappedIn(schema: JsonObject, wrapper: string): JsonObject {
+  const inner = /^\w+$/.test(wrapper) ? own(objectAt(schema, 'properties'), wrapper) : undefined
+  return isJsonObject(inner) && typeOf(inner) === 'object' ? inner : schema
+}
+
+/** The body of an answer that is the item; undefined where it is something else. */
+function itemBody({ answer, sample }: ResourceOperation, { item, key }: Resource): JsonValue | undefined {
+  if (!answer || !isJsonObject(sample)) return undefined
+  const schema = item.wrapper === '' ? answer : own(objectAt(answer, 'properties'), item.wrapper)
+  if (!isJsonObject(schema)) return undefined
+  const properties = Object.keys(objectAt(schema, 'properties'))
+  const known = Object.keys(objectAt(item.schema, 'properties'))
+  const needed = [own(item.schema, 'required')].flat()
+  const isItem =
+    properties.includes(key) && properties.filter((name) => known.includes(name)).length * 2 >= known.length
+  const isComplete = [own(schema, 'required')]
+    .flat()
+    .every((name) => name === undefined || name === key || needed.includes(name))
+  return isItem && isComplete ? wrappedBody(sample, item.wrapper) : undefined
+}
+
+function answerBody(operation: ResourceOperation, resource: Resource): JsonValue | undefined {
+  return itemBody(operation, resource) ?? withKey(operation.sample, resource, `{{item.${resource.key}}}`)
+}
+
+/** Another answer than the item names the same key. */
+function withKey(sample: JsonValue | undefined, { key, item }: Resource, value: string): JsonValue | undefined {
+  if (!isJsonObject(sample) || typeof own(sample, key) !== typeof own(item.sample, key)) return sample
+  const isNumber = typeOf(objectAt(objectAt(item.schema, 'properties'), key)) === 'integer'
+  return isNumber && !value.includes('item') ? sample : { ...sample, [key]: value }
+}
+
+function wrappedBody(sample: JsonValue | undefined, wrapper: string): JsonValue {
+  return wrapper === '' || !isJsonObject(sample) ? '{{item}}' : { ...sample, [wrapper]: '{{item}}' }
+}
+
+const LIMITS = /^(limit|page_?size|per_?page|count|max_?results|max|take|size|top|first|page_limit)$/
+const TOKENS =
+  /^(cursor|page_?token|next_page_token|after|next|marker|continuation|starting_token|page_cursor|next_cursor)$/
+const OFFSETS = /^(offset|skip|start|start_at|start_index)$/
+const NUMBERS = /^(page|page_?number|page_no|p)$/
+const SEARCHES = /^(q|query|search|search_term|keyword|keywords|filter_text|text)$/
+
+/** A list with what its query parameters say: filters by fields, search, and one way of paging. */
+function listSteps(
+  collection: string,
+  { operation, at }: Listed,
+  { schema }: Wrapped,
+  parents: JsonObject,
+): ResourceSteps {
+  const query = operation.parameters.filter((each) => each.in === 'query')
+  const sent = (names: RegExp): { schema: JsonObject; template: string } | undefined => {
+    const found = query.find(({ name }) => names.test(snakeCase(name)))
+    return found && { schema: found.schema, template: queryTemplate(found.name) }
+  }
+  const [limit, token, offset, number, search] = [LIMITS, TOKENS, OFFSETS, NUMBERS, SEARCHES].map(sent)
+  const position = token
+    ? { token: token.template }
+    : offset
+      ? { offset: offset.template }
+      : number && { number: number.template }
+  const paging = [LIMITS, TOKENS, OFFSETS, NUMBERS, SEARCHES]
+  const filters = query.filter(({ name }) => {
+    const property = own(objectAt(schema, 'properties'), name)
+    return (
+      isJsonObject(property) &&
+      SCALARS.includes(typeOf(property)) &&
+      !paging.some((names) => names.test(snakeCase(name)))
+    )
+  })
+  const where = { ...parents, ...Object.fromEntries(filters.map(({ name }) => [name, queryTemplate(name)])) }
+  const page = (limit ?? position) && {
+    ...(limit && { limit: limit.template, ...limitsOf(limit.schema) }),
+    ...position,
+  }
+  const step: JsonObject = {
+    list: collection,
+    ...(Object.keys(where).length > 0 && { where }),
+    ...(search && { search: { text: search.template } }),
+    ...(page && { page }),
+  }
+  return {
+    steps: [step],
+    body: listBody(operation.sample, operation.answer ?? {}, at, { hasToken: token !== undefined }),
+  }
+}
+
+const SCALARS = ['string', 'integer', 'number', 'boolean']
+
+function queryTemplate(name: string): string {
+  return `{{request.query.${/^\w+$/.test(name) ? name : `[${name}]`}}}`
+}
+
+function limitsOf(schema: JsonObject): JsonObject {
+  const whole = (key: string): number | undefined => {
+    const value = own(schema, key)
+    return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 1000 ? value : undefined
+  }
+  const [usual, most] = [whole('default'), whole('maximum')]
+  return { ...(usual !== undefined && { default: usual }), ...(most !== undefined && { most }) }
+}
+
+/** The sample with the items in their place, and what it says about pages by templates. */
+function listBody(
+  sample: JsonValue | undefined,
+  schema: JsonObject,
+  at: readonly string[],
+  paging: { hasToken: boolean },
+): JsonValue {
+  const [name, ...rest] = at
+  if (name === undefined) return '{{items}}'
+  const around = isJsonObject(sample) ? sample : {}
+  const described = (key: string): JsonObject => objectAt(objectAt(schema, 'properties'), key)
+  const other = Object.entries(around).map(([key, value]) => [key, pageValue(key, value, described(key), paging)])
+  return { ...Object.fromEntries(other), [name]: listBody(own(around, name), described(name), rest, paging) }
+}
+
+function pageValue(name: string, value: JsonValue, schema: JsonObject, paging: { hasToken: boolean }): JsonValue {
+  if (isJsonObject(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [
+        key,
+        pageValue(key, inner, objectAt(objectAt(schema, 'properties'), key), paging),
+      ]),
+    )
+  }
+  const type = typeOf(schema)
+  const snake = snakeCase(name)
+  const isNumber = type === 'integer' || type === 'number'
+  if (type === 'boolean' && /^has_(more|next|next_page)$/.test(snake)) return '{{page.has_more}}'
+  if (isNumber && /^(total|total_?(count|items|results|size|elements)|count|size)$/.test(snake)) return '{{page.total}}'
+  if (isNumber && /^(limit|page_?size|per_?page)$/.test(snake)) return '{{page.limit}}'
+  if (isNumber && /^(offset|skip|start)$/.test(snake)) return '{{default page.offset 0}}'
+  if (isNumber && /^(page|page_?number|current_page)$/.test(snake)) return '{{default page.number 1}}'
+  const isNext = /^(next_?(page_?)?(token|cursor|marker)|cursor|marker|end_cursor|after)$/.test(snake)
+  if (type !== 'string' || !isNext || !paging.hasToken) return value
+  return [own(schema, 'type')].flat().includes('null') ? '{{page.next}}' : "{{default page.next ''}}"
+}
+
+/** The first type of a schema. */
+export function typeOf(schema: JsonObject): string {
+  const [type] = [own(schema, 'type')].flat()
+  return typeof type === 'string' ? type : ''
+}
+
+/** The last fixed part of a path, with those before it while the name is taken. */
+function freeName(base: string, taken: JsonObject): string {
+  const parts = base
+    .split('/')
+    .filter((part) => part !== '' && !part.startsWith('{'))
+    .map(snakeCase)
+    .filter((part) => part !== '')
+  for (let count = 1; count <= parts.length; count++) {
+    const name = collectionName(parts.slice(-count).join('_'))
+    if (!Object.hasOwn(taken, name)) return name
+  }
+  let number = 2
+  const stem = collectionName(parts.at(-1) ?? 'items').slice(0, 58)
+  while (Object.hasOwn(taken, `${stem}_${number}`)) number++
+  return `${stem}_${number}`
+}
+
+function collectionName(text: string): string {
+  const name = text === '' ? 'items' : text.slice(-60)
+  return /^[a-z]/.test(name) ? name : `c_${name}`
+}

@@ -1,0 +1,327 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
+import { openapiConnector } from '../../src/app/openapi-connector.ts'
+import { createAnswerGenerator, createPrismValidator } from '../../src/contract/prism-validator.ts'
+import type { Operation } from '../../src/contract/shapes.ts'
+import { readPlainDocument } from '../../src/documents/openapi/read-plain.ts'
+import { validateFiles } from '../../src/documents/validate.ts'
+import type { Connector } from '../../src/domain/connector.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/domain/json.ts'
+import type { ThirdParty, ToolAnswer } from '../../src/domain/ports.ts'
+import { applySeed } from '../../src/state/seeding.ts'
+import { startThirdParties, type ThirdParties } from '../../src/third-party/client.ts'
+import { testEnvironment } from '../support/environment.ts'
+import { connectorOf, withFiles } from './files.ts'
+
+const LIBRARY = readFileSync(new URL('../fixtures/openapi/library.yaml', import.meta.url), 'utf8')
+
+function made(document: string | JsonObject, only?: string, file = 'crm.yaml') {
+  const text = typeof document === 'string' ? document : JSON.stringify(document)
+  return openapiConnector(text, { file, name: file.replace(/\.\w+$/, ''), only })
+}
+
+/** A document of these paths. */
+function openapi(paths: JsonObject, rest: JsonObject = {}): JsonObject {
+  return { openapi: '3.1.0', info: { title: 'Small', version: '1' }, paths, ...rest }
+}
+
+const OK: JsonObject = { responses: { 200: { description: 'OK' } } }
+
+/** Calls tools of a connector at its third party over HTTP. */
+async function withCalls(connector: Connector, work: (call: Call) => Promise<void>): Promise<void> {
+  const environment = testEnvironment()
+  const parties: ThirdParties = await startThirdParties({ environment: () => environment })
+  try {
+    const thirdParty: ThirdParty = parties.client(environment)
+    const account = {
+      connector: connector.connector,
+      identifier: 'ada@example.com',
+      organization_id: '',
+      user_id: '',
+      status: 'ACTIVE' as const,
+      api_config: {},
+    }
+    await applySeed(environment, thirdParty, { connectors: [connector], accounts: [account] } as never)
+    const [row] = environment.model.accountIndex.named(connector.connector, 'ada@example.com')
+    await work((name, input) => {
+      const tool = connector.tools.find((each) => each.name === name)
+      if (!tool) throw new Error(`no tool ${name} in ${connector.tools.map((each) => each.name).join(', ')}`)
+      return thirdParty.call(connector, tool, row!, input)
+    })
+  } finally {
+    await parties.close()
+  }
+}
+type Call = (name: string, input: JsonObject) => Promise<ToolAnswer>
+
+function dataOf(answer: ToolAnswer): JsonObject {
+  if (answer.kind !== 'result') throw new Error(JSON.stringify(answer))
+  return answer.data as JsonObject
+}
+
+describe('a connector out of an OpenAPI document', () => {
+  it('is a valid file without warnings', async () => {
+    const { text } = await made(LIBRARY, undefined, 'library.yaml')
+    await withFiles({ 'library.yaml': text }, async (folder) => {
+      const { problems, warnings } = await validateFiles([folder], DOCUMENT_CHECKS)
+      expect([...problems, ...warnings].map(({ message }) => message)).toEqual([])
+    })
+  })
+
+  it('has a tool for each operation, its sign-in, and the collections that its paths form', async () => {
+    const { connector, summary, leftOut } = await made(LIBRARY, undefined, 'library.yaml')
+    expect(summary).toBe('library: 10 tools, 2 collections (books, loans), OAUTH')
+    expect(connector).toMatchObject({ authorization_type: 'OAUTH', oauth: { scopes: ['books.read', 'books.write'] } })
+    const [list] = connector['tools'] as JsonObject[]
+    expect(list).toMatchObject({
+      name: 'library_list_books',
+      description: 'Lists books.',
+      call: { method: 'GET', path: '/v1/books', query: { genre: '{{input.genre}}' } },
+    })
+    expect(leftOut).toEqual([
+      'simplified: schemas that contain themselves, lie too deep or are too many: GET /books, POST /books, POST /books, GET /books/{bookId}, PATCH /books/{bookId}'.replace(
+        'POST /books, POST /books',
+        'POST /books',
+      ),
+      'left out: the body of an answer of application/pdf; it is empty: GET /reports/export',
+      'left out: a tool calls with GET, POST, PUT, PATCH or DELETE: HEAD /reports/export',
+    ])
+  })
+
+  it('is the same each time', async () => {
+    expect((await made(LIBRARY)).text).toBe((await made(LIBRARY)).text)
+  })
+
+  it('gives tools that can all be called, and answers that Prism finds valid by the document', async () => {
+    const { text } = await made(LIBRARY, undefined, 'library.yaml')
+    const connector = await connectorOf(text)
+    const makeValue = await createAnswerGenerator()
+    const prism = await createPrismValidator(readPlainDocument(LIBRARY) as JsonObject)
+    const statuses: [string, number][] = [
+      ['listBooks', 200],
+      ['createBook', 201],
+      ['listLoans', 200],
+      ['createLoan', 200],
+      ['reserveBook', 200],
+    ]
+    await withCalls(connector, async (call) => {
+      for (const tool of connector.tools) {
+        const input = makeValue(tool.input_schema as JsonObject) as JsonObject
+        const answer = await call(tool.name, input)
+        // Calls about one item name one that is not there: those are 404s of the third party.
+        const isOfItem = /(get|update|delete)_(book|loan)$/.test(tool.name)
+        expect(answer, tool.name).toMatchObject(isOfItem ? { kind: 'failed', status: 404 } : { kind: 'result' })
+        const operation = statuses.find(
+          ([id]) => tool.name === `library_${id.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)}`,
+        )
+        if (!operation) continue
+        const data = dataOf(answer)
+        const body = Array.isArray(data) || !/Loans$/.test(operation[0]) ? data : (Object.values(data)[0] ?? data)
+        expect(
+          prism.response(operation[0] as Operation, operation[1], { 'content-type': 'application/json' }, body),
+          tool.name,
+        ).toEqual([])
+      }
+    })
+  })
+
+  it('keeps what was created: it is read, listed by its fields and words, changed, deleted, and then a 404 as the document has it', async () => {
+    const connector = await connectorOf((await made(LIBRARY, undefined, 'library.yaml')).text)
+    await withCalls(connector, async (call) => {
+      const created = dataOf(await call('library_create_book', { body: { title: 'Sea poems', genre: 'poetry' } }))
+      expect(created).toMatchObject({
+        title: 'Sea poems',
+        id: expect.stringMatching(/^[\da-f-]{36}$/),
+        created_at: expect.stringMatching(/Z$/),
+      })
+      const bookId = created['id'] as string
+      expect(dataOf(await call('library_get_book', { bookId }))).toEqual(created)
+      expect(dataOf(await call('library_list_books', { q: 'sea' }))).toMatchObject({
+        books: [created],
+        total: 1,
+        next_page_token: null,
+      })
+      const page = dataOf(await call('library_list_books', { page_size: 1 }))
+      expect(page).toMatchObject({ books: [expect.anything()], total: 3, next_page_token: expect.any(String) })
+      expect(dataOf(await call('library_update_book', { bookId, body: { title: 'Songs' } }))).toMatchObject({
+        title: 'Songs',
+        genre: 'poetry',
+      })
+      expect(await call('library_delete_book', { bookId })).toMatchObject({ kind: 'result' })
+      const gone = await call('library_get_book', { bookId })
+      expect(gone).toMatchObject({ kind: 'failed', status: 404 })
+      expect(JSON.stringify(gone)).toContain('not_found')
+    })
+  })
+
+  it('keeps items of different parents apart', async () => {
+    const connector = await connectorOf((await made(LIBRARY, undefined, 'library.yaml')).text)
+    await withCalls(connector, async (call) => {
+      await call('library_create_loan', { reader_id: 1, body: { book_id: 'b1' } })
+      const [mine, other] = [
+        await call('library_list_loans', { reader_id: 1 }),
+        await call('library_list_loans', { reader_id: 2 }),
+      ]
+      expect([JSON.stringify(mine).includes('b1'), JSON.stringify(other).includes('b1')]).toEqual([true, false])
+    })
+  })
+
+  it('answers examples of the document as they are written, templates in them included', async () => {
+    const connector = await connectorOf((await made(LIBRARY, 'reports', 'library.yaml')).text)
+    await withCalls(connector, async (call) => {
+      const summary = await call('library_get_reports_summary', {})
+      expect(dataOf(summary)).toEqual({ text: 'Write {{name}} to greet somebody.' })
+    })
+  })
+
+  it('reads version 2.0: base path, body, form, sign-in', async () => {
+    const document: JsonObject = {
+      swagger: '2.0',
+      info: { title: 'Old CRM', version: '1' },
+      basePath: '/api',
+      consumes: ['application/json'],
+      produces: ['application/json'],
+      securityDefinitions: { key: { type: 'apiKey', in: 'query', name: 'api-key' } },
+      security: [{ key: [] }],
+      paths: {
+        '/people': {
+          post: {
+            parameters: [{ in: 'body', name: 'person', required: true, schema: { $ref: '#/definitions/Person' } }],
+            responses: { 201: { description: '', schema: { $ref: '#/definitions/Person' } } },
+          },
+        },
+        '/people/{id}': {
+          get: {
+            parameters: [{ in: 'path', name: 'id', type: 'integer', required: true }],
+            responses: { 200: { description: '', schema: { $ref: '#/definitions/Person' } } },
+          },
+        },
+        '/log': { post: { parameters: [{ in: 'formData', name: 'text', type: 'string', required: true }], ...OK } },
+      },
+      definitions: { Person: { type: 'object', properties: { id: { type: 'integer' }, name: { type: 'string' } } } },
+    }
+    const { connector, text } = await made(document, undefined, 'swagger.json')
+    expect(connector).toMatchObject({
+      connector: 'old_crm',
+      authorization_type: 'API_KEY',
+      credentials: { send: { query: { 'api-key': '{{credentials.api_key}}' } } },
+      tools: [
+        { name: 'old_crm_post_people', call: { path: '/api/people' } },
+        { name: 'old_crm_get_people_by_id' },
+        { input_schema: { properties: { body: { properties: { text: { type: 'string' } }, required: ['text'] } } } },
+      ],
+    })
+    await withCalls(await connectorOf(text), async (call) => {
+      const created = dataOf(await call('old_crm_post_people', { body: { name: 'Ada' } }))
+      expect(dataOf(await call('old_crm_get_people_by_id', { id: created['id']! }))).toMatchObject({ name: 'Ada' })
+    })
+  })
+
+  const oauth = (...flows: string[]): JsonObject => ({
+    type: 'oauth2',
+    flows: Object.fromEntries(flows.map((flow) => [flow, { scopes: {} }])),
+  })
+  it.each<[string, JsonObject, JsonObject]>([
+    ['a bearer token', { a: { type: 'http', scheme: 'Bearer' } }, { authorization_type: 'BEARER_TOKEN' }],
+    ['HTTP Basic', { a: { type: 'http', scheme: 'basic' } }, { authorization_type: 'BASIC_AUTH' }],
+    [
+      'OpenID Connect',
+      { a: { type: 'openIdConnect', openIdConnectUrl: 'https://example.com' } },
+      { authorization_type: 'OAUTH' },
+    ],
+    ['client credentials alone', { a: oauth('clientCredentials') }, { authorization_type: 'OAUTH_M2M' }],
+    [
+      'client credentials among others',
+      { a: oauth('clientCredentials', 'authorizationCode') },
+      { authorization_type: 'OAUTH' },
+    ],
+    [
+      'a key in a header',
+      { a: { type: 'apiKey', in: 'header', name: 'X-Key' } },
+      { authorization_type: 'API_KEY', credentials: { send: { headers: { 'X-Key': '{{credentials.api_key}}' } } } },
+    ],
+    [
+      'a key in a cookie',
+      { a: { type: 'apiKey', in: 'cookie', name: 'sid' } },
+      { authorization_type: 'API_KEY', credentials: { send: { headers: { Cookie: 'sid={{credentials.api_key}}' } } } },
+    ],
+    [
+      'two keys together',
+      { a: { type: 'apiKey', in: 'header', name: 'X-A' }, b: { type: 'apiKey', in: 'header', name: 'X-B' } },
+      {
+        authorization_type: 'CUSTOM',
+        credentials: {
+          fields: [{ name: 'a' }, { name: 'b' }],
+          send: { headers: { 'X-A': '{{credentials.a}}', 'X-B': '{{credentials.b}}' } },
+        },
+      },
+    ],
+    ['nothing', {}, { authorization_type: 'NO_AUTH' }],
+    ['a certificate alone', { a: { type: 'mutualTLS' } }, { authorization_type: 'NO_AUTH' }],
+  ])('signs in by %s', async (_title, securitySchemes, expected) => {
+    const needed = Object.fromEntries(Object.keys(securitySchemes).map((name) => [name, []]))
+    const security = Object.keys(needed).length > 0 ? [needed] : []
+    const { connector } = await made(openapi({ '/x': { get: OK } }, { components: { securitySchemes }, security }))
+    expect(connector).toMatchObject(expected)
+  })
+
+  it('opens no connection and no file for references that lead out of the document', async () => {
+    const schema = { $ref: 'https://127.0.0.1:1/other.yaml#/Thing' }
+    const content = { 'application/json': { schema } }
+    const { connector } = await made(
+      openapi({ '/x': { post: { requestBody: { content }, responses: { 200: { description: '', content } } } } }),
+    )
+    expect(connector['tools']).toMatchObject([{ input_schema: { properties: { body: {} } } }])
+  })
+
+  it('makes one connector of 2,000 operations, which is valid', async () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 20 }, (_, at) => [`field_${String(at)}`, { type: 'string', description: 'x'.repeat(200) }]),
+    )
+    const Thing = {
+      type: 'object',
+      properties: {
+        id: { type: 'string' },
+        ...properties,
+        parts: { type: 'array', items: { $ref: '#/components/schemas/Thing' } },
+      },
+    }
+    const content = { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } }
+    const answered = { responses: { 200: { description: '', content } } }
+    const paths = Object.fromEntries(
+      Array.from({ length: 500 }, (_, at): [string, JsonObject][] => [
+        [`/things${String(at)}`, { post: { requestBody: { content }, ...answered } }],
+        [`/things${String(at)}/{id}`, { get: answered, patch: { requestBody: { content }, ...answered }, delete: OK }],
+      ]).flat(),
+    )
+    const { connector } = await made(openapi(paths, { components: { schemas: { Thing } } }))
+    expect((connector['tools'] as JsonValue[]).length).toBe(2000)
+    expect(Object.keys(connector['collections'] as JsonObject)).toHaveLength(500)
+  }, 120_000)
+
+  it.each<[string, JsonValue | string, string | undefined, string]>([
+    ['a seed', { clients: [] }, undefined, 'is no OpenAPI document: expected openapi: 3.x or swagger: 2.0, and paths'],
+    ['another version', { openapi: '4.0.0', paths: {} }, undefined, 'is no OpenAPI document'],
+    ['no operation', openapi({}), undefined, 'has no operation'],
+    ['broken YAML', 'openapi: [3', undefined, 'cannot be read:'],
+    ['a path that is not there', openapi({ '/x': { get: OK } }), '/y', 'has no path /y and none below it'],
+    [
+      'a tag that is nearly there',
+      openapi({ '/x': { get: { tags: ['contacts'], ...OK } } }),
+      'contact',
+      'did you mean contacts?',
+    ],
+    ['a tag where there are none', openapi({ '/x': { get: OK } }), 'contacts', 'it has no tags; a path starts with /'],
+  ])('refuses %s', async (_title, document, only, message) => {
+    const text = isJsonObject(document) ? JSON.stringify(document) : String(document)
+    await expect(made(text, only)).rejects.toThrow(message)
+  })
+
+  it('keeps the operations of a tag, or of a path and below it', async () => {
+    const paths = { '/x': { get: { tags: ['A'], ...OK } }, '/x/y': { get: OK }, '/xy': { get: OK } }
+    const named = async (only: string) =>
+      ((await made(openapi(paths), only)).connector['tools'] as JsonObject[]).map(({ name }) => name)
+    expect([await named('a'), await named('/x')]).toEqual([['crm_get_x'], ['crm_get_x', 'crm_get_x_y']])
+  })
+})
