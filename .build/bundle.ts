@@ -55,7 +55,7 @@ const MEDIA_TYPES = new Set([
 
 /**
  * Replaces data that packages carry and the mock never uses: Express' table of all media types, the double-byte encodings of
- * request bodies (only UTF-8 is read, G7), and what Prism reads Postman collections and remote references with.
+ * request bodies (only UTF-8 is read, G7), what Prism reads Postman collections and remote references with, and its own fake data.
  */
 const unusedData: Plugin = {
   name: 'unused-data',
@@ -71,7 +71,7 @@ const unusedData: Plugin = {
     },
   },
   resolveId: {
-    filter: { id: /^(postman-collection|node-fetch)$/ },
+    filter: { id: /^(postman-collection|node-fetch|@faker-js\/faker)$/ },
     handler: (id) => ({ id: `\0unused:${id}` }),
   },
 }

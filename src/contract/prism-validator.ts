@@ -83,13 +83,12 @@ export async function createAnswerGenerator(): Promise<AnswerGenerator> {
   // It reads the operation for references, of which there are none, and for the message of an error.
   const operation = { id: '', method: 'get', path: '/', request: {}, responses: [] } as unknown as StaticOperation
   return (schema) => {
-    const result = generateStatic(operation, schema as StaticSchema)
+    const result = generateStatic(operation, schema)
     return result._tag === 'Right' ? (result.right as JsonValue) : undefined
   }
 }
 
 type StaticOperation = Parameters<typeof GenerateStatic>[0]
-type StaticSchema = Parameters<typeof GenerateStatic>[1]
 
 type PrismRequest = Parameters<typeof validateInput>[0]['element']
 

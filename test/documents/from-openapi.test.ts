@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { openapiConnector } from '../../src/app/openapi-connector.ts'
 import { createAnswerGenerator, createPrismValidator } from '../../src/contract/prism-validator.ts'
@@ -7,7 +7,8 @@ import type { Operation } from '../../src/contract/shapes.ts'
 import { readPlainDocument } from '../../src/documents/openapi/read-plain.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import type { Connector } from '../../src/domain/connector.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../src/domain/json.ts'
+import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
+import { emptyBundle } from '../../src/domain/seed.ts'
 import type { ThirdParty, ToolAnswer } from '../../src/domain/ports.ts'
 import { applySeed } from '../../src/state/seeding.ts'
 import { startThirdParties, type ThirdParties } from '../../src/third-party/client.ts'
@@ -42,7 +43,7 @@ async function withCalls(connector: Connector, work: (call: Call) => Promise<voi
       status: 'ACTIVE' as const,
       api_config: {},
     }
-    await applySeed(environment, thirdParty, { connectors: [connector], accounts: [account] } as never)
+    await applySeed(environment, thirdParty, { ...emptyBundle(), connectors: [connector], accounts: [account] })
     const [row] = environment.model.accountIndex.named(connector.connector, 'ada@example.com')
     await work((name, input) => {
       const tool = connector.tools.find((each) => each.name === name)
@@ -55,9 +56,18 @@ async function withCalls(connector: Connector, work: (call: Call) => Promise<voi
 }
 type Call = (name: string, input: JsonObject) => Promise<ToolAnswer>
 
+/** What has to be given, because an optional page token that is none is refused. */
+function onlyRequired(schema: JsonObject): JsonObject {
+  const { properties, required } = schema
+  const needed = Object.entries(properties as JsonObject).filter(
+    ([name]) => Array.isArray(required) && required.includes(name),
+  )
+  return { ...schema, properties: Object.fromEntries(needed) }
+}
+
 function dataOf(answer: ToolAnswer): JsonObject {
   if (answer.kind !== 'result') throw new Error(JSON.stringify(answer))
-  return answer.data as JsonObject
+  return answer.data
 }
 
 describe('a connector out of an OpenAPI document', () => {
@@ -71,7 +81,7 @@ describe('a connector out of an OpenAPI document', () => {
 
   it('has a tool for each operation, its sign-in, and the collections that its paths form', async () => {
     const { connector, summary, leftOut } = await made(LIBRARY, undefined, 'library.yaml')
-    expect(summary).toBe('library: 10 tools, 2 collections (books, loans), OAUTH')
+    expect(summary).toBe('library: 11 tools, 2 collections (books, loans), OAUTH')
     expect(connector).toMatchObject({ authorization_type: 'OAUTH', oauth: { scopes: ['books.read', 'books.write'] } })
     const [list] = connector['tools'] as JsonObject[]
     expect(list).toMatchObject({
@@ -107,7 +117,7 @@ describe('a connector out of an OpenAPI document', () => {
     ]
     await withCalls(connector, async (call) => {
       for (const tool of connector.tools) {
-        const input = makeValue(tool.input_schema as JsonObject) as JsonObject
+        const input = makeValue(onlyRequired(tool.input_schema)) as JsonObject
         const answer = await call(tool.name, input)
         // Calls about one item name one that is not there: those are 404s of the third party.
         const isOfItem = /(get|update|delete)_(book|loan)$/.test(tool.name)
@@ -151,7 +161,7 @@ describe('a connector out of an OpenAPI document', () => {
       expect(await call('library_delete_book', { bookId })).toMatchObject({ kind: 'result' })
       const gone = await call('library_get_book', { bookId })
       expect(gone).toMatchObject({ kind: 'failed', status: 404 })
-      expect(JSON.stringify(gone)).toContain('not_found')
+      expect(gone).toMatchObject({ message: expect.stringContaining('books has no item with id') })
     })
   })
 
@@ -314,7 +324,7 @@ describe('a connector out of an OpenAPI document', () => {
     ],
     ['a tag where there are none', openapi({ '/x': { get: OK } }), 'contacts', 'it has no tags; a path starts with /'],
   ])('refuses %s', async (_title, document, only, message) => {
-    const text = isJsonObject(document) ? JSON.stringify(document) : String(document)
+    const text = typeof document === 'string' ? document : JSON.stringify(document)
     await expect(made(text, only)).rejects.toThrow(message)
   })
 

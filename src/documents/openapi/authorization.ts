@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, own } from '../../domain/json.ts'
-import { type ApiDocument, type ApiOperation, listAt, objectAt, textOf } from './api-document.ts'
+import { type ApiDocument, type ApiOperation, objectAt, textOf } from './api-document.ts'
 import { snakeCase } from './generated-values.ts'
 
 /** Says that something of the document is left out, and where. */

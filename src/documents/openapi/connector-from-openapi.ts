@@ -9,6 +9,7 @@ import {
   type ApiParameter,
   isJsonType,
   readApiDocument,
+  textOf,
 } from './api-document.ts'
 import { authorizationOf } from './authorization.ts'
 import { errorValue, literal, snakeCase, valuesOf } from './generated-values.ts'
@@ -131,7 +132,7 @@ function summaryOf(connector: JsonObject): string {
   const named = isJsonObject(collections) ? Object.keys(collections) : []
   const holds =
     named.length === 0 ? 'no collections' : `${plural(named.length, 'collection')} (${shorten(named.join(', '), 200)})`
-  return `${String(own(connector, 'connector'))}: ${plural(count, 'tool')}, ${holds}, ${String(own(connector, 'authorization_type'))}`
+  return `${textOf(connector, 'connector')}: ${plural(count, 'tool')}, ${holds}, ${textOf(connector, 'authorization_type')}`
 }
 
 const MOST_PLACES = 10
@@ -142,7 +143,7 @@ class Notes {
 
   add(reason: string, place: string): void {
     const places = this.#places.get(reason) ?? []
-    this.#places.set(reason, [...places, place])
+    if (!places.includes(place)) this.#places.set(reason, [...places, place])
   }
 
   lines(): string[] {

@@ -178,11 +178,13 @@ function properties(
 ): void {
   const hidden = run.purpose === 'input' ? 'readOnly' : 'writeOnly'
   const kept: JsonObject = {}
+  let isWhole = true
   for (const [name, value] of Object.entries(objectAt(given, 'properties'))) {
     const described = run.follow(value)
     // What is required says most about a schema of which not all fits.
     if (run.left <= 0 && !listAt(given, 'required').includes(name)) {
       run.isCut = true
+      isWhole = false
       continue
     }
     if (name === '__proto__' || (isJsonObject(described) && own(described, hidden) === true)) continue
@@ -193,7 +195,7 @@ function properties(
   const required = listAt(given, 'required').filter((name) => typeof name === 'string' && Object.hasOwn(kept, name))
   if (required.length > 0) result['required'] = [...new Set(required)]
   const others = own(given, 'additionalProperties')
-  if (others === false && Object.keys(kept).length > 0) result['additionalProperties'] = false
+  if (others === false && isWhole && Object.keys(kept).length > 0) result['additionalProperties'] = false
   else if (isJsonObject(others) && Object.keys(others).length > 0) {
     const schema = inline(others, run, refs, '', depth + 1)
     if (schema) result['additionalProperties'] = schema
@@ -273,5 +275,5 @@ function excludes(schema: JsonObject, value: JsonValue): boolean {
   const values = own(schema, 'enum')
   if (Array.isArray(values) && !values.includes(value)) return true
   const pattern = own(schema, 'pattern')
-  return typeof pattern === 'string' && !new RegExp(pattern, 'u').test(String(value))
+  return typeof pattern === 'string' && !new RegExp(pattern, 'u').test(typeof value === 'object' ? '' : String(value))
 }

@@ -384,7 +384,9 @@ function listBody(
   if (name === undefined) return '{{items}}'
   const around = isJsonObject(sample) ? sample : {}
   const described = (key: string): JsonObject => objectAt(objectAt(schema, 'properties'), key)
-  const other = Object.entries(around).map(([key, value]) => [key, pageValue(key, value, described(key), paging)])
+  const other = Object.entries(around).map(
+    ([key, value]) => [key, pageValue(key, value, described(key), paging)] as const,
+  )
   return { ...Object.fromEntries(other), [name]: listBody(own(around, name), described(name), rest, paging) }
 }
 
