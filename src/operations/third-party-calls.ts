@@ -114,7 +114,7 @@ export function isExpired(environment: Environment, account: Account): boolean {
 }
 
 /** Whether the service can get new credentials for this account without its user. */
-export function isRenewable(account: Account): boolean {
+function isRenewable(account: Account): boolean {
   const { source } = TRAITS[account.authorization_type]
   return source === 'service' || Boolean(account.credentials.oauth_token?.refresh_token)
 }

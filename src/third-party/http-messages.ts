@@ -110,7 +110,7 @@ export function sendAnswer(response: ServerResponse, answer: WireAnswer): void {
  * A body as a text of octets, to be written as Latin-1 together with the headers. With UTF-8 node would write the headers
  * in UTF-8 too, and with a buffer it would write headers and body separately, which takes longer.
  */
-export function octets(body: string | Buffer): string {
+function octets(body: string | Buffer): string {
   if (typeof body !== 'string') return body.toString('latin1')
   return isAscii(body) ? body : Buffer.from(body, 'utf8').toString('latin1')
 }
