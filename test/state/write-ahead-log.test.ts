@@ -200,6 +200,64 @@ describe('the write-ahead log', () => {
   )
 
   it(
+    'is synced with its name before a commit counts as durable, and a state file before it takes the place of the former',
+    inDirectory(async (file) => {
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      registry.create('default')
+      await registry.durable()
+      expect(disk.log).toEqual([
+        'create state.json.wal',
+        'write state.json.wal',
+        'sync state.json.wal',
+        'sync directory',
+        'write state.json.wal',
+        'datasync state.json.wal',
+      ])
+      const before = disk.log.length
+      await registry.checkpoint()
+      expect(disk.log.slice(before)).toEqual([
+        'create state.json.wal.2',
+        'write state.json.wal.2',
+        'sync state.json.wal.2',
+        'sync directory',
+        'create state.json.tmp',
+        'write state.json.tmp',
+        'sync state.json.tmp',
+        'write state.json.wal.2',
+        'datasync state.json.wal.2',
+        'rename state.json.tmp',
+        'sync directory',
+        'remove state.json.wal',
+        'sync directory',
+      ])
+      await registry.close()
+    }),
+  )
+
+  it(
+    'is checkpointed once it has as many bytes as its bound, and not with one byte less',
+    inDirectory(async (file) => {
+      const sizeOf = (disk: MemoryDisk) => disk.file(`${file}.wal`)?.length ?? 0
+      const isCheckpointed = async (checkpointAt: number): Promise<[boolean, number]> => {
+        const disk = new MemoryDisk()
+        const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt })
+        registry.create('default', { idSeed: 1 })
+        await registry.durable()
+        const size = sizeOf(disk)
+        // A checkpoint that has begun is over when another one is.
+        await nextTurn()
+        const begun = disk.log.some((name) => name.includes('.wal.2'))
+        await registry.close()
+        return [begun, size]
+      }
+      const [, size] = await isCheckpointed(Infinity)
+      expect(await isCheckpointed(size)).toEqual([true, size])
+      expect(await isCheckpointed(size + 1)).toEqual([false, size])
+    }),
+  )
+
+  it(
     'is written soon although nobody waits',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
