@@ -208,6 +208,8 @@ describe('links', () => {
       const [answer] = await Promise.all([bench.call('get', '/links?wait_ms=10000'), linked(bench)])
       expect(answer.body).toMatchObject({ links: [ada] })
       expect((await bench.call('get', '/links?wait_ms=1&environment=default')).status).toBe(200)
+      expect((await bench.call('get', '/links?wait_ms=600000')).status).toBe(200)
+      expect((await bench.call('get', '/links?wait_ms=600001')).status).toBe(400)
     })
   })
 })
@@ -238,6 +240,13 @@ describe('the journal', () => {
       expect(codeOf(await call('post', '/requests/wait', { match: { operation: 'verify_user' }, timeout_ms: 1 }))).toBe(
         'TIMED_OUT',
       )
+      const longest = [
+        [{ match, timeout_ms: 600_000 }, 200],
+        [{ match, timeout_ms: 600_001 }, 400],
+        [{ match, timeout_ms: 0, times: 1_000_000 }, 408],
+        [{ match, timeout_ms: 0, times: 1_000_001 }, 400],
+      ] as const
+      for (const [body, status] of longest) expect((await call('post', '/requests/wait', body)).status).toBe(status)
       expect(codeOf(await call('post', '/requests/count', { match: { operation: 'no_such' } }))).toBe('INVALID_QUERY')
       await call('delete', '/requests')
       expect((await call('get', '/requests')).body).toEqual({ requests: [] })

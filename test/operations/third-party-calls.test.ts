@@ -45,9 +45,13 @@ function bench() {
     asked,
     question,
     renewing: () => renew(context(), account),
-    calling: (call: () => Promise<ToolAnswer>) => callThirdParty(context(), account, call),
+    calling: (call: () => Promise<ToolAnswer>, of = account) => callThirdParty(context(), of, call),
     stored: () => accounts.get(account.id),
-    store: (change: Partial<Account>) => model.transact(() => accounts.put({ ...account, ...change })),
+    store: (change: Partial<Account>) => {
+      const next = { ...account, ...change }
+      model.transact(() => accounts.put(next))
+      return next
+    },
     remove: () => model.transact(() => accounts.remove(account.id)),
   }
 }
@@ -98,6 +102,20 @@ describe('while a token is renewed', () => {
     const others = await Promise.all(rest)
     expect(others.map(({ outcome }) => outcome)).toEqual(['renewed', 'renewed'])
     expect(asked).toHaveLength(2)
+  })
+})
+
+describe('a token', () => {
+  it.each([
+    ['a millisecond before it expires', '2026-01-01T00:00:00.001Z', 0],
+    ['at the moment at which it expires', '2026-01-01T00:00:00.000Z', 1],
+  ])('is used %s: %s, renewals: %d', async (_title, token_expires_at, renewals) => {
+    const { asked, calling, store } = bench()
+    const answer = calling(() => Promise.resolve({ kind: 'result', data: {} }), store({ token_expires_at }))
+    await nextTurn()
+    expect(asked).toHaveLength(renewals)
+    asked[0]?.answer(GRANTED)
+    expect(await answer).toMatchObject({ kind: 'result' })
   })
 })
 
