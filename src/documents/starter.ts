@@ -20,7 +20,7 @@ settings:
   magic_link_lifetime: 15m
   consent: ask # approve or deny decide every link at once, without a page
 
-# The files in connectors/ are read with this one. To have the twelve bundled connectors too: --seed bundled --seed FILE
+# The files in connectors/ are read with this one. To have the bundled connectors too: --seed bundled --seed FILE
 accounts:
   # Connected already, with credentials that its third party accepts.
   - { connector: bookings, identifier: ada@example.com }

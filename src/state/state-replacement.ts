@@ -37,6 +37,11 @@ export async function readState(
   owner: { registry: EnvironmentRegistry; environment: Environment },
   refuse: (problem: StateProblem) => void,
 ): Promise<EnvironmentState | undefined> {
+  if (typeof value === 'object' && value !== null && 'environments' in value) {
+    const allowed = 'the state of one environment, as GET /_mock/state answers it'
+    refuse({ path: 'environments', found: 'the key of a state file', allowed })
+    return undefined
+  }
   const { pathText, stateFaults } = await loadValidation()
   addTables(value)
   const faults = [...stateFaults(value)]

@@ -224,6 +224,20 @@ describe('PUT /_mock/state', () => {
     })
   })
 
+  it('refuses a state file, and says what it takes instead', async () => {
+    await withControl({}, async (bench) => {
+      const before = await stateOf(bench)
+      const refused = await bench.call('put', '/state', { version: 2, environments: { default: before } })
+      expect(refused.status).toBe(400)
+      const found = 'the key of a state file'
+      const allowed = 'the state of one environment, as GET /_mock/state answers it'
+      expect(refused.body).toMatchObject({
+        error: { code: 'INVALID_STATE', details: [{ path: 'environments', found, allowed }] },
+      })
+      expect(await stateOf(bench)).toEqual(before)
+    })
+  })
+
   it('refuses rows that contradict one another, or another environment', async () => {
     await withControl({}, async (bench) => {
       const state = await stateOf(bench)
