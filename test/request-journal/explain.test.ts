@@ -212,7 +212,10 @@ describe('explaining an entry without its environment', () => {
   it('names the rule of the scenario that answered', () => {
     const entry = recorded({ status: 429, errorCode: 'TOOL_ERROR' })
     const sentence = 'answers 429 the third time'
-    entry.trace.fired({ scenario: 'slow-down', rule: 'too many', at: 'service', sentence, do: [], off_spec: false }, true)
+    entry.trace.fired(
+      { scenario: 'slow-down', rule: 'too many', at: 'service', sentence, do: [], off_spec: false },
+      true,
+    )
     const made = new Journal({ capacity: 10, maxBytes: 1e6 })
     made.append(entry)
     expect(explain(made, 'req_1', undefined)).toMatchObject({

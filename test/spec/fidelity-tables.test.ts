@@ -15,7 +15,7 @@ const lines = rows.slice(0, -1)
 const numbersIn = (cell = ''): number[] => [...cell.matchAll(/\d+/g)].map(([digits]) => Number(digits))
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
 
-describe("the operations of docs/fidelity.md", () => {
+describe('the operations of docs/fidelity.md', () => {
   it.each(operations)('has $id with each of its statuses once', ({ id, responses }) => {
     const [line = []] = lines.filter(([name]) => name === `\`${id}\``)
     const statuses = line.slice(2, 5).flatMap(numbersIn)
