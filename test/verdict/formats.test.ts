@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
+import { FORMATS } from '../../src/verdict/formats/formats.ts'
 import { withToolmock } from '../support/toolmock.ts'
 import { control, rendered, withMisdeeds } from './reports-bench.ts'
 import { readXml } from './xml.ts'
+
+const FORMAT_NAMES = Object.keys(FORMATS)
 
 describe('a report as JSON', () => {
   it.each(['contract', 'coverage'])('keeps to the JSON Schema that is published: %s', async (name) => {
@@ -21,35 +24,29 @@ describe('a report as JSON', () => {
 })
 
 describe('a report in any format', () => {
-  it.each(['text', 'junit', 'sarif', 'gitlab', 'github', 'html'])(
-    'is empty, and in order, where nothing was asked: %s',
-    async (format) => {
-      await withToolmock({}, async (mock) => {
-        await control(mock, 'delete', '/contract')
-        const { text: written } = await rendered(mock, format)
-        expect(written).not.toContain('undefined')
-        if (format === 'junit') expect(readXml(written).attributes).toMatchObject({ failures: '0', errors: '0' })
-        if (format === 'sarif') expect(JSON.parse(written)).toMatchObject({ runs: [{ results: [] }] })
-        if (format === 'text') expect(written).toBe('toolmock: there is nothing to check\nno operation was called\n')
-        if (format === 'gitlab') expect(JSON.parse(written)).toEqual([])
-        if (format === 'github') expect(written).toBe('::notice title=toolmock::there is nothing to check\n')
-        if (format === 'html') expect(written).toContain('<h1>No operation was called</h1>')
-      })
-    },
-  )
+  it.each(FORMAT_NAMES)('is empty, and in order, where nothing was asked: %s', async (format) => {
+    await withToolmock({}, async (mock) => {
+      await control(mock, 'delete', '/contract')
+      const { text: written } = await rendered(mock, format)
+      expect(written).not.toContain('undefined')
+      if (format === 'junit') expect(readXml(written).attributes).toMatchObject({ failures: '0', errors: '0' })
+      if (format === 'sarif') expect(JSON.parse(written)).toMatchObject({ runs: [{ results: [] }] })
+      if (format === 'text') expect(written).toBe('toolmock: there is nothing to check\nno operation was called\n')
+      if (format === 'gitlab') expect(JSON.parse(written)).toEqual([])
+      if (format === 'github') expect(written).toBe('::notice title=toolmock::there is nothing to check\n')
+      if (format === 'html') expect(written).toContain('<h1>No operation was called</h1>')
+    })
+  })
 
-  it.each(['text', 'junit', 'sarif', 'gitlab', 'github', 'html'])(
-    'holds no secret that a client sent: %s',
-    async (format) => {
-      await withToolmock({}, async (mock) => {
-        const connected_account = { authorization_details: { oauth_token: { refresh_token: ['hunter2'] } } }
-        await mock.api.post('/connected_accounts', { connector: 'mail', identifier: 'a', connected_account })
-        const { text: written } = await rendered(mock, format)
-        expect(written).toContain('an array of 1 item')
-        expect(written).not.toContain('hunter2')
-      })
-    },
-  )
+  it.each(FORMAT_NAMES)('holds no secret that a client sent: %s', async (format) => {
+    await withToolmock({}, async (mock) => {
+      const connected_account = { authorization_details: { oauth_token: { refresh_token: ['hunter2'] } } }
+      await mock.api.post('/connected_accounts', { connector: 'mail', identifier: 'a', connected_account })
+      const { text: written } = await rendered(mock, format)
+      expect(written).toContain('an array of 1 item')
+      expect(written).not.toContain('hunter2')
+    })
+  })
 
   it('that there is not is refused with those there are', async () => {
     await withToolmock({}, async (mock) => {
