@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import supertest, { type Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { createApp, type AppOptions } from '../src/app/app.ts'
-import { withDirectory } from './support/worlds.ts'
+import { withDirectory } from './support/registry.ts'
 
 const BASE_URL = 'http://mock.test'
 const OPTIONS = { clock: '2026-01-01T00:00:00.000Z', freeze: true, idSeed: 7, baseUrl: BASE_URL } as const

@@ -2,7 +2,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FileWatch } from '../../src/app/file-watch.ts'
-import { withDirectory } from '../support/worlds.ts'
+import { withDirectory } from '../support/registry.ts'
 
 /** Runs `work` with `change`, which waits until a change is told after an action. */
 async function watching(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { program } from '../../src/cli/program.ts'
-import { addAccount, openTestRegistry } from '../support/worlds.ts'
+import { addAccount, openTestRegistry } from '../support/registry.ts'
 
 let folder = ''
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'toolmock-state-'))))

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { AppOptions } from '../../src/app/app.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { withDirectory } from '../support/worlds.ts'
+import { withDirectory } from '../support/registry.ts'
 import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
 
 const listing = (name: string, path: string) => ({ name, call: { method: 'GET', path } })

@@ -1,6 +1,6 @@
 import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { withDirectory } from '../support/worlds.ts'
+import { withDirectory } from '../support/registry.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'

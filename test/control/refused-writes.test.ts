@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { withDirectory } from '../support/worlds.ts'
+import { withDirectory } from '../support/registry.ts'
 import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
 import { CONTROL_OPERATIONS } from './control-spec.ts'
 

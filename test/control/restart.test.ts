@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { withDirectory } from '../support/worlds.ts'
+import { withDirectory } from '../support/registry.ts'
 import { type ControlBench, withControl } from './control-bench.ts'
 
 /* Whatever the server accepts by its control API, it starts with again. */

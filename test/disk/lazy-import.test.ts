@@ -5,7 +5,7 @@ import { build } from 'rolldown'
 import { describe, expect, it } from 'vitest'
 import { once } from '../../src/domain/once.ts'
 import { ROOT } from '../../.build/project.ts'
-import { withDirectory } from '../support/worlds.ts'
+import { withDirectory } from '../support/registry.ts'
 
 describe('once', () => {
   it('shares one call and keeps what it resolves to', async () => {

@@ -2,7 +2,7 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeDirectory } from '../../src/disk/make-directory.ts'
-import { withDirectory } from '../support/worlds.ts'
+import { withDirectory } from '../support/registry.ts'
 
 describe('a directory is made', () => {
   it('with those above it, and is left alone when it is there', () =>

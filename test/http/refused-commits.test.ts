@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { ada, appSeed, credentialsOf, run } from '../operations/app-seed.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-import { withDirectory } from '../support/worlds.ts'
+import { withDirectory } from '../support/registry.ts'
 
 const REFUSED = { status: 503, body: { code: 14, details: [{ error_code: 'STORAGE_UNAVAILABLE' }] } }
 

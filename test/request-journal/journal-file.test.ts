@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { type JournalFile, openJournalFile } from '../../src/request-journal/journal-file.ts'
 import { masked } from '../../src/request-journal/masking.ts'
 import { createApp } from '../../src/app/app.ts'
-import { withDirectory } from '../support/worlds.ts'
+import { withDirectory } from '../support/registry.ts'
 import supertest from 'supertest'
 import { recorded } from './recorded.ts'
 

@@ -5,7 +5,7 @@ import type { Position } from '../../src/domain/page-token.ts'
 import { AccountIndex, type AccountFilter, type AccountPage } from '../../src/state/model/account-index.ts'
 import { TextSearch } from '../../src/state/model/text-search.ts'
 import { Model } from '../../src/state/model/model.ts'
-import { account } from '../support/worlds.ts'
+import { account } from '../support/registry.ts'
 
 const NAMES = ['mail', 'Mail', 'chat', '__proto__', 'constructor', '']
 const SCOPES = ['', 'a', 'b', '__proto__']

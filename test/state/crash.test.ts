@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
+import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const CRASHES: Crash[] = ['killed', 'power-lost', 'power-lost-names-kept', 'power-lost-removals-kept']
 

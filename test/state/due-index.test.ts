@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { instant } from '../../src/domain/instant.ts'
 import { accountDue } from '../../src/state/model/deadlines.ts'
 import { Model } from '../../src/state/model/model.ts'
-import { account, START } from '../support/worlds.ts'
+import { account, START } from '../support/registry.ts'
 
 const at = (hour: number): string => instant(START + hour * 3_600_000)
 const step = fc.oneof(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts'
 import { ClientIdTakenError } from '../../src/state/environment-registry.ts'
-import { accountIds, addAccount, openTestRegistry, START } from '../support/worlds.ts'
+import { accountIds, addAccount, openTestRegistry, START } from '../support/registry.ts'
 
 const ADA = { id: 'client_ada', client_secret: 's' }
 const LINK = { account_id: 'ca_1', user_verify_url: '', state: null, expires_at: '2026-01-01T00:00:00.000Z' }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { nodeFileSystem } from '../../src/state/wal/file-system.ts'
 import { StateError } from '../../src/state/wal/state-errors.ts'
-import { openTestRegistry, withDirectory } from '../support/worlds.ts'
+import { openTestRegistry, withDirectory } from '../support/registry.ts'
 
 describe('a state file', () => {
   it.runIf(process.platform === 'linux')(

@@ -5,7 +5,7 @@ import { instant } from '../../src/domain/instant.ts'
 import type { AuthRequest } from '../../src/domain/magic-link.ts'
 import { createApp } from '../../src/app/app.ts'
 import type { Model, TableName } from '../../src/state/model/model.ts'
-import { openTestRegistry, START, withDirectory } from '../support/worlds.ts'
+import { openTestRegistry, START, withDirectory } from '../support/registry.ts'
 import { accountOf, signIn } from '../crash/client.ts'
 
 const HOUR = 60 * 60_000

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Account } from '../../src/domain/account.ts'
 import { Model } from '../../src/state/model/model.ts'
 import type { Change } from '../../src/state/model/table.ts'
-import { account } from '../support/worlds.ts'
+import { account } from '../support/registry.ts'
 
 const LATER = '2026-01-02T00:00:00.000Z'
 const LAST = '2026-01-03T00:00:00.000Z'

@@ -5,7 +5,7 @@ import { emptyBundle, type SeedBundle } from '../../src/domain/seed.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { EnvironmentProvisioner } from '../../src/state/provisioning.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { openTestRegistry, withDirectory } from '../support/worlds.ts'
+import { openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const connection = (key_id: string): SeedBundle['connections'][number] => ({ key_id, type: 'API_KEY' })
 const account = (identifier: string): SeedBundle['accounts'][number] => ({

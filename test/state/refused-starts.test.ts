@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { openTestRegistry, withDirectory } from '../support/worlds.ts'
+import { openTestRegistry, withDirectory } from '../support/registry.ts'
 
 describe('a start', () => {
   it.each(['strict', 'relaxed'] as const)('does not serve when the disk refuses what it seeds (%s)', (durability) =>

@@ -16,7 +16,7 @@ import { parseState } from '../../src/state/state-file/read-state.ts'
 import { rowFault } from '../../src/state/state-file/validation.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withToolmock } from '../support/toolmock.ts'
-import { account, openTestRegistry, withDirectory } from '../support/worlds.ts'
+import { account, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 type Fits<A, B> = [A, keyof A] extends [B, keyof B] ? true : false
 /** Each fits the other and has the same keys, optional ones too. */

@@ -6,7 +6,7 @@ import { Server } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { refuseIfHeld } from '../../src/state/state-file/state-lock.ts'
-import { openTestRegistry, withDirectory } from '../support/worlds.ts'
+import { openTestRegistry, withDirectory } from '../support/registry.ts'
 
 /** A process that listens on a socket until it is killed, as the holder of a lock does. */
 const HOLDER = `require('node:net').createServer(s => s.end('4711 2026-01-01T00:00:00.000Z')).listen(process.argv[1], () => console.log('up'))`

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/domain/json.ts'
 import { checkState } from '../../src/state/state-report.ts'
 import { encodeLine, formerWalPath, identityOf, WalFile, walPath } from '../../src/state/wal/write-ahead-log.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
+import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 /** The text of a file of version 1: no sections, and every field on a line of its own. */
 function toVersion1(text: string): string {

@@ -5,7 +5,7 @@ import { repairState } from '../../src/state/state-repair.ts'
 import { checkState } from '../../src/state/state-report.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
+import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const CLIENT = { id: 'client_ada', client_secret: 's' }
 

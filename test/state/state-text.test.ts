@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parseByLine } from '../../src/state/state-file/state-text.ts'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
+import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 

@@ -8,7 +8,7 @@ import type { StateImage } from '../../src/state/model/state-image.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { takeSnapshot } from '../../src/state/snapshots.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { account, accountIds, addAccount, openTestRegistry, withDirectory } from '../support/worlds.ts'
+import { account, accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const ADA = { id: 'client_ada', client_secret: 's' }
 
