@@ -81,6 +81,16 @@ describe('while a token is renewed', () => {
     expect(stored()).toBeUndefined()
   })
 
+  it('the third party names no lifetime: the new token does not expire', async () => {
+    const { question, renewing, stored } = bench()
+    const renewal = renewing()
+    const asked = await question()
+    asked.answer({ ...GRANTED, lifetime_ms: null })
+    await renewal
+    expect(stored()).toMatchObject({ credentials: tokens('renewed') })
+    expect(stored()).not.toHaveProperty('token_expires_at')
+  })
+
   it('other requests share the renewal', async () => {
     const { asked, question, renewing } = bench()
     const renewals = [renewing(), renewing(), renewing()]

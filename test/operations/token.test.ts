@@ -45,6 +45,11 @@ describe('POST /oauth/token (5.1, G13)', () => {
       expect((await ask(mock, GOOD)).body).toMatchObject({ expires_in: 90 })
     }))
 
+  it('never says a longer lifetime than the token has', () =>
+    withToolmock({ seed: { settings: { bearer_token_lifetime: '1999ms' } } }, async (mock) => {
+      expect((await ask(mock, GOOD)).body).toMatchObject({ expires_in: 1 })
+    }))
+
   it('takes the client credentials as HTTP Basic, form-encoded as RFC 6749 2.3.1 has it', () =>
     withToolmock({ seed: { clients: [{ client_id: 'a b', client_secret: 's:%+é' }] } }, async (mock) => {
       const encoded = basic('a+b', encodeURIComponent('s:%+é'))
