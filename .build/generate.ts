@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { calendarGuide } from './generate/calendar-guide.ts'
 import { connectorsTable } from './generate/connectors-table.ts'
 import { dashboard } from './generate/dashboard.ts'
 import { controlDocument, controlRoutes } from './generate/control-document.ts'
@@ -42,6 +43,7 @@ const STEPS: readonly Step[] = [
   fidelityTables,
   optionsTables,
   connectorsTable,
+  calendarGuide,
   dashboard,
 ]
 

@@ -396,6 +396,14 @@ const FLAGS = [
     help: 'add the words that differ to `settings.vocabulary` of this seed, a new or existing file in YAML',
   },
   {
+    name: 'connector',
+    commands: ['init'],
+    kind: { type: 'choice', allowed: ['calendar'] },
+    placeholder: 'NAME',
+    variable: false,
+    help: 'write the worked example of the guide to connectors in place of the starter: calendar',
+  },
+  {
     name: 'only',
     commands: ['connector'],
     kind: { type: 'text' },

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeDirectory } from '../disk/make-directory.ts'
-import { STARTER, STARTER_SCENARIO, STARTER_SEED } from '../documents/starter.ts'
+import { EXAMPLE_CONNECTORS, STARTER, STARTER_SCENARIO, STARTER_SEED } from '../documents/starter.ts'
 import { StartError } from '../domain/start-error.ts'
 import { shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
@@ -14,10 +14,11 @@ const DEFAULT_FOLDER = 'toolmock'
 
 /** Writes the starter files and prints the next steps; 2 when one of them exists, and nothing is written. */
 export async function init(argv: readonly string[], { variables, out }: CommandContext): Promise<number> {
-  const { operands } = readArguments('init', argv, variables)
+  const { operands, values } = readArguments('init', argv, variables)
   const [folder = DEFAULT_FOLDER, ...more] = operands
   if (more.length > 0) throw new UsageError(`init takes one DIR; found ${operands.join(' ')}.`)
-  const files = STARTER.map(({ path, text }) => ({ file: join(folder, path), text }))
+  const example = values.connector === 'calendar' ? EXAMPLE_CONNECTORS[values.connector] : undefined
+  const files = (example ?? STARTER).map(({ path, text }) => ({ file: join(folder, path), text }))
   const existing = files.filter(({ file }) => existsSync(file)).map(({ file }) => file)
   if (existing.length > 0) {
     throw new StartError(
@@ -38,6 +39,6 @@ export async function init(argv: readonly string[], { variables, out }: CommandC
   out('Next:')
   out(`  toolmock validate ${shellQuote(folder)}`)
   out(`  toolmock start --seed ${seed} --watch`)
-  out(`  toolmock start --seed ${seed} --scenario ${scenario}`)
+  if (!example) out(`  toolmock start --seed ${seed} --scenario ${scenario}`)
   return 0
 }

@@ -97,3 +97,84 @@ export const STARTER: readonly StarterFile[] = [
   { path: `${STARTER_SEED}/connectors/bookings.yaml`, text: CONNECTOR },
   { path: STARTER_SCENARIO, text: SCENARIO },
 ]
+
+/** The worked example of `docs/connectors.md`, in the pieces that it is told in. */
+export const CALENDAR_PARTS = [
+  `connector: calendar
+display_name: Calendar
+authorization_type: NO_AUTH
+tools:
+  - name: calendar_create_event
+    description: Puts an event into the calendar.
+    input_schema:
+      type: object
+      required: [title, start, end]
+      properties:
+        title: { type: string, description: What it is about. }
+        start: { type: string, format: date-time, description: When it begins. }
+        end: { type: string, format: date-time, description: When it ends. }
+    call:
+      method: POST
+      path: /v1/events
+      body: { title: '{{input.title}}', start: '{{input.start}}', end: '{{input.end}}' }
+  - name: calendar_list_events
+    description: Lists events by their start.
+    input_schema:
+      type: object
+      properties:
+        from: { type: string, format: date-time, description: Only events that begin then or later. }
+        limit: { type: integer, minimum: 1, description: How many at most. }
+        page_token: { type: string, description: next_page_token of the page before. }
+    call:
+      method: GET
+      path: /v1/events
+      query: { from: '{{input.from}}', limit: '{{input.limit}}', page_token: '{{input.page_token}}' }
+`,
+  `collections:
+  events:
+    fields:
+      id: 'evt_{{id}}'
+      title: Untitled
+      start: '{{now}}'
+      end: "{{now '1h'}}"
+      created_at: '{{now}}'
+    seed:
+      - { id: evt_standup, title: Stand-up, start: "{{date '1d'}}T09:00:00Z", end: "{{date '1d'}}T09:15:00Z" }
+`,
+  `responders:
+  - on: { method: POST, path: /v1/events }
+    steps:
+      - refuse: { request.body.end: { lte: '{{request.body.start}}' } }
+        otherwise: { status: 400, body: { error: { code: bad_time, message: end must be after start } } }
+      - create: events
+        unless:
+          start: { lt: '{{request.body.end}}' }
+          end: { gt: '{{request.body.start}}' }
+        otherwise:
+          status: 409
+          body: { error: { code: conflict, message: '{{existing.title}} is then', event_id: '{{existing.id}}' } }
+  - on: { method: GET, path: /v1/events }
+    steps:
+      - list: events
+        where: { start: { gte: '{{request.query.from}}' } }
+        sort: start
+        page: { limit: '{{request.query.limit}}', token: '{{request.query.page_token}}' }
+    respond: { body: { events: '{{items}}', next_page_token: '{{page.next}}' } }
+`,
+  `rate_limit: { calls: 10, every: 1m }
+error_body: { error: { code: '{{error.code}}', message: '{{error.message}}' } }
+`,
+] as const
+
+const CALENDAR_SEED = `# An account at the calendar, ready to be used.
+accounts:
+  - { connector: calendar, identifier: ada@example.com }
+`
+
+/** Connectors that `toolmock init --connector NAME` writes, each with a seed. */
+export const EXAMPLE_CONNECTORS: Readonly<Record<'calendar', readonly StarterFile[]>> = {
+  calendar: [
+    { path: `${STARTER_SEED}/default.yaml`, text: CALENDAR_SEED },
+    { path: `${STARTER_SEED}/connectors/calendar.yaml`, text: CALENDAR_PARTS.join('') },
+  ],
+}

@@ -24,6 +24,21 @@ async function bookings(url: string): Promise<(identifier: string) => Promise<{ 
   }
 }
 
+/** Calls tools of the calendar for ada. */
+async function calls(url: string) {
+  const credentials = { grant_type: 'client_credentials', client_id: 'test_client', client_secret: 'test_secret' }
+  const granted = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(credentials) })
+  const { access_token: token } = (await granted.json()) as { access_token: string }
+  return async (tool_name: string, tool_input: Record<string, unknown>) => {
+    const answer = await fetch(`${url}/api/v1/execute_tool`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ connector: 'calendar', identifier: 'ada@example.com', tool_name, tool_input }),
+    })
+    return { status: answer.status, body: (await answer.json()) as unknown }
+  }
+}
+
 describe('toolmock init', () => {
   it('writes files that validate accepts, and says what to do next', async () => {
     const { code, stdout, stderr } = await toolmock.run(['init'])
@@ -38,6 +53,55 @@ describe('toolmock init', () => {
       '',
     ])
     expect(await toolmock.run(['validate', 'toolmock'])).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it('writes the calendar of the guide, which creates, lists, tells conflicts and limits calls', async () => {
+    const { code, stdout } = await toolmock.run(['init', 'agenda', '--connector', 'calendar'])
+    expect({ code, files: stdout.split('\n').slice(0, 2) }).toEqual({
+      code: 0,
+      files: ['wrote agenda/seeds/default.yaml', 'wrote agenda/seeds/connectors/calendar.yaml'],
+    })
+    expect(await toolmock.run(['validate', 'agenda'])).toMatchObject({ code: 0, stderr: '' })
+    const guide = readFileSync(new URL('../../docs/connectors.md', import.meta.url), 'utf8')
+    const told = [
+      ...guide
+        .slice(guide.indexOf('<!-- calendar:start -->'), guide.indexOf('<!-- calendar:end -->'))
+        .matchAll(/```yaml\n([^]*?)```/g),
+    ]
+    expect(told.map(([, piece]) => piece).join('')).toBe(
+      readFileSync(toolmock.path('agenda/seeds/connectors/calendar.yaml'), 'utf8'),
+    )
+    const server = await toolmock.start([
+      '--in-memory',
+      '--port',
+      '0',
+      '--seed',
+      'agenda/seeds',
+      '--clock',
+      '2026-01-31',
+      '--freeze',
+    ])
+    const call = await calls(server.url)
+    const at = (start: string, end: string) => call('calendar_create_event', { title: 'Review', start, end })
+    const [first, clash, wrong] = [
+      await at('2026-02-02T10:00:00Z', '2026-02-02T11:00:00Z'),
+      await at('2026-02-02T10:30:00Z', '2026-02-02T11:30:00Z'),
+      await at('2026-02-03T10:30:00Z', '2026-02-03T09:30:00Z'),
+    ]
+    expect(first).toMatchObject({
+      status: 200,
+      body: { data: { title: 'Review', id: expect.stringMatching(/^evt_/) } },
+    })
+    expect(JSON.stringify(clash)).toContain('409')
+    expect(JSON.stringify(wrong)).toContain('400')
+    const { body } = await call('calendar_list_events', {})
+    expect(body).toMatchObject({
+      data: { events: [{ id: 'evt_standup' }, { title: 'Review' }], next_page_token: null },
+    })
+    const statuses: number[] = []
+    for (let times = 0; times < 7; times++) statuses.push((await call('calendar_list_events', {})).status)
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429])
+    await server.stop()
   })
 
   it('overwrites nothing: it names what is there and ends with 2', async () => {
