@@ -237,7 +237,7 @@ function isPattern(text: string): boolean {
 }
 
 /** Whether a value is of one of the types; any is where there are none. */
-export function fits(types: readonly string[], value: JsonValue): boolean {
+function fits(types: readonly string[], value: JsonValue): boolean {
   if (types.length === 0) return true
   if (value === null) return types.includes('null')
   if (Array.isArray(value)) return types.includes('array')
