@@ -11,7 +11,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 /** Its first rule leads to the second; each fires on the request that its number says. */
 const STEPS = {
-  name: 'steps',
+  name: 'step-by-step',
   initial: 'first',
   rules: [
     rule('a', { nth: 2, state: 'first' }, { then: 'second' }),
@@ -42,7 +42,7 @@ describe('scenarios that came by the control API', () => {
     await withMock(disk, async (mock) => {
       await start(mock)
       await list(mock, 1)
-      await control(mock, 'post', '/scenarios/steps/stop')
+      await control(mock, 'post', '/scenarios/step-by-step/stop')
     })
     await withMock(disk, async (mock) => {
       expect(await view(mock)).toMatchObject({ running: false, state: 'first', rules: [{ matched: 1 }, {}] })
@@ -68,7 +68,7 @@ describe('scenarios that came by the control API', () => {
   it('are no part of the state that the control API shows', async () => {
     await withMock(new MemoryDisk(), async (mock) => {
       await start(mock)
-      expect(JSON.stringify((await control(mock, 'get', '/state')).body)).not.toContain('steps')
+      expect(JSON.stringify((await control(mock, 'get', '/state')).body)).not.toContain('step-by-step')
     })
   })
 
@@ -89,9 +89,9 @@ describe('scenarios that came by the control API', () => {
 
 describe('a change of scenarios that the disk refuses', () => {
   it.each<[string, 'post' | 'put' | 'delete', string, object | undefined]>([
-    ['a stop', 'post', '/scenarios/steps/stop', undefined],
-    ['a new start', 'post', '/scenarios/steps/start', undefined],
-    ['another definition', 'put', '/scenarios/steps', { ...STEPS, description: 'another' }],
+    ['a stop', 'post', '/scenarios/step-by-step/stop', undefined],
+    ['a new start', 'post', '/scenarios/step-by-step/start', undefined],
+    ['another definition', 'put', '/scenarios/step-by-step', { ...STEPS, description: 'another' }],
     ['a start of another one', 'post', '/scenarios/rate-limited/start', undefined],
     ['the end of all', 'delete', '/scenarios', undefined],
     ['a reset', 'post', '/reset', undefined],
@@ -122,8 +122,8 @@ function control(mock: TestToolmock, method: 'get' | 'post' | 'put' | 'delete', 
 }
 
 async function start(mock: TestToolmock): Promise<void> {
-  expect((await control(mock, 'put', '/scenarios/steps', STEPS)).status).toBe(200)
-  expect((await control(mock, 'post', '/scenarios/steps/start')).status).toBe(200)
+  expect((await control(mock, 'put', '/scenarios/step-by-step', STEPS)).status).toBe(200)
+  expect((await control(mock, 'post', '/scenarios/step-by-step/start')).status).toBe(200)
 }
 
 async function list(mock: TestToolmock, times: number): Promise<void> {
@@ -136,5 +136,5 @@ async function all(mock: TestToolmock): Promise<object[]> {
 }
 
 async function view(mock: TestToolmock): Promise<object | undefined> {
-  return (await all(mock)).find((scenario) => 'name' in scenario && scenario.name === 'steps')
+  return (await all(mock)).find((scenario) => 'name' in scenario && scenario.name === 'step-by-step')
 }
