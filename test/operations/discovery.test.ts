@@ -196,7 +196,7 @@ describe.each([
   )
 
   it('visits each tool once from page to page, and back again', () =>
-    withToolmock({ seed: TWO_ACTIVE }, async ({ api }) => {
+    withToolmock({ seeds: TWELVE_SEEDS, seed: TWO_ACTIVE }, async ({ api }) => {
       const list = async (page_size: number, page_token = ''): Promise<Page> =>
         (await api.get(path, { identifier: 'ada', page_size, page_token })).body as Page
       const whole = await list(100)
@@ -220,7 +220,7 @@ describe.each([
     }))
 
   it('refuses page sizes out of range and the page tokens of another identifier (G4, G5)', () =>
-    withToolmock({ seed: TWO_ACTIVE }, async ({ api }) => {
+    withToolmock({ seeds: TWELVE_SEEDS, seed: TWO_ACTIVE }, async ({ api }) => {
       const { next_page_token } = (await api.get(path, { identifier: 'ada', page_size: 1 })).body as Page
 
       for (const query of ['page_size=101', 'page_size=-1', 'page_size=x', 'page_token=x']) {
