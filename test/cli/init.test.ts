@@ -35,7 +35,7 @@ async function calls(url: string) {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ connector: 'calendar', identifier: 'ada@example.com', tool_name, tool_input }),
     })
-    return { status: answer.status, body: (await answer.json()) }
+    return { status: answer.status, body: await answer.json() }
   }
 }
 
