@@ -40,7 +40,7 @@ describe('the bundled seed', () => {
   it.each(bundle.connectors.map((connector) => [connector.connector, connector] as const))(
     '%s has tools that something answers, an answer that is an error, and people where consent is asked for',
     (_name, connector) => {
-      expect(connector.tools.length).toBeGreaterThanOrEqual(2)
+      expect(connector.tools.length).toBeGreaterThanOrEqual(6)
       const statuses = connector.responders.flatMap(({ answers, steps = [] }) => [
         ...answers.map((answer) => answer.status),
         ...steps.flatMap(({ otherwise }) => otherwise?.status ?? []),
