@@ -71,7 +71,7 @@ describe('a scenario file is refused', () => {
     [
       'a tool of another connector',
       'at: service, on: { tool: mail_send_message, connector: weather }, do: [{ timeout: {} }]',
-      /^`on\.tool` is "mail_send_message".*allowed: weather_get_current, weather_get_forecast$/,
+      /^`on\.tool` is "mail_send_message".*allowed: weather_get_current, weather_get_forecast, weather_/,
     ],
     [
       'a field of another place',
