@@ -128,6 +128,12 @@ interface ReceivedCall {
   readonly context: HandlerContext
 }
 
+/**
+ * Milliseconds before its deadline within which a cancelled call counts as late. A client keeps the deadline from the moment it
+ * sends the call, so its cancellation can arrive before the server's own time is over.
+ */
+const EARLY_CANCEL = 50
+
 /** Transcodes a call to its REST request, takes it through the request pipeline, and its answer back. */
 async function answerCall(
   method: RpcMethod,
@@ -147,7 +153,8 @@ async function answerCall(
       const isLate = reason instanceof ConnectError && reason.code === Code.DeadlineExceeded
       // The signal is aborted as well when a call has its answer.
       if (!isLate && !exchange.over.aborted) return
-      call.call.cancelled ??= isLate ? `its deadline of ${Math.round(limit ?? 0)} ms passed` : 'its client cancelled it'
+      const isDue = isLate || (limit !== undefined && (context.timeoutMs() ?? 0) <= EARLY_CANCEL)
+      call.call.cancelled ??= isDue ? `its deadline of ${Math.round(limit ?? 0)} ms passed` : 'its client cancelled it'
       exchange.end()
       reject(isLate ? reason : new ConnectError('the client cancelled the call', Code.Canceled))
     })

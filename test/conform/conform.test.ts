@@ -54,7 +54,10 @@ describe('the conformance suite against toolmock', () => {
       const reasons = new Set(checks.filter(({ result }) => result === 'skipped').map(({ reason }) => reason))
       expect([...reasons].join('\n')).toMatch(/--consent control-api/)
       expect([...reasons].join('\n')).toMatch(/--allow-provider-changes/)
-      expect(registry.environment('default')!.model.tables.connections.size).toBe(14)
+      const { connections, providers } = registry.environment('default')!.model.tables
+      expect([...providers.values()].filter(({ is_custom }) => is_custom)).toEqual([])
+      // The two sign-on connections have no provider.
+      expect(connections.size).toBe(providers.size + 2)
     })
   })
 

@@ -122,7 +122,11 @@ describe('an answer that is not usable', () => {
 
   it('a part of the path that would leave the path of the call is refused as input, and nothing is called', () =>
     withToolmock(
-      { seed: appSeed([{ name: 'do', answers: { body: {} }, call: { path: '/items/{{input.id}}/do' } }]) },
+      {
+        seed: appSeed([{ name: 'do', call: { path: '/items/{{input.id}}/do' } }], {
+          responders: [{ on: { path: '/items/{id}/do' }, respond: { body: {} } }],
+        }),
+      },
       async (mock) => {
         for (const id of ['.', '..']) {
           const answer = await run(mock, 'do', { id })
