@@ -16,7 +16,10 @@ export interface ConnectOptions {
   readonly ca?: string
 }
 
-/** The parts of an environment of a server that runs elsewhere. */
+/**
+ * The parts of an environment of a server that runs elsewhere.
+ * @internal
+ */
 export async function connection(url: string, options: ConnectOptions): Promise<EnvironmentParts> {
   const { clientId, clientSecret, adminToken, environment = 'default', ca } = options
   const address = serverUrl(url)
