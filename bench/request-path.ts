@@ -94,8 +94,17 @@ async function casesOf(ask: Ask): Promise<Case[]> {
   const call = { connector: 'mail', identifier: 'ada@example.com', tool_name: 'mail_send_message', tool_input }
   const execute = (): Promise<Response> => ask('POST /api/v1/execute_tool', call)
   const expire = (): Promise<Response> => ask(`POST /_mock/accounts/${ada.connected_account.id}/expire_access_token`)
+  const expireSlowly = async (): Promise<void> => {
+    const rules = [{ name: 'slow', at: 'third_party', do: [{ latency: '100ms' }] }]
+    await ask('PUT /_mock/scenarios/slow', { name: 'slow', rules })
+    await ask('POST /_mock/scenarios/slow/start')
+    await expire()
+  }
   // This bundled scenario answers two calls with 429; the second one is measured.
-  const limitTwice = (): Promise<Response> => ask('POST /_mock/scenarios/rate-limited/start').then(execute)
+  const limitTwice = (): Promise<Response> =>
+    ask('DELETE /_mock/scenarios')
+      .then(() => ask('POST /_mock/scenarios/rate-limited/start'))
+      .then(execute)
   const limitAll = async (): Promise<void> => {
     const rules = [{ name: 'busy', at: 'service', do: [{ respond: { status: 429 } }] }]
     await ask('DELETE /_mock/scenarios')
@@ -106,6 +115,7 @@ async function casesOf(ask: Ask): Promise<Case[]> {
     { title: 'create, API key', request: (round) => create('weather', round, apiKey), status: 201 },
     { title: 'create, OAuth tokens', request: (round) => create('mail', round, oauth), status: 201 },
     { title: 'execute, token is refreshed', prepare: expire, request: execute, status: 200 },
+    { title: 'the same, answered after 100 ms', prepare: expireSlowly, request: execute, status: 200 },
     { title: 'execute, 429 at third party', prepare: limitTwice, request: execute, status: 429 },
     { title: 'create, 429 at service', prepare: limitAll, request: () => create('weather', 0, apiKey), status: 429 },
   ]

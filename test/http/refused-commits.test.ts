@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ada, appSeed, credentialsOf, run } from '../operations/app-seed.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
@@ -149,6 +149,54 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       expect(credentialsOf(mock)).not.toEqual(before)
     }))
 
+  it('cannot happen while the third party takes its time: such a tool call makes one write too', () =>
+    withSlowServer(({ origin, asked }) =>
+      withDisk(oauthSeed({ base_url: origin }), async (mock, disk) => {
+        mock.time.advance('61m')
+        const before = credentialsOf(mock)
+        let syncs = 0
+        disk.fails = (_, name) => void (syncs += name.startsWith('datasync') ? 1 : 0)
+        vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+        try {
+          const running = run(mock, 'do')
+          const response = await asked()
+          expect(credentialsOf(mock)).not.toEqual(before)
+          vi.advanceTimersByTime(400)
+          answered(response)
+          expect((await running).status).toBe(200)
+        } finally {
+          vi.useRealTimers()
+        }
+        expect(syncs).toBe(1)
+      }),
+    ))
+
+  it('is on disk as a whole or not at all: a renewal, what the third party stored and the last use are one commit', () =>
+    withDirectory(async (directory) => {
+      const path = join(directory, 'state.json')
+      const disk = new MemoryDisk()
+      await withToolmock({ seed: storingSeed(), state: path, fileSystem: disk }, async (mock) => {
+        const rows = (of: TestToolmock): unknown => {
+          const { accounts, grants, collection_items } = of.environment.model.tables
+          return [accounts, grants, collection_items].map((table) => [...table.values()])
+        }
+        mock.time.advance('61m')
+        const before = rows(mock)
+        const length = disk.file(`${path}.wal`)!.length
+        expect((await run(mock, 'do')).status).toBe(200)
+        const [log, after] = [disk.file(`${path}.wal`)!, rows(mock)]
+        expect(after).not.toEqual(before)
+        for (let cut = length; cut <= log.length; cut += Math.min(97, log.length - cut) || 1) {
+          const copy = join(directory, 'copy.json')
+          const left = new MemoryDisk([[`${copy}.wal`, log.subarray(0, cut)]])
+          await withToolmock({ seed: storingSeed(), state: copy, fileSystem: left }, (again) => {
+            expect(rows(again)).toEqual(cut < log.length ? before : after)
+            return Promise.resolve()
+          })
+        }
+      })
+    }))
+
   it('is 503 for a tool call whose step in a sequence of answers was refused, and the step is taken by the next call', () =>
     withDisk(
       appSeed([{ name: 'do', answers: [{ body: { at: 1 } }, { body: { at: 2 } }] }], {}, LIVE),
@@ -214,9 +262,23 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
     }))
 })
 
-function oauthSeed(): object {
+/** A third party that keeps what it is told. */
+function storingSeed(): object {
+  return oauthSeed({
+    collections: { notes: { key: 'id', fields: { id: '{{id}}', text: null } } },
+    responders: [
+      {
+        on: { method: 'POST' },
+        steps: [{ create: 'notes', item: { text: '{{account.identifier}}' }, as: 'note' }],
+        respond: { status: 201, body: { id: '{{note.id}}' } },
+      },
+    ],
+  })
+}
+
+function oauthSeed(more: object = {}): object {
   const oauth_token = { access_token: 'at_1', refresh_token: 'rt_1', scopes: ['a'] }
-  const connector = { authorization_type: 'OAUTH', people: ['ada'], oauth: { refresh_token: 'rotate' } }
+  const connector = { authorization_type: 'OAUTH', people: ['ada'], oauth: { refresh_token: 'rotate' }, ...more }
   return appSeed([{ name: 'do', answers: { body: { ok: true } } }], connector, {
     authorization_details: { oauth_token },
   })

@@ -12,7 +12,7 @@ import {
 
 /** What the log beside a state file says beyond that file. */
 export interface WalContent {
-  /** Commits that the state file does not hold, in their order; lines of one commit are joined. */
+  /** Commits that the state file does not hold, in their order; a long one is several lines. */
   commits: WalLine[]
   /** The last line there is. */
   lastLine: number
@@ -68,7 +68,7 @@ class WalReader {
     this.#readLines()
     const upto = this.#checkpointedUpTo(identity)
     const lastLine = this.#lines.at(-1)?.n ?? 0
-    const commits = this.#joined(this.#lines.filter((line) => line.n > upto && line.environment !== undefined))
+    const commits = this.#lines.filter((line) => line.n > upto && line.environment !== undefined)
     return { commits, lastLine, end: this.#end, notices: this.#notices }
   }
 
@@ -91,7 +91,7 @@ class WalReader {
     this.#dropUnfinished()
   }
 
-  /** Lines of a long commit whose last line is missing: the write was cut short between two of them. */
+  /** Lines of a write whose last line is missing: it was cut short between two of them. */
   #dropUnfinished(): void {
     const last = this.#lines.findLastIndex((line) => !line.more)
     const dropped = this.#lines.splice(last + 1)
@@ -135,20 +135,6 @@ class WalReader {
       `${segmentPath(this.#path, this.#end?.segment ?? 1)}: ${what}. Nothing was changed; ` +
         `put the state file back, remove the log to go on without it, or use --fresh to start anew${saves}`,
     )
-  }
-
-  /** Joins the lines of long commits. */
-  #joined(lines: readonly WalLine[]): WalLine[] {
-    const commits: WalLine[] = []
-    let open: WalLine | undefined
-    for (const line of lines) {
-      if (open) open.changes?.push(...(line.changes ?? []))
-      else open = { ...line }
-      if (line.more) continue
-      commits.push(open)
-      open = undefined
-    }
-    return commits
   }
 }
 

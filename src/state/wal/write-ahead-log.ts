@@ -23,12 +23,15 @@ export interface Cut<T> {
   segment: number
 }
 
-/** A commit is written at the latest after this time; those until then share one write. */
-const WRITE_WITHIN_MS = 5
+/**
+ * A commit that no request waits for is written after this time. Requests wait at their end, so that with `strict` all that a
+ * tool call changes is one write, however long its third party takes.
+ */
+const WRITE_WITHIN_MS: Readonly<Record<Durability, number>> = { strict: 500, relaxed: 5 }
 /** Longer text is written in parts, with a turn of the event loop between them. */
 const TURN_EVERY = 256 * 1024
 
-/** The commits that are to be written together, and the promise that they are durable. */
+/** The commits that are to be written together, all or none, and the promise that they are durable. */
 class Batch {
   readonly commits: { entry: Entry; undo: () => void }[] = []
   resolve: () => void = () => undefined
@@ -45,8 +48,9 @@ class Batch {
 }
 
 /**
- * The log of the commits since the state file was written. A commit is written when a request waits for it, or shortly
- * after; whatever was committed until then, and while the disk was busy, shares one write and one sync.
+ * The log of the commits since the state file was written. A commit is written when a request waits for it, or some time
+ * after; whatever was committed until then, and while the disk was busy, shares one write and one sync. After a crash all of
+ * it is there, or nothing.
  */
 export class WriteAheadLog {
   readonly #file: WalFile
@@ -129,7 +133,7 @@ export class WriteAheadLog {
   }
 
   #writeSoon(): void {
-    this.#timer ??= setTimeout(() => this.#start(), WRITE_WITHIN_MS)
+    this.#timer ??= setTimeout(() => this.#start(), WRITE_WITHIN_MS[this.#durability])
   }
 
   #start(): void {
@@ -173,18 +177,20 @@ export class WriteAheadLog {
   async #encode({ commits }: Batch): Promise<{ texts: string[]; last: number }> {
     const synced = this.#lastDurable
     const texts: string[] = []
-    let [text, last] = ['', synced]
+    let text = ''
+    let last: WalLine | undefined
     for (const { entry } of commits) {
-      for (const line of pendingLines(entry, last + 1, synced)) {
-        text += encodeLine(line)
-        last = line.n
+      for (const line of pendingLines(entry, (last?.n ?? synced) + 1, synced)) {
+        if (last) text += encodeLine(Object.assign(last, { more: true }))
+        last = line
         if (text.length < TURN_EVERY) continue
         texts.push(text)
         text = ''
         await nextTurn()
       }
     }
-    return { texts: [...texts, text], last }
+    if (last) text += encodeLine(last)
+    return { texts: [...texts, text], last: last?.n ?? synced }
   }
 
   #rollBack(batch: Batch, cause: unknown): StorageError {
@@ -248,7 +254,7 @@ export interface WalLine {
   record?: EnvironmentRecord | null
   ids?: number
   changes?: WalChange[]
-  /** The commit goes on in the next line. */
+  /** The next line was written together with this one: a start takes both, or none. */
   more?: true
   /** A state file with this identity holds everything up to line `upto`. */
   checkpointed?: Identity & { upto: number }
@@ -303,7 +309,6 @@ function* manyLines({ changes = [], ...rest }: EnvironmentChange, n: number, syn
       synced,
       ...(at === 0 ? rest : { environment: rest.environment }),
       changes: part,
-      ...(at + CHANGES_PER_LINE < changes.length ? { more: true } : {}),
     }
   }
 }
