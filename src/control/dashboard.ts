@@ -6,11 +6,12 @@ import { gzip } from 'node:zlib'
 import type { Request, Response } from 'express'
 import { dashboardFolder } from '../documents/load-seeds.ts'
 import { html } from '../pages/html.ts'
-import { TOKENS } from '../pages/tokens.ts'
+import { htmlDocument } from '../pages/layout.ts'
+import { BASE_STYLE } from '../pages/style.ts'
 
 /*
  * The dashboard: one page, its script and its style sheet. It asks the control API for everything that it shows. This file is
- * loaded when somebody opens it.
+ * loaded when the dashboard is opened.
  */
 
 /** Nothing inline, nothing from elsewhere, no frames, and no text of a client as markup, which `trusted-types` enforces. */
@@ -39,29 +40,19 @@ const HEADERS = {
 }
 
 /** Addresses are relative, so that the dashboard works below a path of a proxy too. */
-const PAGE = html`<!doctype html>
-  <html lang="en">
-    <head>
-      <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="color-scheme" content="light dark" />
-      <meta name="description" content="What happens in this toolmock" />
-      <meta name="robots" content="noindex" />
-      <title>toolmock</title>
-      <link rel="icon" href="data:," />
-      <link rel="stylesheet" href="ui/style.css" />
-      <script type="module" src="ui/app.js"></script>
-    </head>
-    <body>
-      <div id="app"></div>
-      <noscript>The dashboard needs JavaScript. The same is told by the control API: GET /_mock/openapi.</noscript>
-    </body>
-  </html>`
+const PAGE = htmlDocument({
+  title: 'toolmock',
+  head: html`<meta name="description" content="Requests, accounts and links of this toolmock" />
+    <link rel="stylesheet" href="ui/style.css" />
+    <script type="module" src="ui/app.js"></script>`,
+  body: html`<div id="app"></div>
+    <noscript>The dashboard needs JavaScript. The control API has the same data: GET /_mock/openapi.</noscript>`,
+})
 
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<string> }>> = {
   '/ui': { type: 'text/html', read: () => Promise.resolve(PAGE.toString()) },
   '/ui/app.js': { type: 'text/javascript', read: () => generated('app.js') },
-  '/ui/style.css': { type: 'text/css', read: async () => `${TOKENS.toString()}${await generated('style.css')}` },
+  '/ui/style.css': { type: 'text/css', read: async () => `${BASE_STYLE.toString()}${await generated('style.css')}` },
 }
 
 /** Sends the page, the script or the style sheet. */

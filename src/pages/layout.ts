@@ -18,8 +18,25 @@ export interface Layout {
 // prettier-ignore
 const STYLE_ELEMENT = html`<style>${PAGE_STYLE}</style>`
 
-/** A whole page: one document without scripts, images or anything from elsewhere. */
+/** A page of a magic link or of a fake application, without scripts, images or anything from elsewhere. */
 export function layout({ title, overline, tone = 'info', body, facts = [] }: Layout): Html {
+  return htmlDocument({
+    title,
+    head: STYLE_ELEMENT,
+    body: html`<main class="${tone}">
+        ${overline ? html`<p class="overline">${overline}</p>` : null}
+        <h1>${title}</h1>
+        ${body}
+      </main>
+      <footer>
+        toolmock, a local mock for tests: use made-up credentials.
+        ${facts.length > 0 && html`<br />${facts.join(' · ')}`}
+      </footer>`,
+  })
+}
+
+/** A whole HTML document; `head` holds its style, scripts and policy. */
+export function htmlDocument({ title, head, body }: { title: string; head: Html; body: Html }): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -29,18 +46,10 @@ export function layout({ title, overline, tone = 'info', body, facts = [] }: Lay
         <meta name="robots" content="noindex" />
         <title>${title}</title>
         <link rel="icon" href="data:," />
-        ${STYLE_ELEMENT}
+        ${head}
       </head>
       <body>
-        <main class="${tone}">
-          ${overline ? html`<p class="overline">${overline}</p>` : null}
-          <h1>${title}</h1>
-          ${body}
-        </main>
-        <footer>
-          toolmock, a local mock for tests: use made-up credentials.
-          ${facts.length > 0 && html`<br />${facts.join(' · ')}`}
-        </footer>
+        ${body}
       </body>
     </html>`
 }

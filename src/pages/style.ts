@@ -1,7 +1,7 @@
 import { css, html, type Html } from './html.ts'
 import { TOKENS } from './tokens.ts'
 
-/** Type, focus and tones of the pages and of the HTML report. */
+/** Type, links, tables, focus and tones. */
 const BASICS = css`
   * {
     box-sizing: border-box;
@@ -11,12 +11,14 @@ const BASICS = css`
     background: var(--page);
     color: var(--text);
     font: 16px/1.5 var(--sans);
-    overflow-wrap: anywhere;
   }
   h1,
   h2,
   h3 {
     line-height: 1.25;
+  }
+  .info {
+    --tone: var(--accent);
   }
   .success {
     --tone: var(--success);
@@ -37,10 +39,19 @@ const BASICS = css`
   .quiet,
   footer {
     color: var(--quiet);
-    font-size: 0.875rem;
   }
   a {
     color: var(--accent);
+  }
+  table {
+    width: 100%;
+    border-collapse: collapse;
+  }
+  th,
+  td {
+    border-bottom: 1px solid var(--line);
+    text-align: left;
+    vertical-align: top;
   }
   :focus-visible {
     outline: 3px solid var(--focus);
@@ -48,7 +59,7 @@ const BASICS = css`
   }
 `
 
-/** What the pages and the HTML report have in common. */
+/** What the pages, the HTML report and the dashboard share. */
 export const BASE_STYLE: Html = html`${TOKENS}${BASICS}`
 
 /** Consent page, credentials form and notices: a card in the middle of the window. */
@@ -61,6 +72,7 @@ const CARDS = css`
     justify-content: center;
     gap: 1rem;
     padding: 1.5rem 1rem;
+    overflow-wrap: anywhere;
   }
   main {
     width: 100%;
@@ -85,6 +97,10 @@ const CARDS = css`
   }
   p {
     margin: 0 0 1rem;
+  }
+  .quiet,
+  footer {
+    font-size: 0.875rem;
   }
   footer {
     max-width: 30rem;

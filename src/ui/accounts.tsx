@@ -1,14 +1,13 @@
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { useId, useMemo, useState } from 'preact/hooks'
 import { ACCOUNT_STATUSES, type AccountStatus } from '../domain/account.ts'
 import { plural } from '../domain/text.ts'
 import { call, type Schemas } from './api.ts'
 import { distanceOf, momentOf, timeOf, wordsOf } from './format.ts'
 import { isAnswered, titleOf } from './entry.ts'
 import { fieldsOf, inputOf, type InputField } from './input-form.ts'
-import { listen } from './keyboard.ts'
 import { LifecyclePicture } from './lifecycle.tsx'
 import { clockNow, timeline } from './live.ts'
-import { Choice, Empty, Facts, Json, Problem, Section, Status, Tag } from './parts.tsx'
+import { Choice, Empty, Facts, Json, Problem, SearchField, Section, Status, Tag } from './parts.tsx'
 import { adjust, go, linkTo, place } from './place.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 import { useWalk } from './walk.ts'
@@ -40,8 +39,6 @@ export function AccountsView() {
     offset,
   }
   const { value, error } = useApi<Schemas['Accounts']>('/accounts', query)
-  const search = useRef<HTMLInputElement>(null)
-  useEffect(() => listen({ '/': () => search.current?.focus() }), [])
   const accounts = value?.accounts ?? []
   useWalk(accounts.length, () => go('accounts', '', parameters))
   const all = Object.values(value?.statuses ?? {}).reduce((sum, count) => sum + count, 0)
@@ -49,15 +46,7 @@ export function AccountsView() {
     <div class={`split ${id === '' ? '' : 'opened'}`}>
       <div class="list-side">
         <div class="controls" role="search" aria-label="Accounts">
-          <input
-            ref={search}
-            type="search"
-            class="search"
-            aria-label="Search accounts"
-            placeholder="Search  /"
-            value={q}
-            onInput={(event) => adjust({ q: event.currentTarget.value, from: '' })}
-          />
+          <SearchField label="Search accounts" value={q} onInput={(text) => adjust({ q: text, from: '' })} />
           <Choice
             label="Status"
             value={status}

@@ -3,6 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { quote } from '../domain/text.ts'
 import type { ApiError } from './api.ts'
 import { toneOf } from './format.ts'
+import { listen } from './keyboard.ts'
 
 /** The status of an answer; 0 stands for a connection that ended without one. */
 export function Status({ status }: { readonly status: number }) {
@@ -86,6 +87,31 @@ export function Section({
       </details>
       {note !== undefined && <div class="section-note quiet">{note}</div>}
     </div>
+  )
+}
+
+/** The search field in a row of controls; `/` moves the focus there. */
+export function SearchField({
+  label,
+  value,
+  onInput,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly onInput: (value: string) => void
+}) {
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => listen({ '/': () => field.current?.focus() }), [])
+  return (
+    <input
+      ref={field}
+      type="search"
+      class="search"
+      aria-label={label}
+      placeholder="Search  /"
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
   )
 }
 

@@ -5,7 +5,7 @@ import { close, isAnswered, show, titleOf } from './entry.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
 import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
-import { Choice, Command, Empty, Status, Tag } from './parts.tsx'
+import { Choice, Command, Empty, SearchField, Status, Tag } from './parts.tsx'
 import { adjust, ALL, environment, place } from './place.ts'
 import { RequestDetail } from './request.tsx'
 import { type Grouping, GROUPINGS, type Line, linesOf, type Mark } from './timeline-entries.ts'
@@ -109,24 +109,15 @@ function Filters({
   readonly account: string
 }) {
   const { parameters } = place.value
-  const search = useRef<HTMLInputElement>(null)
   const clear = useAction()
   const paused = timeline.paused.value
-  useEffect(() => listen({ '/': () => search.current?.focus(), p: togglePause }), [])
+  useEffect(() => listen({ p: togglePause }), [])
   const version = timeline.version.value
   const operations = useMemo(() => timeline.operations(), [version])
   const chosen = parameters['operation'] ?? ''
   return (
     <div class="controls" role="search" aria-label="Requests">
-      <input
-        ref={search}
-        type="search"
-        class="search"
-        aria-label="Search requests"
-        placeholder="Search  /"
-        value={parameters['q'] ?? ''}
-        onInput={(event) => adjust({ q: event.currentTarget.value })}
-      />
+      <SearchField label="Search requests" value={parameters['q'] ?? ''} onInput={(q) => adjust({ q })} />
       <Choice
         label="Operation"
         value={chosen}

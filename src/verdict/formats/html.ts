@@ -10,6 +10,7 @@ import type {
 } from '../../documents/report-schemas.ts'
 import { plural } from '../../domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../pages/html.ts'
+import { htmlDocument } from '../../pages/layout.ts'
 import { BASE_STYLE } from '../../pages/style.ts'
 import {
   type Allowed,
@@ -27,37 +28,26 @@ export function reportPage(reports: ReportPair): string {
   const { contract, coverage, allowed, shortfalls } = reports
   const operations = byOperation(reports)
   const { total } = contract
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta
-          http-equiv="Content-Security-Policy"
-          content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-        />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <title>${titleOf(reports)} · toolmock</title>
-        <link rel="icon" href="data:," />
-        <style>
-          ${BASE_STYLE}${REPORT_STYLE}${PRINT_STYLE}
-        </style>
-      </head>
-      <body>
-        ${pageHeader(reports)}
-        <main>
-          ${violationsSection(operations)} ${pathsSection(total.unknown_paths)} ${allowedSection(allowed)}
-          ${rulesSection(total.unfired_rules)} ${answersSection(operations)} ${warningsSection(operations)}
-          ${coverageSection(coverage.total, shortfalls)} ${detailsSection(coverage.total)}
-          ${environmentsSection(reports)}
-        </main>
-        <footer>
-          ${`${contract.tool.name} ${contract.tool.version}`}. docs/fidelity.md explains the rules with an identifier
-          such as G6. <code>toolmock explain</code> explains a request and its answer by its id.
-        </footer>
-      </body>
-    </html>`
+  const page = htmlDocument({
+    title: `${titleOf(reports)} · toolmock`,
+    head: html`<meta
+        http-equiv="Content-Security-Policy"
+        content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+      />
+      <style>
+        ${BASE_STYLE}${REPORT_STYLE}${PRINT_STYLE}
+      </style>`,
+    body: html`${pageHeader(reports)}
+      <main>
+        ${violationsSection(operations)} ${pathsSection(total.unknown_paths)} ${allowedSection(allowed)}
+        ${rulesSection(total.unfired_rules)} ${answersSection(operations)} ${warningsSection(operations)}
+        ${coverageSection(coverage.total, shortfalls)} ${detailsSection(coverage.total)} ${environmentsSection(reports)}
+      </main>
+      <footer>
+        ${`${contract.tool.name} ${contract.tool.version}`}. docs/fidelity.md explains the rules with an identifier such
+        as G6. <code>toolmock explain</code> explains a request and its answer by its id.
+      </footer>`,
+  })
   return `${page.toString()}\n`
 }
 

@@ -7,6 +7,7 @@ export const REPORT_STYLE = css`
     font-size: 15px;
     max-width: 76rem;
     padding: 2rem 1.25rem 4rem;
+    overflow-wrap: anywhere;
   }
   header,
   section {
@@ -50,6 +51,9 @@ export const REPORT_STYLE = css`
     color: var(--quiet);
     font-size: 0.8125rem;
   }
+  footer {
+    font-size: 0.875rem;
+  }
   code {
     font:
       0.8125rem/1.5 ui-monospace,
@@ -62,8 +66,6 @@ export const REPORT_STYLE = css`
     overflow-x: auto;
   }
   table {
-    width: 100%;
-    border-collapse: collapse;
     font-variant-numeric: tabular-nums;
     overflow-wrap: break-word;
   }
@@ -80,9 +82,6 @@ export const REPORT_STYLE = css`
   th,
   td {
     padding: 0.375rem 0.75rem 0.375rem 0;
-    border-bottom: 1px solid var(--line);
-    text-align: left;
-    vertical-align: top;
     min-width: 4.5rem;
   }
   th {
