@@ -1,6 +1,7 @@
-import type { RequestHandler, Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { AppServices } from '../app-services.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
+import type { EntryInput } from '../request-journal/entry.ts'
 import type { Environment } from '../state/environment.ts'
 import { requestIdOf } from './node-request.ts'
 
@@ -29,36 +30,48 @@ export function pageFacts(response: Response): string[] {
   ]
 }
 
-/** Gives every page and redirect its `X-Request-Id` (G18), and its journal entry when its answer begins. */
+/** Records every page and redirect in the request journal. */
 export function recordPages(services: AppServices): RequestHandler {
   return (request, response, next) => {
-    const id = requestIdOf(request, services.requestIds.pages)
-    const startedAt = services.realTime()
-    response.setHeader('X-Request-Id', id)
-    // Pages and redirects are all sent by `writeHead`.
-    type WriteHead = (status: number, headers?: Record<string, string>) => Response
-    const writeHead = response.writeHead.bind(response) as WriteHead
-    const recording: WriteHead = (status, headers = {}) => {
+    recordAnswer(services, request, response, () => {
       const { environment, form, problem, trace } = pageVisit(response)
       const { body } = request as { body: unknown }
-      services.journals.record({
-        kind: 'page',
-        id,
-        environment,
-        startedAt,
-        method: request.method,
-        url: request.originalUrl,
-        requestHeaders: request.rawHeaders,
-        requestBody: form ?? (typeof body === 'string' ? body : ''),
-        status,
-        errorCode: problem?.code,
-        responseHeaders: { 'X-Request-Id': id, ...headers },
-        trace,
-        failure: problem?.message,
-      })
-      return writeHead(status, headers)
-    }
-    response.writeHead = recording as typeof response.writeHead
+      const requestBody = form ?? (typeof body === 'string' ? body : '')
+      return { kind: 'page', environment, trace, requestBody, errorCode: problem?.code, failure: problem?.message }
+    })
     next()
   }
+}
+
+/**
+ * Gives a page, a redirect or an answer of a fake application its `X-Request-Id` (G18), and its journal entry when it begins.
+ * All of them are sent by `writeHead`.
+ *
+ * @param known what its handler knows by then
+ */
+export function recordAnswer(
+  { journals, realTime, requestIds }: Pick<AppServices, 'journals' | 'realTime' | 'requestIds'>,
+  request: Request,
+  response: Response,
+  known: () => Omit<EntryInput, 'id' | 'startedAt' | 'url' | 'status'>,
+): void {
+  const id = requestIdOf(request, requestIds.pages)
+  const startedAt = realTime()
+  response.setHeader('X-Request-Id', id)
+  type WriteHead = (status: number, headers?: Record<string, string>) => Response
+  const writeHead = response.writeHead.bind(response) as WriteHead
+  const recording: WriteHead = (status, headers = {}) => {
+    journals.record({
+      id,
+      startedAt,
+      method: request.method,
+      url: request.originalUrl,
+      requestHeaders: request.rawHeaders,
+      status,
+      responseHeaders: { 'X-Request-Id': id, ...headers },
+      ...known(),
+    })
+    return writeHead(status, headers)
+  }
+  response.writeHead = recording as typeof response.writeHead
 }

@@ -4,7 +4,8 @@ import type { Connector } from '../domain/connector.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
-import { baseUrlOf, requestIdOf } from '../http/node-request.ts'
+import { baseUrlOf } from '../http/node-request.ts'
+import { recordAnswer } from '../http/page-journal.ts'
 import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import {
@@ -39,29 +40,27 @@ export function directApiRoutes(services: DirectServices): Router {
   return router
 }
 
-/** What the journal says of a call, as far as it is known. */
+/** What the journal's entry says of a call, as far as it is known. */
 interface DirectCall {
+  readonly kind: 'third_party'
   readonly trace: RequestTrace
-  readonly startedAt: number
-  body: Buffer | string
+  requestBody: Buffer | string
   environment: Environment | undefined
 }
 
 async function answer(services: DirectServices, request: Request, response: Response): Promise<void> {
-  const id = requestIdOf(request, services.requestIds.pages)
-  response.setHeader('X-Request-Id', id)
+  const trace = new RequestTrace()
+  const entry: DirectCall = { kind: 'third_party', trace, requestBody: '', environment: undefined }
+  recordAnswer(services, request, response, () => entry)
   // The control API has the same origin: what an application answers must not run there.
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Content-Security-Policy', 'sandbox')
-  const trace = new RequestTrace()
-  const entry: DirectCall = { trace, startedAt: services.realTime(), body: '', environment: undefined }
-  recordAnswer(services, request, response, entry)
   const body = await readBody(request)
   if (!body) {
     sendAnswer(response, jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' }))
     return
   }
-  entry.body = body
+  entry.requestBody = body
   const received = receivedRequest(request, body)
   const name = String(request.params['connector'])
   const found = foundAt(services, name, received)
@@ -124,29 +123,4 @@ function foundAt(
     .map(({ connector }) => connector)
   const message = `there is no fake application ${quote(name)} here${didYouMean(name, names)}`
   return jsonAnswer(404, { error: 'not_found', message })
-}
-
-/** The journal entry is made when the answer begins. */
-function recordAnswer({ journals }: DirectServices, request: Request, response: Response, entry: DirectCall): void {
-  type WriteHead = (status: number, headers?: Record<string, string>) => Response
-  const writeHead = response.writeHead.bind(response) as WriteHead
-  const id = String(response.getHeader('X-Request-Id'))
-  const recording: WriteHead = (status, headers = {}) => {
-    const { trace, startedAt, body, environment } = entry
-    journals.record({
-      kind: 'third_party',
-      id,
-      environment,
-      startedAt,
-      method: request.method,
-      url: request.originalUrl,
-      requestHeaders: request.rawHeaders,
-      requestBody: body,
-      status,
-      responseHeaders: { 'X-Request-Id': id, ...headers },
-      trace,
-    })
-    return writeHead(status, headers)
-  }
-  response.writeHead = recording as typeof response.writeHead
 }
