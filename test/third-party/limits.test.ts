@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { documentChecks } from '../../src/app/document-checks.ts'
 import { parseConnector } from '../../src/documents/read.ts'
 import type { ThirdPartiesOptions } from '../../src/third-party/client.ts'
-import { Fixture } from './fixture.ts'
+import { Fixture, tool } from './fixture.ts'
 
 const APP = `
 connector: app
@@ -76,9 +76,8 @@ describe('a rate limit', () => {
   it('is what a tool of the service runs into', async () => {
     await using fixture = await started(LIMIT)
     const account = fixture.place({ static_auth: { details: { token: 'a' } } })
-    const tool = { ...APP_TOOL }
-    for (let nth = 1; nth <= 2; nth++) await fixture.call(account, {}, tool)
-    expect(await fixture.call(account, {}, tool)).toMatchObject({ kind: 'rate_limited', retry_after: '60' })
+    for (let nth = 1; nth <= 2; nth++) await fixture.call(account, {}, ROOT_TOOL)
+    expect(await fixture.call(account, {}, ROOT_TOOL)).toMatchObject({ kind: 'rate_limited', retry_after: '60' })
   })
 
   it('begins anew when the clock is moved back', async () => {
@@ -89,16 +88,7 @@ describe('a rate limit', () => {
   })
 })
 
-const APP_TOOL = {
-  name: 'app_run',
-  display_name: 'Run',
-  description: '',
-  tags: [],
-  is_default: true,
-  input_schema: {},
-  call: { method: 'GET' as const, path: '/', query: {}, headers: {}, body: null, timeout: 5000 },
-  result: null,
-}
+const ROOT_TOOL = tool({ path: '/' })
 
 describe('a latency profile', () => {
   it.each<[string, number, number]>([

@@ -3,6 +3,7 @@ import { answering, confusing, forgiving, type Mutant, overlooking } from '../mu
 
 const CREATE = 'create_custom_provider'
 const UPDATE = 'update_custom_provider'
+const DELETE = 'delete_custom_provider'
 const EXECUTE = 'execute_tool'
 const PATH = '/api/v1/custom-providers'
 const DONE = { status: 200, body: { data: {}, execution_id: 'exec_nothing' } }
@@ -104,7 +105,7 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     what: 'delete of a provider is a 204',
     caughtBy: 'providers/delete',
     mutate: ({ around }) =>
-      around('delete_custom_provider', async (call, handler) => {
+      around(DELETE, async (call, handler) => {
         await handler(call)
         return { status: 204 }
       }),
@@ -113,22 +114,13 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     name: 'provider-delete-twice',
     what: 'a second delete of a provider is a 200',
     caughtBy: 'providers/delete-twice',
-    mutate: forgiving('delete_custom_provider', 'PROVIDER_NOT_FOUND', () => ({ status: 200, body: {} })),
+    mutate: forgiving(DELETE, 'PROVIDER_NOT_FOUND', () => ({ status: 200, body: {} })),
   },
   {
     name: 'provider-type-keeps-credentials',
     what: 'a new type leaves the credentials of the old one',
     caughtBy: 'providers/update-type',
-    mutate: ({ around }) =>
-      around(UPDATE, async (call, handler) => {
-        const { model } = call.environment
-        const accounts = model.accountIndex.ofConnector(call.path['identifier'] ?? '')
-        const reply = await handler(call)
-        model.transact(() => {
-          for (const account of accounts) model.tables.accounts.put(account)
-        })
-        return reply
-      }),
+    mutate: leavingAccounts(UPDATE),
   },
   {
     name: 'execute-failure-unused',
@@ -150,16 +142,7 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     name: 'provider-delete-leaves-accounts',
     what: 'the accounts of a deleted provider keep their status',
     caughtBy: 'providers/delete-accounts',
-    mutate: ({ around }) =>
-      around('delete_custom_provider', async (call, handler) => {
-        const { model } = call.environment
-        const accounts = model.accountIndex.ofConnector(call.path['identifier'] ?? '')
-        const reply = await handler(call)
-        model.transact(() => {
-          for (const account of accounts) model.tables.accounts.put(account)
-        })
-        return reply
-      }),
+    mutate: leavingAccounts(DELETE),
   },
   {
     name: 'execute-deleted',
@@ -300,4 +283,19 @@ function thirdPartyStatus(from: number, to: number): Mutant['mutate'] {
     reply((answer) => {
       if (answer.status === from && answer.body?.details?.[0]?.error_code === 'TOOL_ERROR') answer.status = to
     })
+}
+
+/** An operation on a custom provider that leaves the provider's accounts as they were. */
+function leavingAccounts(operation: typeof UPDATE | typeof DELETE): Mutant['mutate'] {
+  return ({ around }) => {
+    around(operation, async (call, handler) => {
+      const { model } = call.environment
+      const accounts = model.accountIndex.ofConnector(call.path['identifier'] ?? '')
+      const reply = await handler(call)
+      model.transact(() => {
+        for (const account of accounts) model.tables.accounts.put(account)
+      })
+      return reply
+    })
+  }
 }
