@@ -3,13 +3,15 @@ import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 /** The value at a dotted path (`to.0.address`), by own properties only; undefined when there is none. */
 export function valueAt(value: JsonValue | undefined, dottedPath: string): JsonValue | undefined {
   // Nearly every path is one name, and splitting it takes longer than the rest.
-  const parts = dottedPath.includes('.') ? dottedPath.split('.') : [dottedPath]
+  if (!dottedPath.includes('.')) return ownValue(value, dottedPath)
   let found = value
-  for (const part of parts) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined
-    found = (found as Record<string, JsonValue>)[part]
-  }
+  for (const part of dottedPath.split('.')) found = ownValue(found, part)
   return found
+}
+
+function ownValue(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  return (value as Record<string, JsonValue>)[name]
 }
 
 /** Nested objects as dotted paths, as `valueAt` takes them; lists and empty objects are values. */

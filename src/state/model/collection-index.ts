@@ -10,6 +10,7 @@ import {
   type SortKey,
 } from '../../domain/collection.ts'
 import { valueAt } from '../../domain/value-match.ts'
+import { ValueIndex } from './account-index.ts'
 import { DeferredRows, type Index } from './table.ts'
 
 /** One field of a sort order. */
@@ -26,7 +27,7 @@ export interface ItemPosition {
 
 export interface ItemQuery {
   readonly conditions: readonly Condition[]
-  /** Every word has to be part of one of the fields; without fields, of any text of the item. */
+  /** Every word, in lower case and without blanks, has to be part of one of the fields; without fields, of any text. */
   readonly words: readonly string[]
   readonly wordFields: readonly string[]
   readonly sort: readonly SortField[]
@@ -42,10 +43,12 @@ export interface ItemPage {
   total(): number
 }
 
-/** Sort orders that are kept for one set of items; the one that was used first is dropped. */
+/** Sort orders, and as many searches by fields, that are kept for one set of items; the one that was made first is dropped. */
 const MOST_VIEWS = 16
-/** A sort order that this many changes have gone into since a query used it is dropped: keeping it costs more than making it. */
+/** What this many changes have gone into since a query used it is dropped: keeping it costs more than making it. */
 const MOST_UNREAD = 1000
+/** So few items that contain a text are sorted, in place of a look at each item in order. */
+const FEW_HITS = 1000
 
 /** The items of collections: those of one connector, collection and account, in any order that was asked for. */
 export class CollectionIndex implements Index<CollectionItem> {
@@ -94,15 +97,23 @@ export class CollectionIndex implements Index<CollectionItem> {
   }
 }
 
+/** Items in order, and the test whether a query finds one; without a test it finds all of them. */
+interface Candidates {
+  readonly rows: readonly CollectionItem[]
+  readonly isFound?: ((row: CollectionItem) => boolean) | undefined
+}
+
 /**
  * The items of one collection and account. Each sort order that a query asks for is kept as a list, in groups of equal values
- * where the query asks for one, and changed with each item: a page is then found without sorting 100,000 items again.
+ * where the query asks for one, and changed with each item, and so are the words of the fields that a query searches: a page
+ * is then found without sorting or reading 100,000 items again.
  */
 export class ItemSet {
   readonly #items = new Map<string, CollectionItem>()
   readonly #views = new Map<string, View>()
-  /** What searches look at, by the fields that they name. */
-  readonly #texts = new Map<string, Map<CollectionItem, string>>()
+  readonly #words = new Map<string, WordIndex>()
+  /** All that queries found whose total was counted, until an item changes. */
+  readonly #counted = new Map<string, readonly CollectionItem[]>()
 
   get size(): number {
     return this.#items.size
@@ -114,92 +125,194 @@ export class ItemSet {
 
   /** All items in creation order. */
   all(): readonly CollectionItem[] {
-    return this.#view([], undefined).group(undefined)
+    return this.#view([], undefined).group()
   }
 
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): void {
-    if (before) {
-      this.#items.delete(before.id)
-      for (const texts of this.#texts.values()) texts.delete(before)
-    }
+    if (before) this.#items.delete(before.id)
     if (after) this.#items.set(after.id, after)
-    for (const [name, view] of this.#views) if (!view.update(before, after)) this.#views.delete(name)
+    for (const kept of [this.#views, this.#words]) {
+      for (const [name, each] of kept) if (!each.update(before, after)) kept.delete(name)
+    }
+    this.#counted.clear()
   }
 
-  find({ conditions, words, wordFields, sort, after, skip, limit }: ItemQuery): ItemPage {
-    const { rows: all, rest } = this.#narrowed(conditions, sort)
-    const [from, to] = boundsOf(all, sort[0], rest)
-    const rows = from === 0 && to === all.length ? all : all.slice(from, to)
-    const first = after ? firstAfter(rows, sort, after) : 0
-    const isMet = meeting(rest)
-    const isFound =
-      rest.length === 0 && words.length === 0
-        ? undefined
-        : (row: CollectionItem) => isMet(row.item) && this.#hasWords(row, words, wordFields)
-    const total = (): number => (isFound ? rows.filter(isFound).length : rows.length)
-    if (!isFound) {
-      const items = rows.slice(first + skip, first + skip + limit)
-      return { items, hasMore: first + skip + items.length < rows.length, total }
-    }
+  find(query: ItemQuery): ItemPage {
+    const { conditions, words, wordFields, sort, after, skip, limit } = query
+    const name = JSON.stringify([conditions, words, wordFields, sort])
+    const counted = this.#counted.get(name)
+    const { rows, isFound } = counted ? { rows: counted } : this.#candidates(query)
+    const first = (after ? firstAfter(rows, sort, after) : 0) + (isFound ? 0 : skip)
+    let skipped = isFound ? 0 : skip
     const items: CollectionItem[] = []
-    let skipped = 0
-    for (let at = first; at < rows.length; at++) {
+    // One more than the page shows whether there is another page.
+    for (let at = first; at < rows.length && items.length <= limit; at++) {
       const row = rows[at]
-      if (!row || !isFound(row)) continue
+      if (!row || (isFound && !isFound(row))) continue
       if (skipped < skip) skipped++
-      else if (items.length === limit) return { items, hasMore: true, total }
       else items.push(row)
     }
-    return { items, hasMore: false, total }
+    const total = (): number => (isFound ? this.#count(name, rows.filter(isFound)) : rows.length)
+    return { items: items.slice(0, limit), hasMore: items.length > limit, total }
+  }
+
+  #count(name: string, found: readonly CollectionItem[]): number {
+    if (this.#counted.size >= MOST_VIEWS) this.#counted.clear()
+    this.#counted.set(name, found)
+    return found.length
+  }
+
+  #candidates({ conditions, words, wordFields, sort }: ItemQuery): Candidates {
+    if (words.length === 0) {
+      const { rows, rest } = this.#narrowed(conditions, sort)
+      return { rows, isFound: testOf(rest) }
+    }
+    const hits = this.#wordsOf(wordFields).containing(words)
+    if (hits.count <= FEW_HITS) {
+      const rows = hits.count === 0 ? NO_ITEMS : rowsMarked(this.all(), hits.marks)
+      return { rows: sorted(rows, sort), isFound: testOf(conditions) }
+    }
+    const { rows, rest } = this.#narrowed(conditions, sort)
+    const isMet = testOf(rest)
+    return { rows, isFound: (row) => hits.marks[row.sequence] === 1 && (!isMet || isMet(row)) }
   }
 
   /** The smallest group of items that have an equal value that is asked for, and the conditions that are left. */
-  #narrowed(
-    conditions: readonly Condition[],
-    sort: readonly SortField[],
-  ): { rows: readonly CollectionItem[]; rest: readonly Condition[] } {
+  #narrowed(conditions: readonly Condition[], sort: readonly SortField[]): Narrowed {
     const isGrouping = ({ operator, wanted }: Condition): boolean => operator === 'eq' && typeof wanted !== 'object'
     const groups = conditions.filter(isGrouping).map((condition) => ({
       rows: this.#view(sort, condition.path).group(plainText(condition.wanted)),
       rest: conditions.filter((each) => each !== condition),
     }))
     const [smallest] = groups.sort((a, b) => a.rows.length - b.rows.length)
-    return smallest ?? { rows: this.#view(sort, undefined).group(), rest: conditions }
+    return withinBounds(smallest ?? { rows: this.#view(sort, undefined).group(), rest: conditions }, sort[0])
   }
 
-  #hasWords(row: CollectionItem, words: readonly string[], fields: readonly string[]): boolean {
-    if (words.length === 0) return true
-    const text = this.#textOf(row, fields)
-    return words.every((word) => text.includes(word))
-  }
-
-  /** The searched text of an item, which is kept until the item changes. */
-  #textOf(row: CollectionItem, fields: readonly string[]): string {
-    const name = fields.join('\n')
-    if (this.#texts.size >= MOST_VIEWS && !this.#texts.has(name)) this.#texts.clear()
-    const texts = this.#texts.get(name) ?? new Map<CollectionItem, string>()
-    this.#texts.set(name, texts)
-    const known = texts.get(row)
-    if (known !== undefined) return known
-    const values = fields.length > 0 ? fields.map((path) => valueAt(row.item, path)) : Object.values(row.item)
-    const text = values.map(plainText).join('\n').toLowerCase()
-    texts.set(row, text)
-    return text
+  #wordsOf(fields: readonly string[]): WordIndex {
+    return keptOrMade(this.#words, JSON.stringify(fields), () => new WordIndex(fields, this.#items.values()))
   }
 
   #view(sort: readonly SortField[], grouping: string | undefined): View {
     const name = JSON.stringify([sort, grouping])
-    const known = this.#views.get(name)
-    if (known) {
-      known.unread = 0
-      return known
-    }
-    const oldest = this.#views.keys().next().value
-    if (this.#views.size >= MOST_VIEWS && oldest !== undefined) this.#views.delete(oldest)
-    const view = new View(sort, grouping, this.#items.values())
-    this.#views.set(name, view)
-    return view
+    return keptOrMade(this.#views, name, () => new View(sort, grouping, this.#items.values()))
   }
+}
+
+function keptOrMade<T extends { unread: number }>(kept: Map<string, T>, name: string, make: () => T): T {
+  const known = kept.get(name)
+  if (known) {
+    known.unread = 0
+    return known
+  }
+  const oldest = kept.keys().next().value
+  if (kept.size >= MOST_VIEWS && oldest !== undefined) kept.delete(oldest)
+  const made = make()
+  kept.set(name, made)
+  return made
+}
+
+function testOf(conditions: readonly Condition[]): Candidates['isFound'] {
+  if (conditions.length === 0) return undefined
+  const isMet = meeting(conditions)
+  return ({ item }) => isMet(item)
+}
+
+/** Which of all items, in creation order, have a mark at their sequence. */
+function rowsMarked(all: readonly CollectionItem[], marks: Uint8Array): readonly CollectionItem[] {
+  const found: CollectionItem[] = []
+  for (let sequence = marks.indexOf(1); sequence >= 0; sequence = marks.indexOf(1, sequence + 1)) {
+    const row = all[firstWhere(all, (each) => each.sequence >= sequence)]
+    if (row) found.push(row)
+  }
+  return found
+}
+
+/**
+ * Which items contain a text, by the words of the searched fields. A searched word has no blank in it, so that it is part of
+ * one of these words: a search reads each of them once, however many items have it.
+ */
+class WordIndex {
+  unread = 0
+  readonly #fields: readonly string[]
+  readonly #sequences = new ValueIndex()
+  /** Every word of the index, each on a line of its own. Words that are gone stay in it until it is twice as long. */
+  #dictionary = '\n'
+  readonly #longest: number
+  #lastSequence = 0
+
+  constructor(fields: readonly string[], items: Iterable<CollectionItem>) {
+    this.#fields = fields
+    const words: string[] = []
+    for (const row of items) this.#add(row, words)
+    this.#dictionary += words.join('')
+    this.#longest = 2 * this.#dictionary.length + 65_536
+  }
+
+  /** False when the index is not worth keeping. */
+  update(before: CollectionItem | undefined, after: CollectionItem | undefined): boolean {
+    if (++this.unread > MOST_UNREAD || this.#dictionary.length > this.#longest) return false
+    if (before) for (const word of this.#wordsOf(before)) this.#sequences.remove(word, before.sequence)
+    const words: string[] = []
+    if (after) this.#add(after, words)
+    this.#dictionary += words.join('')
+    return true
+  }
+
+  /** The items that contain every one of these words: a 1 at the sequence of each. */
+  containing(words: readonly string[]): Hits {
+    let marks = new Uint8Array(this.#lastSequence + 1).fill(1)
+    let count = marks.length
+    for (const word of new Set(words)) {
+      const common = new Uint8Array(marks.length)
+      count = 0
+      for (const sequences of this.#listsOf(word)) count += markCommon(sequences, marks, common)
+      marks = common
+      if (count === 0) break
+    }
+    return { marks, count }
+  }
+
+  /** The items of each word of the index that has a text in it. */
+  #listsOf(text: string): number[][] {
+    const dictionary = this.#dictionary
+    const lists: number[][] = []
+    for (let at = dictionary.indexOf(text); at >= 0;) {
+      const end = dictionary.indexOf('\n', at)
+      lists.push(this.#sequences.list(dictionary.slice(dictionary.lastIndexOf('\n', at) + 1, end)).toArray())
+      at = dictionary.indexOf(text, end)
+    }
+    return lists
+  }
+
+  #add(row: CollectionItem, words: string[]): void {
+    for (const word of this.#wordsOf(row)) {
+      const { size } = this.#sequences
+      this.#sequences.add(word, row.sequence)
+      if (this.#sequences.size > size) words.push(`${word}\n`)
+    }
+    this.#lastSequence = Math.max(this.#lastSequence, row.sequence)
+  }
+
+  #wordsOf({ item }: CollectionItem): string[] {
+    const values = this.#fields.length > 0 ? this.#fields.map((path) => valueAt(item, path)) : Object.values(item)
+    return values.map(plainText).join('\n').toLowerCase().split(/\s+/)
+  }
+}
+
+interface Hits {
+  readonly marks: Uint8Array
+  readonly count: number
+}
+
+/** Marks in `common` what is marked in `marks`, and counts what had no mark there. */
+function markCommon(sequences: readonly number[], marks: Uint8Array, common: Uint8Array): number {
+  let count = 0
+  for (const sequence of sequences) {
+    if (marks[sequence] === 0 || common[sequence] === 1) continue
+    common[sequence] = 1
+    count++
+  }
+  return count
 }
 
 const NO_ITEMS: readonly CollectionItem[] = Object.freeze([])
@@ -214,9 +327,8 @@ class View {
   constructor(sort: readonly SortField[], grouping: string | undefined, items: Iterable<CollectionItem>) {
     this.#sort = sort
     this.#grouping = grouping
-    const sorted = Array.from(items, (row) => ({ row, position: positionOf(row, sort) }))
-    sorted.sort((a, b) => comparePositions(a.position, b.position, sort))
-    for (const { row } of sorted) for (const name of this.#namesOf(row)) this.#groupNamed(name).push(row)
+    const rows = [...items].sort((a, b) => a.sequence - b.sequence)
+    for (const row of sorted(rows, sort)) for (const name of this.#namesOf(row)) this.#groupNamed(name).push(row)
   }
 
   group(name = ''): readonly CollectionItem[] {
@@ -263,6 +375,28 @@ class View {
   }
 }
 
+/** Items in creation order, in a sort order: much faster than comparing them with each other. */
+function sorted(rows: readonly CollectionItem[], [field, ...rest]: readonly SortField[]): readonly CollectionItem[] {
+  if (!field || rows.length === 1) return rows
+  const byKey = new Map<SortKey, CollectionItem[]>()
+  for (const row of rows) {
+    const key = sortKey(valueAt(row.item, field.path))
+    const group = byKey.get(key)
+    if (group) group.push(row)
+    else byKey.set(key, [row])
+  }
+  const keys = [...byKey.keys()]
+  const ordered: SortKey[] = [
+    ...keys.filter((key) => typeof key === 'number').sort((a, b) => a - b),
+    ...keys.filter((key) => typeof key === 'string').sort(),
+    ...keys.filter((key) => key === null),
+  ]
+  if (field.descending) ordered.reverse()
+  const found: CollectionItem[] = []
+  for (const key of ordered) for (const row of sorted(byKey.get(key) ?? [], rest)) found.push(row)
+  return found
+}
+
 export function positionOf({ item, sequence }: CollectionItem, sort: readonly SortField[]): ItemPosition {
   return { keys: sort.map(({ path }) => sortKey(valueAt(item, path))), sequence }
 }
@@ -295,27 +429,38 @@ function firstWhere(rows: readonly CollectionItem[], test: (row: CollectionItem)
   return low
 }
 
-/** Where the items can be that meet the bounds on the field which they are sorted by first. */
-function boundsOf(
-  rows: readonly CollectionItem[],
-  field: SortField | undefined,
-  conditions: readonly Condition[],
-): [from: number, to: number] {
-  let [from, to] = [0, rows.length]
-  for (const { path, operator, wanted } of field ? conditions : []) {
+interface Narrowed {
+  readonly rows: readonly CollectionItem[]
+  readonly rest: readonly Condition[]
+}
+
+/** The items within the bounds on the field by which they are sorted first, and the conditions that are left. */
+function withinBounds({ rows, rest: conditions }: Narrowed, field: SortField | undefined): Narrowed {
+  const bounds = conditions.filter(({ path, operator, wanted }) => {
     // Texts that write numbers are compared with numbers by size, which is not how they are sorted.
-    if (path !== field?.path || typeof wanted !== 'string' || !Number.isNaN(Number(wanted))) continue
-    const key = sortKey(wanted)
-    const orderOf = ({ item }: CollectionItem): number => compareKeys(sortKey(valueAt(item, path)), key)
-    const isLower = operator === 'gt' || operator === 'gte'
-    if (!isLower && operator !== 'lt' && operator !== 'lte') continue
-    if (isLower !== field.descending) {
-      const start = firstWhere(rows, (row) => (field.descending ? orderOf(row) <= 0 : orderOf(row) >= 0))
-      from = Math.max(from, start)
-    } else {
-      const end = firstWhere(rows, (row) => (field.descending ? orderOf(row) < 0 : orderOf(row) > 0))
-      to = Math.min(to, end)
-    }
+    const isText = typeof wanted === 'string' && Number.isNaN(Number(wanted))
+    return path === field?.path && isText && /^[gl]te?$/.test(operator)
+  })
+  if (!field || bounds.length === 0) return { rows, rest: conditions }
+  const { path, descending } = field
+  const keyAt = (row: CollectionItem | undefined): SortKey => sortKey(valueAt(row?.item, path))
+  /** Where a test begins to hold that holds for all greater keys; in descending order, where it ends. */
+  const edgeOf = (test: (key: SortKey) => boolean): number => firstWhere(rows, (row) => test(keyAt(row)) !== descending)
+  const list = edgeOf((key) => compareKeys(key, '[') >= 0)
+  // A list meets a bound when one of its values does. Its key is its JSON.
+  if (plainText(keyAt(rows[descending ? list - 1 : list])).startsWith('[')) return { rows, rest: conditions }
+  let [from, to] = [0, rows.length]
+  const keep = (isLower: boolean, test: (key: SortKey) => boolean): void => {
+    if (isLower !== descending) from = Math.max(from, edgeOf(test))
+    else to = Math.min(to, edgeOf(test))
   }
-  return [from, to]
+  // Numbers come before texts and what is missing after them: neither meets a bound that is a text.
+  keep(true, (key) => typeof key !== 'number')
+  keep(false, (key) => key === null)
+  for (const { operator, wanted } of bounds) {
+    const bound = sortKey(wanted)
+    const least = operator === 'gt' || operator === 'lte' ? 1 : 0
+    keep(operator.startsWith('g'), (key) => compareKeys(key, bound) >= least)
+  }
+  return { rows: rows.slice(from, to), rest: conditions.filter((condition) => !bounds.includes(condition)) }
 }
