@@ -172,6 +172,48 @@ describe('a query', () => {
     )
   })
 
+  it('finds the same among so many items that those of a text or a bound alone are sorted', () => {
+    fc.assert(
+      fc.property(
+        fc.array(item, { minLength: 3, maxLength: 20 }),
+        fc.array(query, { maxLength: 6 }),
+        (items, queries) => {
+          const rows = Array.from({ length: 3000 }, (_, at) => {
+            // The first items are repeated, the others are there once.
+            const each = items[at] ?? items[at % 2] ?? {}
+            return { ...PLACE, id: itemId(PLACE, String(at)), sequence: at + 1, item: each }
+          })
+          const set = new ItemSet()
+          for (const row of rows) set.update(undefined, row)
+          for (const asked of queries) {
+            const expected = expectedRows(rows, asked)
+            const page = set.find(asked)
+            const wanted = expected.slice(asked.skip, asked.skip + asked.limit)
+            expect(page.items.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
+            expect([page.total(), page.hasMore]).toEqual([expected.length, asked.skip + asked.limit < expected.length])
+          }
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('sorts the few items that are within a bound on another field than the sorted one', () => {
+    const set = new ItemSet()
+    for (let at = 0; at < 3000; at++) {
+      const each = { a: (at * 11) % 3000, b: (at * 7) % 3000 }
+      set.update(undefined, { ...PLACE, id: itemId(PLACE, String(at)), sequence: at + 1, item: each })
+    }
+    const find = (sort: SortField[]): JsonValue[] => {
+      const conditions: Condition[] = [{ path: 'b', operator: 'lte', wanted: '2' }]
+      return set
+        .find({ conditions, words: [], wordFields: [], sort, skip: 0, limit: 10 })
+        .items.map(({ item: { a, b } }) => `a ${String(a)} b ${String(b)}`)
+    }
+    expect(find([])).toEqual(['a 0 b 0', 'a 2146 b 2', 'a 2573 b 1'])
+    expect(find([{ path: 'a', descending: true }])).toEqual(['a 2573 b 1', 'a 2146 b 2', 'a 0 b 0'])
+  })
+
   it('still finds every item that contains a text after many changes', () => {
     const set = new ItemSet()
     const rowAt = (sequence: number, c: string): CollectionItem => ({

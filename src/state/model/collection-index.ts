@@ -47,8 +47,8 @@ export interface ItemPage {
 const MOST_VIEWS = 16
 /** What this many changes have gone into since a query used it is dropped: keeping it costs more than making it. */
 const MOST_UNREAD = 1000
-/** So few items that contain a text are sorted, in place of a look at each item in order. */
-const FEW_HITS = 1000
+/** So few items are sorted when they are asked for, in place of a look at each item in order. */
+const FEW = 1000
 
 /** The items of collections: those of one connector, collection and account, in any order that was asked for. */
 export class CollectionIndex implements Index<CollectionItem> {
@@ -168,7 +168,7 @@ export class ItemSet {
       return { rows, isFound: testOf(rest) }
     }
     const hits = this.#wordsOf(wordFields).containing(words)
-    if (hits.count <= FEW_HITS) {
+    if (hits.count <= FEW) {
       const rows = hits.count === 0 ? NO_ITEMS : rowsMarked(this.all(), hits.marks)
       return { rows: sorted(rows, sort), isFound: testOf(conditions) }
     }
@@ -185,7 +185,14 @@ export class ItemSet {
       rest: conditions.filter((each) => each !== condition),
     }))
     const [smallest] = groups.sort((a, b) => a.rows.length - b.rows.length)
-    return withinBounds(smallest ?? { rows: this.#view(sort, undefined).group(), rest: conditions }, sort[0])
+    const ordered = withinBounds(smallest ?? { rows: this.#view(sort, undefined).group(), rest: conditions }, sort[0])
+    if (ordered.rows.length <= FEW) return ordered
+    for (const { path } of ordered.rest.filter(isBound)) {
+      const order = { path, descending: false }
+      const { rows, rest } = withinBounds({ rows: this.#view([order], undefined).group(), rest: conditions }, order)
+      if (rows.length <= FEW) return { rows: sorted(inCreationOrder(rows), sort), rest }
+    }
+    return ordered
   }
 
   #wordsOf(fields: readonly string[]): WordIndex {
@@ -327,8 +334,8 @@ class View {
   constructor(sort: readonly SortField[], grouping: string | undefined, items: Iterable<CollectionItem>) {
     this.#sort = sort
     this.#grouping = grouping
-    const rows = [...items].sort((a, b) => a.sequence - b.sequence)
-    for (const row of sorted(rows, sort)) for (const name of this.#namesOf(row)) this.#groupNamed(name).push(row)
+    for (const row of sorted(inCreationOrder(items), sort))
+      for (const name of this.#namesOf(row)) this.#groupNamed(name).push(row)
   }
 
   group(name = ''): readonly CollectionItem[] {
@@ -373,6 +380,10 @@ class View {
     const value = valueAt(item, this.#grouping)
     return Array.isArray(value) ? new Set(value.map(plainText)) : [plainText(value)]
   }
+}
+
+function inCreationOrder(items: Iterable<CollectionItem>): CollectionItem[] {
+  return [...items].sort((a, b) => a.sequence - b.sequence)
 }
 
 /** Items in creation order, in a sort order: much faster than comparing them with each other. */
@@ -434,33 +445,41 @@ interface Narrowed {
   readonly rest: readonly Condition[]
 }
 
+function isBound({ operator, wanted }: Condition): boolean {
+  return /^[gl]te?$/.test(operator) && typeof wanted !== 'object'
+}
+
 /** The items within the bounds on the field by which they are sorted first, and the conditions that are left. */
 function withinBounds({ rows, rest: conditions }: Narrowed, field: SortField | undefined): Narrowed {
-  const bounds = conditions.filter(({ path, operator, wanted }) => {
-    // Texts that write numbers are compared with numbers by size, which is not how they are sorted.
-    const isText = typeof wanted === 'string' && Number.isNaN(Number(wanted))
-    return path === field?.path && isText && /^[gl]te?$/.test(operator)
-  })
+  const bounds = conditions.filter((condition) => condition.path === field?.path && isBound(condition))
   if (!field || bounds.length === 0) return { rows, rest: conditions }
   const { path, descending } = field
   const keyAt = (row: CollectionItem | undefined): SortKey => sortKey(valueAt(row?.item, path))
   /** Where a test begins to hold that holds for all greater keys; in descending order, where it ends. */
   const edgeOf = (test: (key: SortKey) => boolean): number => firstWhere(rows, (row) => test(keyAt(row)) !== descending)
-  const list = edgeOf((key) => compareKeys(key, '[') >= 0)
-  // A list meets a bound when one of its values does. Its key is its JSON.
-  if (plainText(keyAt(rows[descending ? list - 1 : list])).startsWith('[')) return { rows, rest: conditions }
   let [from, to] = [0, rows.length]
   const keep = (isLower: boolean, test: (key: SortKey) => boolean): void => {
     if (isLower !== descending) from = Math.max(from, edgeOf(test))
     else to = Math.min(to, edgeOf(test))
   }
-  // Numbers come before texts and what is missing after them: neither meets a bound that is a text.
-  keep(true, (key) => typeof key !== 'number')
-  keep(false, (key) => key === null)
-  for (const { operator, wanted } of bounds) {
-    const bound = sortKey(wanted)
+  // Numbers come before texts, and what is missing, which meets no bound, after them.
+  const isNoNumber = (key: SortKey): boolean => typeof key !== 'number'
+  const isMissing = (key: SortKey): boolean => key === null
+  keep(false, isMissing)
+  const hasTexts = edgeOf(isNoNumber) !== edgeOf(isMissing)
+  const list = edgeOf((key) => compareKeys(key, '[') >= 0)
+  // A list meets a bound when one of its values does. Its key is its JSON.
+  const hasLists = plainText(keyAt(rows[descending ? list - 1 : list])).startsWith('[')
+  const rest = conditions.filter((condition) => {
+    const { operator, wanted } = condition
+    const isNumber = !Number.isNaN(Number(wanted))
+    // Texts may be compared with a number by size, which is not how they are sorted.
+    if (!bounds.includes(condition) || hasLists || (isNumber && hasTexts)) return true
+    const bound = isNumber ? Number(wanted) : sortKey(wanted)
     const least = operator === 'gt' || operator === 'lte' ? 1 : 0
+    if (!isNumber) keep(true, isNoNumber)
     keep(operator.startsWith('g'), (key) => compareKeys(key, bound) >= least)
-  }
-  return { rows: rows.slice(from, to), rest: conditions.filter((condition) => !bounds.includes(condition)) }
+    return false
+  })
+  return { rows: from === 0 && to === rows.length ? rows : rows.slice(from, to), rest }
 }
