@@ -5,6 +5,7 @@ import { connectorsTable } from './generate/connectors-table.ts'
 import { dashboard } from './generate/dashboard.ts'
 import { controlDocument, controlRoutes } from './generate/control-document.ts'
 import { embeddedDocument } from './generate/embedded-document.ts'
+import { fileReference } from './generate/file-reference.ts'
 import { fidelityTables } from './generate/fidelity-tables.ts'
 import { fieldTables } from './generate/field-tables.ts'
 import { jsonSchemas } from './generate/json-schemas.ts'
@@ -44,6 +45,7 @@ const STEPS: readonly Step[] = [
   optionsTables,
   connectorsTable,
   calendarGuide,
+  fileReference,
   dashboard,
 ]
 

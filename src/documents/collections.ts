@@ -9,7 +9,10 @@ import { anyJson, jsonObject, nonEmpty, type Report, strict, text, textMap, with
  * Collections of connector files, and the steps of responders that act on them.
  */
 
-const name = z.string().regex(COLLECTION_NAME, { error: 'a letter, then up to 63 letters, digits and underscores' })
+const name = z
+  .string()
+  .regex(COLLECTION_NAME, { error: 'a letter, then up to 63 letters, digits and underscores' })
+  .meta({ title: 'name' })
 
 const collection = strict({
   key: nonEmpty.default('id').describe('The field that tells items apart; an item without one gets a generated one.'),
@@ -19,17 +22,21 @@ const collection = strict({
     .describe('account: each account has items of its own; environment: all accounts share them.'),
   fields: jsonObject
     .default({})
-    .describe('What an item gets where it is given no value: templates over item, request, account, person, sequence.'),
+    .describe(
+      'What an item gets where it is given no value or null, in this order: templates over item (what is known so far), request, account, person and sequence.',
+    ),
   seed: z
     .array(jsonObject)
     .default([])
-    .describe('The items that are there from the start: templates over account, person and sequence.'),
+    .describe(
+      'The items that are there from the start: templates over account, person and sequence. fields completes them.',
+    ),
   generate: z
     .int()
     .min(0)
     .max(100_000)
     .default(0)
-    .describe('How many items are made from fields beside those of seed.'),
+    .describe('How many items are made from fields alone, after those of seed.'),
 })
 
 export const collections = z.record(name, collection)
@@ -39,6 +46,7 @@ export const collectionItems = z.record(name, z.array(jsonObject))
 
 const conditions = withRule(
   jsonObject.meta({
+    title: 'conditions',
     description: 'Values by dotted path, or values by operator; a list asks for any of its values.',
     additionalProperties: {
       anyOf: [
@@ -61,20 +69,28 @@ const conditions = withRule(
 
 /** What a refusal says in place of the usual answer. */
 export const otherwise = strict({
-  status: z.int().min(400).max(599).optional(),
-  headers: textMap.optional(),
-  body: anyJson.optional().describe('Templates over error (status, code, message), existing and what responders see.'),
+  status: z.int().min(400).max(599).optional().describe('Absent: the status of the usual answer.'),
+  headers: textMap.optional().describe('Headers beside those of the usual answer.'),
+  body: anyJson
+    .optional()
+    .describe('Templates over error (status, code, message), existing and what responders see. Absent: error_body.'),
 })
 
 const page = withRule(
   strict({
-    limit: anyJson.optional().describe('How many items a page has at most; a template.'),
+    limit: anyJson
+      .optional()
+      .describe('How many items the caller wants: a template. No whole number of at least 1: 400.'),
     default: z.int().min(1).max(1000).default(20).describe('The limit where the template comes out empty.'),
     most: z.int().min(1).max(1000).default(100).describe('A larger limit counts as this one.'),
-    token: anyJson.optional().describe('The page token; a template. page.next is the next one.'),
-    offset: anyJson.optional().describe('How many items to skip; a template. page.next is the next offset.'),
-    number: anyJson.optional().describe('The page, counted from 1; a template. page.next is the next one.'),
-    link: nonEmpty.optional().describe('The query parameter that page.next goes into: adds a Link header.'),
+    token: anyJson
+      .optional()
+      .describe('The page token: a template. It is bound to filters and order. page.next is the next token.'),
+    offset: anyJson.optional().describe('How many items to skip: a template. page.next is the next offset.'),
+    number: anyJson.optional().describe('The page, counted from 1: a template. page.next is the next number.'),
+    link: nonEmpty
+      .optional()
+      .describe('The query parameter that page.next goes into: adds a Link header with next and prev.'),
   }),
   ({ token, offset, number, link }, report) => {
     const given = Object.entries({ token, offset, number }).filter(([, value]) => value !== undefined)
@@ -101,31 +117,47 @@ const KEYS: Readonly<Record<StepAction, readonly string[]>> = {
 
 const step = withRule(
   strict({
-    create: name.optional().describe('Creates an item in the collection of this name.'),
-    get: name.optional().describe('Finds one item; 404 when there is none.'),
-    list: name.optional().describe('Lists items.'),
-    update: name.optional().describe('Changes the item with this key, or all that meet the conditions.'),
-    delete: name.optional().describe('Deletes the item with this key, or all that meet the conditions.'),
+    create: name
+      .optional()
+      .describe('Creates an item in this collection. 409 when its key is taken or an item meets unless.'),
+    get: name.optional().describe('Finds one item of this collection; 404 when there is none.'),
+    list: name.optional().describe('Lists items of this collection.'),
+    update: name
+      .optional()
+      .describe('Changes the item with this key (404 when there is none), or all that meet the conditions.'),
+    delete: name
+      .optional()
+      .describe('Deletes the item with this key (404 when there is none), or all that meet the conditions.'),
     refuse: conditions
       .optional()
-      .describe('Refuses the request when its variables meet the conditions (request.body.to).'),
-    key: anyJson.optional().describe('The key of the item; a template.'),
-    where: conditions.optional(),
-    item: anyJson.optional().describe('The new item: templates; the body of the request when absent.'),
-    unless: conditions.optional().describe('409 when another item meets these conditions.'),
-    set: anyJson.optional().describe('The changed fields: templates; one that comes out as null changes nothing.'),
-    add: jsonObject.optional().describe('Values to add to lists, by field.'),
-    remove: jsonObject.optional().describe('Values to take out of lists, by field.'),
+      .describe('422 when the variables meet all conditions; paths start at a variable: request.body.to.'),
+    key: anyJson.optional().describe('The key of the item: a template.'),
+    where: conditions
+      .optional()
+      .describe(
+        'Which items. In list a condition whose value comes out empty is left out; elsewhere it finds nothing.',
+      ),
+    item: anyJson.optional().describe('The new item: templates. Absent: the body of the request.'),
+    unless: conditions
+      .optional()
+      .describe('409 when another item meets these conditions. An empty value is met by none.'),
+    set: anyJson
+      .optional()
+      .describe('The changed fields: templates that see the item before as item. Null changes nothing.'),
+    add: jsonObject.optional().describe('By field: a value or a list of values that goes into its list, once each.'),
+    remove: jsonObject.optional().describe('By field: a value or a list of values that goes out of its list.'),
     search: strict({
-      text: text.describe('Every word of it has to be part of one of the fields; a template.'),
-      in: z.array(nonEmpty).default([]).describe('The fields; all when absent.'),
-    }).optional(),
+      text: text.describe('Every word of it has to be part of one of the fields, in any case of letters: a template.'),
+      in: z.array(nonEmpty).default([]).describe('The fields; all when empty.'),
+    })
+      .optional()
+      .describe('Of list: only items that have these words.'),
     sort: text
       .optional()
-      .describe('Fields by comma, - in front of one for descending order; creation order when absent.'),
-    page: page.optional().describe('One page of the list; all of it when absent.'),
-    show: anyJson.optional().describe('How each listed item looks: templates over item; the item itself when absent.'),
-    as: name.optional().describe('The variable of the result; item, and items for list, when absent.'),
+      .describe('Fields by comma, - in front of one for descending order: a template. Absent: creation order.'),
+    page: page.optional().describe('One page of the list. Absent: all of it.'),
+    show: anyJson.optional().describe('How each listed item looks: templates over item. Absent: the item itself.'),
+    as: name.optional().describe('The variable of the result. Absent: item, or items where there can be several.'),
     otherwise: otherwise.optional().describe('The answer when the step fails, in place of the usual one.'),
   }),
   (document, report) => {

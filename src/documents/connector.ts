@@ -9,13 +9,7 @@ import type {
   ResponderMatch,
   Tool,
 } from '../domain/connector.ts'
-import {
-  bareConnector,
-  credentialField,
-  DEFAULT_ACCESS_TOKEN_LIFETIME,
-  defaultCredentials,
-  displayName,
-} from '../domain/connector-defaults.ts'
+import { bareConnector, credentialField, defaultCredentials, displayName } from '../domain/connector-defaults.ts'
 import { answerAfter, checkCollections, collections, otherwise, steps, toStep } from './collections.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { present } from '../domain/json.ts'
@@ -40,80 +34,107 @@ import {
 } from '../schema/parts.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-const path = z.string().regex(/^\//, { error: 'a path that starts with /' })
+const path = z.string().regex(/^\//, { error: 'a path that starts with /' }).meta({ title: 'path' })
 
 /** `{name}` captures a whole part: inside of one it would be taken literally, which is not what an author means. */
-const pathPattern = z.string().regex(/^(?:\/(?:\{[A-Za-z_]\w*\}|[^/{}]*))+$/, {
-  error: 'a path that starts with /, whose parts are {name}, or text in which * stands for anything',
-})
+const pathPattern = z
+  .string()
+  .regex(/^(?:\/(?:\{[A-Za-z_]\w*\}|[^/{}]*))+$/, {
+    error: 'a path that starts with /, whose parts are {name}, or text in which * stands for anything',
+  })
+  .meta({ title: 'path' })
 
 const field = strict({
   name: nonEmpty.describe('The key in static_auth.details.'),
-  label: text.optional().describe('What the form says beside the input; made from the name when absent.'),
-  secret: z.boolean().optional().describe('Whether the form hides what is typed; true unless the name is username.'),
-  required: z.boolean().default(true),
+  label: text.optional().describe('What the form says beside the input. Absent: made from the name.'),
+  secret: z
+    .boolean()
+    .optional()
+    .describe('Whether the form hides what is typed. Absent: yes, unless the name is username.'),
+  required: z.boolean().default(true).describe('Whether the form refuses an empty input.'),
   hint: text.default('').describe('Shown under the input.'),
 })
 
 const tool = strict({
-  name: toolName,
-  display_name: text.optional(),
-  description: text.default(''),
-  tags: z.array(text).default([]),
+  name: toolName.describe('tool_name in requests: 1 to 128 letters, digits, underscores, dots, colons and hyphens.'),
+  display_name: text.optional().describe('What tool lists show. Absent: made from the name.'),
+  description: text.default('').describe('What tool lists show.'),
+  tags: z.array(text).default([]).describe('What tool lists show.'),
   is_default: z.boolean().default(true).describe('Whether tool lists mark it as one of the default tools.'),
-  input_schema: jsonObject.default({ type: 'object', properties: {} }).describe('JSON Schema 2020-12 of tool_input.'),
+  input_schema: jsonObject
+    .default({ type: 'object', properties: {} })
+    .describe(
+      'JSON Schema 2020-12 of tool_input. An input that does not fit is refused before the third party is called.',
+    ),
   call: strict({
-    method: z.enum(METHODS),
+    method: z.enum(METHODS).describe('The HTTP method.'),
     path: path.describe('A template over input and account.'),
-    query: textMap.default({}).describe('Templates by parameter; one that comes out empty is not sent.'),
-    headers: textMap.default({}),
-    body: anyJson.optional().describe('JSON whose texts are templates.'),
-    timeout: duration.default(30_000).describe('How long the service waits for the answer.'),
+    query: textMap.prefault({}).describe('Templates by parameter; one that comes out empty is not sent.'),
+    headers: textMap.prefault({}).describe('Templates by header.'),
+    body: anyJson.optional().describe('JSON whose texts are templates. An absent input becomes null. Absent: no body.'),
+    timeout: duration.prefault('30s').describe('How long the service waits for the answer, in real time; then 504.'),
   }).describe('The HTTP call that the tool makes at the third party.'),
   result: jsonObject
     .nullish()
-    .describe('JSON whose texts are templates over response, input and account; absent: the body of the answer.'),
+    .describe('data of the answer: templates over response, input and account. Absent: the body of the response.'),
 })
 
 const answer = strict({
-  status: z.int().min(200).max(599).optional().describe('200 when absent; after steps: 201 of create, 204 of delete.'),
-  headers: textMap.default({}),
+  status: z
+    .int()
+    .min(200)
+    .max(599)
+    .optional()
+    .describe('Absent: 200; after steps that end with create 201, with delete or refuse 204.'),
+  headers: textMap.prefault({}).describe('Templates by header, over what body sees.'),
   body: anyJson
     .optional()
-    .describe('JSON whose texts are templates over request, account and person, and the results of steps.'),
+    .describe(
+      'JSON whose texts are templates over request, account and person, and the results of steps. Absent: the result of the last step, else no body.',
+    ),
 })
 
 const responder = withRule(
   strict({
     on: strict({
-      method: z.enum(METHODS).optional(),
-      path: pathPattern.optional().describe('* stands for any text inside one part, {name} captures one part.'),
-      query: textMap.optional().describe('Values or globs by parameter.'),
-      headers: textMap.optional().describe('Values or globs by header.'),
-      body: jsonObject
+      method: z.enum(METHODS).optional().describe('Absent: any method.'),
+      path: pathPattern
         .optional()
-        .describe('Values or globs by dotted path into the JSON body; nested objects count as paths.'),
+        .describe(
+          'Here * stands for any text inside one part, and {name} captures one part as request.params.name. Absent: any path.',
+        ),
+      query: textMap.optional().describe('Values by parameter.'),
+      headers: textMap.optional().describe('Values by header.'),
+      body: jsonObject.optional().describe('Values by dotted path into the JSON body; nested objects count as paths.'),
       account: strict({
-        id: text.optional(),
-        identifier: text.optional(),
-        organization_id: text.optional(),
-        user_id: text.optional(),
-        connector: text.optional(),
+        id: text.optional().describe('Its id.'),
+        identifier: text.optional().describe('Its identifier.'),
+        organization_id: text.optional().describe('Its organization.'),
+        user_id: text.optional().describe('Its user.'),
+        connector: text.optional().describe('Its connector.'),
       })
         .optional()
-        .describe('Values or globs by field of the account that calls.'),
-    }).describe('Which requests it answers; the first responder that matches does.'),
-    steps: steps.optional().describe('What it does with collections before it answers, in one transaction.'),
+        .describe('Values by field of the account that calls.'),
+    }).describe('Which requests it answers; in its texts * stands for any text.'),
+    steps: steps
+      .optional()
+      .describe(
+        'What it does with collections before it answers, in one transaction. When one fails, nothing is changed.',
+      ),
     respond: answer.optional().describe('The answer to every such request.'),
     sequence: z
       .array(answer)
       .min(1)
       .optional()
-      .describe('The answers to the first such request, the second, and so on.'),
+      .describe(
+        'In place of respond: the answers to the first such request, the second, and so on, counted in each environment.',
+      ),
     after_last: z
       .enum(['repeat', 'restart', 'next'])
       .optional()
-      .describe('After the last of a sequence: that one again, the first again, or the next responder that matches.'),
+      .describe(
+        'After the last of a sequence: that one again, the first again, or the next responder that matches. Absent: repeat.',
+      ),
   }),
   ({ respond, sequence, steps, after_last }, report, wrong) => {
     if (wrong.has('respond') || wrong.has('sequence') || wrong.has('steps')) return
@@ -136,75 +157,125 @@ const responder = withRule(
 /** How long calls take, in real time. */
 const latency = z.union([
   wait,
-  withRule(strict({ min: wait, max: wait }), ({ min = 0, max = Infinity }, report) => {
-    if (min > max) report(['max'], { allowed: `at least min, which is ${min}` })
-  }),
-  withRule(strict({ p50: wait, p95: wait.optional(), p99: wait.optional() }), ({ p50 = 0, p95, p99 }, report) => {
-    if (p95 !== undefined && p95 < p50) report(['p95'], { allowed: `at least p50, which is ${p50}` })
-    const least = p95 ?? p50
-    if (p99 !== undefined && p99 < least) report(['p99'], { allowed: `at least ${least}` })
-  }),
+  withRule(
+    strict({ min: wait.describe('The shortest time.'), max: wait.describe('The longest time.') }),
+    ({ min = 0, max = Infinity }, report) => {
+      if (min > max) report(['max'], { allowed: `at least min, which is ${min}` })
+    },
+  ),
+  withRule(
+    strict({
+      p50: wait.describe('Half of the calls take at most this long.'),
+      p95: wait.optional().describe('95 in 100 calls take at most this long. Absent: as p50.'),
+      p99: wait.optional().describe('99 in 100 calls, and the longest, take at most this long. Absent: as p95.'),
+    }),
+    ({ p50 = 0, p95, p99 }, report) => {
+      if (p95 !== undefined && p95 < p50) report(['p95'], { allowed: `at least p50, which is ${p50}` })
+      const least = p95 ?? p50
+      if (p99 !== undefined && p99 < least) report(['p99'], { allowed: `at least ${least}` })
+    },
+  ),
 ])
 
 const rateLimit = strict({
-  calls: z.int().min(1).max(1_000_000).describe('How many calls are answered …'),
+  calls: z.int().min(1).max(1_000_000).describe('How many calls are answered in the time of every.'),
   every: accepted<string | number>((value) => {
     const found = typeof value === 'string' || typeof value === 'number' ? parseDuration(value) : undefined
     return found !== undefined && found >= 1000
   }, `a duration of at least 1s: ${DURATION_FORMS}`)
     .transform((value) => parseDuration(value) ?? 1000)
-    .meta({ type: ['string', 'number'] })
-    .describe("… in this time of the environment's clock, from the first of them on."),
-  per: z.enum(['account', 'environment']).default('account').describe('Whose calls are counted together.'),
-  otherwise: otherwise.optional().describe('The answer to the calls beyond, in place of 429 with error_body.'),
+    .meta({ title: 'duration of at least 1s, or seconds', type: ['string', 'number'] })
+    .describe("The time, of the environment's clock, in which so many calls are answered. The first call starts it."),
+  per: z
+    .enum(['account', 'environment'])
+    .default('account')
+    .describe('Whose calls are counted together: those of one account, or of the environment.'),
+  otherwise: otherwise
+    .optional()
+    .describe('The answer to further calls, in place of 429 with error_body (code rate_limited).'),
 })
 
 const shape = strict({
   $schema: schemaReference,
-  connector: connectorName.describe('Its name: the key_id of its connection, and connector in requests.'),
-  display_name: text.optional().describe('Made from the name when absent.'),
-  description: text.default(''),
-  icon_src: text.default(''),
-  categories: z.array(text).default([]),
-  authorization_type: z.enum(AUTHORIZATION_TYPES).optional().describe('Required, unless custom_provider is set.'),
+  connector: connectorName.describe(
+    'Its name, which is connector in requests: 1 to 100 letters, digits, spaces, hyphens, underscores and colons.',
+  ),
+  display_name: text.optional().describe('What lists show. Absent: made from the name.'),
+  description: text.default('').describe('What lists show.'),
+  icon_src: text.default('').describe('The URL of its icon.'),
+  categories: z.array(text).default([]).describe('What lists show.'),
+  authorization_type: z
+    .enum(AUTHORIZATION_TYPES)
+    .optional()
+    .describe('How its accounts get their credentials. Required, unless custom_provider is set.'),
   oauth: strict({
-    scopes: z.array(nonEmpty).default([]),
-    access_token_lifetime: duration.default(DEFAULT_ACCESS_TOKEN_LIFETIME),
+    scopes: z.array(nonEmpty).default([]).describe('The scopes that consent asks for.'),
+    access_token_lifetime: duration
+      .prefault('1h')
+      .describe("How long an access token is valid, by the environment's clock."),
     refresh_token: z
       .enum(['keep', 'rotate', 'none'])
       .optional()
-      .describe('keep: a refresh gives no new refresh token; rotate: each gives a new one; none: there is none.'),
+      .describe(
+        'keep: a refresh gives no new refresh token; rotate: each gives a new one; none: there is none. Absent: rotate where a user consents and the token expires, else none.',
+      ),
     domain: text.default('').describe('Workspace or organisation domain of the tokens.'),
-  }).optional(),
-  cluster: z.enum(['provisioned', 'serverless']).optional().describe('TRUSTED_IDP only; provisioned needs db_user.'),
+  })
+    .optional()
+    .describe('The tokens of its accounts; of types whose accounts have tokens.'),
+  cluster: z
+    .enum(['provisioned', 'serverless'])
+    .optional()
+    .describe('Of TRUSTED_IDP: provisioned needs db_user, serverless does not. Absent: serverless.'),
   credentials: strict({
     fields: unique(field, 'name').optional().describe('What the credentials form asks for.'),
-    send: strict({ headers: textMap.default({}), query: textMap.default({}) })
+    send: strict({
+      headers: textMap.prefault({}).describe('Templates by header.'),
+      query: textMap.prefault({}).describe('Templates by parameter.'),
+    })
       .optional()
       .describe('How the credentials travel: templates over credentials.'),
-  }).optional(),
-  people: z.array(nonEmpty).default([]).describe('Who can sign in at the consent page.'),
+  })
+    .optional()
+    .describe(
+      'What the credentials form asks for, and how it travels; of API_KEY, BASIC_AUTH, BEARER_TOKEN, BASIC and CUSTOM.',
+    ),
+  people: z
+    .array(nonEmpty)
+    .default([])
+    .describe('Who can sign in at the consent page; required where the type asks for consent.'),
   reject: z
     .array(nonEmpty)
     .default([])
-    .describe('Globs: credentials that the third party refuses although a caller stored them.'),
+    .describe('Credentials that the third party refuses although a caller stored them; * stands for any text.'),
   base_url: z
     .string()
     .refine(isBaseUrl, { error: BASE_URL_RULE })
     .optional()
-    .describe('A server of your own on loopback that answers instead of the responders.'),
+    .describe(
+      'A server of your own that answers in place of the responders; on loopback, unless the mock runs with --allow-outbound.',
+    ),
   custom_provider: nonEmpty
     .optional()
     .describe('Serves custom providers created with this display name, and has no connection of its own.'),
-  tools: unique(tool, 'name').default([]),
-  collections: collections.optional().describe('Items that responders create, list, change and delete, by name.'),
-  responders: z.array(responder).default([]),
+  tools: unique(tool, 'name').default([]).describe('What clients can execute.'),
+  collections: collections
+    .optional()
+    .describe(
+      'Items that responders create, list, change and delete. A name is a letter, then up to 63 letters, digits and underscores.',
+    ),
+  responders: z
+    .array(responder)
+    .default([])
+    .describe('What its API answers: the first responder that matches a call. Without one: 404.'),
   error_body: jsonObject
     .optional()
     .describe(
       'The body when a step fails or calls are too many: templates over error (status, code, message), request, account and person.',
     ),
-  latency: latency.optional().describe('How long each call takes: a time, {min, max}, or percentiles {p50, p95, p99}.'),
+  latency: latency
+    .optional()
+    .describe('How long each call takes, in real time: a time, {min, max}, or percentiles {p50, p95, p99}.'),
   rate_limit: rateLimit.optional().describe('How many calls are answered; more are 429.'),
 })
 

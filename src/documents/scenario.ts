@@ -35,30 +35,29 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const scenarioName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, { error: '1 to 100 letters, digits, dots, underscores and hyphens' })
+  .meta({ title: 'name' })
 
 const account = strict({
-  id: text.optional(),
-  connector: text.optional(),
-  identifier: text.optional(),
-  organization_id: text.optional(),
-  user_id: text.optional(),
-  status: z.enum(ACCOUNT_STATUSES).optional(),
+  id: text.optional().describe('Its id.'),
+  connector: text.optional().describe('Its connector.'),
+  identifier: text.optional().describe('Its identifier.'),
+  organization_id: text.optional().describe('Its organization.'),
+  user_id: text.optional().describe('Its user.'),
+  status: z.enum(ACCOUNT_STATUSES).optional().describe('Its state when the request comes.'),
 })
 
 const match = withRule(
   strict({
-    operation: nonEmpty.optional().describe('At service: one operation.'),
-    tool: nonEmpty.optional().describe('The tool that is executed; at service and third_party.'),
-    connector: nonEmpty.optional(),
-    account: account.optional().describe('Values or globs by field of the account that the request is about.'),
+    operation: nonEmpty.optional().describe('At service: the operation, such as execute_tool.'),
+    tool: nonEmpty.optional().describe('At service and third_party: the tool that is executed.'),
+    connector: nonEmpty.optional().describe('The connector of the account.'),
+    account: account.optional().describe('Values by field of the account that the request is about.'),
     client: nonEmpty.optional().describe('At service: the client id.'),
-    method: z.enum(METHODS).optional().describe('At third_party.'),
-    path: nonEmpty.optional().describe('At third_party: a path or glob, without the query.'),
-    body: jsonObject
-      .optional()
-      .describe('Values or globs by dotted path into the JSON body; nested objects count as paths.'),
-    query: textMap.optional().describe('Values or globs by parameter.'),
-    headers: textMap.optional().describe('Values or globs by header.'),
+    method: z.enum(METHODS).optional().describe('At third_party: the HTTP method.'),
+    path: nonEmpty.optional().describe('At third_party: the path without the query.'),
+    body: jsonObject.optional().describe('Values by dotted path into the JSON body; nested objects count as paths.'),
+    query: textMap.optional().describe('Values by parameter.'),
+    headers: textMap.optional().describe('Values by header.'),
   }),
   (on, report) => {
     refuseRegularExpressions(on as JsonObject, [], report)
@@ -85,19 +84,24 @@ const scenarioTime = accepted<string | number>(
   `a date and time such as 2026-01-31T12:00:00Z, or a duration since the scenario started (${DURATION_FORMS})`,
 )
   .transform((value): ScenarioTime => timeOf(value) ?? { after: 0 })
-  .meta({ type: ['string', 'number'] })
+  .meta({
+    title: 'date and time; or, since the scenario started, a duration or seconds',
+    type: ['string', 'number'],
+  })
 
 const count = z.int().min(1)
 const COUNTERS = ['nth', 'first', 'every', 'after'] as const
 
 const conditions = withRule(
   strict({
-    nth: count.optional().describe('The request of this number alone.'),
-    first: count.optional().describe('The first so many.'),
-    every: count.optional().describe('Each request whose number so many divides.'),
-    after: z.int().min(0).optional().describe('Every one after the first so many.'),
+    nth: count.optional().describe('Only the request of this number, counted from 1.'),
+    first: count.optional().describe('The first so many requests.'),
+    every: count
+      .optional()
+      .describe('Each request whose number this one divides: 4 means the fourth, the eighth, and so on.'),
+    after: z.int().min(0).optional().describe('Every request after the first so many.'),
     times: count.optional().describe('With after: only so many of them.'),
-    probability: z.number().min(0).max(1).optional().describe('Chance, seeded.'),
+    probability: z.number().min(0).max(1).optional().describe('The chance, from 0 to 1; it repeats with --id-seed.'),
     from: scenarioTime.optional().describe("From this time of the environment's clock on."),
     until: scenarioTime.optional().describe('Before this time.'),
     state: nonEmpty.optional().describe('Only while the scenario is in this state.'),
@@ -117,7 +121,7 @@ const conditions = withRule(
     const start = 'at' in from ? from.at : `${from.after / 1000} s`
     report(['until'], { allowed: `a time after from, which is ${start}` })
   },
-).describe('All of them have to hold. Numbers count the requests that match at and on since the scenario started.')
+).describe('When the rule fires; all conditions must be true. Absent: always.')
 
 /** A date and a duration cannot be compared before the scenario starts. */
 function neverOpen(from: ScenarioTime, until: ScenarioTime): boolean {
@@ -139,14 +143,19 @@ const faultItem = withRule(strict(strict(faultSchemas).partial().shape), (item, 
 
 const rule = withRule(
   strict({
-    name: nonEmpty,
-    at: z.enum(RULE_PLACES).describe('Where it acts.'),
-    on: match.default({}).describe('Which requests it is about; all of them when absent.'),
+    name: nonEmpty.describe('A unique name in the file; the request journal and messages name the rule by it.'),
+    at: z.enum(RULE_PLACES).describe('Where the rule acts.'),
+    on: match.default({}).describe('Which requests the rule matches; in its texts * stands for any text. Absent: all.'),
     when: conditions.default({}),
-    do: z.array(faultItem).default([]).describe('What it does: one fault in each item, in this order.'),
-    then: nonEmpty.optional().describe('The state from this request on.'),
-    must_fire: z.boolean().default(true).describe('Whether a run in which it never fired has failed.'),
-    off_spec: z.boolean().default(false).describe('Whether its answers may be what the spec does not declare.'),
+    do: z.array(faultItem).default([]).describe('What the rule does: one fault in each item, in this order.'),
+    then: nonEmpty
+      .optional()
+      .describe('The new state of the scenario. It applies at once, before the request continues.'),
+    must_fire: z.boolean().default(true).describe('Whether a run in which the rule never fired fails.'),
+    off_spec: z
+      .boolean()
+      .default(false)
+      .describe('Whether respond at service may answer a status that spec/openapi.yaml does not declare.'),
   }),
   ({ at, on = {}, do: items, then, off_spec = false }, report) => {
     if (items?.length === 0 && then === undefined) {
@@ -174,10 +183,12 @@ const rule = withRule(
 export const scenarioSchema = withRule(
   strict({
     $schema: schemaReference,
-    name: scenarioName,
-    description: text.default(''),
-    initial: nonEmpty.optional().describe('The state it starts in; required where rules name states.'),
-    rules: unique(rule, 'name').min(1),
+    name: scenarioName.describe(
+      'Its name on the command line and in the control API: 1 to 100 letters, digits, dots, underscores and hyphens.',
+    ),
+    description: text.default('').describe('What lists show.'),
+    initial: nonEmpty.optional().describe('The state that the scenario starts in; required where rules name states.'),
+    rules: unique(rule, 'name').min(1).describe('What goes wrong; rules are checked in their order.'),
   }),
   ({ initial, rules = [] }, report) => {
     const reached = new Set([initial, ...rules.map(({ then }) => then)].filter((state) => state !== undefined))

@@ -29,8 +29,8 @@ import { collectionItems } from './collections.ts'
 import { connectorSchema, toConnector } from './connector.ts'
 
 const client = strict({
-  client_id: nonEmpty.describe('Or a pattern such as ci-*: each matching id gets an environment of its own.'),
-  client_secret: nonEmpty,
+  client_id: nonEmpty.describe('Its id, or a pattern such as ci-*: each matching id gets an environment of its own.'),
+  client_secret: nonEmpty.describe('What token requests with this id must send.'),
 })
 
 /** Words of the document and those on the wire in their place (G48); which words there are is in `seed-checks.ts`. */
@@ -55,42 +55,49 @@ const vocabulary = withRule(
 )
 
 const settings = strict({
-  bearer_token_lifetime: duration.optional(),
-  magic_link_lifetime: duration.optional(),
-  auth_request_lifetime: duration.optional(),
-  require_user_verification: z.boolean().optional().describe('Links without user_verify_url end in an error page.'),
-  consent: z.enum(['ask', 'approve', 'deny']).optional().describe('approve and deny decide every link at once.'),
+  bearer_token_lifetime: duration
+    .optional()
+    .describe('How long a bearer token of the service is valid. Absent: 23h59m59s.'),
+  magic_link_lifetime: duration.optional().describe('How long a magic link can be followed. Absent: 15m.'),
+  auth_request_lifetime: duration.optional().describe('How long after consent a user can be verified. Absent: 10m.'),
+  require_user_verification: z
+    .boolean()
+    .optional()
+    .describe('Whether links without user_verify_url end in an error page. Absent: no.'),
+  consent: z
+    .enum(['ask', 'approve', 'deny'])
+    .optional()
+    .describe('ask shows the consent page; approve and deny decide every link at once. Absent: ask.'),
   revocation: z
     .enum(['reversible', 'final'])
     .optional()
     .describe(
-      'final: the credentials of deleted or disconnected accounts are refused for good, also when stored again.',
+      'final: the credentials of deleted or disconnected accounts are refused for good. reversible: stored again, they count as new. Absent: reversible.',
     ),
-  post_user_verify_redirect_url: text.optional().describe('What verify answers; empty: a page of the mock.'),
+  post_user_verify_redirect_url: text.optional().describe('What verify answers. Absent or empty: a page of the mock.'),
   vocabulary: vocabulary
     .optional()
     .describe(
-      "The document's words and those on the wire in their place: WORKSPACE_DWD: ACME_DWD, workspace_dwd: acme_dwd.",
+      "The document's words, and those on the wire in their place: { WORKSPACE_DWD: ACME_DWD, workspace_dwd: acme_dwd }.",
     ),
 })
 
 const connection = strict({
-  id: nonEmpty.optional(),
-  key_id: connectorName.describe(
-    'A connector of that name gives the connection its type; the other fields may be set here.',
-  ),
-  organization_id: text.optional(),
-  organization_name: text.optional(),
-  domains: z.array(nonEmpty).optional(),
-  enabled: z.boolean().optional(),
+  id: nonEmpty.optional().describe('Absent: a generated one.'),
+  key_id: connectorName.describe('Its name in requests. A connector of that name gives the connection its type.'),
+  organization_id: text.optional().describe('The organization that it belongs to.'),
+  organization_name: text.optional().describe('The name of that organization.'),
+  domains: z.array(nonEmpty).optional().describe('The mail domains of that organization.'),
+  enabled: z.boolean().optional().describe('With false, links and tools answer CONNECTION_DISABLED. Absent: true.'),
   provider: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]*$/, { error: 'an upper-case name such as IDP_SIMULATOR' })
-    .optional(),
-  provider_key: text.optional(),
-  status: z.enum(CONNECTION_STATUSES).optional(),
+    .optional()
+    .describe('An upper-case name such as IDP_SIMULATOR. Absent: CUSTOM.'),
+  provider_key: text.optional().describe('The name of its provider. Absent: key_id.'),
+  status: z.enum(CONNECTION_STATUSES).optional().describe('How far its set-up is. Absent: COMPLETED.'),
   type: z.enum(CONNECTION_TYPES).optional().describe('Required, unless a connector has this name.'),
-  mcp_server_url: text.optional(),
+  mcp_server_url: text.optional().describe('What the list of connections shows. Absent: empty.'),
 })
 
 /** The bounds of part 8. Characters are counted as JSON Schema counts them. */
@@ -124,54 +131,79 @@ const authPattern = withRule(jsonObject, ({ type = null }, report) => {
 })
 
 const provider = strict({
-  id: nonEmpty.optional(),
-  identifier: connectorName.optional().describe('Generated from the display name when absent.'),
-  display_name: z.string().min(1).max(100),
-  description: text.optional(),
-  icon_src: text.optional(),
-  auth_patterns: z.array(authPattern).optional(),
-  categories: z.array(text).optional(),
-  coming_soon: z.boolean().optional(),
-  display_priority: z.int().min(-2147483648).max(2147483647).optional(),
-  metadata: metadata.optional(),
-  proxy_enabled: z.boolean().optional(),
+  id: nonEmpty.optional().describe('Absent: a generated one.'),
+  identifier: connectorName.optional().describe('Its name in requests. Absent: made from display_name.'),
+  display_name: z
+    .string()
+    .min(1)
+    .max(100)
+    .describe('What lists show; a connector with this custom_provider serves it.'),
+  description: text.optional().describe('What lists show.'),
+  icon_src: text.optional().describe('The URL of its icon.'),
+  auth_patterns: z
+    .array(authPattern)
+    .optional()
+    .describe('How accounts sign in: type is the authorization type, fields drive the credentials form.'),
+  categories: z.array(text).optional().describe('What lists show.'),
+  coming_soon: z.boolean().optional().describe('What lists show. Absent: false.'),
+  display_priority: z.int().min(-2147483648).max(2147483647).optional().describe('What lists show. Absent: 0.'),
+  metadata: metadata.optional().describe('At most 20 pairs: keys of 3 to 25 characters, values of 1 to 256.'),
+  proxy_enabled: z.boolean().optional().describe('Kept and returned. Absent: false.'),
   proxy_url: z
     .string()
     .regex(/^https:\/\/[^\s\p{Cc}]+$/u, { error: 'a URL that starts with https://' })
-    .optional(),
+    .optional()
+    .describe('A URL that starts with https://; kept and returned, never called.'),
 })
 
 const authorizationDetails = strict({
   oauth_token: strict({
-    access_token: text.optional(),
-    refresh_token: text.optional(),
-    scopes: z.array(text).optional(),
-    domain: text.optional(),
-  }).optional(),
-  static_auth: strict({ details: jsonObject.optional() }).optional(),
-  workspace_dwd: strict({ subject: text.optional() }).optional(),
-  trusted_idp: strict({ db_user: text.optional() }).optional(),
+    access_token: text.optional().describe('The access token.'),
+    refresh_token: text.optional().describe('The refresh token.'),
+    scopes: z.array(text).optional().describe('The scopes of the token.'),
+    domain: text.optional().describe('Workspace or organisation domain of the token.'),
+  })
+    .optional()
+    .describe('Of OAUTH, SMART_FHIR, OAUTH_M2M and TRACKER_OAUTH1.'),
+  static_auth: strict({ details: jsonObject.optional().describe('The credentials, by field of the form.') })
+    .optional()
+    .describe('Of API_KEY, BASIC_AUTH, BASIC, BEARER_TOKEN and CUSTOM.'),
+  workspace_dwd: strict({ subject: text.optional().describe('Whom the service acts for. Absent: identifier.') })
+    .optional()
+    .describe('Of WORKSPACE_DWD.'),
+  trusted_idp: strict({ db_user: text.optional().describe('The user of the database.') })
+    .optional()
+    .describe('Of TRUSTED_IDP.'),
 })
 
-const scope = { organization_id: text.default(''), user_id: text.default('') }
-const status = z.enum(ACCOUNT_STATUSES).default('ACTIVE')
+const scope = {
+  organization_id: text.default('').describe('The organization that the account belongs to.'),
+  user_id: text.default('').describe('The user that the account belongs to.'),
+}
+const status = z.enum(ACCOUNT_STATUSES).default('ACTIVE').describe('The state at the start.')
 
 const account = strict({
-  id: z.string().regex(/^ca_./, { error: 'an id that starts with ca_' }).optional(),
-  connector: nonEmpty,
-  identifier: nonEmpty,
+  id: z
+    .string()
+    .regex(/^ca_./, { error: 'an id that starts with ca_' })
+    .optional()
+    .describe('An id that starts with ca_. Absent: a generated one.'),
+  connector: nonEmpty.describe('The connector, or the identifier of a custom provider.'),
+  identifier: nonEmpty.describe('Whose account it is, in the words of your application: an e-mail address, an id.'),
   ...scope,
   status,
-  authorization_type: z.enum(AUTHORIZATION_TYPES).optional().describe("The connector's own type."),
-  api_config: jsonObject.default({}),
+  authorization_type: z.enum(AUTHORIZATION_TYPES).optional().describe("The connector's own type. Absent: the same."),
+  api_config: jsonObject.default({}).describe('Settings of the account that templates see.'),
   authorization_details: authorizationDetails
     .optional()
-    .describe('Absent: generated credentials that the third party accepts, unless the status is PENDING_AUTH.'),
-  token_expires_at: instantText.optional(),
-  last_used_at: instantText.optional(),
+    .describe(
+      'Its credentials. Absent: generated ones that the third party accepts, unless the status is PENDING_AUTH.',
+    ),
+  token_expires_at: instantText.optional().describe('When the access token expires. Absent: after its lifetime.'),
+  last_used_at: instantText.optional().describe('When a tool was last executed. Absent: never.'),
   collections: collectionItems
     .optional()
-    .describe('What its collections hold in place of the seed of the connector file.'),
+    .describe('Items of its collections, by name, in place of the seed of the connector file.'),
 })
 
 const accounts = withRule(unique(account, 'id'), (list, report) => {
@@ -190,8 +222,8 @@ const accounts = withRule(unique(account, 'id'), (list, report) => {
 })
 
 const generate = strict({
-  accounts: z.int().min(1).max(1_000_000),
-  connector: nonEmpty,
+  accounts: z.int().min(1).max(1_000_000).describe('How many.'),
+  connector: nonEmpty.describe('Their connector.'),
   ...scope,
   status,
 })
@@ -202,8 +234,10 @@ export const seedSchema = strict({
   clients: unique(client, 'client_id')
     .min(1)
     .optional()
-    .describe('API credentials; without them test_client with test_secret stays.'),
-  settings: settings.optional(),
+    .describe('Client credentials. Absent: test_client with test_secret.'),
+  settings: settings
+    .optional()
+    .describe('Lifetimes and ways of an environment; the last seed file that sets one wins.'),
   connectors: withRule(z.array(z.union([connectorName, connectorSchema])), (connectors, report) => {
     const names = new Set<unknown>()
     for (const [index, item] of connectors.entries()) {
@@ -216,17 +250,25 @@ export const seedSchema = strict({
   })
     .optional()
     .describe('Connectors in their order: names of connector files beside this seed, or connectors written out here.'),
-  connections: unique(connection, 'key_id', 'id').optional(),
+  connections: unique(connection, 'key_id', 'id')
+    .optional()
+    .describe('Connections beside those that connectors have, or other fields of those.'),
   providers: unique(provider, 'identifier', 'id').optional().describe('Custom providers.'),
-  accounts: accounts.optional(),
+  accounts: accounts.optional().describe('Connected accounts that are there from the start.'),
   generate: z
     .union([generate, z.array(generate)])
     .optional()
-    .describe('Accounts with invented identifiers.'),
+    .describe('Many accounts with invented identifiers: one such object, or a list of them.'),
   collections: z
-    .array(strict({ connector: nonEmpty, collection: nonEmpty, items: z.array(jsonObject) }))
+    .array(
+      strict({
+        connector: nonEmpty.describe('The connector whose file has the collection.'),
+        collection: nonEmpty.describe('The name of the collection.'),
+        items: z.array(jsonObject).describe('Its items, as they are: no templates, no fields.'),
+      }),
+    )
     .optional()
-    .describe('What collections that accounts share hold in place of the seed of the connector file.'),
+    .describe('Items of collections that accounts share, in place of the seed of the connector file.'),
 })
 
 export type ParsedSeed = z.output<typeof seedSchema>

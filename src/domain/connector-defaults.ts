@@ -4,7 +4,7 @@ import type { Connector, CredentialField } from './connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from './json.ts'
 import { authorizationTypeOf, type Provider } from './provider.ts'
 
-export const DEFAULT_ACCESS_TOKEN_LIFETIME = 3_600_000
+const DEFAULT_ACCESS_TOKEN_LIFETIME = 3_600_000
 
 /** Who can sign in where the connector names no people. */
 const DEFAULT_PEOPLE = ['ada@example.com', 'grace@example.com']

@@ -78,6 +78,7 @@ export function accepted<T>(test: (value: unknown) => boolean, allowed: string):
 }
 
 export const anyJson = accepted<JsonValue>((value) => value !== undefined, 'any value').meta({
+  title: 'any JSON',
   type: ['string', 'number', 'boolean', 'null', 'array', 'object'],
 })
 
@@ -91,12 +92,12 @@ export const textMap = accepted<Record<string, string | number | boolean>>(
   .transform((map): Record<string, string> =>
     Object.fromEntries(Object.entries(map).map(([name, value]) => [name, String(value)])),
   )
-  .meta({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } })
+  .meta({ title: 'texts by name', type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } })
 
 /** A duration; milliseconds once read. */
 export const duration = accepted<string | number>(isDuration, DURATION_FORMS)
   .transform((value) => parseDuration(value) ?? 0)
-  .meta({ type: ['string', 'number'], description: `A duration: ${DURATION_FORMS}.` })
+  .meta({ title: 'duration, or seconds', type: ['string', 'number'] })
 
 /** No fault waits longer than this; `timeout` is for longer. */
 const LONGEST_WAIT = 600_000
@@ -107,7 +108,7 @@ export const wait = accepted<string | number>(
   `milliseconds as a number, or a duration with its unit such as 250ms or 2s, of at most ${LONGEST_WAIT} ms`,
 )
   .transform((value) => waitOf(value) ?? 0)
-  .meta({ type: ['number', 'string'] })
+  .meta({ title: `duration of at most ${LONGEST_WAIT / 60_000}m, or milliseconds`, type: ['number', 'string'] })
 
 function waitOf(value: unknown): number | undefined {
   const hasUnit = typeof value === 'string' && /[a-zA-Z]/.test(value)
@@ -124,10 +125,12 @@ export const noParameters = strict({})
 export const connectorName = z
   .string()
   .regex(/^[A-Za-z0-9 _:-]{1,100}$/, { error: '1 to 100 letters, digits, spaces, hyphens, underscores and colons' })
+  .meta({ title: 'name' })
 
 export const toolName = z
   .string()
   .regex(/^[A-Za-z0-9_.:-]{1,128}$/, { error: '1 to 128 letters, digits, underscores, dots, colons and hyphens' })
+  .meta({ title: 'name' })
 
 export const text = z.string()
 
@@ -142,7 +145,7 @@ export function isInstantText(value: unknown): value is string {
 
 export const instantText = accepted<string>(isInstantText, 'an RFC 3339 date and time such as 2026-01-31T12:00:00Z')
   .transform((value) => new Date(value).toISOString())
-  .meta({ type: 'string', format: 'date-time' })
+  .meta({ title: 'date and time', type: 'string', format: 'date-time' })
 
 function isDuration(value: unknown): boolean {
   return (typeof value === 'string' || typeof value === 'number') && parseDuration(value) !== undefined

@@ -10,9 +10,9 @@ export const LONGEST_TEMPLATE = 65_536
 /** Blocks in blocks, and calls in calls. */
 export const DEEPEST_TEMPLATE = 32
 /** Expressions, turns of a loop, and random numbers of generated data, while a value is rendered. */
-const MOST_STEPS = 100_000
+export const MOST_STEPS = 100_000
 /** Characters that the templates of a value make. */
-const MOST_TEXT = 4 * 1024 * 1024
+export const MOST_TEXT = 4 * 1024 * 1024
 /** Of what generated data is asked for: `length`, `count`. */
 export const MOST_GENERATED = 10_000
 

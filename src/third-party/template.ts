@@ -264,8 +264,31 @@ export type Expression =
       options: readonly (readonly [string, Expression])[]
     }
 export type BlockName = 'each' | 'if' | 'unless' | 'with'
-const BLOCKS: readonly string[] = ['each', 'if', 'unless', 'with'] satisfies BlockName[]
+
+/** Every block that a template may have. */
+export const BLOCKS: Readonly<Record<BlockName, Described>> = {
+  each: {
+    example: '{{#each items as |item|}}…{{/each}}',
+    gives:
+      'its part for each item; inside, @index, @key, @first and @last tell where, and @root is the outermost value',
+  },
+  if: {
+    example: "{{#if (eq item.kind 'x')}}…{{else}}…{{/if}}",
+    gives: 'the first part where the value is true; a missing value, false, 0, an empty text and an empty list are not',
+  },
+  unless: { example: '{{#unless input.all}}…{{/unless}}', gives: 'its part where the value is not true' },
+  with: {
+    example: '{{#with request.body as |body|}}…{{/with}}',
+    gives: 'its part with the value as the start of paths',
+  },
+}
 const DATA: readonly string[] = ['index', 'key', 'first', 'last', 'root']
+
+/** What the reference of templates says. */
+interface Described {
+  readonly example: string
+  readonly gives: string
+}
 
 /** The names that a path may start with; null allows any. */
 type Roots = readonly string[] | null
@@ -334,7 +357,7 @@ function pathsOfExpression(expression: Expression): (readonly string[])[] {
 }
 
 /** Helpers whose value is another one each time. */
-const NEW_EACH_TIME: readonly HelperName[] = ['id', 'uuid', 'now', 'date', 'faker']
+export const NEW_EACH_TIME: readonly HelperName[] = ['id', 'uuid', 'now', 'date', 'faker']
 
 /** The part of the parser's nodes that is used; its own types leave expressions open. */
 interface Node {
@@ -384,7 +407,9 @@ function piece(node: Node, roots: Roots): Piece {
 function block(node: Node, roots: Roots): Piece {
   const name = String(node.path?.original)
   const [subject, ...others] = node.params ?? []
-  if (!BLOCKS.includes(name)) throw new TemplateError(`unknown block '#${name}'; allowed are #${BLOCKS.join(', #')}`)
+  if (!Object.hasOwn(BLOCKS, name)) {
+    throw new TemplateError(`unknown block '#${name}'; allowed are #${Object.keys(BLOCKS).join(', #')}`)
+  }
   if (!subject || others.length > 0) throw new TemplateError(`#${name} takes one argument`)
   const names = node.program?.blockParams ?? []
   const taken = names.find(isHelper)
@@ -485,7 +510,7 @@ export interface HelperPorts {
 
 export type HelperArguments = readonly (JsonValue | undefined)[]
 
-interface Helper {
+interface Helper extends Described {
   /** The least and the greatest number of arguments. */
   readonly arity: readonly [number, number]
   run(args: HelperArguments, ports: HelperPorts): JsonValue | undefined
@@ -493,26 +518,65 @@ interface Helper {
 
 /** Every helper that a template may call; nothing else can be called. */
 export const HELPERS = {
-  id: { arity: [0, 0], run: (_args, { ids }) => shortId(ids) },
-  uuid: { arity: [0, 0], run: (_args, { ids }) => uuid(ids) },
-  now: { arity: [0, 1], run: ([distance], { clock }) => shifted(clock, distance) },
-  date: { arity: [0, 1], run: ([distance], { clock }) => shifted(clock, distance).slice(0, 10) },
+  id: {
+    arity: [0, 0],
+    example: 'msg_{{id}}',
+    gives: 'a new id; its prefix is the text before it',
+    run: (_args, { ids }) => shortId(ids),
+  },
+  uuid: { arity: [0, 0], example: '{{uuid}}', gives: 'a new UUID', run: (_args, { ids }) => uuid(ids) },
+  now: {
+    arity: [0, 1],
+    example: "{{now '-2h'}}",
+    gives: "the time of the environment's clock, or so long after it, or with - before it",
+    run: ([distance], { clock }) => shifted(clock, distance),
+  },
+  date: {
+    arity: [0, 1],
+    example: "{{date '1d'}}T10:00:00Z",
+    gives: 'the same as a date',
+    run: ([distance], { clock }) => shifted(clock, distance).slice(0, 10),
+  },
   json: {
     arity: [1, 1],
+    example: '{{json request.body}}',
+    gives: 'the value as JSON text',
     run: ([value], { budget }) => {
       budget.value(value)
       return JSON.stringify(value ?? null)
     },
   },
-  default: { arity: [2, 2], run: ([value, fallback]) => (isBlank(value) ? fallback : value) },
-  eq: { arity: [2, 2], run: ([a, b]) => (a ?? null) === (b ?? null) },
-  sum: { arity: [2, Infinity], run: (terms) => sum(terms) },
+  default: {
+    arity: [2, 2],
+    example: "{{default input.folder 'inbox'}}",
+    gives: 'the first value, or the second one where the first is missing or empty',
+    run: ([value, fallback]) => (isBlank(value) ? fallback : value),
+  },
+  eq: {
+    arity: [2, 2],
+    example: "{{eq item.kind 'x'}}",
+    gives: 'whether two values are the same',
+    run: ([a, b]) => (a ?? null) === (b ?? null),
+  },
+  sum: {
+    arity: [2, Infinity],
+    example: '{{sum item.stock request.body.change}}',
+    gives: 'the sum; what is no number counts as 0',
+    run: (terms) => sum(terms),
+  },
   basic: {
     arity: [2, 2],
+    example: '{{basic credentials.username credentials.password}}',
+    gives: 'the value of an HTTP Basic header; empty where both are empty',
     run: ([username, password]) =>
       isBlank(username) && isBlank(password) ? undefined : basic(asText(username), asText(password)),
   },
-  faker: { arity: [1, Infinity], run: fake },
+  faker: {
+    arity: [1, Infinity],
+    example: "{{faker 'person.fullName'}}",
+    gives: 'generated data, the same with the same --id-seed; loaded when a template first asks for it',
+    run: fake,
+  },
 } as const satisfies Record<string, Helper>
 export type HelperName = keyof typeof HELPERS
 

@@ -9,7 +9,7 @@ import { parse } from 'yaml'
 import { createToolmock } from '../../src/index.ts'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
 import { codeBlocks } from './markdown.ts'
-import { describeInShell, pasted } from './shell.ts'
+import { answered, describeInShell, pasted } from './shell.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 const LIBRARY = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)
@@ -56,34 +56,53 @@ for (const [route, body] of ${JSON.stringify(calls)}) {
 }
 `
 
-describe('docs/connectors.md, From nothing', () => {
-  it('has a connector and a seed that validate, and two tools that work', { timeout }, async () => {
-    const [connector, seed] = codeBlocks('docs/connectors.md', 'From nothing', 'yaml')
-    await write('seeds/connectors/tasks.yaml', connector)
-    await write('seeds/default.yaml', seed)
-    const account = { connector: 'tasks', identifier: 'ada@example.com' }
-    const add = { ...account, tool_name: 'tasks_add', tool_input: { title: 'Buy milk' } }
-    const list = { ...account, tool_name: 'tasks_list', tool_input: {} }
-    const client = await write('client.mjs', clientOf(['/execute_tool', add], ['/execute_tool', list]))
+describeInShell('docs/connectors.md', () => {
+  it(
+    'A worked example: its commands write a calendar that creates, refuses a conflict and lists',
+    { timeout },
+    async () => {
+      const [init = '', validate = '', calls = ''] = codeBlocks('docs/connectors.md', 'A worked example')
+      for (const command of [init, validate]) {
+        const args = command.trim().replace('npx toolmock ', '').split(' ')
+        const { code, stderr } = await toolmock.begin(args, { cwd: project }).end
+        expect([code, stderr.toString()]).toEqual([0, ''])
+      }
+      await using mock = await createToolmock({ seeds: [join(project, 'calendar/seeds')], clock: '2026-01-31' })
+      const [, first = ''] = codeBlocks('README.md', 'First success')
+      const functions = first.slice(0, first.indexOf('\nsign_in\n'))
+      const lines = await pasted(`${functions}\n${calls}`, mock)
+      const answers = lines.map(answered)
+      expect(answers.map(([status]) => status)).toEqual([200, 500, 200])
+      expect(answers[1]?.[1]).toMatchObject({ details: [{ tool_error_info: { tool_error_code: '409' } }] })
+      expect(answers[2]?.[1]).toMatchObject({ data: { events: [{ title: 'Stand-up' }, { title: 'Review' }] } })
+    },
+  )
 
-    const [commands = ''] = codeBlocks('docs/connectors.md', 'From nothing')
-    const [validate = [], run = []] = commands
+  it('Responders: the answers of the sequence come one after the other', { timeout }, async () => {
+    const [connector] = codeBlocks('docs/connectors.md', 'Responders', 'yaml')
+    await write('exports.yaml', connector)
+    await using mock = await createToolmock({ seeds: [join(project, 'exports.yaml')] })
+    await mock.seed({ accounts: [{ connector: 'exports', identifier: 'ada@example.com' }] })
+    const call = { connector: 'exports', identifier: 'ada@example.com', tool_name: 'exports_status', tool_input: {} }
+    const client = await write(
+      'client.mjs',
+      clientOf(...Array.from({ length: 4 }, () => ['/execute_tool', call] as const)),
+    )
+    const { stdout } = await promisify(execFile)(process.execPath, [client], { env: { ...process.env, ...mock.env } })
+    const statuses = stdout
       .trim()
       .split('\n')
-      .map((line) => line.replace('npx toolmock ', '').replace('npm test', `node ${client}`).split(' '))
-    const validated = await toolmock.begin([...validate], { cwd: project }).end
-    expect([validated.code, validated.stderr.toString()]).toEqual([0, ''])
+      .map((line) => (JSON.parse(line) as { data: { status: string } }).data.status)
+    expect(statuses).toEqual(['queued', 'running', 'done', 'done'])
+  })
 
-    const ran = await toolmock.begin([...run], { cwd: project }).end
-    const [added, listed] = ran.stdout
-      .toString()
-      .trim()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { data: unknown }).data)
-    expect(added).toEqual({ task_id: expect.stringMatching(/^task_/) })
-    const due = expect.stringMatching(/^\d{4}-\d\d-\d\d$/)
-    expect(listed).toMatchObject({ tasks: [{ id: 'task_1' }, { title: 'Buy milk', due }] })
-    expect(ran.code).toBe(0)
+  it('has connectors that validate', { timeout }, async () => {
+    const files = ['Responders', 'Collections'].map(async (section) => {
+      const [yaml] = codeBlocks('docs/connectors.md', section, 'yaml')
+      return write(`seeds/${section}.yaml`, yaml)
+    })
+    const { code, stderr } = await toolmock.begin(['validate', ...(await Promise.all(files))], { cwd: project }).end
+    expect(code, stderr.toString()).toBe(0)
   })
 })
 

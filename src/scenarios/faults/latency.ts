@@ -5,12 +5,16 @@ export const latency = defineFault({
   parameters: ({ z, strict, wait, withRule }) =>
     z.union([
       wait.transform((ms) => ({ min: ms, max: ms })),
-      strict({ ms: wait }).transform(({ ms }) => ({ min: ms, max: ms })),
-      withRule(strict({ min: wait, max: wait }), ({ min = 0, max = Infinity }, report) => {
-        if (min > max) report(['max'], { allowed: `at least min, which is ${min}` })
-      }),
+      strict({ ms: wait.describe('How long.') }).transform(({ ms }) => ({ min: ms, max: ms })),
+      withRule(
+        strict({ min: wait.describe('The shortest time.'), max: wait.describe('The longest time.') }),
+        ({ min = 0, max = Infinity }, report) => {
+          if (min > max) report(['max'], { allowed: `at least min, which is ${min}` })
+        },
+      ),
     ]),
-  description: 'Milliseconds, or {min, max}: a seeded random time between the two.',
+  description:
+    'A wait before the request goes on, in real time: a time, or {min, max} for a random time that repeats with --id-seed.',
   example: { min: '50ms', max: '2s' },
   sentence: ({ min, max }) =>
     min === max ? `waits ${min} ms before the answer` : `waits ${min} to ${max} ms before the answer`,

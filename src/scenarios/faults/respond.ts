@@ -27,11 +27,13 @@ export const respond = defineFault({
   parameters: ({ z, strict, nonEmpty, text, textMap, anyJson, withRule }) =>
     withRule(
       strict({
-        status: z.int().min(100).max(599).optional().describe('Required, but at consent.'),
+        status: z.int().min(100).max(599).optional().describe('The status of the answer; required, but at consent.'),
         error_code: nonEmpty.optional().describe('At service: the error_code of the default body.'),
         message: text.optional().describe('The message of the default body.'),
-        headers: textMap.default({}),
-        body: anyJson.optional().describe('JSON, or a text; at service the error body of the status when absent.'),
+        headers: textMap.prefault({}).describe('Headers of the answer.'),
+        body: anyJson
+          .optional()
+          .describe('JSON, or a text. Absent: at service the error body of the status, else none.'),
       }),
       ({ headers = {} }, report) => {
         for (const [name, value] of Object.entries(headers)) checkHeader(name, value, report)
@@ -43,7 +45,7 @@ export const respond = defineFault({
       headers,
       ...(body !== undefined && { body }),
     })),
-  description: 'Another answer instead of the plain one; nothing is carried out.',
+  description: 'Another answer in place of the usual one; the operation does not run.',
   example: { status: 429, headers: { 'Retry-After': '30' } },
   sentence: ({ status, error_code, body }) => {
     const detail = error_code ?? (isJsonObject(body) ? own(body, 'error') : undefined)

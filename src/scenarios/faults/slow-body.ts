@@ -6,7 +6,7 @@ const DEFAULTS = { over: 3000, pieces: 10 }
 export const slowBody = defineFault({
   parameters: ({ z, strict, wait }) =>
     strict({
-      over: wait.default(DEFAULTS.over).describe('How long the body takes.'),
+      over: wait.prefault('3s').describe('How long the body takes.'),
       pieces: z.int().min(2).max(1000).default(DEFAULTS.pieces).describe('In how many pieces it is sent.'),
     })
       .nullable()

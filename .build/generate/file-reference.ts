@@ -1,0 +1,207 @@
+import { pretty } from './pretty.ts'
+import type { Step } from './step.ts'
+
+const PAGE = 'docs/file-reference.md'
+
+/** Every key of the files that users write, out of the schemas that read them, and every helper out of the table that runs it. */
+export const fileReference: Step = {
+  name: 'file reference',
+  inputs: [
+    'src/documents',
+    'src/domain',
+    'src/schema',
+    'src/scenarios/faults',
+    'src/third-party/template.ts',
+    'src/third-party/template-limits.ts',
+  ],
+  outputs: [PAGE],
+  make: async (root) => new Map([[PAGE, await pretty(root, PAGE, await page())]]),
+}
+
+async function page(): Promise<string> {
+  const { jsonSchemas } = await import('../../src/documents/json-schemas.ts')
+  const { BLOCKS, HELPERS, NEW_EACH_TIME } = await import('../../src/third-party/template.ts')
+  const limits = await import('../../src/third-party/template-limits.ts')
+  const schemas = jsonSchemas() as Readonly<Record<string, JsonSchema>>
+  const { connector = {}, seed = {}, scenario = {} } = schemas
+  const ofConnector = new Map([[identity(connector), 'a [connector file](#connector-file)']])
+  return `<!-- Made by \`npm run generate\` from the schemas of the files and the table of helpers: change it there. -->
+
+# File reference
+
+Every key of a connector file, a seed file and a scenario file. [Connectors](connectors.md) and [Failing on demand](scenarios.md) show how they are used.
+
+\`[]\` stands for each item of a list, \`*\` for each name that you choose. An unknown key is refused. \`spec/schemas\` has the same as JSON Schema: name one in \`$schema\` and your editor completes the keys.
+
+A duration has a unit: \`250ms\`, \`30s\`, \`15m\`, \`2h\`, \`1h30m\`, \`1d\`, or ISO 8601 such as \`PT5M\`. \`validate\` warns of a number without a unit; the type says how it is read. What \`conditions\` are is in [Connectors](connectors.md#conditions).
+
+## Connector file
+
+${documentTables('connector', connector, new Map()).join('\n\n')}
+
+## Seed file
+
+${documentTables('seed', seed, ofConnector).join('\n\n')}
+
+## Scenario file
+
+${documentTables('scenario', scenario, new Map()).join('\n\n')}
+
+## Templates
+
+A template is a text with expressions in \`{{ }}\`. [Variables](connectors.md#variables-of-templates) are what an expression can name. A text that is one whole expression keeps the type of the value. A missing value is null, and empty inside a longer text.
+
+| helper | example | gives |
+| --- | --- | --- |
+${Object.entries(HELPERS)
+  .map(([name, { example, gives }]) => row(code(name), code(example), gives))
+  .join('\n')}
+
+| block | example | gives |
+| --- | --- | --- |
+${Object.entries(BLOCKS)
+  .map(([name, { example, gives }]) => row(code(`#${name}`), code(example), gives))
+  .join('\n')}
+
+${NEW_EACH_TIME.map(code).join(', ')} give another value each time. \`credentials.send\` cannot use them, because credentials have to stay the same.
+
+| limit | at most |
+| --- | --- |
+${row('characters of a template', count(limits.LONGEST_TEMPLATE))}
+${row('levels that blocks and calls nest', count(limits.DEEPEST_TEMPLATE))}
+${row('steps of the templates of one value: expressions, turns of a loop, random numbers', count(limits.MOST_STEPS))}
+${row('characters that the templates of one value make', count(limits.MOST_TEXT))}
+${row('of what `faker` counts: `length`, `count`', count(limits.MOST_GENERATED))}
+
+A responder whose template exceeds a limit answers 422 \`unusable_template\`, and a tool call fails with \`TOOL_ERROR\`. Both say which limit.
+`
+}
+
+/** What the schemas of files use of JSON Schema. */
+interface JsonSchema {
+  readonly title?: string
+  readonly description?: string
+  readonly type?: string | readonly string[]
+  readonly default?: unknown
+  readonly enum?: readonly unknown[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
+  readonly additionalProperties?: JsonSchema | boolean
+}
+
+/** An object with this many keys has a table of its own; a smaller one stands in that of the object around it. */
+const OWN_TABLE = 5
+
+/** A table for a document and for each larger object in it. `known` names the objects that are told already, by their identity. */
+function documentTables(document: string, root: JsonSchema, known: Map<string, string>): string[] {
+  const tables: string[] = []
+  const table = (path: string, object: JsonSchema): void => {
+    const own: string[] = []
+    const inner: Place[] = []
+    const rows = (at: string, { properties = {}, required = [] }: JsonSchema, isOneOfSeveral = false): void => {
+      for (const [key, schema] of Object.entries(properties)) {
+        const where = at === '' ? key : `${at}.${key}`
+        if (schema.description === undefined) throw new Error(`${document}: ${where} has no description`)
+        const places = objectsIn(schema, where)
+        const told = places.flatMap((each) => known.get(identity(each.schema)) ?? [])
+        const untold = places.filter((each) => !known.has(identity(each.schema)))
+        for (const each of untold) known.set(identity(each.schema), `\`${each.path}\``)
+        const large = untold.filter((each) => Object.keys(each.schema.properties ?? {}).length >= OWN_TABLE)
+        const meaning = [
+          schema.description,
+          ...told.map((place) => `Keys: as ${place}.`),
+          ...large.map((each) => `[Keys](#${anchor(document, each.path)}).`),
+        ]
+        const usual = defaultOf(schema, required.includes(key) && !isOneOfSeveral)
+        own.push(
+          row(code(path === '' ? where : where.slice(path.length + 1)), typeOf(schema), usual, meaning.join(' ')),
+        )
+        for (const each of untold) if (!large.includes(each)) rows(each.path, each.schema, untold.length > 1)
+        inner.push(...large)
+      }
+    }
+    rows(path, object)
+    const heading = path === '' ? '' : `### ${document}: \`${path}\`\n\n`
+    tables.push([`${heading}| key | type | default | meaning |`, '| --- | --- | --- | --- |', ...own].join('\n'))
+    for (const each of inner) table(each.path, each.schema)
+  }
+  table('', root)
+  return tables
+}
+
+interface Place {
+  readonly path: string
+  readonly schema: JsonSchema
+}
+
+/** The objects with keys of their own that a value may be or hold. Of an object and a list of such, the object counts. */
+function objectsIn(schema: JsonSchema, path: string): Place[] {
+  if (schema.properties) return Object.keys(schema.properties).length > 0 ? [{ path, schema }] : []
+  if (schema.items) return objectsIn(schema.items, `${path}[]`)
+  if (schema.title === undefined && typeof schema.additionalProperties === 'object') {
+    return objectsIn(schema.additionalProperties, `${path}.*`)
+  }
+  const found = (schema.anyOf ?? []).flatMap((each) => objectsIn(each, path))
+  return found.filter((each, at) => found.findIndex((other) => identity(other.schema) === identity(each.schema)) === at)
+}
+
+const PLURALS: Readonly<Record<string, string>> = {
+  object: 'objects',
+  text: 'texts',
+  'name or object': 'names or objects',
+}
+
+function typeOf(schema: JsonSchema): string {
+  const { title, type, items, anyOf, additionalProperties, minimum, maximum, maxLength } = schema
+  if (title !== undefined && schema.properties === undefined) return title
+  if (schema.enum) return schema.enum.map((value) => code(String(value))).join(', ')
+  if (schema.properties && Object.keys(schema.properties).length === 0) return code('{}')
+  if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ')
+  if (items) return `list of ${PLURALS[typeOf(items)] ?? typeOf(items)}`
+  if (type === 'array') return 'list'
+  if (type === 'integer') return ['integer', range(minimum, maximum)].filter(Boolean).join(', ')
+  if (type === 'number') return ['number', range(minimum, maximum)].filter(Boolean).join(', ')
+  if (type === 'string') return maxLength === undefined ? 'text' : `text of at most ${count(maxLength)} characters`
+  if (type === 'boolean') return '`true`, `false`'
+  if (typeof additionalProperties === 'object') return `${typeOf(additionalProperties)} by name`
+  return [type ?? []].flat().join(' or ')
+}
+
+/** Bounds that are no more than those of the machine's integers are left out. */
+function range(minimum = -Infinity, maximum = Infinity): string {
+  const [from, to] = [minimum, maximum].map((bound) => Math.abs(bound) < 2 ** 31 - 1)
+  if (from && to) return `${count(minimum)} to ${count(maximum)}`
+  return from ? `at least ${count(minimum)}` : ''
+}
+
+function defaultOf({ default: value }: JsonSchema, required: boolean): string {
+  if (required) return 'required'
+  return value === undefined || value === '' ? '' : code(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** The same for two objects with the same keys. */
+function identity({ properties = {} }: JsonSchema): string {
+  const { $schema: _, ...keys } = properties
+  return JSON.stringify(keys)
+}
+
+function anchor(document: string, path: string): string {
+  return `${document}-${path}`.toLowerCase().replaceAll(/[^\w-]/g, '')
+}
+
+function row(...cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US')
+}
