@@ -21,38 +21,75 @@ type Upstream = Request['upstream'][number]
 type Transition = Request['transitions'][number]
 
 /**
- * What a request caused, in order. The journal has lists of calls, renewals, moves and rules, each in its own order; where they
- * belong among each other follows from what they are: a renewal belongs to the call of the token endpoint, a rule to its place.
+ * What a request caused, in order. The journal has lists of calls, renewals, moves and rules, each in its own order. A rule tells
+ * the call on which it fired, a renewal belongs to the call of the token endpoint, and a move to the rule that forced it.
  */
 export function storyOf(request: Request): Step[] {
-  const { rules, due, upstream, refreshes, transitions } = request
-  const pending = [...transitions]
+  const { rules, upstream, refreshes } = request
+  const moves: Moves = { due: [...request.due], transitions: [...request.transitions] }
   const shared = refreshes.filter((refresh) => refresh.shared)
   const own = refreshes.filter((refresh) => !refresh.shared)
-  const steps: Step[] = [...due.map((move) => moveStep(move, 'by the clock')), askStep(request)]
-  steps.push(...rulesAt(rules, 'service'), ...rulesAt(rules, 'consent'))
-  const told = new Set<Rule['at']>()
-  const tellOnce = (at: Rule['at']): void => {
-    if (!told.has(at)) steps.push(...rulesAt(rules, at))
-    told.add(at)
+  const isCaused = (move: Transition): boolean =>
+    request.kind === 'clock' || rules.some((rule) => causes(rule, move, request))
+  const steps: Step[] = [
+    ...take(moves.due, (move) => !isCaused(move)).map((move) => moveStep(move, 'by the clock')),
+    askStep(request),
+  ]
+  const tell = (isWanted: (rule: Rule) => boolean): void => {
+    for (const rule of rules.filter(isWanted)) steps.push(ruleStep(rule), ...movesBy(rule, moves, request))
   }
+  tell(({ call }) => call === null)
   for (const [index, call] of upstream.entries()) {
     const isToken = call.kind === 'token'
     const isRetry = !isToken && upstream.slice(0, index).some((before) => before.kind === 'api')
     steps.push(callStep(call, isRetry))
-    tellOnce(isToken ? 'token_refresh' : 'third_party')
+    tell((rule) => rule.call === index)
     steps.push(answerStep(call))
     const renewal = isToken && call.grant !== 'authorization_code' ? own.shift() : undefined
     if (!renewal) continue
     steps.push(renewalStep(renewal))
-    if (renewal.outcome === 'refused') steps.push(...take(pending, (move) => move.event === 'refresh_refused'))
+    if (renewal.outcome === 'refused')
+      steps.push(...take(moves.transitions, (move) => move.event === 'refresh_refused').map((move) => moveStep(move)))
   }
   steps.push(...shared.map(renewalStep), ...own.map(renewalStep))
-  tellOnce('token_refresh')
-  tellOnce('third_party')
-  steps.push(...pending.map((move) => moveStep(move)))
+  // A call that its caller left before it was over is not in the list.
+  tell(({ call }) => call !== null && call >= upstream.length)
+  steps.push(...moves.due.map((move) => moveStep(move, 'by the clock')))
+  steps.push(...moves.transitions.map((move) => moveStep(move)))
   if (['request', 'page', 'third_party'].includes(request.kind)) steps.push(replyStep(request))
   return steps
+}
+
+/** The moves that have no place yet. */
+interface Moves {
+  readonly due: Transition[]
+  readonly transitions: Transition[]
+}
+
+/** Takes the moves that a rule caused out of the lists. */
+function movesBy(rule: Rule, { due, transitions }: Moves, request: Request): Step[] {
+  return [
+    ...take(transitions, (move) => causes(rule, move, request)).map((move) => moveStep(move)),
+    ...take(due, (move) => causes(rule, move, request)).map((move) => moveStep(move, 'by the clock')),
+  ]
+}
+
+/** The faults that move an account, and the events of those moves. */
+const EVENTS_OF_FAULTS: Readonly<Record<string, string>> = {
+  expire_account: 'expired_by_hand',
+  disconnect: 'disconnected',
+}
+
+/** Whether a rule is why an account moved: it forced the move, or made it fall due. */
+function causes({ do: faults }: Rule, { account_id, event, forced, at }: Transition, request: Request): boolean {
+  if (forced === true)
+    return faults.some((fault) => Object.keys(fault).some((kind) => EVENTS_OF_FAULTS[kind] === event))
+  return faults.some(({ expire_access_token, advance_clock }) => {
+    if (expire_access_token !== undefined) return event === 'token_expired' && account_id === request.account
+    // The entry has the time after the clock was moved.
+    const before = Date.parse(request.at) - request.duration_ms - parseInt(String(advance_clock), 10)
+    return advance_clock !== undefined && Date.parse(at) > before
+  })
 }
 
 function askStep({ kind, method, path, operation, tool }: Request): Step {
@@ -107,17 +144,9 @@ function renewalStep({ outcome, reason, shared }: Request['refreshes'][number]):
   }
 }
 
-function rulesAt(rules: readonly Rule[], at: Rule['at']): Step[] {
-  const lane: Lane = at === 'service' ? 'service' : 'third party'
-  return rules
-    .filter((rule) => rule.at === at)
-    .map(({ scenario, rule, sentence }) => ({
-      from: lane,
-      to: lane,
-      text: sentence,
-      detail: `scenario ${scenario}, rule ${rule}`,
-      tone: 'info',
-    }))
+function ruleStep({ at, scenario, rule, sentence }: Rule): Step {
+  const lane: Lane = at === 'third_party' || at === 'token_refresh' ? 'third party' : 'service'
+  return { from: lane, to: lane, text: sentence, detail: `scenario ${scenario}, rule ${rule}`, tone: 'info' }
 }
 
 function moveStep({ account_id, event, from, to, forced }: Transition, why = forced ? 'forced' : ''): Step {
@@ -127,11 +156,11 @@ function moveStep({ account_id, event, from, to, forced }: Transition, why = for
   return { from: 'service', to: 'service', text: moved, detail, tone }
 }
 
-/** Takes the moves that `isWanted` out of the list. */
-function take(moves: Transition[], isWanted: (move: Transition) => boolean): Step[] {
+/** Takes the moves that are wanted out of the list. */
+function take(moves: Transition[], isWanted: (move: Transition) => boolean): Transition[] {
   const taken = moves.filter(isWanted)
   for (const move of taken) moves.splice(moves.indexOf(move), 1)
-  return taken.map((move) => moveStep(move))
+  return taken
 }
 
 function toneOf(status: number): NonNullable<Step['tone']> {

@@ -94,12 +94,101 @@ describe('the story of a request', () => {
     ])
   })
 
+  const rule = (
+    at: Request['rules'][number]['at'],
+    sentence: string,
+    more: Partial<Request['rules'][number]> = {},
+  ): Request['rules'][number] => {
+    return { scenario: 's', rule: 'r', at, sentence, do: [], off_spec: false, call: null, injected: true, ...more }
+  }
+
+  it('has each rule at the call on which it fired', () => {
+    const upstream = [call('api', 401), call('token', 200), call('api', 500)]
+    const refreshes = [{ account_id: 'ca_1', outcome: 'renewed' as const, reason: '', shared: false }]
+    const rules = [
+      rule('token_refresh', 'waits 1 s', { call: 1 }),
+      rule('third_party', 'waits 2 s', { call: 2 }),
+      rule('third_party', 'answers 500', { call: 2 }),
+    ]
+    expect(told({ upstream, refreshes, rules, status: 200 })).toEqual([
+      'caller > service: POST /api/v1/execute_tool',
+      'service > third party: POST /v1/messages',
+      'third party > service: 401',
+      'service > third party: POST /v1/messages',
+      'third party: waits 1 s',
+      'third party > service: 200',
+      'service: credentials renewed',
+      'service > third party: POST /v1/messages',
+      'third party: waits 2 s',
+      'third party: answers 500',
+      'third party > service: 500',
+      'service > caller: 200',
+    ])
+  })
+
+  it('has a rule on a call that was never over before the answer', () => {
+    expect(told({ rules: [rule('third_party', 'never answers', { call: 0 })], status: 0 })).toEqual([
+      'caller > service: POST /api/v1/execute_tool',
+      'third party: never answers',
+      'service > caller: no answer: the connection ended',
+    ])
+  })
+
+  it.each([
+    ['expire_account', 'expired_by_hand', 'EXPIRED'],
+    ['disconnect', 'disconnected', 'DISCONNECTED'],
+  ])('has the move that %s forced after its rule, and others after the calls', (fault, event, to) => {
+    const rules = [rule('third_party', 'moves it', { call: 0, do: [{ [fault]: {} }] })]
+    const upstream = [call('api', 200), call('api', 401)]
+    const transitions = [
+      { account_id: 'ca_1', event, from: 'ACTIVE', to, at: AT, forced: true as const },
+      { account_id: 'ca_1', event: 'credentials_refused', from: to, to: 'EXPIRED', at: AT },
+    ]
+    expect(told({ rules, upstream, transitions, status: 400 })).toEqual([
+      'caller > service: POST /api/v1/execute_tool',
+      'service > third party: POST /v1/messages',
+      'third party: moves it',
+      `service: ACTIVE → ${to}`,
+      'third party > service: 200',
+      'service > third party: POST /v1/messages',
+      'third party > service: 401',
+      to === 'EXPIRED' ? 'service: stays EXPIRED' : `service: ${to} → EXPIRED`,
+      'service > caller: 400',
+    ])
+  })
+
+  it('has what fell due by a rule after the rule, and what fell due before the request first', () => {
+    const due = (account_id: string, at: string): Request['due'][number] => {
+      return { account_id, event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at }
+    }
+    const moved = (request: Partial<Request>): string[] =>
+      storyOf({ ...REQUEST, ...request }).map(({ text, detail }) => `${text} ${detail?.split(' ')[0] ?? ''}`)
+    const advance = rule('service', 'moves the clock', { do: [{ advance_clock: '3600000ms' }] })
+    expect(
+      moved({
+        rules: [advance],
+        due: [due('ca_before', '2026-01-31T10:59:59.000Z'), due('ca_by_rule', '2026-01-31T11:30:00.000Z')],
+      }),
+    ).toEqual([
+      'ACTIVE → EXPIRED ca_before',
+      'POST /api/v1/execute_tool execute_tool',
+      'moves the clock scenario',
+      'ACTIVE → EXPIRED ca_by_rule',
+      '200 after',
+    ])
+    const expire = rule('service', 'expires the token', { do: [{ expire_access_token: {} }] })
+    expect(moved({ rules: [expire], due: [due('ca_other', AT), due('ca_1', AT)] })).toEqual([
+      'ACTIVE → EXPIRED ca_other',
+      'POST /api/v1/execute_tool execute_tool',
+      'expires the token scenario',
+      'ACTIVE → EXPIRED ca_1',
+      '200 after',
+    ])
+  })
+
   it('puts what the clock moved first, and rules of a scenario at their place', () => {
     const due = [{ account_id: 'ca_1', event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at: AT }]
-    const rule = (at: 'service' | 'third_party', sentence: string): Request['rules'][number] => {
-      return { scenario: 's', rule: 'r', at, sentence, do: [], off_spec: false, call: null, injected: true }
-    }
-    const rules = [rule('third_party', 'answers 500'), rule('service', 'waits 1 s')]
+    const rules = [rule('third_party', 'answers 500', { call: 0 }), rule('service', 'waits 1 s')]
     expect(told({ due, rules, upstream: [call('api', 500)], status: 0 })).toEqual([
       'service: ACTIVE → EXPIRED',
       'caller > service: POST /api/v1/execute_tool',
@@ -108,6 +197,14 @@ describe('the story of a request', () => {
       'third party: answers 500',
       'third party > service: 500',
       'service > caller: no answer: the connection ended',
+    ])
+  })
+
+  it('has what a move of the clock made due after it', () => {
+    const due = [{ account_id: 'ca_1', event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at: AT }]
+    expect(told({ kind: 'clock', path: 'the clock was advanced', due })).toEqual([
+      'caller > service: the clock was advanced',
+      'service: ACTIVE → EXPIRED',
     ])
   })
 
