@@ -85,7 +85,7 @@ export function accountEvent(call: EnvironmentCall<'account_event'>): Reply {
   const thirdParty = services.thirdParties.client(environment, trace)
   const result = applyAccountEvent({ environment, thirdParty, trace }, account, event)
   const body = { account: withoutCredentials(result.account) }
-  return changed(call, `${event} happened to account ${account.id}`, { body })
+  return changed(call, `${event} was applied to account ${account.id}`, { body })
 }
 
 /** The id in the path can be a `key_id` (2.5). */
@@ -95,7 +95,7 @@ export function connectionEvent(call: EnvironmentCall<'connection_event'>): Repl
   const connection = findConnection(environment, path.id)
   if (!connection) throw new ControlError('CONNECTION_NOT_FOUND', `there is no connection ${quote(path.id)}`)
   const moved = applyConnectionEvent(environment, connection, event)
-  return changed(call, `${event} happened to connection ${moved.id} (${moved.key_id})`, { body: { connection: moved } })
+  return changed(call, `${event} was applied to connection ${moved.id} (${moved.key_id})`, { body: { connection: moved } })
 }
 
 /** @throws ControlError EVENT_NOT_FOUND */

@@ -51,7 +51,7 @@ export function AccountsView() {
             label="Status"
             value={status}
             options={[
-              ['', `any (${all})`],
+              ['', `any status (${all})`],
               ...ACCOUNT_STATUSES.map((name) => [name, `${name} (${value?.statuses[name] ?? 0})`] as const),
             ]}
             onChange={(next) => adjust({ status: next, from: '' })}
@@ -80,7 +80,7 @@ export function AccountsView() {
                   </th>
                   <th scope="col">Status</th>
                   <th scope="col">Token expires</th>
-                  <th scope="col" class="wide-only">
+                  <th scope="col" class="wide-only type">
                     Type
                   </th>
                 </tr>
@@ -126,7 +126,7 @@ function AccountRow({
       <td>
         <Expiry account={account} />
       </td>
-      <td class="quiet wide-only">{authorization_type}</td>
+      <td class="quiet wide-only type">{authorization_type}</td>
     </tr>
   )
 }
@@ -137,7 +137,7 @@ function Expiry({ account: { token_expires_at: at } }: { readonly account: Accou
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
   const left = Date.parse(at) - now
   return (
-    <span class={left < 0 ? 'number quiet' : 'number'} title={momentOf(at)}>
+    <span class={left < 0 ? 'number expiry quiet' : 'number expiry'} title={momentOf(at)}>
       {distanceOf(left)}
     </span>
   )

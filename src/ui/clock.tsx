@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks'
 import { call, type Schemas } from './api.ts'
-import { dayOf, distanceOf, momentOf, timeOf, wordsOf } from './format.ts'
+import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
 import { clockFrozen, clockNow, realNow, tellClock } from './live.ts'
 import { Empty, Problem, Tag } from './parts.tsx'
 import { linkTo } from './place.ts'
@@ -126,8 +126,7 @@ function DueList({
               <span class="quiet mono">{isNewDay ? momentOf(item.at) : timeOf(item.at).slice(0, 8)}</span>
             </span>
             <span class="due-what">
-              {href === undefined ? <strong>{item.subject}</strong> : <a href={href}>{item.subject}</a>} {item.effect}{' '}
-              <span class="quiet">{wordsOf(item.kind)}</span>
+              {href === undefined ? <strong>{item.subject}</strong> : <a href={href}>{item.subject}</a>}: {item.effect}
             </span>
             <button
               type="button"

@@ -3,7 +3,7 @@ import { plural } from '../domain/text.ts'
 import { open, type Schemas } from './api.ts'
 import { saveAs } from './download.ts'
 import { environments } from './live.ts'
-import { Empty, Problem, Section, Tag } from './parts.tsx'
+import { Problem, Section, Tag } from './parts.tsx'
 import { ALL, environment, linkTo } from './place.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -27,10 +27,11 @@ export function ContractView() {
   if (error) return <Problem error={error} />
   if (!report) return <p class="page quiet">Reading…</p>
   const { total, ok } = report
+  const isUnused = ok && total.requests === 0
   return (
     <div class="page">
-      <div class={`verdict ${ok ? 'success' : 'error'}`} role="status">
-        <strong>{ok ? 'The contract is kept' : 'The contract is broken'}</strong>
+      <div class={`verdict ${isUnused ? 'info' : ok ? 'success' : 'error'}`} role="status">
+        <strong>{isUnused ? 'No verdict yet' : ok ? 'The contract is kept' : 'The contract is broken'}</strong>
         <span>{countsOf(total)}</span>
         <span class="space" />
         <span class="buttons" role="group" aria-label="Downloads">
@@ -53,14 +54,11 @@ export function ContractView() {
         </span>
       </div>
       <Problem error={download.error} />
-      {total.requests === 0 && total.unknown_paths.length === 0 && (
-        <Empty title="No request yet.">
-          <p>The verdict begins with the first request of a client.</p>
-        </Empty>
+      {isUnused ? (
+        <p>The verdict begins with the first request of a client.</p>
+      ) : (
+        report.environments.map((findings) => <EnvironmentFindings key={findings.name} findings={findings} />)
       )}
-      {report.environments.map((findings) => (
-        <EnvironmentFindings key={findings.name} findings={findings} />
-      ))}
       {coverage && <CoverageMatrix coverage={coverage.total} />}
     </div>
   )
@@ -174,7 +172,7 @@ function Table({
 }) {
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label={title}>
-      <table>
+      <table class="findings">
         <caption>{title}</caption>
         <thead>
           <tr>

@@ -60,7 +60,7 @@ function ConnectorItem({ connector, changed }: { readonly connector: Connector; 
           <strong>{display_name}</strong> <span class="quiet mono">{name}</span> <Tag>{authorization_type}</Tag>{' '}
           {!enabled && <Tag tone="warning">disabled</Tag>}
           <span class="space" />
-          <span class="quiet">
+          <span class="quiet wide-only">
             {plural(tools.length, 'tool')}, {plural(responders.length, 'responder')}
           </span>
         </summary>
@@ -80,7 +80,7 @@ function ConnectorItem({ connector, changed }: { readonly connector: Connector; 
           </p>
           {responders.length > 0 && (
             <div class="scroll-x" tabIndex={0} role="region" aria-label={`Responders of ${display_name}`}>
-              <table>
+              <table class="responders">
                 <thead>
                   <tr>
                     <th scope="col">Request</th>

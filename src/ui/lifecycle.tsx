@@ -3,12 +3,12 @@ import { LIFECYCLE_EVENTS, LIFECYCLE_STATES, type LifecycleState, MOVES } from '
 
 /** Where each state stands in the picture, by its middle. */
 const MIDDLES: { readonly [State in LifecycleState]: readonly [x: number, y: number] } = {
-  none: [36, 105],
-  PENDING_AUTH: [190, 36],
-  PENDING_VERIFICATION: [190, 174],
-  ACTIVE: [370, 105],
-  EXPIRED: [530, 36],
-  DISCONNECTED: [530, 174],
+  none: [10, 110],
+  PENDING_AUTH: [112, 26],
+  PENDING_VERIFICATION: [112, 194],
+  ACTIVE: [245, 110],
+  EXPIRED: [400, 26],
+  DISCONNECTED: [400, 194],
 }
 const [WIDTH, HEIGHT] = [148, 30]
 
@@ -21,7 +21,7 @@ export function LifecyclePicture({ status }: { readonly status: AccountStatus })
   const targets = [...new Set(away.map(({ to }) => to))]
   return (
     <figure class="lifecycle">
-      <svg viewBox="0 0 608 210" role="img" aria-label={`The account is ${status}`}>
+      <svg viewBox="0 0 480 220" role="img" aria-label={`The account is ${status}`}>
         {[...arrows.values()].map(({ from, to }) => (
           <Arrow key={`${from} ${to}`} from={from} to={to} isLit={from === status} />
         ))}

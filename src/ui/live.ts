@@ -8,7 +8,7 @@ import { Timeline } from './timeline-entries.ts'
  * an EventSource cannot send the admin token.
  */
 
-export type Connection = 'connecting' | 'live' | 'lost'
+export type Connection = 'connecting' | 'live' | 'lost' | 'refused'
 export const connection = signal<Connection>('connecting')
 export const timeline = new Timeline()
 export const environments = signal<readonly { readonly name: string; readonly label: string | null }[]>([])
@@ -71,17 +71,15 @@ async function keepReading(asked: string, over: AbortSignal): Promise<void> {
     })
     const both = AbortSignal.any([over, stop.signal])
     const refused = await read(asked, both, () => (pause = SHORTEST_PAUSE)).then(
-      () => false,
-      (error: unknown) => {
-        if (!(error instanceof ApiError) || error.status < 400 || error.status === 503) return false
-        problem.value = error
-        return true
-      },
+      () => undefined,
+      (error: unknown) =>
+        error instanceof ApiError && error.status >= 400 && error.status !== 503 ? error : undefined,
     )
     if (!isOver(both)) {
-      connection.value = 'lost'
-      // What was refused is refused again, until something is changed.
-      await waiting(refused ? Infinity : pause, both)
+      problem.value = refused
+      connection.value = refused ? 'refused' : 'lost'
+      // Without the token it is refused again. An environment that is gone can come back.
+      await waiting(refused?.status === 401 ? Infinity : pause, both)
       pause = Math.min(pause * 2, LONGEST_PAUSE)
     }
     forget()

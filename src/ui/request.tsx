@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { plural } from '../domain/text.ts'
 import { call, type Explanation, type Request, type Scenario, type Schemas } from './api.ts'
 import { saveAs } from './download.ts'
 import { close, isAnswered } from './entry.ts'
@@ -54,11 +55,13 @@ function Story({
   const { account_state: account } = request
   return (
     <div class="detail-body">
-      {explanation && isAnswered(request) && <Why explanation={explanation} />}
-      {request.operation !== null && <NextTime request={request} where={where} />}
+      {explanation && isAnswered(request) && (
+        <Why explanation={explanation} failed={request.status === 0 || request.status >= 400} />
+      )}
       <Section title="What took place">
         <Sequence steps={storyOf(request)} />
       </Section>
+      {request.operation !== null && <NextTime request={request} where={where} />}
       {isAnswered(request) && <SaveAsScenario request={request} where={where} />}
       {request.violations.length > 0 && (
         <Section title="Where it broke the contract">
@@ -133,7 +136,8 @@ function Story({
   )
 }
 
-function Why({ explanation }: { readonly explanation: Explanation }) {
+/** In words why the answer is what it is. What led to a success is folded. */
+function Why({ explanation, failed }: { readonly explanation: Explanation; readonly failed: boolean }) {
   const { summary, because, basis, facts, advice, decided_by } = explanation
   return (
     <Section title="Why" note={`decided by ${decided_by.replaceAll('_', ' ')}`}>
@@ -142,11 +146,14 @@ function Why({ explanation }: { readonly explanation: Explanation }) {
         {because} {basis !== null && <Tag>{basis}</Tag>}
       </p>
       {facts.length > 0 && (
-        <ul class="plain">
-          {facts.map((fact) => (
-            <li key={fact}>{fact}</li>
-          ))}
-        </ul>
+        <details class="because" open={failed}>
+          <summary>{plural(facts.length, 'fact')} behind it</summary>
+          <ul class="plain">
+            {facts.map((fact) => (
+              <li key={fact}>{fact}</li>
+            ))}
+          </ul>
+        </details>
       )}
       {advice.length > 0 && (
         <ul class="plain advice" aria-label="What to do">

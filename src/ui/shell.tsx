@@ -8,7 +8,16 @@ import { ClockView } from './clock.tsx'
 import { ContractView } from './contract.tsx'
 import { DataView } from './data.tsx'
 import { listen, startKeyboard, VIEW_KEYS } from './keyboard.ts'
-import { clockFrozen, clockNow, connection, environments, problem, reconnect, timeline } from './live.ts'
+import {
+  clockFrozen,
+  clockNow,
+  type Connection,
+  connection,
+  environments,
+  problem,
+  reconnect,
+  timeline,
+} from './live.ts'
 import { LinksView } from './links.tsx'
 import { Dialog } from './parts.tsx'
 import { ALL, environment, linkTo, place, VIEWS, type View, hashOf } from './place.ts'
@@ -124,6 +133,13 @@ function Clock() {
   )
 }
 
+const CONNECTION_TEXTS: Readonly<Record<Connection, string>> = {
+  connecting: 'connecting',
+  live: 'live',
+  lost: 'not connected, trying again',
+  refused: 'not connected',
+}
+
 /** Whether what is shown is what is there. */
 function ConnectionState() {
   const skipped = timeline.skipped.value
@@ -135,9 +151,7 @@ function ConnectionState() {
           behind: {plural(skipped, 'request')} not shown, load them
         </button>
       ) : (
-        <span class={`dot ${state}`}>
-          {state === 'live' ? 'live' : state === 'lost' ? 'not connected, trying again' : 'connecting'}
-        </span>
+        <span class={`dot ${state}`}>{CONNECTION_TEXTS[state]}</span>
       )}
     </span>
   )

@@ -13,7 +13,7 @@ import { inEnvironment, useAction } from './use-api.ts'
 
 /** What a mark says, and how loud. */
 const MARK_TEXTS: { readonly [Name in Mark]: readonly [text: string, tone: string] } = {
-  violation: ['broke the contract', 'error'],
+  violation: ['violation', 'error'],
   warning: ['sent without effect', 'warning'],
   injected: ['injected', 'info'],
   rule: ['scenario', 'info'],
@@ -24,7 +24,7 @@ const MARK_TEXTS: { readonly [Name in Mark]: readonly [text: string, tone: strin
 }
 
 const STATUSES = [
-  ['', 'any'],
+  ['', 'any status'],
   ['error', 'errors'],
   ['2', '2xx'],
   ['3', '3xx'],
@@ -34,11 +34,11 @@ const STATUSES = [
 ] as const
 
 const GROUPING_TEXTS: { readonly [Name in Grouping]: string } = {
-  none: 'nothing',
-  test: 'test or environment',
-  client: 'client',
-  account: 'account',
-  operation: 'operation',
+  none: 'not grouped',
+  test: 'by test or environment',
+  client: 'by client',
+  account: 'by account',
+  operation: 'by operation',
 }
 
 export function TimelineView() {
@@ -84,7 +84,7 @@ export function TimelineView() {
               <span class="cell-status">Status</span>
               <span class="what">Request</span>
               <span class="about">About</span>
-              <span class="marks">What is remarkable</span>
+              <span class="marks">Marks</span>
               <span class="took">Took</span>
               <span class="real">Real time</span>
             </div>
@@ -122,7 +122,7 @@ function Filters({
         label="Operation"
         value={chosen}
         options={[
-          ['', 'any'],
+          ['', 'any operation'],
           ...[...new Set([...operations, ...(chosen === '' ? [] : [chosen])])].map((name) => [name, name] as const),
         ]}
         onChange={(operation) => adjust({ operation })}
@@ -136,7 +136,7 @@ function Filters({
       <Choice
         label="Mark"
         value={parameters['mark'] ?? ''}
-        options={[['', 'any'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)]}
+        options={[['', 'any mark'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)]}
         onChange={(mark) => adjust({ mark })}
       />
       <Choice
