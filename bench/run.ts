@@ -16,7 +16,7 @@ import { createRow } from './rows/create.ts'
 import { executeToolRow } from './rows/execute-tool.ts'
 import { getDetailsRow } from './rows/get-details.ts'
 import { packageRow } from './rows/package.ts'
-import { pagesRow } from './rows/pages.ts'
+import { itemsRow, pagesRow } from './rows/pages.ts'
 import { pauseRow } from './rows/pause.ts'
 import { requestLinesRow } from './rows/request-lines.ts'
 import { startRow } from './rows/start.ts'
@@ -33,6 +33,7 @@ const ROWS: Readonly<Record<string, (bench: Bench) => Results | Promise<Results>
   'request-lines': requestLinesRow,
   create: createRow,
   pages: pagesRow,
+  items: itemsRow,
   'execute-tool': executeToolRow,
   pause: pauseRow,
   token: tokenRow,

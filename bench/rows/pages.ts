@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
 import type { Figure, Results } from '../figure.ts'
-import { measureRounds, type Target } from '../rounds.ts'
+import { measureRounds, type Sample, type Target } from '../rounds.ts'
 import { spreadOf } from '../statistics.ts'
-import { bearer, startToolmock } from '../toolmock.ts'
+import { bearer, type Served, startToolmock } from '../toolmock.ts'
 import { ask, requestText } from '../wire.ts'
 import { cell, rateText } from './throughput.ts'
 
@@ -28,41 +30,121 @@ export async function pagesRow(bench: Bench): Promise<Results> {
   const state = await bench.states.copy(ACCOUNTS)
   await using ours = await startToolmock({ cli: bench.cli, state })
   const headers = await bearer(ours.url)
-  const targets: Record<string, Target> = {}
-  for (const [name, path] of Object.entries(await queries(ours.url, headers))) {
-    targets[name] = { ...ours, requests: [requestText(`${ours.url}${path}`, { headers })], statuses: [200] }
-  }
   const peers = await bench.peers?.pages()
-  const milliseconds = Math.min(bench.scale.milliseconds, LONGEST)
-  const warmUp = milliseconds
-  // They share nearly all of their code, so that each is warm for the next.
-  const warmUpSlices = bench.scale.unjudged ? bench.scale.warmUpSlices : 1
-  const samples = await measureRounds(
-    bench.generator,
-    { ...targets, ...peers },
-    { ...bench.scale, milliseconds, warmUp, warmUpSlices, connections: 4 },
-  )
+  const targets = targetsOf(ours, await queries(ours.url, headers), headers)
+  const samples = await measurePages(bench, { ...targets, ...peers })
   bench.states.remove(state)
-  const figures = Object.keys(targets).map((name): Figure => {
-    const of = samples[name] ?? []
-    return {
-      what: name,
-      accounts: ACCOUNTS,
-      value: spreadOf(of.map(({ cpu }) => cpu)),
-      unit: 'ms',
-      detail: rateText(of),
-    }
-  })
-  const worst = figures.reduce((a, b) => (a.value.median >= b.value.median ? a : b))
-  const judged: Figure = { ...worst, bar: 'pages', what: `the most expensive page: ${worst.what}` }
   const shown = [
     ['toolmock', samples['list, first page']] as const,
     ...Object.keys(peers ?? {}).map((name) => [name, samples[name]] as const),
   ]
   return {
-    figures: [judged, ...figures],
+    figures: figuresOf(Object.keys(targets), samples, {
+      bar: 'pages',
+      what: 'the most expensive page',
+      accounts: ACCOUNTS,
+    }),
     peers: peers ? shown.map(([subject, of]) => cell('list, a page of 10 at 100,000', subject, of ?? [])) : [],
   }
+}
+
+/** Each is a page of 20 out of 100,000 items of a connector. */
+const ITEM_QUERIES: Readonly<Record<string, string>> = {
+  'items, sorted': '?sort=title',
+  'items, filtered and sorted': '?kind=a&sort=-title',
+  'items, a range that leaves nearly all': '?least=100&sort=title',
+  'items, a range that leaves none': '?least=1000000&sort=title',
+  'items, search, every item matches': '?q=item',
+  'items, search, one matches': '?q=item+77777&sort=title',
+  'items, search, none matches': '?q=zzzqqq',
+}
+
+const ITEMS_CONNECTOR = {
+  connector: 'shop',
+  authorization_type: 'NO_AUTH',
+  collections: {
+    items: {
+      fields: {
+        id: '{{sequence}}',
+        number: '{{sequence}}',
+        kind: '{{#if (eq item.id 1)}}a{{else}}b{{/if}}',
+        title: 'Item {{sequence}} {{uuid}}',
+      },
+      generate: 100_000,
+    },
+  },
+  responders: [
+    {
+      on: { method: 'GET', path: '/items' },
+      steps: [
+        {
+          list: 'items',
+          where: { kind: '{{request.query.kind}}', number: { gte: '{{request.query.least}}' } },
+          search: { text: '{{request.query.q}}', in: ['title'] },
+          sort: '{{request.query.sort}}',
+          page: { token: '{{request.query.token}}' },
+        },
+      ],
+    },
+  ],
+}
+
+/** CPU for a list of 20 out of 100,000 items of a connector; the most expensive one is judged. */
+export async function itemsRow(bench: Bench): Promise<Results> {
+  const seed = join(bench.work, 'items.json')
+  writeFileSync(seed, JSON.stringify({ connectors: [ITEMS_CONNECTOR] }))
+  await using ours = await startToolmock({ cli: bench.cli, flags: ['--seed', seed] })
+  const list = '/third-party/shop/api/items'
+  const paths = Object.entries(ITEM_QUERIES).map(([name, query]) => [name, `${list}${query}`] as const)
+  const samples = await measurePages(bench, targetsOf(ours, Object.fromEntries(paths), {}))
+  const figures = figuresOf(Object.keys(ITEM_QUERIES), samples, {
+    bar: 'items',
+    what: 'the most expensive list of 20 items',
+  })
+  return { figures, peers: [] }
+}
+
+function targetsOf(
+  ours: Served,
+  paths: Readonly<Record<string, string>>,
+  headers: Record<string, string>,
+): Record<string, Target> {
+  const targets: Record<string, Target> = {}
+  for (const [name, path] of Object.entries(paths)) {
+    targets[name] = { ...ours, requests: [requestText(`${ours.url}${path}`, { headers })], statuses: [200] }
+  }
+  return targets
+}
+
+async function measurePages(
+  bench: Bench,
+  targets: Readonly<Record<string, Target>>,
+): Promise<Record<string, Sample[]>> {
+  const milliseconds = Math.min(bench.scale.milliseconds, LONGEST)
+  // They share nearly all of their code, so that each is warm for the next.
+  const warmUpSlices = bench.scale.unjudged ? bench.scale.warmUpSlices : 1
+  return measureRounds(bench.generator, targets, {
+    ...bench.scale,
+    milliseconds,
+    warmUp: milliseconds,
+    warmUpSlices,
+    connections: 4,
+  })
+}
+
+/** The figure of each page, after that of the most expensive one. */
+function figuresOf(
+  names: readonly string[],
+  samples: Readonly<Record<string, Sample[]>>,
+  { bar, what, accounts }: Required<Pick<Figure, 'bar' | 'what'>> & Pick<Figure, 'accounts'>,
+): Figure[] {
+  const figures = names.map((name): Figure => {
+    const of = samples[name] ?? []
+    const value = spreadOf(of.map(({ cpu }) => cpu))
+    return { what: name, ...(accounts !== undefined && { accounts }), value, unit: 'ms', detail: rateText(of) }
+  })
+  const worst = figures.reduce((a, b) => (a.value.median >= b.value.median ? a : b))
+  return [{ ...worst, bar, what: `${what}: ${worst.what}` }, ...figures]
 }
 
 /** The queries, and a page from the middle of the list by its token. */

@@ -10,7 +10,7 @@ import {
   type SortKey,
 } from '../../domain/collection.ts'
 import { valueAt } from '../../domain/value-match.ts'
-import { ValueIndex } from './account-index.ts'
+import { type SequenceList, ValueIndex } from './account-index.ts'
 import { DeferredRows, type Index } from './table.ts'
 
 /** One field of a sort order. */
@@ -267,25 +267,20 @@ class WordIndex {
 
   /** The items that contain every one of these words: a 1 at the sequence of each. */
   containing(words: readonly string[]): Hits {
-    let marks = new Uint8Array(this.#lastSequence + 1).fill(1)
-    let count = marks.length
-    for (const word of new Set(words)) {
-      const common = new Uint8Array(marks.length)
-      count = 0
-      for (const sequences of this.#listsOf(word)) count += markCommon(sequences, marks, common)
-      marks = common
-      if (count === 0) break
-    }
-    return { marks, count }
+    const [rarest = [], ...others] = [...new Set(words)]
+      .map((word) => this.#listsOf(word))
+      .sort((a, b) => sizeOf(a) - sizeOf(b))
+    const marked = marksOf(rarest, this.#lastSequence)
+    return others.reduce((hits, lists) => commonHits(hits, lists), marked)
   }
 
   /** The items of each word of the index that has a text in it. */
-  #listsOf(text: string): number[][] {
+  #listsOf(text: string): SequenceList[] {
     const dictionary = this.#dictionary
-    const lists: number[][] = []
+    const lists: SequenceList[] = []
     for (let at = dictionary.indexOf(text); at >= 0;) {
       const end = dictionary.indexOf('\n', at)
-      lists.push(this.#sequences.list(dictionary.slice(dictionary.lastIndexOf('\n', at) + 1, end)).toArray())
+      lists.push(this.#sequences.list(dictionary.slice(dictionary.lastIndexOf('\n', at) + 1, end)))
       at = dictionary.indexOf(text, end)
     }
     return lists
@@ -311,15 +306,35 @@ interface Hits {
   readonly count: number
 }
 
-/** Marks in `common` what is marked in `marks`, and counts what had no mark there. */
-function markCommon(sequences: readonly number[], marks: Uint8Array, common: Uint8Array): number {
+function sizeOf(lists: readonly SequenceList[]): number {
+  return lists.reduce((sum, { size }) => sum + size, 0)
+}
+
+/** What is in one of the lists. */
+function marksOf(lists: readonly SequenceList[], last: number): Hits {
+  const marks = new Uint8Array(last + 1)
   let count = 0
-  for (const sequence of sequences) {
-    if (marks[sequence] === 0 || common[sequence] === 1) continue
-    common[sequence] = 1
-    count++
+  for (const list of lists) {
+    for (const sequence of list.toArray()) {
+      if (marks[sequence] === 0) count++
+      marks[sequence] = 1
+    }
   }
-  return count
+  return { marks, count }
+}
+
+/** What has a mark and is in one of the lists. */
+function commonHits({ marks, count }: Hits, lists: readonly SequenceList[]): Hits {
+  const other = count > FEW ? marksOf(lists, marks.length - 1).marks : undefined
+  const common = new Uint8Array(marks.length)
+  let found = 0
+  for (let sequence = 0; sequence < marks.length; sequence++) {
+    if (marks[sequence] === 0) continue
+    if (other ? other[sequence] === 0 : !lists.some((list) => list.has(sequence))) continue
+    common[sequence] = 1
+    found++
+  }
+  return { marks: common, count: found }
 }
 
 const NO_ITEMS: readonly CollectionItem[] = Object.freeze([])
