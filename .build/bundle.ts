@@ -11,7 +11,7 @@ import { emitTypes } from './types.ts'
 // install. A dynamic import stays a chunk of its own, read when it is first needed. Everything that `toolmock start` loads
 // at once is one chunk: thirty small ones cost a twelfth of a start.
 
-/** The package takes `this` for its exports; the bundler only sees that it is CommonJS when it is told so. */
+/** The package takes `this` for its exports; the bundler takes it for CommonJS only with this wrapper. */
 const uriTemplate: Plugin = {
   name: 'uri-template-lite',
   transform: {
@@ -104,7 +104,7 @@ export async function bundleCode(dist: string): Promise<string[]> {
     cwd: ROOT,
     platform: 'node',
     input: { cli: 'src/cli/main.ts', index: 'src/index.ts', vitest: 'src/vitest.ts' },
-    // Whoever uses the fixture has vitest, and it has to be the very same one.
+    // A project that uses the fixture has vitest, and the fixture needs that very instance.
     external: ['vitest', /^vitest\//],
     plugins: [unusedData, uriTemplate],
     // jsonc-parser's main file is UMD, which no bundler can follow.

@@ -57,7 +57,7 @@ const isCheckedIn = (step: Step): boolean => !step.outputs.every((path) => path.
 const generated = STEPS.filter((step) => !isCheckedIn(step))
 const onlyCheck = process.argv.includes('--check')
 if (onlyCheck || process.env.CI) {
-  // CI never mends a checked-in file in passing: whoever changed its source has to see and commit the difference.
+  // CI never updates a checked-in file in passing: the author of a change has to see and commit the difference.
   // What is not in the repository comes first, because the modules that make the checked-in files import it.
   await write(generated)
   for (const file of await findStale(STEPS.filter(isCheckedIn), root)) {

@@ -20,7 +20,7 @@ import { manifestOf, ROOT } from './project.ts'
 /** More than this and `npx toolmock` is no longer quick. */
 const BOUNDS = { packages: 10, megabytes: 15 }
 
-/** What somebody does with the library, in the strictest TypeScript there is; the same without its types runs as an ES module. */
+/** What a user does with the library, in the strictest TypeScript there is; the same without its types runs as an ES module. */
 const CONSUMER = `import { connect, createToolmock, ToolmockError } from 'toolmock'
 import type { JournalEntry, Toolmock, ToolmockEnvironment, ToolmockOptions, Variables } from 'toolmock'
 
@@ -51,7 +51,7 @@ if (JSON.stringify(seen) !== '[200,200,"2026-01-01T02:00:00.000Z","ACCOUNT_NOT_F
 }
 `
 
-/** The fixture, by its types and its names; only somebody who has vitest imports it. */
+/** The fixture, by its types and its names; only a project that has vitest imports it. */
 const FIXTURE = `import { test, toolmockTest, type ToolmockFixtures } from 'toolmock/vitest'
 const strict: typeof test = toolmockTest({ strict: true })
 strict('has an environment', async ({ mock, toolmock }: ToolmockFixtures) => {
@@ -99,7 +99,7 @@ function checkTypes(project: string): void {
   checkTypesOf(project, 'consumer.ts', CONSUMER, {})
 }
 
-/** With vitest, as whoever imports the fixture has it; its own types are not ours to check. */
+/** With vitest, as in a project that imports the fixture; the types of vitest are not checked. */
 function checkFixture(project: string): void {
   symlinkSync(join(ROOT, 'node_modules/vitest'), join(project, 'node_modules/vitest'))
   checkTypesOf(project, 'fixture.test.ts', FIXTURE, { skipLibCheck: true })

@@ -62,7 +62,7 @@ export interface AppServices {
   readonly log: Log
   /** Real time in milliseconds. */
   readonly realTime: () => number
-  /** Sees every exchange with an operation once it is over. */
+  /** Called for every exchange with an operation once it is over. */
   readonly observe: ((exchange: ObservedExchange) => void) | undefined
   /** Sees every call of the control API once it is over. */
   readonly observeControl: ((entry: RecordedEntry) => void) | undefined

@@ -3,7 +3,7 @@ import type { Step } from './step.ts'
 
 const FOLDER = 'src/contract/generated'
 
-/** The OpenAPI document as a module, for whoever judges by the document itself: a bundle has no files beside it to read. */
+/** The OpenAPI document as a module, for checks that read the document itself: a bundle has no files beside it. */
 export const embeddedDocument: Step = {
   name: 'embedded document',
   inputs: [SPEC],

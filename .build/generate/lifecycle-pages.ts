@@ -12,7 +12,7 @@ import type { Step } from './step.ts'
 const PAGE = 'docs/lifecycle.md'
 const FIDELITY = 'docs/fidelity.md'
 
-/** The lifecycle of connected accounts as a table and a diagram, out of the very table that the code walks. */
+/** The lifecycle of connected accounts as a table and a diagram, out of the table that the code uses. */
 export const lifecyclePages: Step = {
   name: 'lifecycle pages',
   inputs: ['src/domain/lifecycle.ts'],

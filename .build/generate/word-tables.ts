@@ -30,7 +30,7 @@ export interface OperationWords {
 
 /**
  * The words of the contract, names of fields and values of enumerations, and where they stand (G48). Not those of the token
- * endpoint: RFC 6749 gives it its words, and its caller is known only once they are understood.
+ * endpoint: RFC 6749 gives it its words, and its caller is known only once they are read.
  */
 export const wordTables: Step = {
   name: 'word tables',

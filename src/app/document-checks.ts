@@ -4,7 +4,7 @@ import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
 import { checkTemplate, templatePaths } from '../third-party/template.ts'
 
-/** A third party may answer whatever it likes. */
+/** A third party may answer any status. */
 const ANY_STATUS = Array.from({ length: 400 }, (_, at) => 200 + at)
 
 /** Gives `documents` the checks of modules that it must not import. */

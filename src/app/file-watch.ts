@@ -15,10 +15,10 @@ export class FileWatch {
   readonly #watchers = new Map<string, { watcher: FSWatcher; inode: number }>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(paths: readonly string[], told: { changed: () => void; failed: (reason: string) => void }) {
+  constructor(paths: readonly string[], callbacks: { changed: () => void; failed: (reason: string) => void }) {
     this.#paths = paths.map((path) => resolve(path))
-    this.#changed = told.changed
-    this.#failed = told.failed
+    this.#changed = callbacks.changed
+    this.#failed = callbacks.failed
     this.#follow()
   }
 

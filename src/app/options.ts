@@ -59,7 +59,7 @@ export interface AppOptions {
   /** Journal entries are appended to it as JSON lines too. */
   journalFile?: string | undefined
   log?: Log | undefined
-  /** Sees every exchange with an operation once it is over. */
+  /** Called for every exchange with an operation once it is over. */
   observe?: ((context: ObservedExchange) => void) | undefined
   /** Sees every call of the control API once it is over. It is in no journal. */
   observeControl?: ((entry: RecordedEntry) => void) | undefined

@@ -5,7 +5,7 @@ import type { Variables } from './arguments.ts'
 import { systemCode } from './failure.ts'
 import type { CommandLine } from './server-options.ts'
 
-/** How a command ended, as a shell tells it: 128 and the number of the signal that ended it, 126 and 127 when it did not start. */
+/** How a command ended, as a shell reports it: 128 and the number of the signal that ended it, 126 and 127 when it did not start. */
 export interface CommandEnd {
   readonly code: number
   /** Explains a code that is not 0. */
@@ -28,7 +28,7 @@ export class ChildCommand {
     else if (!this.#isSentByTerminal(signal)) this.#child.kill(signal)
   }
 
-  /** Signals are forwarded from now on. */
+  /** Starts to forward signals. */
   constructor() {
     for (const signal of FORWARDED) process.on(signal, this.#forward)
   }
@@ -54,13 +54,13 @@ export class ChildCommand {
     })
   }
 
-  /** Signals are not forwarded any more. */
+  /** Stops forwarding signals. */
   release(): void {
     for (const signal of FORWARDED) process.off(signal, this.#forward)
   }
 
   /**
-   * A terminal sends Ctrl-C and Ctrl-\ to its whole foreground group, and its end to everybody but the leader of the session.
+   * A terminal sends Ctrl-C and Ctrl-\ to its whole foreground group, and SIGHUP, when it ends, to all but the session leader.
    */
   #isSentByTerminal(signal: NodeJS.Signals): boolean {
     const now = terminalState()
@@ -69,7 +69,7 @@ export class ChildCommand {
   }
 }
 
-/** The terminal of this process as Linux tells it; undefined on other systems. */
+/** The terminal of this process as Linux describes it; undefined on other systems. */
 function terminalState() {
   try {
     // The name of the program is in parentheses, and may hold any characters.

@@ -1,7 +1,7 @@
 import { ServiceError } from '../domain/errors.ts'
 import { StartError } from '../domain/start-error.ts'
 
-/** A flag, an operand or a variable is not understood. Exit code 2. */
+/** A flag, an operand or a variable is wrong. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

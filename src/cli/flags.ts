@@ -522,7 +522,7 @@ const FLAGS = [
     kind: { type: 'choice', allowed: ['prism'] },
     placeholder: 'J',
     variable: false,
-    help: 'prism adds where Prism disagrees about the requests that the journal keeps (second_opinion in the json of contract)',
+    help: 'prism checks the requests of the journal by Prism too and lists where it disagrees (second_opinion in the json of contract)',
   },
   {
     name: 'environment',

@@ -53,7 +53,7 @@ function helpFor([first = '-']: readonly string[]): string {
   return COMMANDS.some((command) => command.name === name) ? `toolmock ${name} --help` : 'toolmock --help'
 }
 
-/** Help and version are answered whatever else is on the line, right or wrong, up to a lone `--`. */
+/** Help and version are answered even when other words on the line, up to a lone `--`, are wrong. */
 function asksFor(argv: readonly string[], ...spellings: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return (end === -1 ? argv : argv.slice(0, end)).some((word) => spellings.includes(word))
@@ -108,10 +108,10 @@ function showProgress(line: string): void {
 /** Exit code of a command whose output could not be written; the server goes on. */
 const NOT_WRITTEN = 1
 
-/** Bytes of lines that a pipe has not taken; more are dropped, because nobody reads it. */
+/** Bytes of lines that a pipe has not taken; more are dropped, because the pipe is not read. */
 const MOST_UNREAD = 16 * 1024 * 1024
 
-/** A disk that is full may take a later line: each is tried. `failed` is told of the first one that was lost. */
+/** Tries every line: a disk that is full may take a later one. Calls `failed` for the first line that was lost. */
 function lineWriter(stream: NodeJS.WriteStream, failed?: (reason: string) => void): (line: string) => void {
   let isOpen = true
   let isWhole = true

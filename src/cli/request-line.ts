@@ -10,7 +10,7 @@ import { widthOf, wrap } from './table.ts'
 
 type Traced = Pick<JournalEntry, 'injected' | 'due' | 'upstream' | 'refreshes' | 'transitions' | 'violations'>
 
-/** What the line of a request tells, of an entry of this process or of one that the control API has answered. */
+/** What the line of a request shows, of an entry of this process or of one that the control API has answered. */
 export interface RequestFacts extends Traced {
   readonly rules: readonly Pick<JournalEntry['rules'][number], 'scenario' | 'rule' | 'injected'>[]
   readonly id: string
@@ -79,7 +79,7 @@ export function entryFacts(entry: JournalEntry): RequestFacts {
   }
 }
 
-/** A change of the clock or by the control API is told by a sentence in place of a method and a path. */
+/** A change of the clock or by the control API has a sentence in place of a method and a path. */
 function isSentence({ kind, method }: Pick<RequestFacts, 'kind' | 'method'>): boolean {
   return method === '' && (kind === 'clock' || kind === 'control')
 }
@@ -170,7 +170,7 @@ function write(line: LineWriter, facts: RequestFacts): void {
   if (isWorthExplaining(facts) && facts.id !== '') line.add(plain(facts.id), 'dim')
 }
 
-/** Most requests are answered from the state, and there is no more to tell of them. */
+/** Most requests are answered from the state, and there is no more to show of them. */
 function isUneventful(facts: RequestFacts): boolean {
   const { status, due, upstream, refreshes, transitions, rules, violations, warnings } = facts
   const lists = due.length + upstream.length + refreshes.length + transitions.length

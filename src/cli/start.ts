@@ -73,7 +73,7 @@ function openNotice({ values, given }: StartArguments): string[] {
   const { host, 'admin-token': adminToken } = values
   if (given.get('host') !== 'flag' || isLoopback(host) || adminToken !== undefined) return []
   return [
-    `--host ${host} without --admin-token: whoever reaches this address can read and change everything, credentials too, by the control API under /_mock; --admin-token T closes it`,
+    `--host ${host} without --admin-token: every client that reaches this address can read and change everything, credentials too, by the control API under /_mock; --admin-token T closes it`,
   ]
 }
 

@@ -4,7 +4,7 @@ import { once } from '../domain/once.ts'
 import { Skipped } from './answer.ts'
 import type { Api } from './target.ts'
 
-/** A connector of the target, and the kind of credentials it takes as far as its connection tells. */
+/** A connector of the target, and the kind of credentials it takes as far as its connection shows. */
 export interface OfferedConnector {
   readonly name: string
   readonly kind: CredentialKind | null

@@ -4,7 +4,7 @@ import type { Api } from './target.ts'
 
 /**
  * The accounts and providers that a run has created at the target, and removes at its end. Their names start with the prefix of
- * the run; nothing without it is ever deleted, whatever the target answers.
+ * the run; nothing without it is deleted, even when the target's lists contain it.
  */
 export class TestResources {
   readonly #api: Api

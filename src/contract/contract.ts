@@ -304,7 +304,7 @@ function isIdle(known: FieldNode, value: JsonValue | undefined): boolean {
   return known.outputOnly === true || value === null
 }
 
-/** Walks the known fields and not those of the body, so that a wide body costs nothing. */
+/** Visits the known fields and not those of the body, so that a wide body costs nothing. */
 function hasIdleField(node: FieldNode, value: JsonValue): boolean {
   const { items } = node
   if (Array.isArray(value)) return items !== undefined && value.some((item) => hasIdleField(items, item))

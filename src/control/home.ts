@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import type { AppServices } from '../app-services.ts'
 import { addressOf } from '../http/node-request.ts'
 
-/** GET /: leads a browser to the dashboard, and tells programs what is served. */
+/** GET /: leads a browser to the dashboard, and answers programs what is served. */
 export function home({ version, baseUrl, documentedOnly }: AppServices): RequestHandler {
   return (request, response) => {
     response.setHeader('Vary', 'Accept')

@@ -162,7 +162,7 @@ export type QueryOf<Op extends ControlOperation> = Op extends 'list_requests'
     ? z.output<(typeof QUERIES)[Op]>
     : object
 
-/** A document as it was sent: its problems are told with line and column. */
+/** A document as it was sent: its problems have line and column. */
 export interface SentDocument {
   readonly text: string
   readonly format: 'json' | 'yaml'

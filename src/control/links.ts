@@ -79,7 +79,7 @@ function refusalOf(error: unknown): unknown {
   return new ControlError(violations.length > 0 ? 'INVALID_BODY' : 'LINK_NOT_USABLE', error.message, details)
 }
 
-/** A link tells its environment; a call that names another one is refused. */
+/** A link belongs to one environment; a call that names another one is refused. */
 export async function completeMagicLink(call: EnvironmentCall<'complete_link'>): Promise<Reply> {
   const { services, request, query, body, path, trace } = call
   const found = services.registry.byMagicLink(path.id)

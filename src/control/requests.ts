@@ -137,7 +137,7 @@ export function streamEvents({
   if (closing.aborted) end()
 }
 
-/** How often a timeline tells what is new, and how much of it at most: more cannot be read on a screen. */
+/** How often a timeline sends what is new, and how many entries at most: more cannot be read on a screen. */
 const TIMELINE_MS = 250
 const MOST_AT_ONCE = 500
 
@@ -153,9 +153,9 @@ export function streamTimeline({ services, query, response }: ServerCall<'stream
   let first = true
   const send = (event: string, data: object): void =>
     void response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
-  const tell = (most: number): void => {
+  const sendNew = (most: number): void => {
     const environments = only ? [only] : registry.environments()
-    tellState(environments)
+    sendState(environments)
     const lists = environments.map((environment) => {
       const journal = journals.of(environment)
       const { appended, cleared } = seen.get(journal) ?? { appended: 0, cleared: journal.cleared }
@@ -171,7 +171,7 @@ export function streamTimeline({ services, query, response }: ServerCall<'stream
     if (first || entries.length > 0 || skipped > 0) send('entries', { entries, skipped })
     first = false
   }
-  const tellState = (environments: readonly Environment[]): void => {
+  const sendState = (environments: readonly Environment[]): void => {
     const all = registry.environments()
     const now = environments.reduce((sum, { commits, rollbacks }) => sum + commits + rollbacks, all.length)
     if (now === revision) return
@@ -180,13 +180,13 @@ export function streamTimeline({ services, query, response }: ServerCall<'stream
     send('state', { environments: named, clock: only ? viewOf(only) : null, revision })
   }
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
-  tell(query.newest)
+  sendNew(query.newest)
   let quiet = 0
   const timer = setInterval(() => {
     if (only?.isRemoved === true) return void response.end()
-    // A slow reader gets less, and is told how much less.
+    // A slow reader gets fewer entries, and their number in `skipped`.
     if (response.writableLength > MOST_UNREAD) return
-    tell(MOST_AT_ONCE)
+    sendNew(MOST_AT_ONCE)
     quiet = (quiet + TIMELINE_MS) % HEARTBEAT_MS
     if (quiet === 0) response.write(': still there\n\n')
   }, TIMELINE_MS)

@@ -154,7 +154,7 @@ export function controlRoutes(services: AppServices): Router {
   return router
 }
 
-/** Tells `observe` of each call once its answer is sent, in the time of the environment that it is about. */
+/** Calls `observe` for each call once its answer is sent, with the time of the environment that it is about. */
 function observeCalls(services: AppServices, observe: NonNullable<AppServices['observeControl']>): RequestHandler {
   const { registry, realTime } = services
   return (request, response, next) => {
@@ -174,7 +174,7 @@ function expressPath({ path }: ControlRoute): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-/** The query and the body are checked, the handler runs, and what it changed is durable before it is told. */
+/** The query and the body are checked, the handler runs, and what it changed is durable before it is answered. */
 async function answer(
   services: AppServices,
   route: ControlRoute,

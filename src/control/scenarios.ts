@@ -16,7 +16,7 @@ export async function getScenario({ services, environment, path }: EnvironmentCa
   return { body: { scenario: view, document: text } }
 }
 
-/** Changes nothing, whatever the document is. */
+/** Checks a document and changes nothing. */
 export async function validateDocument({
   services,
   environment,

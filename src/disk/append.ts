@@ -10,7 +10,7 @@ const RETRY_MS = 50
 const LONGEST_WAIT_MS = 5_000
 
 /**
- * Opens a file for writing, and creates it when it is missing. A pipe that nobody reads is refused: opening it as other files
+ * Opens a file for writing, and creates it when it is missing. A pipe without a reader is refused: opening it as other files
  * are opened would wait for a reader, which also keeps the process from ending.
  */
 export async function openForWriting(path: string, how: keyof typeof FLAGS, mode = 0o666): Promise<FileHandle> {
@@ -18,13 +18,13 @@ export async function openForWriting(path: string, how: keyof typeof FLAGS, mode
     return await open(path, O_WRONLY | O_CREAT | O_NONBLOCK | FLAGS[how], mode)
   } catch (error) {
     const found = hasCode(error, 'ENXIO') ? await stat(path).catch(() => undefined) : undefined
-    throw found && isPipe(found) ? new Error('it is a pipe that nobody reads') : error
+    throw found && isPipe(found) ? new Error('it is a pipe without a reader') : error
   }
 }
 
 /**
  * Writes all of a text, and waits while a pipe is full.
- * @param progress told how many bytes are written so far, also when the rest fails
+ * @param progress called with how many bytes are written so far, also when the rest fails
  * @param goesOn asked before each wait
  */
 export async function writeAll(

@@ -15,7 +15,7 @@ const name = z
   .meta({ title: 'name' })
 
 const collection = strict({
-  key: nonEmpty.default('id').describe('The field that tells items apart; an item without one gets a generated one.'),
+  key: nonEmpty.default('id').describe('The field that identifies an item; an item without one gets a generated one.'),
   per: z
     .enum(['account', 'environment'])
     .default('account')

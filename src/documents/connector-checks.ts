@@ -125,8 +125,10 @@ function schemaFindings(
 
 /** What the meta schema says, each place once: the branches of its `anyOf` repeat one another. */
 function metaSchemaFindings(errors: readonly ErrorObject[], schema: JsonObject, base: Path): Finding[] {
-  const told = errors.filter(({ keyword }) => keyword !== 'anyOf')
-  const first = told.filter((error, at) => told.findIndex((each) => each.instancePath === error.instancePath) === at)
+  const listed = errors.filter(({ keyword }) => keyword !== 'anyOf')
+  const first = listed.filter(
+    (error, at) => listed.findIndex((each) => each.instancePath === error.instancePath) === at,
+  )
   return first.map(({ instancePath, keyword, params, message = 'something else' }) => {
     const parts = instancePath.split('/').slice(1).map(unescaped)
     const path = parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part))

@@ -196,7 +196,7 @@ function responseFindings(
   )
 }
 
-/** The fields of the bodies that succeed; undefined where only a request tells them. */
+/** The fields of the bodies that succeed; undefined where they depend on the request. */
 function answeredFields(responders: readonly ResponderPlace[]): string[] | undefined {
   const known = new Set<string>()
   for (const { value } of responders) {

@@ -14,7 +14,7 @@ const TITLES = {
   'coverage-report': 'A coverage report of toolmock: what of the contract has been exercised',
 } as const
 
-/** The JSON Schemas of what users write, keep or are told, by name (`spec/schemas/<name>.schema.json`). */
+/** The JSON Schemas of documents, the state file and reports, by name (`spec/schemas/<name>.schema.json`). */
 export function jsonSchemas(): Record<string, object> {
   return {
     seed: jsonSchema('seed', seedSchema),

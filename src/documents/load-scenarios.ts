@@ -56,7 +56,7 @@ export async function bundledScenario(name: string, context: ScenarioContext): P
   return readScenarioFile(join(bundledScenarioFolder(), `${name}.yaml`), context)
 }
 
-/** Every bundled scenario, in the order of their names, whatever connectors there are: to be shown. */
+/** Every bundled scenario, in the order of their names; connectors that they name need not exist, because they are only shown. */
 export async function bundledScenarios(checks: DocumentChecks): Promise<Scenario[]> {
   const { textOf, readDocument, toScenario } = await loadParser()
   const scenarios: Scenario[] = []

@@ -15,7 +15,7 @@ export const BUNDLED = 'bundled'
 
 /**
  * The seeds at these paths, one after the other: a file, a folder, or `bundled`. Neither YAML nor zod is loaded for the
- * bundled one where the build has left it parsed. `note` is told which connectors came with a seed file.
+ * bundled one where the build has left it parsed. `note` is called with which connectors came with a seed file.
  * @throws DocumentError with the problems of all files; UnreadableFileError
  */
 export async function loadSeeds(

@@ -36,7 +36,7 @@ export function problemsOfSources(sources: readonly ReadSource[]): Problem[] {
 }
 
 /**
- * The seeds at these paths, in order; `note` is told what their files do not say.
+ * The seeds at these paths, in order; `note` is called with what their files do not say.
  * @throws DocumentError with the problems of all files; UnreadableFileError
  */
 export async function readBundles(

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import type { Connector } from '../domain/connector.ts'
 import { type CheckContext, checkConnector, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { connectorSchema, toConnector } from './connector.ts'
-import { type Finding, findingsOf, MOST_TOLD, moreProblems, shown, valuesAt } from '../schema/findings.ts'
+import { type Finding, findingsOf, MOST_LISTED, moreProblems, shown, valuesAt } from '../schema/findings.ts'
 import { DocumentError, type Problem, problemAt } from './problem.ts'
 import { type ParsedSeed, seedSchema } from './seed.ts'
 import { type ParsedScenario, scenarioSchema } from './scenario.ts'
@@ -70,10 +70,10 @@ export function located(source: SourceText, findings: readonly Finding[]): Probl
     findings.map((finding) => source.problem(finding)).map((problem) => [problem.message, problem]),
   )
   const sorted = [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column)
-  const next = sorted[MOST_TOLD]
+  const next = sorted[MOST_LISTED]
   if (!next) return sorted
-  const more = { path: [], subject: 'the document', ...moreProblems(sorted.length - MOST_TOLD) }
-  return [...sorted.slice(0, MOST_TOLD), problemAt(source.file, next, more)]
+  const more = { path: [], subject: 'the document', ...moreProblems(sorted.length - MOST_LISTED) }
+  return [...sorted.slice(0, MOST_LISTED), problemAt(source.file, next, more)]
 }
 
 async function readConnector(source: SourceText, context: CheckContext): Promise<ReadConnector> {

@@ -46,7 +46,7 @@ export function namesIn(document: JsonValue): string[] {
   return textsAt(document, ['connector'], ['connectors', '*'], ['connectors', '*', 'connector'])
 }
 
-/** Every name in a seed that may mean a connector, whatever is wrong with its entry, so that one mistake is reported once. */
+/** Every name in a seed that may mean a connector, of wrong entries too, so that one mistake is reported once. */
 export function possibleNames(seed: JsonValue): string[] {
   const typed = valuesAt(seed, ['connections', '*']).flatMap(({ value }) =>
     isJsonObject(value) && own(value, 'type') !== undefined ? [own(value, 'key_id')] : [],

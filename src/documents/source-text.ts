@@ -91,9 +91,9 @@ export class SourceText {
   }
 
   #refused(findings: readonly SyntaxFinding[]): DocumentError {
-    const told = findings.slice(0, MAX_SYNTAX_PROBLEMS)
+    const listed = findings.slice(0, MAX_SYNTAX_PROBLEMS)
     return new DocumentError(
-      told.map(({ offset, ...finding }) => problemAt(this.file, this.#place(offset), { path: [], ...finding })),
+      listed.map(({ offset, ...finding }) => problemAt(this.file, this.#place(offset), { path: [], ...finding })),
     )
   }
 }

@@ -98,7 +98,7 @@ export const STARTER: readonly StarterFile[] = [
   { path: STARTER_SCENARIO, text: SCENARIO },
 ]
 
-/** The worked example of `docs/connectors.md`, in the pieces that it is told in. */
+/** The worked example of `docs/connectors.md`, in the pieces in which the guide shows it. */
 export const CALENDAR_PARTS = [
   `connector: calendar
 display_name: Calendar

@@ -6,7 +6,7 @@ export const COLLECTION_NAME = /^[A-Za-z]\w{0,63}$/
 
 /** A collection of a connector: items that its responders create, list, change and delete. */
 export interface Collection {
-  /** The field that tells items apart. */
+  /** The field that identifies an item. */
   key: string
   /** Whether each account has items of its own, or all accounts of an environment share them. */
   per: 'account' | 'environment'
@@ -206,7 +206,7 @@ export type SortKey = number | string | null
 
 const INSTANT = /^\d{4}-\d\d-\d\d(?:T|$)/
 
-/** Dates and instants become instants in UTC, so that they sort by time whatever their zone. */
+/** Dates and instants become instants in UTC, so that those of different zones sort by time. */
 export function sortKey(value: JsonValue | undefined): SortKey {
   if (isBlank(value)) return null
   if (typeof value === 'number') return value

@@ -1,4 +1,4 @@
-/** Values as they travel in JSON. Objects may be null-prototype; never walk their prototype. */
+/** Values of JSON. Objects may be null-prototype; never read through their prototype. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
 export interface JsonObject {
   [key: string]: JsonValue
@@ -19,7 +19,7 @@ export function present<T extends object>(object: T): { [Key in keyof T]: Exclud
   return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> }
 }
 
-/** How large a JSON text is, whatever its length. */
+/** How large the value of a JSON text is. */
 export interface JsonExtent {
   /** The deepest level of brackets and braces. */
   readonly depth: number

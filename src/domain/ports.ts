@@ -27,7 +27,7 @@ export type TokenAnswer =
   | { granted: true; credentials: Credentials; lifetime_ms: number | null }
   | { granted: false; status: number; error: string; description: string }
 
-/** What a third party's API answered to a tool's call, as far as the service can tell. */
+/** What a third party's API answered to a tool's call, as far as the service sees it. */
 export type ToolAnswer =
   | { kind: 'result'; data: JsonObject }
   /** 401: the credential was refused (G45). */
@@ -56,7 +56,7 @@ export interface ForwardedRequest {
   readonly body: Buffer
 }
 
-/** What came back: an answer, whatever its status, or none. */
+/** What came back: an answer of any status, or none. */
 export type ForwardedAnswer =
   | {
       kind: 'answer'
@@ -89,6 +89,6 @@ export interface ThirdParty {
   ): Promise<R>
   /** Credentials that a caller stored count as issued, unless the connector's `reject` globs name them. */
   accept(connector: Connector, account: Account, credentials: Credentials): void
-  /** Refuses from now on everything that was issued to this account, pending tokens too. */
+  /** Revokes everything that was issued to this account, pending tokens too. */
   revoke(account: Account): void
 }

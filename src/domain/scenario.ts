@@ -65,7 +65,7 @@ export interface ScenarioRule {
 
 /** What goes wrong, when, and where (1.4): a scenario file, checked and with every default filled in. */
 export interface Scenario {
-  /** The document as it was written, for whoever edits it; absent where an earlier version has stored the scenario. */
+  /** The document as it was written, to be edited; absent where an earlier version has stored the scenario. */
   text?: string
   name: string
   description: string

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 
-/** Whether a secret that was sent is the expected one; takes the same time whatever was sent, its length included. */
+/** Whether a secret that was sent is the expected one; takes the same time for every text that was sent, of any length. */
 export function isSameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
 }
@@ -51,7 +51,7 @@ const SHOWN_OF_CREDENTIALS: ReadonlySet<string> = new Set([
   'expiry',
   'authorization_type',
 ])
-/** Objects whose every field is a secret, whatever a connector calls it: `static_auth.details` (2.2). */
+/** Objects whose every field is a secret, with any name that a connector gives it: `static_auth.details` (2.2). */
 const SECRET_OBJECTS: ReadonlySet<string> = new Set(['details', 'static_auth', 'credentials'])
 /** Objects in whose place clients send a secret itself. */
 const HOLDERS: ReadonlySet<string> = new Set([...CREDENTIALS, ...SECRET_OBJECTS, 'connected_account', 'api_config'])

@@ -20,7 +20,7 @@ const QUOTED_WORD = /^"\w+"$/
  * Says the document's words as they are on the wire, and back. Error codes may share a word, because only answers carry
  * them. All else is one to one, both ways: a word of the document that has another one on the wire gives its
  * own name up, and where a client sends it all the same, the inside sees in its place a word that the document does not
- * have, and the client is told its own again.
+ * have, and the client gets its own again.
  */
 export class Vocabulary {
   readonly #words: ReadonlyMap<string, string>

@@ -76,7 +76,7 @@ export function errorBody({ errorCode, code, message, context }: ErrorContent, r
   return { code, message, details: [info] }
 }
 
-/** A defect of the mock: the log and the request journal have the cause, the caller is told where to look. */
+/** A defect of the mock: the log and the request journal have the cause, the answer says where to look. */
 function unexpected(): ServiceError {
   return new ServiceError('INTERNAL', 'the mock failed; its log and its journal say why')
 }

@@ -132,7 +132,7 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>, ids: 
 
 /**
  * What links and redirects are built on, without a trailing slash: the configured base URL, else the address that the
- * client used, as a proxy in front of the mock tells it.
+ * client used, as a proxy in front of the mock forwards it.
  */
 export function baseUrlOf(request: Addressed, configured: string | undefined): string {
   if (configured) return configured.replace(/\/+$/, '')

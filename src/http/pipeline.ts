@@ -168,7 +168,7 @@ function readBody(context: OperationContext, { bodyLimit }: AppServices): Promis
   })
 }
 
-/** Reads the body of a request of the proxy, whatever it is. */
+/** Reads the body of a request of the proxy, which may be anything. */
 function readSentBody(context: ProxyContext, { bodyLimit }: AppServices): Promise<void> | undefined {
   if (!context.request.hasBody) return undefined
   return context.request.readSentBody(bodyLimit).then((bytes) => {
@@ -364,7 +364,7 @@ function recordProxyUse({ route, request, requestId, ...context }: ProxyContext,
   })
 }
 
-/** Caller and journal are told in the words of the environment's vocabulary (G48). */
+/** Caller and journal get the words of the environment's vocabulary (G48). */
 function translateAnswer(context: RequestContext): void {
   const vocabulary = vocabularyOf(context)
   if (vocabulary) context.wire = wireWords(context, vocabulary)
@@ -393,7 +393,7 @@ function serializeForwarded(context: ProxyContext): void {
 function record(context: RequestContext, services: AppServices): void {
   const { request, answer, error } = context
   const { call } = request
-  const told = context.wire ?? context.checked
+  const checked = context.wire ?? context.checked
   services.journals.record({
     kind: 'request',
     id: context.requestId,
@@ -412,8 +412,8 @@ function record(context: RequestContext, services: AppServices): void {
     client: context.client?.id,
     trace: context.trace,
     vocabulary: context.wire?.vocabulary,
-    violations: told?.violations,
-    warnings: told?.warnings,
+    violations: checked?.violations,
+    warnings: checked?.warnings,
     responseViolations: context.responseViolations,
     failure: failureOf(error) ?? call?.cancelled,
   })

@@ -45,6 +45,6 @@ function wireReply(context: RequestContext, vocabulary: Vocabulary): Reply | und
   const reply =
     error instanceof ServiceError ? errorReply(errorInWireWords(error, request, vocabulary), requestId) : context.reply
   if (reply?.body === undefined) return reply
-  const told = { status: reply.status, body: reply.body as JsonValue }
-  return { ...reply, cacheable: false, body: answerInWireWords(route.operation, told, vocabulary) }
+  const answer = { status: reply.status, body: reply.body as JsonValue }
+  return { ...reply, cacheable: false, body: answerInWireWords(route.operation, answer, vocabulary) }
 }

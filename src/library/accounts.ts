@@ -10,7 +10,7 @@ import type { AccountView, ConnectionView } from './types.ts'
 export interface MockAccounts {
   /** `EXPIRED`, as if its token had expired and could not be renewed. */
   expire(id: string): Promise<AccountView>
-  /** `DISCONNECTED`, as if access had been removed at the third party, which refuses its credentials from now on. */
+  /** `DISCONNECTED`, as if access had been removed at the third party, which then refuses its credentials. */
   disconnect(id: string): Promise<AccountView>
   /** The third party forgets the refresh token; the access token stays valid until it expires. */
   revokeRefreshToken(id: string): Promise<AccountView>
@@ -30,7 +30,7 @@ export interface MockConnections {
   /** From `IN_PROGRESS` to `COMPLETED`. */
   complete(id: string): Promise<ConnectionView>
   enable(id: string): Promise<ConnectionView>
-  /** From now on its tools and links are refused with 400 `CONNECTION_DISABLED`. */
+  /** Its tools and links are then refused with 400 `CONNECTION_DISABLED`. */
   disable(id: string): Promise<ConnectionView>
 }
 

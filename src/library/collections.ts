@@ -6,7 +6,7 @@ export interface CollectionOptions {
   readonly account?: string | undefined
 }
 
-/** What the fake third-party applications hold: messages, events, contacts, whatever their connector files say. */
+/** The items of the fake third-party applications, such as messages, events or contacts: the collections of their connector files. */
 export interface MockCollections {
   list(): Promise<readonly CollectionView[]>
   /**

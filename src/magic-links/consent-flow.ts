@@ -30,7 +30,7 @@ export interface LinkFlow {
   readonly trace: RequestTrace
 }
 
-/** A decision without a browser, and who signs in: anybody, in the connector's `people` or not. */
+/** A decision without a browser, and who signs in: any identity, in the connector's `people` or not. */
 export interface Choice {
   readonly decision: Decision
   readonly as?: string | undefined

@@ -62,7 +62,7 @@ async function usableAccount(context: Context, account: Account): Promise<Accoun
   return renewal.account
 }
 
-/** Sends once; a call that arrived at the third party sets `last_used_at`, whatever came back (G26). */
+/** Sends once; a call that arrived at the third party sets `last_used_at`, a failed one too (G26). */
 async function send<A extends Answer>(
   { environment }: Context,
   account: Account,

@@ -16,7 +16,7 @@ export interface ConsentPage {
   action: string
   /** Hidden fields of the form. */
   hidden: Readonly<Record<string, string>>
-  /** Where this is, for whoever looks for it in the request journal. */
+  /** The environment and the request, by which the page is found in the request journal. */
   facts?: readonly string[] | undefined
   /** The error of the form when it was sent before. */
   problem?: string | undefined
@@ -71,7 +71,7 @@ function scopeList(scopes: readonly string[]): Html | null {
 
 function peopleFields({ people, accountIdentifier = '', problem }: ConsentPage): Html {
   const known = people.includes(accountIdentifier)
-  // Somebody who is nobody of the people is not taken for one of them.
+  // An identifier that is not one of the people selects none of them.
   const preselected = problem ? undefined : known || accountIdentifier !== '' ? accountIdentifier : people[0]
   const isOther = !people.includes(preselected ?? '')
   const choice = (person: string): Html =>

@@ -9,7 +9,7 @@ export interface CredentialsPage {
   accountIdentifier: string
   /** The fields of the form, in order. */
   fields: readonly CredentialField[]
-  /** Where this is, for whoever looks for it in the request journal. */
+  /** The environment and the request, by which the page is found in the request journal. */
   facts?: readonly string[] | undefined
   /** Where the form is sent. */
   action: string

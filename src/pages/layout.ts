@@ -10,7 +10,7 @@ export interface Layout {
   overline?: string | undefined
   tone?: Tone
   body: Html
-  /** Where this is, for whoever looks for it in the request journal. */
+  /** The environment and the request, by which the page is found in the request journal. */
   facts?: readonly string[] | undefined
 }
 

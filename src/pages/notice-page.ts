@@ -8,7 +8,7 @@ export interface NoticePage {
   tone: Tone
   /** A short line above the title. */
   overline?: string | undefined
-  /** Where this is, for whoever looks for it in the request journal. */
+  /** The environment and the request, by which the page is found in the request journal. */
   facts?: readonly string[] | undefined
   /** The next step: a link, or (`post`) an empty form. */
   next?: { label: string; href: string; method?: 'get' | 'post' } | undefined

@@ -14,7 +14,7 @@ import {
 import type { Vocabulary } from '../domain/vocabulary.ts'
 
 /**
- * A request to the API (or to a path that is not served), a page for a browser, a call of a third party's API by somebody else
+ * A request to the API (or to a path that is not served), a page for a browser, a call of a third party's API by another program
  * than the service, a change of the clock, another control call.
  */
 export const ENTRY_KINDS = ['request', 'page', 'third_party', 'clock', 'control'] as const

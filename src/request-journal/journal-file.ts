@@ -75,7 +75,7 @@ export function openJournalFile(path: string, warn: (message: string) => void): 
     while (waiting.length > 0) await attempt(waiting.splice(0, BATCH))
     writing = undefined
   }
-  // Opened now, so that a path that cannot be used is told at the start.
+  // Opened now, so that a path that cannot be used is reported at the start.
   let writing: Promise<void> | undefined = attempt([]).then(writeWaiting)
   return {
     append: (entry, explain) => {

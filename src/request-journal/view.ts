@@ -146,7 +146,7 @@ function requestView(entry: RecordedEntry): JournalMessage {
     const name = (entry.requestHeaders[at] ?? '').toLowerCase()
     headers.push([name, maskHeader(name, entry.requestHeaders[at + 1] ?? '')])
   }
-  // Every field of the form behind a magic link is a credential, whatever the connector calls it.
+  // Every field of the form behind a magic link is a credential; the connector may give it any name.
   const everySecret = entry.kind === 'page' && entry.url.startsWith('/magic/')
   return message(headers, requestText(entry), { everySecret, documentName: documentNameOf(entry) })
 }
@@ -156,7 +156,7 @@ function responseView(entry: RecordedEntry): JournalMessage {
   return message(headers, responseText(entry), { everySecret: false, documentName: documentNameOf(entry) })
 }
 
-/** Maps a name on the wire to the document's, which tells the secret fields; undefined without a vocabulary. */
+/** Maps a name on the wire to the document's, by which secret fields are known; undefined without a vocabulary. */
 export function documentNameOf({ vocabulary }: RecordedEntry): DocumentName | undefined {
   return vocabulary && ((name) => vocabulary.document(name))
 }

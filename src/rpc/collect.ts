@@ -87,7 +87,7 @@ async function generatedFiles(folder: string): Promise<string[]> {
   }
 }
 
-/** Whether two generators have said the same: the same types and methods, whatever else they keep. */
+/** Whether two files describe the same types and methods; comments and options may differ. */
 function isAlike(one: FileDescriptorProto, other: FileDescriptorProto): boolean {
   const names = ({ messageType, enumType, service }: FileDescriptorProto): string =>
     JSON.stringify([

@@ -80,7 +80,7 @@ function asSocket(server: Duplex, client: Duplex, session: Http2Session): Duplex
     server.destroy()
     client.destroy()
   }
-  // A pair does not tell its other end that one is destroyed.
+  // Destroying one end of a pair leaves the other one open.
   server.once('close', () => client.destroy())
   client.once('close', () => server.destroy())
   return Object.assign(server, {

@@ -27,7 +27,7 @@ export class RpcExchange {
     return { localAddress, localPort, ...encrypted } as IncomingMessage['socket']
   }
 
-  /** Aborted once nobody waits for the answer. */
+  /** Aborted once the client no longer waits for the answer. */
   get over(): AbortSignal {
     return this.#over.signal
   }

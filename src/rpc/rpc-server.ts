@@ -73,7 +73,7 @@ export function rpcHandler(definitions: RpcDefinitions, services: AppServices): 
   }
 }
 
-/** Whether a request is a call, whatever its path, by what only the protocols of calls send. */
+/** Whether a request is a call, by the headers and the query that only the protocols of calls send. */
 function isCall({ headers, method, url = '' }: IncomingMessage | Http2ServerRequest): boolean {
   const type = headers['content-type'] ?? ''
   if (/^application\/(grpc|proto|connect\+)/.test(type)) return true
@@ -104,7 +104,7 @@ async function octetsOf({ body }: UniversalServerResponse): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** A body that nobody reads would leave its call open. */
+/** A body that is not read would leave its call open. */
 async function discard(answer: UniversalServerResponse): Promise<void> {
   await octetsOf(answer).catch(() => undefined)
 }

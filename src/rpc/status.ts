@@ -21,10 +21,10 @@ export function statusOf(
   const { code, message, details } = isJsonObject(body) ? body : {}
   const number = typeof code === 'number' ? code : codeOf('', status)
   const known = CODES.get(number) ?? Code.Unknown
-  const told = typeof message === 'string' ? message : `the mock answered ${status}`
+  const text = typeof message === 'string' ? message : `the mock answered ${status}`
   const infos = (Array.isArray(details) ? details : []).filter(isJsonObject)
   return new ConnectError(
-    told,
+    text,
     known,
     metadata,
     infos.map((info) => errorInfo(info, context)),
@@ -75,10 +75,10 @@ export function metadataOf(headers: Readonly<Record<string, string | string[]>>)
 /** @param body undefined for no body; a text that is no JSON as it is */
 export function bodyOf(text: string | Buffer): JsonValue | undefined {
   if (text.length === 0) return undefined
-  const told = text.toString()
+  const body = text.toString()
   try {
-    return JSON.parse(told) as JsonValue
+    return JSON.parse(body) as JsonValue
   } catch {
-    return told
+    return body
   }
 }

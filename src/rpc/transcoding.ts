@@ -158,7 +158,7 @@ function eachOf(field: DescField, value: JsonValue, change: (one: JsonValue) => 
   return change(value)
 }
 
-/** What of an answer the definitions do not have; each is told once. */
+/** What of an answer the definitions do not have; each is reported once. */
 export interface Differences {
   /** A word of an answer that an enumeration lacks; its zero value is sent (G62). */
   word(word: string, type: DescEnum): void
@@ -219,7 +219,7 @@ interface Fitting {
   readonly dropped: readonly DescField[]
 }
 
-/** The value without fields that `read` refuses, at whatever depth. */
+/** The value without the fields that `read` refuses, at any depth. */
 function fittingFields(
   message: DescMessage,
   json: JsonValue,

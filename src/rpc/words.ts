@@ -102,7 +102,7 @@ class Places {
   readonly enums = new Map<string, { readonly type: DescEnum; readonly words: Set<string> }>()
   readonly fields: FieldPlace[] = []
 
-  /** Walks a message beside the words of the document. */
+  /** Visits a message beside the words of the document. */
   add(message: DescMessage, node: WordNode): void {
     const { fields = {} } = node
     this.fields.push({

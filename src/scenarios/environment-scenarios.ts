@@ -77,7 +77,7 @@ export class ScenarioRegistry {
     this.#services = services
   }
 
-  /** The scenarios that run from the start (`--scenario`) in every environment that is asked for from now on. */
+  /** The scenarios that run from the start (`--scenario`) in every environment that is first used after this call. */
   startWith(scenarios: readonly Scenario[]): void {
     this.#initial = scenarios
   }
@@ -123,7 +123,7 @@ export interface FiredRules {
 /**
  * The scenarios of one environment: which are defined, which run, in which state, and how often their rules fired. Tables of
  * the environment hold all of it, so that it survives a restart and a refused write undoes it (G63). What a run counts is
- * ahead of its row: it is saved with the next commit, whatever that is about.
+ * ahead of its row: it is saved with the next commit of any kind.
  */
 export class EnvironmentScenarios {
   readonly #environment: Environment

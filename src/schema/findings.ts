@@ -18,10 +18,10 @@ export interface Finding {
   subject?: string
 }
 
-/** Problems of one document that are told one by one. More have the same cause, and an answer of their size helps nobody. */
-export const MOST_TOLD = 100
+/** Problems of one document that are listed. Beyond that many they have one cause, and a longer answer does not help. */
+export const MOST_LISTED = 100
 
-/** What is said of the problems that are not told one by one. */
+/** The one entry for the problems that are not listed. */
 export function moreProblems(count: number): Pick<Finding, 'found' | 'allowed'> {
   return { found: `wrong in ${count} more ${count === 1 ? 'place' : 'places'}`, allowed: 'what the problems above say' }
 }

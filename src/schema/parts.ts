@@ -41,7 +41,7 @@ export function withRule<Schema extends z.ZodType<object>>(
     }
     rule(seen as Partial<z.output<Schema>>, report, wrong)
   })
-  // Zod runs a check only where nothing is wrong, unless it is told when to.
+  // Without `when`, zod runs a check only where nothing else is wrong.
   const isList = schema instanceof z.ZodArray
   check._zod.def.when = ({ value }) => typeof value === 'object' && value !== null && Array.isArray(value) === isList
   return schema.check(check)

@@ -298,7 +298,10 @@ const grant = strict({
   expires_at: instant.exactOptional(),
   revoked: z.boolean(),
   refresh_revoked: z.boolean(),
-  final: z.literal(true).exactOptional().describe('Refused for good, whoever presents it (settings.revocation).'),
+  final: z
+    .literal(true)
+    .exactOptional()
+    .describe('Refused for good, for every account that presents it (settings.revocation).'),
 })
 
 const authorizationCode = strict({

@@ -6,7 +6,7 @@ import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now } from './environment.ts'
 
-/** Ends the auth requests of an account that wait for verification: they answer 404 from now on. Only inside a transaction. */
+/** Ends the auth requests of an account that wait for verification: they then answer 404. Only inside a transaction. */
 export function endRequests(
   { model }: Environment,
   account: Account,

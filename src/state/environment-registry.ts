@@ -74,7 +74,7 @@ export class EnvironmentRegistry {
   /** Absent when everything is in memory only. */
   readonly #log: WriteAheadLog | undefined
   #environments = new Map<string, Environment>()
-  // The rows that tell which environment a request belongs to, without asking each (1.2).
+  // The rows that identify the environment of a request, without a search in each environment (1.2).
   readonly #clients = new Map<string, Found<Client>>()
   readonly #bearerTokens = new Map<string, Found<BearerToken>>()
   readonly #magicLinks = new Map<string, Found<MagicLink>>()
@@ -171,7 +171,7 @@ export class EnvironmentRegistry {
     return this.#log?.durable()
   }
 
-  /** As `durable`, whatever the durability. */
+  /** As `durable`, with every durability. */
   flushed(): Promise<void> | undefined {
     return this.#log?.flushed()
   }

@@ -53,7 +53,7 @@ export class Environment {
   readonly responderHits = new WeakMap<Responder, number>()
   /** How many of its commits the disk has refused, so that they were undone. */
   rollbacks = 0
-  /** How many commits there have been: whoever shows the environment sees by it that something changed. */
+  /** How many commits there have been; by a new number the timeline sees that the environment has changed. */
   commits = 0
   /** Whether the registry no longer has it. */
   isRemoved = false

@@ -29,7 +29,7 @@ export interface ProvisioningOptions {
   /** Ids of new environments repeat between runs; random when absent. */
   readonly idSeed?: number | undefined
   readonly time?: TimeSource | undefined
-  /** Told of every environment but the first as soon as it is there. */
+  /** Called for every environment but the first, as soon as it exists. */
   readonly created?: ((environment: Environment) => void) | undefined
 }
 
@@ -348,7 +348,7 @@ function reseeded(
   }
 }
 
-/** The rows that carry the ids of what a seed names: those that were kept before, and whatever has come since. */
+/** The rows that carry the ids of what a seed names: those that were kept before, and those that have come since. */
 function keptRows(
   { model: { tables } }: Environment,
   seed: SeedBundle,

@@ -108,7 +108,7 @@ function connectionNamed(environment: Environment, keyId: string): Connection | 
   return undefined
 }
 
-/** A connection as it is made for a name, by which connectors are told apart (G41). */
+/** A connection as it is made for a name, which identifies its connector (G41). */
 function newConnection({ ids }: Environment, keyId: string): Connection {
   return {
     id: ids.id('conn'),
@@ -317,7 +317,7 @@ async function accountGenerator(): Promise<(bundle: SeedBundle, environment: Env
   const { faker } = await loadFaker()
   return (bundle, environment) => {
     const taken = new Set([...environment.model.tables.accounts.values(), ...bundle.accounts].map(placeName))
-    // The library's instance is shared by the whole process: seeded here, used up before anybody else can run.
+    // The library's instance is shared by the whole process: it is seeded here, and nothing else runs before its last use.
     faker.seed(environment.ids.number())
     const person = (): string => `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
     return bundle.generate.flatMap((generate) =>

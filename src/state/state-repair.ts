@@ -88,7 +88,7 @@ async function salvage(fileSystem: FileSystem, file: string, leaveOut: LeaveOut)
   return salvageRows(migrated(whole) ?? whole, leaveOut)
 }
 
-/** With the line breaks that toolmock writes, whatever a copy has made of them: no text of JSON has one inside. */
+/** With the line breaks that toolmock writes, in place of those of a copy: no text of JSON has one inside. */
 async function readText(fileSystem: FileSystem, path: string): Promise<Buffer | undefined> {
   const bytes = await fileSystem.read(path)
   if (!bytes?.includes('\r\n')) return bytes

@@ -24,13 +24,13 @@ export interface StateProblem {
   allowed: string
 }
 
-/** More would not help anybody: they have the same cause. */
+/** Beyond that many they have one cause, and a longer answer does not help. */
 const MOST_PROBLEMS = 100
 
 /**
  * Reads a state for an environment: `settings`, `clock`, `ids` and `tables`. Ids are taken for the sake of a state that was
  * read before, and ignored: a sequence never goes back.
- * @param refuse told of every problem; the state is undefined when there was one
+ * @param refuse called for every problem; the state is undefined when there was one
  */
 export async function readState(
   value: unknown,

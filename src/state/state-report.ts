@@ -43,9 +43,9 @@ async function report(fileSystem: FileSystem, file: string): Promise<StateReport
     const registry = new EnvironmentRegistry({}, { stored })
     return { kind: 'sound', notices: stored.notices, holds: contentOf(registry) }
   } catch (error) {
-    const told = await withPosition(error, file, fileSystem)
-    if (told instanceof StateError) return { kind: 'refused', message: told.message }
-    throw told
+    const problem = await withPosition(error, file, fileSystem)
+    if (problem instanceof StateError) return { kind: 'refused', message: problem.message }
+    throw problem
   }
 }
 

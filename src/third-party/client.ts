@@ -54,7 +54,7 @@ export interface ThirdParties {
   readonly origin: string
   /** The service's client for one environment; calls are noted in the trace of the request behind them. */
   client(environment: Environment, trace?: RequestTrace): ThirdParty
-  /** Answers a call that anybody makes at the API of a third party, as it answers one of the service. */
+  /** Answers a call of any program at the API of a third party, as it answers one of the service. */
   answer(call: ThirdPartyRequest, response: ServerResponse): Promise<void>
   /** Loads what the templates of a connector's collections need; undefined when it is there. */
   prepareCollections(connector: Connector): Promise<void> | undefined
@@ -117,7 +117,7 @@ interface Sending {
 const TOKEN_TIMEOUT = 10_000
 /** As long as a tool waits that names no time. */
 const FORWARD_TIMEOUT = 30_000
-/** What only the service tells the in-process third parties. */
+/** Headers that only the service sends to the in-process third parties. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([ACCOUNT_HEADER, TOOL_HEADER, CALL_HEADER])
 /** Characters that are kept of each answer. */
 const KEPT_ANSWER = 2048

@@ -30,7 +30,7 @@ const ENVIRONMENT_HEADER = 'x-toolmock-environment'
 
 /**
  * The API of every third party for programs that call it themselves, mounted at `/third-party`: below `/{connector}/api`. The
- * credential of the call tells its environment.
+ * credential of the call identifies its environment.
  */
 export function directApiRoutes(services: DirectServices): Router {
   const router = Router({ caseSensitive: true, strict: true })

@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks'
 import { call, type Schemas } from './api.ts'
 import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
-import { clockFrozen, clockNow, realNow, tellClock } from './live.ts'
+import { clockFrozen, clockNow, realNow, showClock } from './live.ts'
 import { Empty, Problem, Tag } from './parts.tsx'
 import { linkTo } from './place.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
@@ -21,7 +21,7 @@ export function ClockView() {
   const frozen = clockFrozen.value
   const change = (body: object): void =>
     run(async () => {
-      tellClock(await call<Schemas['Clock']>('PUT', '/clock', { query: inEnvironment(), body }))
+      showClock(await call<Schemas['Clock']>('PUT', '/clock', { query: inEnvironment(), body }))
       due.reload()
     })
   return (

@@ -1,7 +1,7 @@
 import type { TimelineEntry } from './api.ts'
 import { ALL, environment, go, place } from './place.ts'
 
-/** Whether somebody was answered; moves of the clock and other control calls are no answers. */
+/** Whether the entry is of a request with an answer; changes of the clock and other control calls are not. */
 export function isAnswered({ kind }: Pick<TimelineEntry, 'kind'>): boolean {
   return kind === 'request' || kind === 'page' || kind === 'third_party'
 }

@@ -4,7 +4,7 @@ import { ALL, environment } from './place.ts'
 import { Timeline } from './timeline-entries.ts'
 
 /*
- * What the server tells by itself: new requests, the clock, and that something changed. The stream is read by `fetch`, because
+ * What the server sends by itself: new requests, the clock, and that something changed. The stream is read by `fetch`, because
  * an EventSource cannot send the admin token.
  */
 
@@ -16,24 +16,24 @@ export const environments = signal<readonly { readonly name: string; readonly la
 /** Changes with every change of the environment that is shown, at most once a second: what a view asks for, it asks again. */
 export const changes = signal(0)
 
-/** The clock of the environment as it was told, and when. */
-const told = signal<{ now: number; frozen: boolean; at: number } | undefined>(undefined)
+/** The clock of the environment as the server sent it, and when. */
+const sentClock = signal<{ now: number; frozen: boolean; at: number } | undefined>(undefined)
 
-/** The time of the browser in milliseconds, told four times a second while the page can be seen. */
+/** The time of the browser in milliseconds, updated four times a second while the page can be seen. */
 export const realNow = signal(0)
 
 /** Milliseconds of the environment's clock, moving on as it does; undefined where all environments are shown. */
 export const clockNow = computed(() => {
-  const { value } = told
+  const { value } = sentClock
   if (!value) return undefined
   return value.frozen ? value.now : value.now + Math.max(0, realNow.value - value.at)
 })
-export const clockFrozen = computed(() => told.value?.frozen ?? false)
+export const clockFrozen = computed(() => sentClock.value?.frozen ?? false)
 
-/** Takes over a clock that a call has answered, before the stream tells it. */
-export function tellClock(clock: Schemas['Clock'] | null): void {
+/** Takes over a clock that a call has answered, before the stream sends it. */
+export function showClock(clock: Schemas['Clock'] | null): void {
   realNow.value = realTime()
-  told.value = clock ? { now: Date.parse(clock.now), frozen: clock.frozen, at: realNow.value } : undefined
+  sentClock.value = clock ? { now: Date.parse(clock.now), frozen: clock.frozen, at: realNow.value } : undefined
 }
 
 function realTime(): number {
@@ -128,7 +128,7 @@ async function read(asked: string, stop: AbortSignal, connected: () => void): Pr
       } else if (event === 'state') {
         const state = JSON.parse(data) as { environments: typeof environments.value; clock: Schemas['Clock'] | null }
         environments.value = state.environments
-        tellClock(state.clock)
+        showClock(state.clock)
         announceChange()
       }
     })

@@ -37,7 +37,7 @@ export type Line =
       readonly folded: boolean
     }
 
-/** The newest entries, oldest first. Signals tell only that they changed: there are too many of them to be copied. */
+/** The newest entries, oldest first. Signals say only that they changed: there are too many of them to be copied. */
 export class Timeline {
   /** Changes with every change of the entries. */
   readonly version = signal(0)
@@ -175,7 +175,7 @@ function groupOf(
   labels: ReadonlyMap<string, string | null>,
 ): string {
   switch (by) {
-    // A test has an environment of its own; one without a label goes by its name.
+    // A test has an environment of its own; one without a label is shown by its name.
     case 'test':
       return labels.get(entry.environment) ?? (entry.environment || 'no environment')
     case 'client':

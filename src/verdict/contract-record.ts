@@ -33,7 +33,7 @@ export class ContractRecords {
   readonly #testOf: (environment: string) => TestLabel | undefined
   #older = new EnvironmentRecord(this.declared)
 
-  /** `testOf` tells the test that an environment was made for. */
+  /** `testOf` returns the test that an environment was made for. */
   constructor(testOf: (environment: string) => TestLabel | undefined = () => undefined) {
     this.#testOf = testOf
   }
@@ -273,9 +273,9 @@ class LinkFlows {
     return this.#verifying.size > 0
   }
 
-  /** The flows without verification of clients that verify elsewhere; of all clients when `everybody` does. */
-  forgotten(everybody: boolean): readonly UnverifiedFlow[] {
-    return this.#ended.filter(({ client }) => everybody || this.#verifying.has(client))
+  /** The flows without verification of clients that verify elsewhere; of all clients with `ofAll`. */
+  forgotten(ofAll: boolean): readonly UnverifiedFlow[] {
+    return this.#ended.filter(({ client }) => ofAll || this.#verifying.has(client))
   }
 
   see(entry: RecordedEntry, test: TestLabel | undefined): void {
@@ -309,7 +309,7 @@ const REQUESTED_OF_EVERY_SERVER =
 
 const LONGEST_PATH = 200
 
-/** Adds what an entry of the journal tells beside the operations: unserved paths, and transitions of accounts. */
+/** Adds what an entry of the journal has beside the operation: unserved paths, and transitions of accounts. */
 export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {
   const { kind, operation, status, method, id, environment, trace } = entry
   if (trace.due.length > 0 || trace.transitions.length > 0) records.of(environment).addMoves(trace)

@@ -93,7 +93,7 @@ function warningsIn({ checked, trace }: RequestUse): readonly ContractWarning[] 
 
 function findingOf(operation: ServedOperation, { field, description, kind }: ContractWarning): NewFinding {
   const { rule, found = FOUND[kind] } = partsOf(description)
-  // A name and a value that nearly are known ones are told apart by whether there is a value.
+  // A name and a value that nearly are known ones differ in whether there is a value.
   const ofName = kind === 'near_miss' && found === FOUND.near_miss ? 'unknown' : kind
   const constraint = kind === 'unknown' ? 'unread' : ofName
   return { operation, error_code: null, path: field, constraint, found, allowed: rule }
@@ -304,7 +304,7 @@ function excerptOf(place: string, url: string, body: unknown): string {
   return shorten(`${parent}${JSON.stringify(first)}`, LONGEST_EXCERPT)
 }
 
-/** Equal for the same rule at the same field, whatever was sent, and for all items of a list. */
+/** Equal for the same rule at the same field, for every value that was sent, and for all items of a list. */
 export function findingKey({ operation, path, constraint, error_code }: NewFinding): string {
   return [operation, path.replace(/\[\d+\]/g, '[]'), constraint, error_code].join('\n')
 }

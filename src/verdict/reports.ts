@@ -218,7 +218,7 @@ const UNVERIFIED_FLOW: NewWarning = {
   error_code: null,
   found: 'nothing',
   allowed:
-    'is missing although the client verifies its users elsewhere: nobody checked that the person who gave consent is the user of the account',
+    'is missing although the client verifies its users elsewhere: there is no check that the person who gave consent is the user of the account',
 }
 
 /**

@@ -25,7 +25,7 @@ async function watching(
 }
 
 describe('a watched file', () => {
-  it('is told when it is written, replaced by another one, and when it comes back', () =>
+  it('is noticed when it is written, replaced by another one, and when it comes back', () =>
     withDirectory(async (folder) => {
       const file = join(folder, 'seed.yaml')
       await writeFile(file, 'a')
@@ -43,7 +43,7 @@ describe('a watched file', () => {
 })
 
 describe('a watched folder', () => {
-  it('is told of files in folders that came later', () =>
+  it('is noticed in folders that came later', () =>
     withDirectory(async (folder) => {
       await watching([folder], async (change) => {
         await change(() => mkdir(join(folder, 'connectors')))

@@ -12,7 +12,7 @@ const SEED = JSON.stringify({
 })
 
 describe('a seed that cannot be read', () => {
-  it('is told with file and reason while it cannot, and is read the next time', () =>
+  it('is reported with file and reason while it cannot be read, and is read the next time', () =>
     withDirectory(async (directory) => {
       const [state, seed, away] = [join(directory, 'state.json'), join(directory, 'seed.json'), join(directory, 'away')]
       await writeFile(seed, SEED)

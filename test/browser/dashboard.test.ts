@@ -105,7 +105,7 @@ describeInBrowser('the dashboard', (open) => {
     await page.getByText('No request yet.').waitFor()
   })
 
-  it('tells why a tool call was refused, and lets the next one fail', async () => {
+  it('shows why a tool call was refused, and lets the next one fail', async () => {
     const { page, session, complaints } = await opened('#/timeline')
     await page.locator('.line').filter({ hasText: 'INVALID_TOOL_INPUT' }).click()
     const story = detail(page)

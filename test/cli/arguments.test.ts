@@ -105,7 +105,7 @@ describe('flags and variables of start', () => {
     expect(() => read(argv, variables)).toThrow(message)
   })
 
-  it('tells what came from where', () => {
+  it('knows what came from where', () => {
     const { given } = read(['--port', '1'], { TOOLMOCK_PORT: '2', TOOLMOCK_STATE: 'x.json' })
     expect([...given]).toEqual([
       ['port', 'flag'],

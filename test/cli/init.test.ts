@@ -55,7 +55,7 @@ describe('toolmock init', () => {
     expect(await toolmock.run(['validate', 'toolmock'])).toMatchObject({ code: 0, stderr: '' })
   })
 
-  it('writes the calendar of the guide, which creates, lists, tells conflicts and limits calls', async () => {
+  it('writes the calendar of the guide, which creates, lists, reports conflicts and limits calls', async () => {
     const { code, stdout } = await toolmock.run(['init', 'agenda', '--connector', 'calendar'])
     expect({ code, files: stdout.split('\n').slice(0, 2) }).toEqual({
       code: 0,

@@ -53,7 +53,7 @@ describe('toolmock report', () => {
     expect((await report(['coverage', '--format', 'html'])).stdout).toContain('<h2 id="coverage-title">')
   })
 
-  it('tells of one environment', async () => {
+  it('shows one environment', async () => {
     const { stdout } = await report(['--format', 'json', '--environment', 'worker-2'])
     expect(contractReportSchema.parse(JSON.parse(stdout))).toMatchObject({
       ok: true,

@@ -52,7 +52,7 @@ describe.runIf(hasScript)('toolmock run at a terminal', () => {
     expect({ code, signals: notes(), left: left() }).toEqual({ code: 42, signals, left: [] })
   })
 
-  it('does not double what the end of the terminal tells the command, and still leaves nothing behind', async () => {
+  it('does not send the signal of a terminal that ends a second time, and still leaves nothing behind', async () => {
     const { child, notes, left } = atTerminal('hangup')
     await once(child.stdout, 'data')
     child.kill('SIGKILL')

@@ -327,7 +327,7 @@ describe('what toolmock run writes', () => {
     for (const text of others) expect(text).toContain('page_size')
   })
 
-  it('tells in reports what was allowed, and counts it nowhere as wrong', async () => {
+  it('lists in reports what was allowed, and counts it nowhere as wrong', async () => {
     const files = ['json', 'xml', 'sarif', 'html'].map((ending) => toolmock.path(`allowed.${ending}`))
     const allowing = ['list_connected_accounts:page_size', 'unknown_path:/api/v1/conections'].flatMap((allowance) => {
       return ['--allow-violation', allowance]
@@ -358,7 +358,7 @@ describe('what toolmock run writes', () => {
     )
   })
 
-  it('tells in reports where less was driven than was asked for', async () => {
+  it('lists in reports where less was driven than was asked for', async () => {
     const files = ['xml', 'sarif', 'html'].map((ending) => toolmock.path(`minima.${ending}`))
     const flags = ['--min-operations', '12', '--min-statuses', '1', ...files.flatMap((file) => ['--report', file])]
     const { code } = await run([...flags, ...program(CLEAN)])
@@ -410,7 +410,7 @@ describe('what toolmock run writes', () => {
 })
 
 describe('a client with eight mistakes', () => {
-  it('is told each of them and nothing else', async () => {
+  it('gets each of them and nothing else', async () => {
     const file = toolmock.path('eight.json')
     const { code, stderr } = await run([
       '--report',

@@ -21,7 +21,7 @@ const MISTAKES: Readonly<Record<string, readonly [where: string, told: RegExp]>>
   'updates an account': ['update_connected_account connected_account.api_config', /must be an object; found/],
   'searches accounts': ['search_connected_accounts page_size', /must be at most 30; found 31/],
   'finds a user': ['get_connected_account_details identifier', /differs from the known "ada@example\.com"/],
-  'connects an account': ['create_magic_link user_verify_url', /nobody checked that the person who gave consent/],
+  'connects an account': ['create_magic_link user_verify_url', /there is no check that the person who gave consent/],
 }
 
 const COMMANDS = {

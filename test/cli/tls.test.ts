@@ -36,7 +36,7 @@ function postForm(url: string, ca: string, form: string): Promise<string> {
 }
 
 describe('toolmock start --tls', () => {
-  it('serves HTTPS, trusted by whoever trusts the file of its authority and by nobody else', async () => {
+  it('serves HTTPS, which a client trusts that has the file of its authority, and no other client', async () => {
     const serving = await toolmock.start(['--in-memory', '--tls', '--json', '--base-url', 'https://mock.internal'])
     const ready = JSON.parse(serving.firstLine) as { authority_file: string; variables: Record<string, string> }
     const ca = readFileSync(ready.authority_file, 'utf8')

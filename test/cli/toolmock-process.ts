@@ -34,7 +34,7 @@ interface Begun {
 interface Lines {
   /** The next line; undefined once there is none any more. */
   readonly next: () => Promise<string | undefined>
-  /** `rest` are the lines that nobody took. */
+  /** `rest` are the lines that were not taken. */
   readonly end: Promise<{ code: number | null; stderr: string; rest: string[] }>
 }
 

@@ -44,7 +44,7 @@ describe.runIf(process.platform === 'linux')('output that cannot be written', ()
     expect(await end).toEqual([0, null])
   })
 
-  it('of a command on a full disk is told, and the command fails', async () => {
+  it('of a command on a full disk is reported, and the command fails', async () => {
     const full = openSync('/dev/full', 'w')
     const child = spawn(process.execPath, [toolmock.path('package/dist/cli.js'), '--version'], {
       stdio: ['ignore', full, 'pipe'],
@@ -55,11 +55,11 @@ describe.runIf(process.platform === 'linux')('output that cannot be written', ()
     expect(said).toBe('toolmock: the output cannot be written (ENOSPC)\n')
   })
 
-  it('to a journal that is a pipe without a reader is told once, and the server ends', async () => {
+  it('to a journal that is a pipe without a reader is reported once, and the server ends', async () => {
     const journal = pipe('journal.pipe')
     const serving = await toolmock.start(['--in-memory', '--journal', journal])
     await serving.logged(
-      /the journal file .* cannot be written and its entries are lost: it is a pipe that nobody reads/,
+      /the journal file .* cannot be written and its entries are lost: it is a pipe without a reader/,
     )
     for (let count = 0; count < 3; count++) expect((await fetch(`${serving.url}/api/v1/connections`)).status).toBe(401)
     const { code, stderr } = await serving.stop()
@@ -71,7 +71,7 @@ describe.runIf(process.platform === 'linux')('output that cannot be written', ()
     const file = pipe(`${flag.slice(2)}.html`)
     const { code, stderr } = await toolmock.run(['run', '--allow-no-requests', flag, file, '--', 'true'])
     expect(code).toBe(2)
-    expect(stderr).toContain(`${file} cannot be written (it is a pipe that nobody reads)`)
+    expect(stderr).toContain(`${file} cannot be written (it is a pipe without a reader)`)
   })
 })
 

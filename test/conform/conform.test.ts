@@ -130,7 +130,7 @@ describe('the conformance suite against something else', () => {
 })
 
 describe('a broken check', () => {
-  it('does not tell a token of the service', () => {
+  it('does not show a token of the service', () => {
     const answer = new Answer('POST /oauth/token', 200, {}, '{"access_token":"secret","expires_in":5}')
     expect(() => answer.is(401)).toThrow('found 200 {"access_token":"…","expires_in":5}')
   })

@@ -11,7 +11,7 @@ describe('GET /', () => {
     })
   })
 
-  it('tells programs what is served', async () => {
+  it('answers programs what is served', async () => {
     await withControl({}, async ({ http }) => {
       const { status, body } = await http('get', '/').set('Host', 'localhost:8665')
       expect([status, body]).toEqual([

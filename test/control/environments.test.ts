@@ -99,7 +99,7 @@ describe('POST /_mock/environments', () => {
     })
   })
 
-  it('starts its clock where it is told, and repeats its ids with the same id seed', async () => {
+  it('starts its clock at the given time, and repeats its ids with the same id seed', async () => {
     await withControl({}, async (bench) => {
       const ids = []
       for (const clock of ['2030-01-01T00:00:00Z', { now: '2030-01-01T00:00:00Z', frozen: true }]) {
@@ -168,7 +168,7 @@ describe('a client id pattern in the seed', () => {
     })
   })
 
-  it('keeps ids apart whose names cannot be told apart', async () => {
+  it('keeps ids apart whose names look the same', async () => {
     await withPattern(async ({ token, app }) => {
       for (const id of ['ci-a/b', 'ci-a b', 'ci-__proto__', `ci-${'x'.repeat(100)}`])
         expect(await token(id, 'ci_secret')).toEqual(expect.any(String))

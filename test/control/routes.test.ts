@@ -106,7 +106,7 @@ describe('every call of the control API', () => {
     })
   })
 
-  it('tells the shell how to connect, by the address that the caller has used', async () => {
+  it('has the variables of a shell, with the address that the caller has used', async () => {
     await withControl({ baseUrl: 'http://mock.test' }, async ({ call }) => {
       const client = { client_id: "it's", client_secret: 's' }
       await call('post', '/environments', { name: 'quoted', seed: { clients: [client] } })
@@ -120,7 +120,7 @@ describe('every call of the control API', () => {
     })
   })
 
-  it('tells programs the same as JSON, and refuses another format', async () => {
+  it('has the same as JSON, and refuses another format', async () => {
     await withControl({}, async ({ call }) => {
       expect((await call('get', '/env?format=json')).body).toEqual({
         TOOLMOCK_URL: expect.stringMatching(/^http:/),

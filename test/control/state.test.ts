@@ -139,7 +139,7 @@ describe('snapshots', () => {
     })
   })
 
-  it('tell each field that changed, with secrets masked', async () => {
+  it('list each field that changed, with secrets masked', async () => {
     await withControl({}, async (bench) => {
       const { call, api, token } = bench
       const [key, old] = [{ details: { api_key: 'k-old-secret', room: 'r-old-secret' } }, 'at-old-secret']

@@ -48,7 +48,7 @@ const kinds = ({ data }: Told): unknown =>
   (data.entries as { operation: string | null }[]).map(({ operation }) => operation)
 
 describe('GET /_mock/timeline', () => {
-  it('tells the state, then what the journal has, then what is new', async () => {
+  it('sends the state, then what the journal has, then what is new', async () => {
     await withControl({}, async (bench) => {
       const token = await bench.token('test_client', 'test_secret')
       await withStream(bench, '?environment=default', async (next) => {
@@ -68,7 +68,7 @@ describe('GET /_mock/timeline', () => {
     })
   })
 
-  it('tells the newest ones only, and how many it left out', async () => {
+  it('sends the newest ones only, and how many it left out', async () => {
     await withControl({}, async (bench) => {
       const token = await bench.token('test_client', 'test_secret')
       for (let at = 0; at < 3; at++) await connections(bench, token)
@@ -80,7 +80,7 @@ describe('GET /_mock/timeline', () => {
     })
   })
 
-  it('tells that a journal was emptied, and that the clock moved', async () => {
+  it('sends that a journal was emptied, and that the clock moved', async () => {
     await withControl({}, async (bench) => {
       await withStream(bench, '?environment=default', async (next) => {
         await next()
@@ -93,7 +93,7 @@ describe('GET /_mock/timeline', () => {
     })
   })
 
-  it('of all environments tells the entries of each', async () => {
+  it('of all environments sends the entries of each', async () => {
     await withControl({}, async (bench) => {
       const { body } = await bench.call('post', '/environments', { name: 'other', label: 'mail > sends' })
       await bench.token('test_client', 'test_secret')

@@ -85,7 +85,7 @@ describe('a problem of a connector file names file, line, column, place, what wa
       'c.yaml:3:34: `responders[0].sequence` is an empty list; allowed: at least 1 item',
     ],
     [
-      'a field of the account that nobody can match',
+      'a field of the account that cannot be matched',
       `${HEAD}responders: [{ on: { account: { status: ACTIVE } }, respond: {} }]\n`,
       'c.yaml:3:33: `responders[0].on.account.status` is an unknown key; allowed: id, identifier, organization_id, user_id, connector',
     ],
@@ -154,7 +154,7 @@ describe('a problem of a connector file names file, line, column, place, what wa
     expect(messages.map((each) => each.slice(0, message.length))).toEqual([message])
   })
 
-  it('tells all problems at once, in the order of the file', async () => {
+  it('lists all problems at once, in the order of the file', async () => {
     const text = `connector: a
 colour: red
 authorization_type: OAUTH

@@ -310,7 +310,7 @@ describe('loading seeds', () => {
     })
   })
 
-  it('tells the problems of all files at once, and one mistake once', async () => {
+  it('lists the problems of all files at once, and one mistake once', async () => {
     const tree = {
       'connectors/a.yaml': 'connector: a\nauthorization_type: NONE\n',
       'connectors/b.yaml': 'connector: b\ntools: 7\nauthorization_type: NO_AUTH\n',
@@ -365,7 +365,7 @@ describe('loading seeds', () => {
     })
   })
 
-  it('tells the problems of connectors beside a seed file, once for several seeds', async () => {
+  it('lists the problems of connectors beside a seed file, once for several seeds', async () => {
     const tree = { 'a.yaml': '{}', 'b.yaml': '{}', 'connectors/c.yaml': 'connector: c\nauthorization_type: NONE\n' }
     await withFiles(tree, async (folder) => {
       const messages = await messagesOf(load(join(folder, 'a.yaml'), join(folder, 'b.yaml')))

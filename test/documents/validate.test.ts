@@ -18,7 +18,7 @@ async function judged(folder: string, ...names: string[]): Promise<{ validate: s
 }
 
 describe('validating files', () => {
-  it('recognises each file, goes on past one that cannot be read, and tells every problem', async () => {
+  it('recognises each file, goes on past one that cannot be read, and lists every problem', async () => {
     const tree = {
       'seed.yaml':
         'accounts: [{ connector: shop, identifier: a }, { connector: nobody, identifier: a }]\nconnectors: [shop]\n',

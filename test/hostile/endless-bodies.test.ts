@@ -64,7 +64,7 @@ describe('a body that never ends', { timeout: 60_000 }, () => {
       expect(client.answers[0]?.headers.get('x-request-id')).toMatch(/^req_/)
     }))
 
-  it('is told before it has come: a length that is too large is answered without a byte of it', () =>
+  it('is refused before it has come: a length that is too large is answered without a byte of it', () =>
     withServer({}, async ({ open, head }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\n${head}${JSON_TYPE}Content-Length: 2000000\r\n\r\n`)

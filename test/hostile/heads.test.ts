@@ -96,7 +96,7 @@ describe('an expectation', () => {
       400,
       'MALFORMED_BODY',
     ],
-  ])('of 100-continue is not met for a request %s, whose body nobody reads', (_name, lines, status, code) =>
+  ])('of 100-continue is not met for a request %s, whose body is not read', (_name, lines, status, code) =>
     withServer({}, async ({ open, head }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\n${lines(head)}${about}\r\n`)

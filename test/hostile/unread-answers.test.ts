@@ -79,7 +79,7 @@ describe('requests that a client sends ahead', () => {
   })
 })
 
-describe('answers that nobody reads', () => {
+describe('answers that the client does not read', () => {
   /** A connection whose client takes nothing. */
   function stuck(bytes: number): Duplex {
     const socket = new Duplex({ write: () => undefined, read: () => undefined })

@@ -195,7 +195,7 @@ describe('what is not a word', () => {
 describe('the document’s own word where the wire has another', () => {
   const sent = { ...ACCOUNT, connected_account: { authorization_details: { workspace_dwd: { subject: 'boss@x' } } } }
 
-  it('is an unknown field: ignored, and told in a warning under the name that was sent', async () => {
+  it('is an unknown field: ignored, and a warning has the name that was sent', async () => {
     await withToolmock(speaking(), async ({ api, app, environment }) => {
       const answer = await api.post('/connected_accounts', sent)
       expect(answer.body.connected_account.authorization_details.acme_dwd.subject).toBe('ada@example.com')

@@ -180,7 +180,7 @@ describe('paths that are not served (G8)', () => {
     }),
   )
 
-  it.each(['post', 'put', 'delete'] as const)('%s / is a 404: only GET tells what is served', (method) =>
+  it.each(['post', 'put', 'delete'] as const)('%s / is a 404: only GET lists what is served', (method) =>
     withToolmock({}, async ({ http }) => {
       expect((await http(method, '/')).status).toBe(404)
       expect((await http('get', '/')).status).toBe(200)

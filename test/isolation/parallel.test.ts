@@ -83,7 +83,7 @@ async function recordContractUse(tenant: Tenant): Promise<void> {
   expect([...names]).toEqual([tenant.name])
 }
 
-/** The environment that nobody used holds nothing. */
+/** The environment that was not used holds nothing. */
 async function nothingWasLeftBehind({ client }: Neighbourhood): Promise<void> {
   const { body, text } = await client.send('GET', '/_mock/state')
   expect((body['tables'] as JsonObject)['accounts']).toEqual([])

@@ -296,7 +296,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('connector adds a third party; a bad document changes nothing and is told problem by problem', async () => {
+  it('connector adds a third party; a bad document changes nothing, and every problem is listed', async () => {
     const notes: ConnectorDocument = {
       connector: 'notes',
       authorization_type: 'API_KEY',

@@ -67,7 +67,7 @@ describe('createToolmock() with a server that runs already', () => {
     })
   })
 
-  it('is told by TOOLMOCK_RUN; TOOLMOCK_URL alone changes nothing', async () => {
+  it('is named by TOOLMOCK_RUN; TOOLMOCK_URL alone changes nothing', async () => {
     await using server = await createToolmock()
     vi.stubEnv('TOOLMOCK_URL', server.url)
     vi.stubEnv('TOOLMOCK_RUN', '')

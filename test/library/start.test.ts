@@ -27,7 +27,7 @@ describe('createToolmock', () => {
     expect((await (await clientOf(two)).get('/connected_accounts')).body).toMatchObject({ total_size: 0 })
   })
 
-  it('starts clocks where it is told, and repeats ids', async () => {
+  it('starts clocks at the given time, and repeats ids', async () => {
     const ids = async (clock: string | Date) => {
       await using mock = await createToolmock({ clock, freeze: true, idSeed: 7 })
       return [await mock.clock.now(), await (await clientOf(mock)).account({})]
@@ -131,7 +131,7 @@ describe('createToolmock', () => {
     })
   })
 
-  it('leaves whoever waits for the journal with a rejection when it closes', async () => {
+  it('rejects a pending wait for the journal when it closes', async () => {
     const mock = await createToolmock()
     const waiting = rejection(mock.journal.wait({ operation: 'verify_user' }, { timeoutMs: 60_000 }))
     await mock.journal.count()

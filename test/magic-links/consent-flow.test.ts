@@ -56,7 +56,7 @@ describe('approve with a user_verify_url', () => {
     expect(account().pending?.credentials).toEqual(token('newer'))
   })
 
-  it('uses the link up and tells who watches', () => {
+  it('uses the link up and notifies subscribers', () => {
     const { flow, link, events, environment } = setUp()
     approve(flow, 'link', consented)
     expect(link().completed_at).toBe('2026-01-01T00:00:00.000Z')

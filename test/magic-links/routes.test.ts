@@ -241,7 +241,7 @@ describe('POST /magic/{id}', () => {
     expect(account().status).toBe('PENDING_AUTH')
   })
 
-  it('sends whoever posts to a consent link to the authorize endpoint', async () => {
+  it('redirects a POST to a consent link to the authorize endpoint', async () => {
     const { app } = setUp()
     await request(app)
       .post('/magic/link')

@@ -152,7 +152,7 @@ describe('authorization_details by type', () => {
     }),
   )
 
-  it('tells no answer the secrets of TRUSTED_IDP, not even their names (2.2)', () =>
+  it('leaves the secrets of TRUSTED_IDP out of every answer, with their names (2.2)', () =>
     withToolmock({}, async (mock) => {
       const { api } = mock
       const { id } = await createOf(mock, 'TRUSTED_IDP')

@@ -40,7 +40,7 @@ describe('an account with an organization and a user (4, G52)', () => {
       expect((await details(mock, ORG)).body).toMatchObject({ connected_account: { id } })
     }))
 
-  it('is one of several: 400 says which fields tell them apart', () =>
+  it('is one of several: 400 says which fields differ', () =>
     withToolmock({}, async (mock) => {
       await createAccount(mock, PAIR)
       await createAccount(mock, { ...ORG, user_id: 'usr_2' })

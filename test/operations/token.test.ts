@@ -201,7 +201,7 @@ describe('a token request that is refused (G14)', () => {
 describe('GET /.well-known/oauth-authorization-server (RFC 8414)', () => {
   const PATH = '/.well-known/oauth-authorization-server'
 
-  it('tells OAuth libraries where the token endpoint is, and how clients authenticate there', () =>
+  it('has metadata for OAuth libraries: where the token endpoint is, and how clients authenticate there', () =>
     withToolmock({}, async ({ http }) => {
       const answer = await http('get', PATH)
 

@@ -67,7 +67,7 @@ describe('POST /connected_accounts/user/verify', () => {
       }),
   )
 
-  it('compares with the identifier of the link’s account, whoever signed in (G57)', () =>
+  it('compares with the identifier of the link’s account, not with the identity that signed in (G57)', () =>
     withToolmock({}, async (mock) => {
       const link = await linkFor(mock, { ...ADA, user_verify_url: VERIFY_URL })
       const target = await decide(mock, link, { as: 'grace@example.com' })

@@ -89,7 +89,7 @@ describe('docs/compose.yaml', () => {
     return answer.statusCode === 302 ? follow(port, answer.headers.location ?? '') : answer
   }
 
-  it('has a mock that tells a program in another container the address that works there', async () => {
+  it('has a mock whose links work in another container', async () => {
     const { toolmock: service } = await composed()
     const port = await freePort()
     const serving = await toolmock.start(['--port', `${port}`], { ...IMAGE, ...service.environment })

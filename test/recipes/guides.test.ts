@@ -85,7 +85,7 @@ const RECIPES: readonly Recipe[] = [
   },
 ]
 
-/** In the README this one runs the tests of whoever reads it. */
+/** In the README this one runs the reader's own tests. */
 const NOT_HERE = ['A test run with a verdict']
 
 // The first block has the variables of a mock at the default address.

@@ -81,7 +81,7 @@ describe.runIf(process.platform === 'linux')('a journal file that is a pipe', ()
       await reader.close()
       expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toContain('read')
       expect(warnings[0]).toBe(
-        `the journal file ${path} cannot be written and its entries are lost: it is a pipe that nobody reads`,
+        `the journal file ${path} cannot be written and its entries are lost: it is a pipe without a reader`,
       )
     }))
 })

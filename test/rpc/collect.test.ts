@@ -74,7 +74,7 @@ describe('toolmock descriptors', () => {
     })
   })
 
-  it('makes what toolmock start takes by flag or variable, and tells after its first line what it serves', async () => {
+  it('makes what toolmock start takes by flag or variable, and lists after its first line what it serves', async () => {
     const file = toolmock.path('start.binpb')
     await toolmock.run(['descriptors', toolmock.path('es'), '--out', file])
     const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_DESCRIPTORS: file })

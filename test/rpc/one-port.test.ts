@@ -126,7 +126,7 @@ describe('REST over HTTP/2 without TLS, by prior knowledge', () => {
 })
 
 describe('one port', () => {
-  it('tells HTTP/2 from HTTP/1.1 by the first octets, however they come in', async () => {
+  it('recognizes HTTP/2 and HTTP/1.1 by the first octets, in one piece or in many', async () => {
     await withRpc({}, async ({ url }) => {
       const { port } = new URL(url)
       const socket = connectSocket(Number(port), '127.0.0.1').setNoDelay(true).setEncoding('latin1')

@@ -13,7 +13,7 @@ describe('EnvironmentClock', () => {
     expect(clock.now()).toBe(50_000)
   })
 
-  it('stands still when frozen, moves when told, and runs on from where it stood', () => {
+  it('stands still when frozen, moves when it is set, and runs on from there', () => {
     let real = 1000
     const clock = new EnvironmentClock(() => real)
     clock.freeze()
@@ -36,7 +36,7 @@ describe('EnvironmentClock', () => {
     expect(new EnvironmentClock(() => 1001, clock.state).now()).toBe(2001)
   })
 
-  it('tells what it was before each change', () => {
+  it('passes on what it was before each change', () => {
     const told: ClockState[] = []
     const clock = new EnvironmentClock(
       () => 1000,

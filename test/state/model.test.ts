@@ -53,7 +53,7 @@ describe('Model', () => {
     expect(rows(model).map(({ id }) => id)).toEqual(['ca_1', 'ca_2'])
   })
 
-  it('undoes when whoever takes the commit refuses it', () => {
+  it('undoes a commit that the sink refuses', () => {
     const model = new Model(() => {
       throw new Error('refused')
     })

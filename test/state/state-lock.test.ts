@@ -12,7 +12,7 @@ import { openTestRegistry, withDirectory } from '../support/registry.ts'
 const HOLDER = `require('node:net').createServer(s => s.end('4711 2026-01-01T00:00:00.000Z')).listen(process.argv[1], () => console.log('up'))`
 
 describe('the lock of a state file', () => {
-  it('names the holder to whoever comes second, and is free once the first has stopped', () =>
+  it('names the holder to the second process, and is free once the first has stopped', () =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const first = await openTestRegistry({ file })

@@ -146,7 +146,7 @@ describe('a state file of version 1', () => {
   )
 
   it(
-    'is told of by a check, which touches nothing',
+    'is reported by a check, which touches nothing',
     inDirectory(async (file) => {
       const old = toVersion1(await stopped(file, new MemoryDisk()))
       await writeFile(file, old)

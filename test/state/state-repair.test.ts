@@ -100,13 +100,9 @@ describe('a check of a state file', () => {
       (text: string) => `\ufeff${text}`,
       /state\.json:1:1: .+ unexpected byte order mark \(U\+FEFF\)/,
     ],
+    ['invisible bytes', (text: string) => text.replace('{', '\u0000'), /state\.json:1:1: .+ unexpected U\+0000/],
     [
-      'bytes that nobody can see',
-      (text: string) => text.replace('{', '\u0000'),
-      /state\.json:1:1: .+ unexpected U\+0000/,
-    ],
-    [
-      'an object so deep that nobody could write it again',
+      'an object that is too deep to be written again',
       (text: string) => text.replace('"api_config":{}', `"api_config":{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`),
       /accounts\[0\]\.api_config is an object; it must be an object of at most 1000 levels/,
     ],

@@ -150,7 +150,7 @@ describe('decide', () => {
     expect(codeOf(url, environment).row?.person).toBe('nobody@else.example')
   })
 
-  it('forgets codes that nobody redeemed', () => {
+  it('drops codes that were not redeemed', () => {
     const { environment, connector } = site()
     const answer = { ...ASKED, decision: 'approve', person: 'a' } as const
     decide(environment, connector, answer)

@@ -193,7 +193,7 @@ describe('the client', () => {
     }
   })
 
-  it('tells of every call, without what its query says', async () => {
+  it('records every call, without the values of its query', async () => {
     const calls: UpstreamCall[] = []
     await using fixture = await Fixture.start(connectorOf('OAUTH'), { onCall: (call) => calls.push(call) })
     const account = await fixture.consented()

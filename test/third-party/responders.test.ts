@@ -116,7 +116,7 @@ describe('a responder', () => {
     expect(answer.body).toBe('a')
   })
 
-  it('tells what is wrong with a template that cannot be evaluated', async () => {
+  it('says what is wrong with a template that cannot be evaluated', async () => {
     await using fixture = await registryOf(responder({}, { body: "{{faker 'person.nobody'}}" }))
     expect(await fixture.api('/')).toMatchObject({
       status: 422,

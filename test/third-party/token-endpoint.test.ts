@@ -234,7 +234,7 @@ describe('the grants that the service asks for itself', () => {
     expect(await fixture.call({ ...asked, credentials })).toMatchObject({ kind: 'result' })
   })
 
-  it('WORKSPACE_DWD: a subject that the connector rejects, and assertions that nobody signed', async () => {
+  it('WORKSPACE_DWD: a subject that the connector rejects, and assertions without a signature', async () => {
     await using fixture = await Fixture.start(connectorOf('WORKSPACE_DWD', { reject: ['*@outside.example'] }))
     const outside = accountOf(fixture.connector, {}, { identifier: 'eve@outside.example' })
     expect(await fixture.obtain(outside)).toMatchObject({

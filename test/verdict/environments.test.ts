@@ -15,7 +15,7 @@ async function worker(mock: TestToolmock, name: string): Promise<string> {
 }
 
 describe('reports of several environments', () => {
-  it('tell of each by itself and of all together', async () => {
+  it('list each by itself and all together', async () => {
     await withToolmock({}, async (mock) => {
       await worker(mock, 'worker-2')
       await createAccount(mock)
@@ -36,7 +36,7 @@ describe('reports of several environments', () => {
     })
   })
 
-  it('tell of one alone, in every format, when it is named', async () => {
+  it('show one alone, in every format, when it is named', async () => {
     await withToolmock({}, async (mock) => {
       await worker(mock, 'worker-2')
       const contract = await contractOf(mock, '?environment=default')
@@ -75,7 +75,7 @@ describe('reports of several environments', () => {
     })
   })
 
-  it('go on through a reset, and begin anew when they are told to: of one, or of all', async () => {
+  it('go on through a reset, and are emptied by DELETE /contract: of one, or of all', async () => {
     await withToolmock({}, async (mock) => {
       await worker(mock, 'worker-2')
       await mock.api.get('/connected_accounts', { page_size: 'ten' })
@@ -90,7 +90,7 @@ describe('reports of several environments', () => {
     })
   })
 
-  it('lose nothing of many that are gone: the latest are told by themselves, the older ones in the total', async () => {
+  it('lose nothing of many that are gone: the latest are listed, the older ones are in the total', async () => {
     await withToolmock({}, async (mock) => {
       for (let nth = 0; nth < 203; nth += 1) {
         await worker(mock, `worker-${nth}`)

@@ -306,7 +306,7 @@ describe('an identifier that differs from a known one by case or blanks alone is
     })
   })
 
-  it('an identifier that is known is none, nor one that another letter tells apart, nor one like an account that is gone', async () => {
+  it('a known identifier is none, nor one that differs by a letter, nor one like that of a deleted account', async () => {
     await withToolmock({}, async (mock) => {
       const { id } = await createActive(mock, { identifier: 'Ada@Example.com' })
       await get('/connected_accounts', 'identifier=Ada@Example.com')(mock)
@@ -336,7 +336,7 @@ describe('a flow that ends without verification is a warning', () => {
           path: 'user_verify_url',
           found: 'nothing',
           allowed: expect.stringContaining(
-            'nobody checked that the person who gave consent is the user of the account',
+            'there is no check that the person who gave consent is the user of the account',
           ),
           basis: 'document:4.7',
           count: 1,

@@ -127,7 +127,7 @@ describe('a report as SARIF', () => {
     })
   })
 
-  it('knows a finding again in another run, whatever was sent, and tells two apart', async () => {
+  it('gives a finding the same fingerprint in every run, and two findings different ones', async () => {
     const prints = async (size: string): Promise<string[]> => {
       const found: string[] = []
       await withToolmock({}, async (mock) => {

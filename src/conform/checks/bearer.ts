@@ -44,7 +44,7 @@ export const BEARER_CHECKS: readonly Check[] = [
     ]),
   ),
   ...checksOf(null, [
-    refused('unknown', 'an access token that nobody issued is a 401', 'Bearer nobody-issued-this', 'document:5.4'),
+    refused('unknown', 'an access token that was not issued is a 401', 'Bearer nobody-issued-this', 'document:5.4'),
     refused('other-scheme', 'another scheme than Bearer is a 401', 'Basic bm9ib2R5Om5vYm9keQ==', 'convention:G15'),
     refused('empty', 'a bearer header without a token is a 401', 'Bearer', 'convention:G15'),
     {
@@ -88,7 +88,7 @@ export const BEARER_CHECKS: readonly Check[] = [
     },
     {
       id: 'bearer/nothing-told',
-      title: 'a 401 tells nothing of what is there',
+      title: 'a 401 does not show whether the account exists',
       basis: 'document:5.4',
       run: async (context) => {
         const account = await context.shared('account', (fresh) => fresh.active())

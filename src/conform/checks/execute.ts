@@ -99,7 +99,7 @@ export const EXECUTE_CHECKS = checksOf('execute_tool', [
   }),
   check(
     'tool-before-state',
-    'an unknown tool is told before the state of the account',
+    'an unknown tool is reported before the state of the account',
     'convention:G17',
     async (context) => {
       ;(await run(context, await context.account(), 'nobody_has_this_tool')).is(404)
@@ -107,7 +107,7 @@ export const EXECUTE_CHECKS = checksOf('execute_tool', [
   ),
   check(
     'state-before-input',
-    'the state of the account is told before invalid input',
+    'the state of the account is reported before invalid input',
     'convention:G17',
     async (context) => {
       const account = await context.account()
@@ -121,7 +121,7 @@ export const EXECUTE_CHECKS = checksOf('execute_tool', [
   ),
   check(
     'shape-before-account',
-    'a malformed request is told before an unknown account',
+    'a malformed request is reported before an unknown account',
     'convention:G17',
     async ({ api }) => {
       ;(await api.post(PATH, { connected_account_id: 'ca_nobody_has_this', tool_name: 5 })).is(400)

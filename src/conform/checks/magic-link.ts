@@ -61,7 +61,7 @@ export const MAGIC_LINK_CHECKS = checksOf('create_magic_link', [
   },
   {
     id: 'link/makes-account',
-    title: 'a link for a name that nobody has makes a PENDING_AUTH account',
+    title: 'a link for an unknown name creates a PENDING_AUTH account',
     basis: 'convention:States',
     run: async (context) => {
       const { organization_id = '', connector = '', identifier = '' } = await context.newAccount()

@@ -183,7 +183,7 @@ function locating(read: 'auth' | 'details', basis: CheckBasis): CheckEntry[] {
 function unlocated(read: 'auth' | 'details', basis: CheckBasis): CheckEntry[] {
   const { ask, check } = reading(read)
   return [
-    check('unknown', 'answers 404 for an id that nobody has', basis, async (context) => {
+    check('unknown', 'answers 404 for an unknown id', basis, async (context) => {
       const answer = await ask(context, { id: 'ca_nobody_has_this' })
       answer.is(404)
     }),

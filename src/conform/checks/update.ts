@@ -164,7 +164,7 @@ export const UPDATE_CHECKS = checksOf('update_connected_account', [
   ),
   {
     id: 'update/unknown-name',
-    title: 'a name that nobody has is a 404',
+    title: 'an unknown name is a 404',
     basis: 'document:4.2',
     run: async (context) => {
       const locator = await context.newAccount()

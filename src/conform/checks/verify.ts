@@ -111,7 +111,7 @@ export const VERIFY_CHECKS = checksOf('verify_user', [
   },
   {
     id: 'verify/mismatch-secret',
-    title: 'the 403 does not tell the stored identifier',
+    title: 'the 403 does not contain the stored identifier',
     basis: 'document:4.7',
     run: async (context) => {
       const account = await context.account()
@@ -133,7 +133,7 @@ export const VERIFY_CHECKS = checksOf('verify_user', [
   },
   {
     id: 'verify/unknown',
-    title: 'a request that nobody made is a 404',
+    title: 'an unknown auth_request_id is a 404',
     basis: 'document:4.7',
     run: async (context) => void (await context.verify('bm9ib2R5LW1hZGUtdGhpcw', 'conform@example.com')).is(404),
   },

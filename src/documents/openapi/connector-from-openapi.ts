@@ -285,8 +285,8 @@ class Draft {
       const { schema, isCut } = inlineSchema(parameter.schema, document.follow, { purpose: 'input', bounds })
       if (isCut) notes.add(CUT, operation.place)
       const input = freeInput(inputName(name), parameter.in, properties)
-      const told = own(schema, 'description') ?? shorten(description, bounds.description)
-      properties[input] = { ...schema, ...(told !== '' && { description: told }) }
+      const text = own(schema, 'description') ?? shorten(description, bounds.description)
+      properties[input] = { ...schema, ...(text !== '' && { description: text }) }
       if (isRequired || parameter.in === 'path') required.push(input)
       parameters.push({ name, in: parameter.in, schema })
       const template = typeOf(schema) === 'array' ? listTemplate(input) : `{{input.${input}}}`

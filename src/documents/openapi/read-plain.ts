@@ -13,7 +13,7 @@ export function readPlainDocument(text: string): JsonValue {
     try {
       return JSON.parse(plain) as JsonValue
     } catch {
-      // YAML tells the line and column.
+      // The YAML parser reports line and column.
     }
   }
   // The parser looks for repeated keys in quadratic time.

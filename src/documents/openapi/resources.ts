@@ -29,7 +29,7 @@ export interface Resources {
   readonly steps: ReadonlyMap<ResourceOperation, ResourceSteps>
 }
 
-/** The collections that paths form: `/contacts` beside `/contacts/{id}`, where one item and its key can be told. */
+/** The collections that paths form: `/contacts` beside `/contacts/{id}`, where one item and its key are known. */
 export function resourcesIn(operations: readonly ResourceOperation[]): Resources {
   const byPath = new Map<string, Map<string, ResourceOperation>>()
   for (const operation of operations) {

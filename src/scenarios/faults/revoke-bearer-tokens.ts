@@ -1,6 +1,6 @@
 import { defineFault } from './fault.ts'
 
-/** Every bearer token of the environment is unknown from now on, that of this request too. */
+/** Revokes every bearer token of the environment, that of this request too. */
 export const revokeBearerTokens = defineFault({
   parameters: ({ noParameters }) => noParameters,
   description: 'Every bearer token of the environment is revoked.',

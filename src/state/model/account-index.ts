@@ -34,7 +34,7 @@ const FEW = 256
 /** Answers to several filters at once that are kept up to date for the next page. */
 const KEPT_LISTS = 8
 
-/** Finds the accounts that contain a text. It is told of every change. */
+/** Finds the accounts that contain a text. It gets every change. */
 export interface TextSearcher {
   matches(query: string): SequenceList
   update(before: Account | undefined, after: Account | undefined): void
@@ -111,10 +111,10 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   byField(field: ListedField): ValueIndex {
     const known = this.#fields.get(field)
     if (known) return known
-    const postings = new ValueIndex()
-    for (const account of this.accounts()) postings.add(account[field], account.sequence)
-    this.#fields.set(field, postings)
-    return postings
+    const index = new ValueIndex()
+    for (const account of this.accounts()) index.add(account[field], account.sequence)
+    this.#fields.set(field, index)
+    return index
   }
 
   inScope(connector: string, identifier: string, scope: Scope): Account | undefined {
@@ -208,7 +208,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     const { sequence } = account
     this.#bySequence.delete(sequence)
     this.order.remove(sequence)
-    for (const [field, postings] of this.#fields) postings.remove(account[field], sequence)
+    for (const [field, index] of this.#fields) index.remove(account[field], sequence)
     this.#named.remove(account)
   }
 
@@ -217,7 +217,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     this.#bySequence.set(sequence, account)
     if (before && inSamePlaces(before, account)) return
     this.order.add(sequence)
-    for (const [field, postings] of this.#fields) postings.add(account[field], sequence)
+    for (const [field, index] of this.#fields) index.add(account[field], sequence)
     this.#named.add(account)
   }
 }
@@ -592,7 +592,7 @@ interface Kept {
   readonly isMatch: (account: Account) => boolean
 }
 
-/** Answers to questions that were dear to find, kept true while accounts come and go: pages are mostly asked for in a row. */
+/** Cache of expensive queries, updated with every account: a client mostly asks for the pages of one list in a row. */
 export class QueryCache {
   /** By question, the least recently asked first. */
   readonly #kept = new Map<string, Kept>()

@@ -81,7 +81,7 @@ export class CollectionIndex implements Index<CollectionItem> {
     return this.#sets.get(place.account_id)?.get(placeId(place)) ?? new ItemSet()
   }
 
-  /** The ids of the items that belong to an account, whatever their collection. */
+  /** The ids of the items that belong to an account, of all collections. */
   ofAccount(accountId: string): string[] {
     this.#deferred.enterAll()
     return [...(this.#sets.get(accountId)?.values() ?? [])].flatMap((set) => set.ids())

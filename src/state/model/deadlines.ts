@@ -137,7 +137,7 @@ const PER_COMMIT = 16
  */
 export class ExpiryIndex {
   readonly #ended = new Endings()
-  /** Those of them that are over for good, whatever the clock says. */
+  /** Those of them that are over for good, at every time of the clock. */
   readonly #over = new Endings()
   readonly #tokens = new Endings()
 
@@ -252,7 +252,7 @@ function isEndEarlier(a: Expiring, b: Expiring): boolean {
   return a.table === b.table ? a.id < b.id : a.table < b.table
 }
 
-/** A binary heap: the item that comes before all others is at hand, whatever the order they were pushed in. */
+/** A binary heap: the item that comes before all others is first, in whichever order they were pushed. */
 class Heap<T> {
   readonly #items: T[] = []
   readonly #before: (a: T, b: T) => boolean

@@ -88,7 +88,7 @@ export interface ScenarioDefinition extends Row {
   scenario: Scenario
 }
 
-/** The last run of a scenario, whichever way it was defined; the id is the scenario's name. */
+/** The last run of a scenario, from a file or from the control API; the id is the scenario's name. */
 export interface StoredScenarioRun extends Row {
   running: boolean
   /** Whether it was started by the control API, and not with the server. */
@@ -154,9 +154,9 @@ export class Model {
   readonly tables: { readonly [Name in keyof AllRows]: Table<AllRows[Name]> }
   /** The time of its environment, in milliseconds; until it has one, nothing is forgotten. */
   present: () => number = () => 0
-  /** Puts rows that ride along with a commit and do not make one of their own: the counters of scenarios (G63). */
+  /** Adds rows to a commit that make no commit by themselves: the counters of scenarios (G63). */
   beforeCommit: () => void = () => undefined
-  /** Told of every change of a scenario's run, and of every change of one that is undone. */
+  /** Called for every change of a scenario's run, and for every change of one that is undone. */
   scenarioRunChanged: (before: StoredScenarioRun | undefined, after: StoredScenarioRun | undefined) => void = () =>
     undefined
   #open: Change[] | undefined

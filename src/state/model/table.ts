@@ -27,7 +27,7 @@ interface Slot<T> {
 
 /**
  * Rows by id, in the order in which they were first put. Rows are immutable: a change puts another object.
- * Every change is told to `record` first, which refuses it outside a transaction.
+ * `record` gets every change first, which refuses it outside a transaction.
  */
 export class Table<T extends Row> {
   #slots = new Map<string, Slot<T>>()

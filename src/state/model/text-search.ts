@@ -43,9 +43,9 @@ export class TextSearch implements TextSearcher {
 
   #search(text: string): number[] {
     const found = (['connector', 'provider'] as const).flatMap((field) => {
-      const postings = this.#accounts.byField(field)
-      const values = [...postings.values()].filter((value) => value.toLowerCase().includes(text))
-      return values.map((value) => postings.list(value).toArray())
+      const index = this.#accounts.byField(field)
+      const values = [...index.values()].filter((value) => value.toLowerCase().includes(text))
+      return values.map((value) => index.list(value).toArray())
     })
     return union([this.#inIdentifiers(text), ...found])
   }

@@ -22,9 +22,9 @@ export class EnvironmentClock implements Clock {
   readonly #changed: (before: ClockState) => void
   #offset = 0
   #frozenAt: number | null = null
-  #told: { readonly at: number; readonly instant: Instant } = { at: Number.NaN, instant: '' }
+  #cached: { readonly at: number; readonly instant: Instant } = { at: Number.NaN, instant: '' }
 
-  /** `changed` is told what the clock was before each change, once the change is made. */
+  /** `changed` is called after each change, with what the clock was before. */
   constructor(
     source: TimeSource = systemTime,
     state?: ClockState,
@@ -42,8 +42,8 @@ export class EnvironmentClock implements Clock {
   instant(): Instant {
     const now = this.now()
     // Every request asks several times, and many fall into one millisecond.
-    if (now !== this.#told.at) this.#told = { at: now, instant: instant(now) }
-    return this.#told.instant
+    if (now !== this.#cached.at) this.#cached = { at: now, instant: instant(now) }
+    return this.#cached.instant
   }
 
   get frozen(): boolean {
@@ -77,7 +77,7 @@ export class EnvironmentClock implements Clock {
     if (this.frozen) this.#move(this.now(), false)
   }
 
-  /** Takes over a stored state, without telling anybody. */
+  /** Takes over a stored state without calling `changed`. */
   restore(state: ClockState): void {
     this.#offset = state.offset_ms
     this.#frozenAt = state.frozen_at === null ? null : milliseconds(state.frozen_at)

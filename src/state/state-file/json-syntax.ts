@@ -38,7 +38,7 @@ class Scanner {
     return this.#at < this.#text.length ? this.#at : undefined
   }
 
-  /** Reads one scalar, or the beginning of an array or object, and whatever may follow before the next value. */
+  /** Reads one scalar, or the beginning of an array or object, and what may follow before the next value. */
   #value(): boolean {
     this.#match(SPACE)
     const first = this.#text[this.#at]

@@ -89,7 +89,7 @@ export async function readOlder(fileSystem: FileSystem, file: string): Promise<O
   const version = Number(state['version'])
   if (!migrated(state)) throw new VersionError(file, state['version'])
   const identity = bytes ? identityOf(bytes) : null
-  // A log by its present name follows a file of the present version: somebody has put an older file in its place.
+  // A log by its present name follows a file of the present version: an older file was put in its place.
   if (version !== STATE_VERSION) await readWal(fileSystem, walPath(file), identity)
   const log = await readWal(fileSystem, formerWalPath(file), identity)
   const present = migrated(replayJson(state, log.commits))

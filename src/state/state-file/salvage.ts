@@ -7,7 +7,7 @@ import { byName, STATE_VERSION, type StateImage, type StoredImage } from '../mod
 import { addTables } from './read-state.ts'
 import { describe, faultText, partFault, pathText, rowFault, within } from './validation.ts'
 
-/** Told of everything that is left out, and where it was. */
+/** Called for everything that is left out, with what and where it was. */
 export type LeaveOut = (what: string) => void
 
 /** The lines of `state-text.ts`, by their indentation. What else a line may be says nothing by itself. */
@@ -65,7 +65,7 @@ export function salvageText(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
   return { version: STATE_VERSION, environments }
 }
 
-/** In the indentation and with the line breaks in which toolmock writes, whatever an editor has made of them. */
+/** In the indentation and with the line breaks in which toolmock writes, in place of those of an editor. */
 function normalizedLines(text: string): string[] {
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/)
   const step = /^[ \t]+(?=")/.exec(lines[1] ?? '')?.[0].length ?? 2

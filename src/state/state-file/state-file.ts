@@ -30,7 +30,7 @@ export class StateFile {
   async read(): Promise<{ image: StateImage; identity: Identity } | undefined> {
     await this.#low.read()
     const { data: image } = this.#low
-    // The rows live in the model from now on; holding on to them here would keep removed ones in memory.
+    // The model holds the rows; a second reference here would keep removed ones in memory.
     this.#low.data = EMPTY
     return this.#adapter.identity ? { image, identity: this.#adapter.identity } : undefined
   }

@@ -72,7 +72,7 @@ function heldBy(file: string, holder: string): StateError {
 
 /** Where the lock of a state file is. */
 interface Place {
-  /** Beside the state file, whatever `TMPDIR` says. */
+  /** Beside the state file, not in `TMPDIR`. */
   readonly path: string
   /** The same place in few enough characters for a socket. */
   readonly address: string
@@ -145,7 +145,7 @@ async function takeClaimed({ path, address }: Place, since: string): Promise<Ser
   return undefined
 }
 
-/** The name goes first: while the socket is listened on, nobody takes its place. */
+/** The name goes first: while the socket is listened on, no other process takes its place. */
 async function release(server: Server, path: string): Promise<void> {
   await rm(path, { force: true })
   await close(server)
@@ -196,7 +196,7 @@ function askHolder(address: string): Promise<string | undefined> {
   })
 }
 
-/** Waits for whoever takes the lock; a claim whose maker died is removed once it is old by the disk's clock. */
+/** Waits for the process that takes the lock; a claim of a process that died is removed once it is old by the disk's clock. */
 async function waitForClaim(claim: string): Promise<void> {
   await pause(25)
   const [made, present] = [await changedAt(claim), await diskTime(`${claim}.now`)]

@@ -121,7 +121,7 @@ function rows(all: readonly object[], ordered: (row: object) => object = (row) =
 }
 
 /**
- * Reads a text in which rows stand on lines of their own, whatever its indentation. Rows are parsed one by one: that
+ * Reads a text in which rows stand on lines of their own, with any indentation. Rows are parsed one by one: that
  * takes less time than parsing the whole text, and much less memory. Undefined when the text is not like that, or no
  * JSON; it then has to be parsed as a whole.
  */

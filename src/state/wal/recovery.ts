@@ -23,7 +23,7 @@ export interface WalContent {
 
 const CUT_SHORT = 'the last write was cut short and is dropped; it had not been acknowledged'
 
-/** A line of a log file, whatever it holds. */
+/** A line of a log file, not checked. */
 export interface RawLine {
   segment: number
   /** Counted from 1. */

@@ -10,7 +10,7 @@ const NO_SECTIONS: JsonObject = Object.fromEntries(SECTION_NAMES.map((name) => [
 type Rows = Map<JsonValue | undefined, JsonValue>
 
 /**
- * Applies lines of the log to a state as it is in its file, of whatever version and whether sound or not: what they say is
+ * Applies lines of the log to a state as it is in its file, of any version, damaged or not: the lines are
  * whole rows and whole records.
  */
 export function replayJson(state: JsonObject, lines: readonly WalLine[]): JsonObject {

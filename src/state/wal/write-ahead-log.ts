@@ -49,7 +49,7 @@ class Batch {
 
 /**
  * The log of the commits since the state file was written. A commit is written when a request waits for it, or some time
- * after; whatever was committed until then, and while the disk was busy, shares one write and one sync. After a crash all of
+ * after; all commits until then, and while the disk was busy, share one write and one sync. After a crash all of
  * it is there, or nothing.
  */
 export class WriteAheadLog {
@@ -97,7 +97,7 @@ export class WriteAheadLog {
     return Promise.reject(refusal)
   }
 
-  /** As `durable`, whatever the durability. */
+  /** As `durable`, with every durability. */
   flushed(): Promise<void> | undefined {
     if (this.#next.commits.length === 0) return this.#writing?.durable
     this.#start()
@@ -122,7 +122,7 @@ export class WriteAheadLog {
     })
   }
 
-  /** Refuses commits from now on. */
+  /** Later commits are refused. */
   close(): void {
     this.#closed = true
   }
@@ -216,10 +216,10 @@ function pendingLines(entry: Entry, n: number, synced: number): Iterable<WalLine
 
 /*
  * The files of the write-ahead log: what their lines say, what they are called, and how they are written so that a crash
- * at any moment leaves whole lines, or a last one that can be told from a whole one.
+ * at any moment leaves whole lines, or a last one that is recognized as incomplete.
  */
 
-/** Tells one content of the state file from another, so that a log is never applied to a file it does not follow. */
+/** Identifies one content of the state file, so that a log is never applied to a file it does not follow. */
 export interface Identity {
   size: number
   crc: string
@@ -237,7 +237,7 @@ export interface WalHeader {
 /** What a commit does to one environment. */
 export interface EnvironmentChange {
   environment: string
-  /** The environment as it is from now on; null when it was removed. */
+  /** The environment after the commit; null when it was removed. */
   record?: EnvironmentRecord | null
   /** Where its seeded ids stand. */
   ids?: number
@@ -331,7 +331,7 @@ function hex(crc: number): string {
 /** Where a log that was read at the start goes on. */
 export interface WalEnd {
   segment: number
-  /** Bytes that are good; whatever follows is the torn rest of a write and is cut off. */
+  /** Bytes that are good; what follows is the torn rest of a write and is cut off. */
   length: number
 }
 
@@ -439,7 +439,7 @@ export class WalFile {
   async rotate(): Promise<void> {
     if (!this.#exists) return
     const before = await this.#open()
-    // A start would take whatever is behind the end of a log file that another one follows for damage.
+    // A start takes bytes behind the end of a log file that another one follows for damage.
     if (this.#untidy) {
       await before.truncate(this.#end)
       await before.datasync()

@@ -142,7 +142,7 @@ function placed(uri: string, startLine: number, logical: NonNullable<Location['l
   return { physicalLocation: { artifactLocation, region: { startLine } }, logicalLocations: [logical] }
 }
 
-/** Equal for the same finding in every run, whatever was sent and how often. */
+/** Equal for the same finding in every run; does not depend on what was sent, nor on how often. */
 function fingerprintOf(ruleId: RuleId, { logicalLocations = [] }: Location, properties: Found['properties']): string {
   const names = logicalLocations.map(({ fullyQualifiedName = '' }) => fullyQualifiedName.replace(/\[\d+\]/g, '[]'))
   const { constraint = null, error_code = null, status = null, environment = null } = properties
@@ -228,7 +228,7 @@ type RuleId = keyof typeof RULES
 
 const RULE_IDS = Object.keys(RULES) as RuleId[]
 
-/** All rules, whatever was found: a log lists what was checked. */
+/** All rules, those without a finding too: a log lists what was checked. */
 function ruleDescriptors(): ReportingDescriptor[] {
   return RULE_IDS.map((id) => {
     const { level, short, help } = RULES[id]

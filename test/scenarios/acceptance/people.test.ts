@@ -33,7 +33,7 @@ describe('bundled scenarios about consent and verification', () => {
       expect(unfired(bench.scenarios.history())).toEqual([])
     }))
 
-  it('consent-denied: given a link, when its user approves, then the application is told of a denial', () =>
+  it('consent-denied: given a link, when its user approves, then the application gets a denial', () =>
     withScenarios({ scenarios: ['consent-denied'] }, async (bench) => {
       const { account, link } = await newLink(bench)
       const { location } = await approve(link)
