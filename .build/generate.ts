@@ -10,6 +10,7 @@ import { fidelityTables } from './generate/fidelity-tables.ts'
 import { fieldTables } from './generate/field-tables.ts'
 import { jsonSchemas } from './generate/json-schemas.ts'
 import { lifecyclePages } from './generate/lifecycle-pages.ts'
+import { limitsTable } from './generate/limits-table.ts'
 import { operationLines } from './generate/operation-lines.ts'
 import { optionsTables } from './generate/options-tables.ts'
 import { rules } from './generate/rules.ts'
@@ -46,6 +47,7 @@ const STEPS: readonly Step[] = [
   connectorsTable,
   calendarGuide,
   fileReference,
+  limitsTable,
   dashboard,
 ]
 

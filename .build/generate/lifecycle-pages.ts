@@ -46,15 +46,20 @@ ${matrix()}
 `
 }
 
+/** Moves that an event makes from every state are one arrow: 26 arrows are more than somebody can follow. */
 function diagram(): string {
-  const arrows = new Map<string, string[]>()
+  const arrows = new Map<string, Set<string>>()
   for (const { from, event, to } of MOVES) {
-    const arrow = `${from === 'none' ? '[*]' : from} --> ${to === 'none' ? '[*]' : to}`
-    arrows.set(arrow, [...(arrows.get(arrow) ?? []), event])
+    const isFromAny = MOVES.filter((move) => move.event === event && move.to === to).length === STATES_OF_ACCOUNTS
+    const arrow = `${isFromAny ? 'any' : from === 'none' ? '[*]' : from} --> ${to === 'none' ? 'gone' : to}`
+    arrows.set(arrow, (arrows.get(arrow) ?? new Set()).add(event))
   }
-  const lines = [...arrows].map(([arrow, events]) => `    ${arrow}: ${events.join(', ')}`)
-  return ['stateDiagram-v2', ...lines].join('\n')
+  const lines = [...arrows].map(([arrow, events]) => `${arrow}: ${[...events].join(', ')}`)
+  return ['stateDiagram-v2', 'state "any state" as any', 'state "(none)" as gone', ...lines].join('\n    ')
 }
+
+/** All but `none`. */
+const STATES_OF_ACCOUNTS = LIFECYCLE_STATES.length - 1
 
 /** One row for each event and target, the states it moves from together. */
 function movesTable(): string {
@@ -66,8 +71,7 @@ function movesTable(): string {
   const lines = [...rows.values()].map((moves) => {
     const [{ event, to, basis }] = moves as [Move, ...Move[]]
     const from = moves.map((move) => shown(move.from))
-    const everyState = LIFECYCLE_STATES.length - 1
-    return `| ${from.length === everyState ? 'any' : from.join(', ')} | ${event} | ${LIFECYCLE_EVENTS[event]} | ${shown(to)} | ${basis} |`
+    return `| ${from.length === STATES_OF_ACCOUNTS ? 'any' : from.join(', ')} | ${event} | ${LIFECYCLE_EVENTS[event]} | ${shown(to)} | ${basis} |`
   })
   return ['| from | event | when | to | basis |', '| --- | --- | --- | --- | --- |', ...lines].join('\n')
 }

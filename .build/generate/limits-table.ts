@@ -1,0 +1,225 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { markedSection } from './marked-section.ts'
+import type { Step } from './step.ts'
+
+const GUIDE = 'docs/operations.md'
+
+type Unit = (value: number) => string
+
+/** A limit that a user can meet: what is limited, where its constant is, and what comes beyond it. */
+interface Limit {
+  readonly of: string
+  readonly file: string
+  readonly constant: string
+  readonly unit: Unit
+  readonly beyond: string
+}
+
+const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit[] }[] = [
+  {
+    title: 'Connections',
+    limits: [
+      limit('TLS handshake, and the head of a request', 'src/http/server.ts', 'headersTimeout', time, 'closed; 408'),
+      limit('a whole request', 'src/http/server.ts', 'requestTimeout', time, '408'),
+      limit('a connection without a request', 'src/http/server.ts', 'keepAliveTimeout', time, 'closed'),
+      limit('a client that reads nothing of its answer', 'src/http/server.ts', 'stallTimeout', time, 'closed'),
+      limit(
+        'requests under way when the server stops',
+        'src/http/server.ts',
+        'closeTimeout',
+        time,
+        'their connections are dropped',
+      ),
+      limit(
+        'answers that all clients together leave unread',
+        'src/http/server.ts',
+        'MOST_UNREAD',
+        bytes,
+        'the oldest connections are closed; the log says so',
+      ),
+      limit(
+        'what one event stream leaves unread',
+        'src/control/requests.ts',
+        'MOST_UNREAD',
+        bytes,
+        'it is closed; the log says so',
+      ),
+      limit('open streams of an HTTP/2 connection', 'src/rpc/one-port.ts', 'MOST_STREAMS', count, 'refused'),
+    ],
+  },
+  {
+    title: 'Requests and documents',
+    limits: [
+      limit(
+        'body of a request of the service',
+        'src/app/app.ts',
+        'BODY_LIMIT',
+        bytes,
+        '413; `--body-limit` changes it',
+      ),
+      limit('levels that such a body nests', 'src/http/body.ts', 'MAX_DEPTH', count, '400'),
+      limit(
+        'body of a call of the control API',
+        'src/app/app.ts',
+        'CONTROL_BODY_LIMIT',
+        bytes,
+        '413; `--body-limit` changes it',
+      ),
+      limit('levels that such a body nests', 'src/control/input.ts', 'MAX_DEPTH', count, '400'),
+      limit('a state, by `GET` and `PUT /_mock/state`', 'src/app/app.ts', 'STATE_LIMIT', bytes, '413'),
+      limit(
+        'a seed, connector or scenario file',
+        'src/documents/source-text.ts',
+        'MAX_SOURCE_LENGTH',
+        characters,
+        'refused',
+      ),
+      limit('keys of such a file or body', 'src/domain/json.ts', 'MAX_KEYS', count, 'refused; 413'),
+      limit('values of such a file or body', 'src/domain/json.ts', 'MAX_VALUES', count, 'refused; 413'),
+      limit('an OpenAPI document', 'src/documents/openapi/read-plain.ts', 'LONGEST', characters, 'refused'),
+      limit(
+        'a value in the credentials form',
+        'src/magic-links/credentials-form.ts',
+        'LONGEST_VALUE',
+        characters,
+        'the form says so',
+      ),
+      limit('a duration', 'src/domain/instant.ts', 'LONGEST_DURATION', years, 'refused'),
+    ],
+  },
+  {
+    title: 'Third parties',
+    limits: [
+      limit(
+        'body of a call to a third party of the mock',
+        'src/third-party/http-messages.ts',
+        'BODY_LIMIT',
+        bytes,
+        '413 of the third party',
+      ),
+      limit('answer of a third party', 'src/third-party/http-messages.ts', 'ANSWER_LIMIT', bytes, '500 `TOOL_ERROR`'),
+      limit(
+        'answer of a token endpoint',
+        'src/third-party/client.ts',
+        'TOKEN_TIMEOUT',
+        time,
+        'the call fails, the account stays as it is',
+      ),
+      limit(
+        'answer to a request of the proxy',
+        'src/third-party/client.ts',
+        'FORWARD_TIMEOUT',
+        time,
+        '504; of a tool: `call.timeout`',
+      ),
+      limit('a wait of a fault or of `latency`', 'src/schema/parts.ts', 'LONGEST_WAIT', time, 'refused'),
+    ],
+  },
+  {
+    title: 'What is kept of each environment',
+    limits: [
+      limit(
+        'entries of the request journal',
+        'src/app/app.ts',
+        'JOURNAL_CAPACITY',
+        count,
+        'the oldest are dropped; `--journal-size` changes it',
+      ),
+      limit('their size', 'src/app/app.ts', 'JOURNAL_BYTES', bytes, 'the oldest are dropped'),
+      limit('of a body in the request journal', 'src/request-journal/entry.ts', 'KEPT', bytes, 'the rest is left out'),
+      limit(
+        'requests that `GET /_mock/requests` lists at once',
+        'src/request-journal/query.ts',
+        'DEFAULT_LIMIT',
+        count,
+        '`since` or `limit` brings others',
+      ),
+      limit(
+        'findings of the contract report',
+        'src/verdict/findings.ts',
+        'MAX_FINDINGS',
+        count,
+        'further ones are counted',
+      ),
+      limit('requests that a finding names', 'src/verdict/findings.ts', 'MAX_REQUESTS', count, 'the first ones stay'),
+    ],
+  },
+  {
+    title: 'Rows that have ended',
+    limits: [
+      limit(
+        'time that they are kept, by the clock of the environment',
+        'src/state/model/deadlines.ts',
+        'REMEMBERED_MS',
+        time,
+        'dropped, but for the last ones',
+      ),
+      limit('last ones of each kind', 'src/state/model/deadlines.ts', 'REMEMBERED_ROWS', count, 'dropped in time'),
+      limit(
+        'auth requests that are over, and revoked credentials',
+        'src/state/model/deadlines.ts',
+        'REMEMBERED_OVER',
+        count,
+        'dropped at once',
+      ),
+      limit(
+        'bearer tokens, ended or not',
+        'src/state/model/deadlines.ts',
+        'REMEMBERED_MOST',
+        count,
+        'the ones closest to expiry are dropped and answer 401',
+      ),
+      limit('all of them', 'src/state/model/deadlines.ts', 'REMEMBERED_MOST', count, 'dropped at once'),
+    ],
+  },
+]
+
+/** The limits that a user can meet, out of the constants that the code reads. */
+export const limitsTable: Step = {
+  name: 'limits table',
+  inputs: [...new Set(GROUPS.flatMap(({ limits }) => limits.map(({ file }) => file)))],
+  outputs: [GUIDE],
+  make: async (root) => {
+    const tables = GROUPS.map(async ({ title, limits }) => {
+      const rows = limits.map(async (each) => {
+        const value = constantIn(await readFile(join(root, each.file), 'utf8'), each)
+        return `| ${each.of} | ${each.unit(value)} | ${each.beyond} |`
+      })
+      return [`| ${title} | at most | beyond it |`, '| --- | --- | --- |', ...(await Promise.all(rows))].join('\n')
+    })
+    return markedSection(root, GUIDE, 'limits', (await Promise.all(tables)).join('\n\n'))
+  },
+}
+
+function limit(of: string, file: string, constant: string, unit: Unit, beyond: string): Limit {
+  return { of, file, constant, unit, beyond }
+}
+
+/** The number behind `const NAME = ` or, in an object, `name: `; products such as `64 * 1024` are worked out. */
+function constantIn(text: string, { file, constant }: Limit): number {
+  const found = new RegExp(`^(?:export const |const |  )${constant}(?: =|:) ([\\d_* ]+),?$`, 'm').exec(text)?.[1]
+  if (found === undefined) throw new Error(`${file} has no number ${constant}`)
+  return found.split('*').reduce((product, factor) => product * Number(factor.trim().replaceAll('_', '')), 1)
+}
+
+function time(milliseconds: number): string {
+  if (milliseconds % 3_600_000 === 0) return `${milliseconds / 3_600_000}h`
+  return milliseconds % 60_000 === 0 && milliseconds > 60_000 ? `${milliseconds / 60_000}m` : `${milliseconds / 1000}s`
+}
+
+function bytes(size: number): string {
+  return size < 1024 * 1024 ? `${size / 1024} KiB` : `${size / 1024 / 1024} MiB`
+}
+
+function characters(length: number): string {
+  return `${count(length)} characters`
+}
+
+function years(milliseconds: number): string {
+  return `${milliseconds / 86_400_000 / 366} years`
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US')
+}
