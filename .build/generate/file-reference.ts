@@ -12,7 +12,8 @@ export const fileReference: Step = {
     'src/schema',
     'src/scenarios/faults',
     'src/third-party/template.ts',
-    'src/third-party/template-limits.ts',
+    'src/third-party/template-syntax.ts',
+    'src/third-party/fake-data.ts',
   ],
   outputs: [PAGE],
   make: async (root) => new Map([[PAGE, await pretty(root, PAGE, await page())]]),
@@ -20,8 +21,10 @@ export const fileReference: Step = {
 
 async function page(): Promise<string> {
   const { jsonSchemas } = await import('../../src/documents/json-schemas.ts')
-  const { BLOCKS, HELPERS, NEW_EACH_TIME } = await import('../../src/third-party/template.ts')
-  const limits = await import('../../src/third-party/template-limits.ts')
+  const syntax = await import('../../src/third-party/template-syntax.ts')
+  const { BLOCKS, HELPERS, NEW_EACH_TIME, LONGEST_TEMPLATE, DEEPEST_TEMPLATE } = syntax
+  const { MOST_STEPS, MOST_TEXT } = await import('../../src/third-party/template.ts')
+  const { MOST_GENERATED } = await import('../../src/third-party/fake-data.ts')
   const schemas = jsonSchemas() as Readonly<Record<string, JsonSchema>>
   const { connector = {}, seed = {}, scenario = {} } = schemas
   const ofConnector = new Map([[identity(connector), 'a [connector file](#connector-file)']])
@@ -67,11 +70,11 @@ ${NEW_EACH_TIME.map(code).join(', ')} give another value each time. \`credential
 
 | limit | at most |
 | --- | --- |
-${row('characters of a template', count(limits.LONGEST_TEMPLATE))}
-${row('levels that blocks and calls nest', count(limits.DEEPEST_TEMPLATE))}
-${row('steps of the templates of one value: expressions, turns of a loop, random numbers', count(limits.MOST_STEPS))}
-${row('characters that the templates of one value make', count(limits.MOST_TEXT))}
-${row('of what `faker` counts: `length`, `count`', count(limits.MOST_GENERATED))}
+${row('characters of a template', count(LONGEST_TEMPLATE))}
+${row('levels that blocks and calls nest', count(DEEPEST_TEMPLATE))}
+${row('steps of the templates of one value: expressions, turns of a loop, random numbers', count(MOST_STEPS))}
+${row('characters that the templates of one value make', count(MOST_TEXT))}
+${row('of what `faker` counts: `length`, `count`', count(MOST_GENERATED))}
 
 A responder whose template exceeds a limit answers 422 \`unusable_template\`, and a tool call fails with \`TOOL_ERROR\`. Both say which limit.
 `

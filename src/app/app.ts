@@ -6,10 +6,9 @@ import { once } from '../domain/once.ts'
 import { StartError } from '../domain/start-error.ts'
 import { EnvironmentProvisioner } from '../state/provisioning.ts'
 import { ResponseCache } from '../http/answer.ts'
-import { createFastExpress, type ExpressApp } from '../http/fast-express.ts'
 import { SILENT } from '../http/log.ts'
 import { refuseExpectation } from '../http/refusal.ts'
-import { limitsOf, type Serving, servingOf } from '../http/server.ts'
+import { createFastExpress, type ExpressApp, limitsOf, type Serving, servingOf } from '../http/server.ts'
 import { answerUnreadable } from '../http/unreadable-request.ts'
 import { applyAccountEvent, applyDueEvents } from '../operations/account-events.ts'
 import { OPERATIONS } from '../operations/table.ts'
@@ -64,16 +63,13 @@ const JOURNAL_BYTES = 64 * 1024 * 1024
 export async function createApp(options: AppOptions = {}): Promise<App> {
   const registry = await openEnvironments(options)
   const pauses = new Pauses()
-  const intercept = thirdPartyInterceptor({ scenarios: (environment) => scenarios.of(environment), pauses })
+  const scenarios = createScenarios(registry, (environment) => thirdParties.client(environment), options)
   const thirdParties = await startThirdParties({
-    environment: (name) => registry.environment(name),
-    intercept,
+    registry,
+    intercept: thirdPartyInterceptor({ scenarios, pauses }),
     allowOutbound: options.allowOutbound,
     wait: (milliseconds, response) => pauses.wait(milliseconds, response),
-    // A grant must not be lost after the service has been given its tokens.
-    durable: () => registry.flushed(),
   })
-  const scenarios = createScenarios(registry, thirdParties, options)
   try {
     const closing = new AbortController()
     const services = createServices({ registry, thirdParties, scenarios, pauses, closing: closing.signal }, options)
@@ -99,7 +95,7 @@ function openEnvironments(options: AppOptions): Promise<EnvironmentRegistry> {
 
 function createScenarios(
   registry: EnvironmentRegistry,
-  thirdParties: ThirdParties,
+  thirdParty: ThirdParties['client'],
   { allowOutbound }: AppOptions,
 ): ScenarioRegistry {
   const checks = documentChecks(allowOutbound)
@@ -108,7 +104,7 @@ function createScenarios(
     bundledNames: bundledScenarioNames,
     bundledScenarios: once(() => bundledScenarios(checks)),
     applyEvent: (environment, account, event, trace) => {
-      applyAccountEvent({ environment, thirdParty: thirdParties.client(environment), trace }, account, event)
+      applyAccountEvent({ environment, thirdParty: thirdParty(environment), trace }, account, event)
     },
     consumeAuthRequest: (environment, id, trace) => {
       consumeAuthRequest({ environment, trace }, id)

@@ -1,7 +1,7 @@
 import type { AppServices } from '../app-services.ts'
 import { home } from '../control/home.ts'
 import { controlRoutes } from '../control/routes.ts'
-import type { ExpressApp } from '../http/fast-express.ts'
+import type { ExpressApp } from '../http/server.ts'
 import { recordPages } from '../http/page-journal.ts'
 import { unexpectedError, unknownPath } from '../http/refusal.ts'
 import { mountOauthMetadata, mountOperations, mountProxy, setRequestId } from '../http/routes.ts'

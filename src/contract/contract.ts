@@ -51,14 +51,15 @@ const NONE: readonly never[] = Object.freeze([])
  * Checks a request against `spec/openapi.yaml` and converts its query to the types of the spec. With `strict`, unknown
  * parameters and fields are violations (G6). It reports at most twenty violations and throws for no input.
  */
-export function checkRequest<Id extends Operation>(
-  operation: Id,
+export function checkRequest(
+  route: Route,
   request: RawRequest,
   options: { readonly strict?: boolean } = {},
-): CheckedRequest<Id> {
-  const query = checkQuery(operation, request.query)
+): CheckedRequest<Operation> {
+  const { operation } = route
+  const query = checkQuery(route, request.query)
   const path = violations(REQUESTS[operation].path, request.path, parameterName)
-  const body = checkBody(operation, request.body)
+  const body = checkBody(route, request.body)
   const found = [...query.violations, ...path, ...body.violations]
   const warnings = [...query.warnings, ...body.warnings]
   const unknown: readonly ContractWarning[] = options.strict ? warnings.filter(isUnknown) : NONE
@@ -73,9 +74,9 @@ export function checkRequest<Id extends Operation>(
     violations: found.slice(0, MAX_VIOLATIONS),
     warnings: unknown.length > 0 ? warnings.filter((warning) => !unknown.includes(warning)) : warnings,
     // The one place where checked data gets its type: the validators accepted it, or `violations` says what they found.
-    query: query.value as Query<Id>,
+    query: query.value as Query<Operation>,
     path: request.path,
-    body: body.value as RequestBody<Id>,
+    body: body.value as RequestBody<Operation>,
   }
 }
 
@@ -116,11 +117,10 @@ function parameterName([name]: FieldPath): string {
   return String(name)
 }
 
-function checkQuery(operation: Operation, text: string): CheckedPart {
-  const route = routeOf(operation)
+function checkQuery(route: Route, text: string): CheckedPart {
   const read = readQuery(route, text)
   // A parameter that cannot be read is missing from the values. That it is required is no second violation.
-  const invalid = violations(REQUESTS[operation].query, read.values, parameterName).filter(
+  const invalid = violations(REQUESTS[route.operation].query, read.values, parameterName).filter(
     ({ field }) => !read.violations.some((violation) => violation.field === field),
   )
   return {
@@ -211,11 +211,11 @@ function convert(type: QueryParameter['type'], text: string): string | number | 
   return Number.isSafeInteger(number) ? number + 0 : undefined
 }
 
-function checkBody(operation: Operation, body: unknown): CheckedPart {
+function checkBody({ operation, bodyRequired }: Route, body: unknown): CheckedPart {
   const validator = REQUESTS[operation].body
   if (!validator) return { value: undefined, violations: NONE, warnings: body === undefined ? NONE : [BODY_IGNORED] }
   if (body === undefined) {
-    return { value: body, violations: routeOf(operation).bodyRequired ? [BODY_MISSING] : NONE, warnings: NONE }
+    return { value: body, violations: bodyRequired ? [BODY_MISSING] : NONE, warnings: NONE }
   }
   const node = BODY_FIELDS[operation] ?? {}
   const warnings: ContractWarning[] = []

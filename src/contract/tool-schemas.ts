@@ -2,7 +2,6 @@ import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { Tool } from '../domain/connector.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
-import { once } from '../domain/once.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { Validator } from './generated/validators.js'
 import { violationsOf } from './violation.ts'
@@ -12,15 +11,13 @@ import { violationsOf } from './violation.ts'
  * each when it is first used; a compiled schema is kept as long as its tool.
  */
 export class ToolSchemas {
-  /** Simultaneous calls wait for one compilation. */
-  readonly #compiled = new WeakMap<JsonObject, () => Promise<Validator>>()
+  readonly #compiled = new WeakMap<JsonObject, Validator>()
 
   /** The violations of `input`; fields are paths from `tool_input`. */
   async check(tool: Tool, input: JsonObject): Promise<FieldViolation[]> {
     const schema = tool.input_schema
-    const compiled = this.#compiled.get(schema) ?? once(() => compile(schema))
-    this.#compiled.set(schema, compiled)
-    const validator = await compiled()
+    const validator = this.#compiled.get(schema) ?? (await compile(schema))
+    this.#compiled.set(schema, validator)
     if (validator(input)) return []
     return violationsOf(validator.errors, input).map((violation) => ({
       ...violation,

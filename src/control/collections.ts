@@ -1,6 +1,6 @@
 import { lazyImport } from '../lazy-import.ts'
-import { type Collection, type CollectionPlace, keyOf } from '../domain/collection.ts'
-import { collectionNamed, type Connector } from '../domain/connector.ts'
+import { collectionNamed, type Collection, type CollectionPlace, keyOf } from '../domain/collection.ts'
+import type { Connector } from '../domain/connector.ts'
 import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../http/node-request.ts'
 import { replaceItems } from '../state/collections.ts'

@@ -19,12 +19,12 @@ export async function runOperation<Id extends Operation>(
     environment,
     thirdParty: services.thirdParties.client(environment, trace),
     clientId: '',
-    baseUrl: baseUrlOf(request, services.baseUrl),
+    baseUrl: () => baseUrlOf(request, services.baseUrl),
     documentedOnly: false,
     query: {},
     path: {},
     body,
-    checkToolInput: (tool, input) => services.toolSchemas.check(tool, input),
+    toolSchemas: services.toolSchemas,
     trace,
   }
   return handler(call)

@@ -1,6 +1,6 @@
 import { CREDENTIAL_KINDS, TRAITS } from '../domain/authorization-type.ts'
-import { type Collection, keyOf } from '../domain/collection.ts'
-import { collectionNamed, type Connector } from '../domain/connector.ts'
+import { collectionNamed, type Collection, keyOf } from '../domain/collection.ts'
+import type { Connector } from '../domain/connector.ts'
 import { bareConnector, typeOfConnection } from '../domain/connector-defaults.ts'
 import { isErrorCode } from '../domain/errors.ts'
 import { isJsonObject, type JsonValue, own } from '../domain/json.ts'

@@ -18,6 +18,14 @@ export interface Collection {
   generate: number
 }
 
+/** A collection of a connector by its name, which may come from a user. */
+export function collectionNamed(
+  { collections = {} }: { collections?: Readonly<Record<string, Collection>> },
+  name: string,
+): Collection | undefined {
+  return Object.hasOwn(collections, name) ? collections[name] : undefined
+}
+
 /** One item of a collection, as a row of the model. */
 export interface CollectionItem {
   /** {@link itemId}. */

@@ -63,10 +63,6 @@ export interface RateLimit {
   otherwise?: StepAnswer
 }
 
-export function collectionNamed({ collections = {} }: Connector, name: string): Collection | undefined {
-  return Object.hasOwn(collections, name) ? collections[name] : undefined
-}
-
 export interface CredentialField {
   name: string
   label: string

@@ -191,7 +191,7 @@ function checkClient(context: OperationContext, services: AppServices): Promise<
 function applyDue(context: RequestContext): void {
   const environment = environmentOf(context)
   context.readGuard = new ReadGuard(environment)
-  applyDueEvents(environment, context.trace)
+  if (environment.model.due.isDue(now(environment))) applyDueEvents(environment, context.trace)
 }
 
 /** Checks the request by `spec/openapi.yaml`. @throws ServiceError VALIDATION_FAILED with every violation (G16) */
@@ -200,7 +200,7 @@ function checkRequestContract(context: OperationContext, { strict }: AppServices
   // A body that the operation does not take stays unread, and gets a warning.
   const body = route.bodyMediaType === null && request.hasBody ? UNREAD : context.body
   const sent = { query: documentQuery ?? request.query, path: request.pathParameters, body }
-  const checked = checkRequest(route.operation, sent, { strict })
+  const checked = checkRequest(route, sent, { strict })
   context.checked = checked
   noteNearMisses({ environment: environmentOf(context), trace: context.trace }, route.operation, checked)
   if (checked.violations.length === 0) return
@@ -239,12 +239,12 @@ function operate(context: OperationContext, services: AppServices): Promise<void
     environment,
     thirdParty: services.thirdParties.client(environment, trace),
     clientId: context.client?.id ?? '',
-    baseUrl: context.request.baseUrl(services.baseUrl),
+    baseUrl: () => context.request.baseUrl(services.baseUrl),
     documentedOnly: services.documentedOnly,
     query: checked.query,
     path: checked.path,
     body: checked.body,
-    checkToolInput: (tool, input) => services.toolSchemas.check(tool, input),
+    toolSchemas: services.toolSchemas,
     trace,
   }
   // The table pairs each operation with its own handler; the compiler cannot see that a route's name picks both.
@@ -325,7 +325,7 @@ function recordContractUse(context: OperationContext, services: AppServices): vo
   // A form whose client is not authenticated has not been checked yet. What it lacks may be there under another name.
   const isRefusedForm = !route.bearer && context.checked === undefined && context.body !== undefined
   const checked = isRefusedForm
-    ? checkRequest(route.operation, { query: request.query, path: {}, body: context.body })
+    ? checkRequest(route, { query: request.query, path: {}, body: context.body })
     : context.checked
   const environment = context.environment ?? services.defaultEnvironment()
   services.records.of(environment?.name ?? '').addUse({

@@ -33,7 +33,7 @@ export function createMagicLink(call: Call<'create_magic_link'>): Reply {
     tables.magic_links.put(link)
   })
   trace.link = { id: link.id, event: 'made', verified: user_verify_url !== '' }
-  return { status: 200, body: { link: `${call.baseUrl}/magic/${link.id}`, expiry: link.expires_at } }
+  return { status: 200, body: { link: `${call.baseUrl()}/magic/${link.id}`, expiry: link.expires_at } }
 }
 
 /** The account after `link_requested`; a new one gets its place in creation order. */

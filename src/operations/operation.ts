@@ -1,7 +1,5 @@
 import type { Operation, Query, RequestBody } from '../contract/shapes.ts'
-import type { Tool } from '../domain/connector.ts'
-import type { FieldViolation } from '../domain/errors.ts'
-import type { JsonObject } from '../domain/json.ts'
+import type { ToolSchemas } from '../contract/tool-schemas.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
@@ -13,14 +11,14 @@ export interface Call<Id extends Operation> {
   /** The client whose credentials or bearer token came with the request. */
   readonly clientId: string
   /** What links and redirects are built on, without a trailing slash. */
-  readonly baseUrl: string
+  readonly baseUrl: () => string
   /** Whether a locator needs a scope, as part 4 says (`--documented-only`, G21). */
   readonly documentedOnly: boolean
   readonly query: Query<Id>
   readonly path: Readonly<Record<string, string>>
   readonly body: RequestBody<Id>
   /** Validates a tool's input by the tool's own JSON Schema. */
-  readonly checkToolInput: (tool: Tool, input: JsonObject) => Promise<FieldViolation[]>
+  readonly toolSchemas: Pick<ToolSchemas, 'check'>
   /** What this call is about and what it causes, for the request journal. */
   readonly trace: RequestTrace
 }

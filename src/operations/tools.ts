@@ -55,7 +55,7 @@ function toolOf(connector: Connector, name: string): Tool {
 
 /** @throws ServiceError INVALID_TOOL_INPUT: not valid against the tool's own schema (G44) */
 async function refuseInvalid(call: ExecuteTool, tool: Tool, input: JsonObject): Promise<void> {
-  const violations = await call.checkToolInput(tool, input)
+  const violations = await call.toolSchemas.check(tool, input)
   if (violations.length === 0) return
   const message = violations.map(violationText).join('; ')
   throw new ServiceError('INVALID_TOOL_INPUT', message, { violations })

@@ -17,7 +17,7 @@ export function verifyUser(call: Call<'verify_user'>): Reply {
   }
   consume(call, request, account)
   const { post_user_verify_redirect_url } = environment.settings
-  const redirect = post_user_verify_redirect_url || `${call.baseUrl}/connect/success`
+  const redirect = post_user_verify_redirect_url || `${call.baseUrl()}/connect/success`
   return { status: 200, body: { post_user_verify_redirect_url: redirect } }
 }
 

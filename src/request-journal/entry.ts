@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../domain/json.ts'
 import {
   type NotedRule,
   type Refresh,
-  RequestTrace,
+  type RequestTrace,
   type Transition,
   type UpstreamCall,
 } from '../domain/request-trace.ts'
@@ -77,11 +77,6 @@ export interface EntryInput
   readonly startedAt?: number | undefined
 }
 
-/** What the journals add to it. */
-interface EntryPlace extends Pick<RecordedEntry, 'realAt' | 'requestHeaders'> {
-  readonly environment: EntryEnvironment | undefined
-}
-
 /** What an entry needs to know of its environment. */
 export interface EntryEnvironment {
   readonly name: string
@@ -90,47 +85,8 @@ export interface EntryEnvironment {
 
 type Optional<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
 
-/** Assembles an entry. One literal for all kinds, so that all entries have one hidden class. */
-export function recordedEntry(input: EntryInput, { environment, realAt, requestHeaders }: EntryPlace): RecordedEntry {
-  return {
-    kind: input.kind,
-    id: input.id,
-    environment: environment?.name ?? '',
-    at: environment?.clock.now() ?? realAt,
-    realAt,
-    durationMs: input.startedAt === undefined ? 0 : realAt - input.startedAt,
-    operation: input.operation ?? null,
-    protocol: input.protocol ?? 'http',
-    method: input.method ?? '',
-    url: input.url,
-    requestHeaders,
-    requestBody: kept(input.requestBody ?? ''),
-    status: input.status,
-    errorCode: input.errorCode ?? null,
-    responseHeaders: input.responseHeaders ?? NO_HEADERS,
-    responseBody: kept(input.responseBody ?? ''),
-    client: input.client ?? null,
-    trace: input.trace ?? new RequestTrace(),
-    vocabulary: input.vocabulary,
-    violations: input.violations ?? NOTHING,
-    warnings: input.warnings ?? NOTHING,
-    responseViolations: input.responseViolations ?? NOTHING,
-    didYouMean: input.didYouMean ?? null,
-    failure: input.failure ?? null,
-  }
-}
-
-const NOTHING: readonly never[] = Object.freeze([])
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
-
 /** Bytes or characters that are kept of each body. */
 export const KEPT = 16 * 1024
-
-/** A short body as it is; of a long one a copy of its beginning, so that the entry does not keep all of it in memory. */
-function kept<Body extends Uint8Array | string>(body: Body): Body | string {
-  if (body.length <= KEPT) return body.length === 0 ? '' : body
-  return Buffer.from(typeof body === 'string' ? body.slice(0, KEPT) : body.subarray(0, KEPT)).toString()
-}
 
 /** Headers and body of one side of an exchange, secrets masked. */
 export interface JournalMessage {

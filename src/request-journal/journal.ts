@@ -1,11 +1,5 @@
-import type { Transition } from '../domain/request-trace.ts'
-import {
-  type EntryEnvironment,
-  type EntryInput,
-  type JournalEntry,
-  type RecordedEntry,
-  recordedEntry,
-} from './entry.ts'
+import { RequestTrace, type Transition } from '../domain/request-trace.ts'
+import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'
 import { type NearMiss, nearMisses } from './near-miss.ts'
 import { type JournalQuery, type Match, matches, select } from './query.ts'
 import { type TimelineEntry, timelineEntry, viewOf } from './view.ts'
@@ -93,6 +87,50 @@ export class Journals {
   close(): void {
     for (const journal of this.#journals.values()) journal.close()
   }
+}
+
+/** What the journals add to it. */
+interface EntryPlace extends Pick<RecordedEntry, 'realAt' | 'requestHeaders'> {
+  readonly environment: EntryEnvironment | undefined
+}
+
+/** Assembles an entry. One literal for all kinds, so that all entries have one hidden class. */
+export function recordedEntry(input: EntryInput, { environment, realAt, requestHeaders }: EntryPlace): RecordedEntry {
+  return {
+    kind: input.kind,
+    id: input.id,
+    environment: environment?.name ?? '',
+    at: environment?.clock.now() ?? realAt,
+    realAt,
+    durationMs: input.startedAt === undefined ? 0 : realAt - input.startedAt,
+    operation: input.operation ?? null,
+    protocol: input.protocol ?? 'http',
+    method: input.method ?? '',
+    url: input.url,
+    requestHeaders,
+    requestBody: kept(input.requestBody ?? ''),
+    status: input.status,
+    errorCode: input.errorCode ?? null,
+    responseHeaders: input.responseHeaders ?? NO_HEADERS,
+    responseBody: kept(input.responseBody ?? ''),
+    client: input.client ?? null,
+    trace: input.trace ?? new RequestTrace(),
+    vocabulary: input.vocabulary,
+    violations: input.violations ?? NOTHING,
+    warnings: input.warnings ?? NOTHING,
+    responseViolations: input.responseViolations ?? NOTHING,
+    didYouMean: input.didYouMean ?? null,
+    failure: input.failure ?? null,
+  }
+}
+
+const NOTHING: readonly never[] = Object.freeze([])
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
+
+/** A short body as it is; of a long one a copy of its beginning, so that the entry does not keep all of it in memory. */
+function kept<Body extends Uint8Array | string>(body: Body): Body | string {
+  if (body.length <= KEPT) return body.length === 0 ? '' : body
+  return Buffer.from(typeof body === 'string' ? body.slice(0, KEPT) : body.subarray(0, KEPT)).toString()
 }
 
 /** How many of the latest entries are compared in search of near misses. */

@@ -6,7 +6,7 @@ import { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import { actBefore, deliveryOf, encoded, injectedAnswer, sendWhole } from './delivery.ts'
 import type { Pauses } from './pauses.ts'
-import type { EnvironmentScenarios, ScenarioRequest } from './environment-scenarios.ts'
+import type { EnvironmentScenarios, ScenarioRegistry, ScenarioRequest } from './environment-scenarios.ts'
 import type { EncodedAnswer } from './faults/fault.ts'
 
 /** A request that the service sent to a third party, as that one received it (`third-party/listener.ts`). */
@@ -30,7 +30,7 @@ export interface ThirdPartyRequest {
 type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<EncodedAnswer>) => Promise<void>
 
 interface Context {
-  readonly scenarios: (environment: Environment) => EnvironmentScenarios
+  readonly scenarios: ScenarioRegistry
   readonly pauses: Pauses
 }
 
@@ -38,9 +38,9 @@ interface Context {
  * The rules at `third_party` and `token_refresh`: what the service asks of a token endpoint without a user is a refresh
  * here, be it with a refresh token or by means of its own; the code of a consent is not.
  */
-export function thirdPartyInterceptor({ scenarios: of, pauses }: Context) {
+export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) {
   return (exchange: ThirdPartyRequest): Promise<ThirdPartyFault | undefined> => {
-    const scenarios = of(exchange.environment)
+    const scenarios = registry.of(exchange.environment)
     const request = scenarios.active ? scenarioRequest(exchange) : undefined
     const fired = request && scenarios.match(request)
     if (!fired || fired.faults.length === 0) return Promise.resolve(undefined)

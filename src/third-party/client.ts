@@ -35,15 +35,13 @@ import { acceptCredentials, applicationOf, revokeCredentials, type SchemeContext
 import { accountView, asText, Templates, type TemplateScope } from './template.ts'
 
 export interface ThirdPartiesOptions {
-  environment: (name: string) => Environment | undefined
+  registry: ListenerOptions['registry']
   /** Where scenarios act at `third_party` and `token_refresh`. */
   intercept?: Interceptor | undefined
   /** Called after every request of the service to a third party. */
   onCall?: ((call: UpstreamCall) => void) | undefined
   /** Whether a connector's `base_url` may leave loopback. */
   allowOutbound?: boolean | undefined
-  /** Resolves when everything that was changed so far is on disk. */
-  durable?: (() => Promise<void> | undefined) | undefined
   /** Waits so many milliseconds of real time: the latency of connectors. */
   wait?: ListenerOptions['wait']
 }
@@ -64,11 +62,11 @@ export interface ThirdParties {
 }
 
 export async function startThirdParties(options: ThirdPartiesOptions): Promise<ThirdParties> {
-  const { environment, intercept, onCall, allowOutbound, durable, wait } = options
+  const { registry, intercept, onCall, allowOutbound, wait } = options
   const templates = new Templates()
   const http = new HttpClient()
   const calls = new OpenCalls()
-  const parties: ListenerOptions = { environment, templates, intercept, calls, durable, wait }
+  const parties: ListenerOptions = { registry, templates, intercept, calls, wait }
   const listener = await startListener(parties)
   const parts: ClientParts = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound, calls }
   return {

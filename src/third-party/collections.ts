@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  collectionNamed,
   type Collection,
   type CollectionItem,
   type CollectionPlace,
@@ -13,7 +14,7 @@ import {
   type SortKey,
   type Step,
 } from '../domain/collection.ts'
-import { collectionNamed, type Responder } from '../domain/connector.ts'
+import type { Responder } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import { equalValues } from '../domain/value-match.ts'

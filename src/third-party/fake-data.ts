@@ -2,7 +2,7 @@ import type { Faker, Randomizer } from '@faker-js/faker'
 import type { JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { type Budget, MOST_GENERATED, TemplateError } from './template-limits.ts'
+import { TemplateError } from './template-error.ts'
 
 const loadFaker = lazyImport(() => import('@faker-js/faker/locale/en'))
 
@@ -56,6 +56,12 @@ export function fakeNameProblem(name: string): string | undefined {
     return `faker '${name}': unknown module '${module}'; allowed are ${FAKE_MODULES.join(', ')}`
   const methods = FAKE_METHODS[module].split(' ')
   return methods.includes(method) ? undefined : `faker '${name}': unknown method; ${module} has ${methods.join(', ')}`
+}
+
+/** Counts what is made, and throws once it is too much. */
+interface Budget {
+  step(): void
+  value(value: JsonValue): void
 }
 
 /** Generated data: the same seed, clock and name give the same value. */
@@ -117,6 +123,9 @@ export class FakeData {
     return found
   }
 }
+
+/** Of what generated data is asked for: `length`, `count`. */
+export const MOST_GENERATED = 10_000
 
 /** Modules whose numbers say how much is made; those of the others are values. */
 const AMOUNTS: readonly string[] = ['airline', 'color', 'git', 'internet', 'lorem', 'phone', 'string', 'system', 'word']

@@ -7,7 +7,7 @@ import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import { answerApi } from './api.ts'
 import type { Templates } from './template.ts'
-import { TemplateError } from './template-limits.ts'
+import { TemplateError } from './template-error.ts'
 import { answerToken } from './tokens.ts'
 import {
   ACCOUNT_HEADER,
@@ -77,14 +77,16 @@ export type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<W
 export type Interceptor = (request: ThirdPartyRequest) => Promise<ThirdPartyFault | undefined>
 
 export interface ListenerOptions {
-  environment: (name: string) => Environment | undefined
+  registry: {
+    environment(name: string): Environment | undefined
+    /** Awaited before an answer leaves whose commit the disk may still refuse: a token must not be lost once it was given out. */
+    flushed?(): Promise<void> | undefined
+  }
   templates: Templates
   intercept?: Interceptor | undefined
   calls: OpenCalls
   /** Waits so many milliseconds of real time, or until the client has gone or the server closes. */
   wait?: ((milliseconds: number, response: ServerResponse) => Promise<void>) | undefined
-  /** Awaited before an answer leaves whose commit the disk may still refuse. */
-  durable?: (() => Promise<void> | undefined) | undefined
 }
 
 /** The service sends a request in one piece; nothing else has to be waited for longer. */
@@ -181,7 +183,7 @@ async function answerAsApi(
   const answering = answerApi({ environment, connector, templates: options.templates }, request)
   const answered = answering instanceof Promise ? await answering : answering
   // The request behind a call of the service waits itself, once for everything that it has caused.
-  if (!openCall(options, request)) await options.durable?.()
+  if (!openCall(options, request)) await options.registry.flushed?.()
   return answered
 }
 
@@ -196,7 +198,7 @@ async function answerAsTokenEndpoint(
     return answered
   }
   if (apply) environment.model.transact(apply)
-  await options.durable?.()
+  await options.registry.flushed?.()
   return answered
 }
 
@@ -211,7 +213,7 @@ async function route(options: ListenerOptions, request: IncomingMessage): Promis
   const environmentName = decodePart(environmentPart)
   const connectorName = decodePart(connectorPart)
   if (environmentName === undefined || connectorName === undefined) return jsonAnswer(400, { error: 'malformed_path' })
-  const environment = options.environment(environmentName)
+  const environment = options.registry.environment(environmentName)
   const connector = environment?.connector(connectorName)
   const kind = kindPart === 'api' ? 'api' : kindPart === 'oauth' && rest.join('/') === 'token' ? 'token' : undefined
   if (!environment || !connector || !kind) return jsonAnswer(404, { error: 'not_found', path: rawPath })

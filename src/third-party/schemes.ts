@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.ts'
-import { TemplateError } from './template-limits.ts'
+import { TemplateError } from './template-error.ts'
 import { createHash, createHmac } from 'node:crypto'
 import type { Account } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'

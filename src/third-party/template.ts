@@ -1,11 +1,18 @@
-import { parse } from '@handlebars/parser'
 import type { Account } from '../domain/account.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
-import { FakeData, fakeNameProblem } from './fake-data.ts'
-import { Budget, DEEPEST_TEMPLATE, LONGEST_TEMPLATE, TemplateError } from './template-limits.ts'
+import { FakeData } from './fake-data.ts'
+import { TemplateError } from './template-error.ts'
+import {
+  callOf,
+  type Expression,
+  type HelperName,
+  parseTemplate,
+  type Piece,
+  type Template,
+} from './template-syntax.ts'
 
 /** What a template can see: the names that its paths start with, and the environment's time and ids. */
 export interface TemplateScope {
@@ -114,28 +121,6 @@ function usesFakeData(template: Template): boolean {
   return callOf(template, ['faker']) !== undefined
 }
 
-/** The first of these helpers that a template calls. */
-function callOf(template: Template, helpers: readonly HelperName[]): HelperName | undefined {
-  const inExpression = (expression: Expression): HelperName | undefined => {
-    if (expression.kind !== 'call') return undefined
-    if (helpers.includes(expression.helper)) return expression.helper
-    return firstOf([...expression.args, ...expression.options.map(([, value]) => value)], inExpression)
-  }
-  return firstOf(template, (piece) => {
-    if (piece.kind === 'text') return undefined
-    if (piece.kind === 'value') return inExpression(piece.expression)
-    return inExpression(piece.subject) ?? callOf(piece.then, helpers) ?? callOf(piece.otherwise, helpers)
-  })
-}
-
-function firstOf<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined): Found | undefined {
-  for (const item of items) {
-    const found = find(item)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
 function whole(template: Template, frame: Frame): JsonValue {
   const [only, ...others] = template
   if (only?.kind === 'value' && others.length === 0) {
@@ -210,7 +195,7 @@ function evaluate(expression: Expression, frame: Frame): JsonValue | undefined {
   if (expression.options.length > 0) {
     args.push(Object.fromEntries(expression.options.map(([key, value]) => [key, evaluate(value, frame) ?? null])))
   }
-  return runHelper(expression.helper, args, frame.ports)
+  return HELPERS[expression.helper](args, frame.ports)
 }
 
 function start(path: Expression & { kind: 'path' }, frame: Frame): JsonValue | undefined {
@@ -241,266 +226,44 @@ function isTrue(value: JsonValue | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
-/** A parsed template: the part of Handlebars' syntax that never runs code. */
-export type Template = readonly Piece[]
-export type Piece =
-  | { kind: 'text'; text: string }
-  | { kind: 'value'; expression: Expression }
-  | {
-      kind: 'block'
-      block: BlockName
-      subject: Expression
-      names: readonly string[]
-      then: Template
-      otherwise: Template
+/** Expressions, turns of a loop, and random numbers of generated data, while a value is rendered. */
+export const MOST_STEPS = 100_000
+/** Characters that the templates of a value make. */
+export const MOST_TEXT = 4 * 1024 * 1024
+
+/** What rendering one value may still use. Steps are counted, and not time, so that the same template always ends the same way. */
+class Budget {
+  #steps = MOST_STEPS
+  #text = MOST_TEXT
+
+  /** @throws TemplateError */
+  step(count = 1): void {
+    this.#steps -= count
+    if (this.#steps < 0) throw new TemplateError(`the template takes more than ${MOST_STEPS} steps`)
+  }
+
+  /** @throws TemplateError */
+  text(length: number): void {
+    this.#text -= length
+    if (this.#text < 0) throw new TemplateError(`the template makes more than ${MOST_TEXT} characters`)
+  }
+
+  /** Counts a value that stands in the result as what it is: its texts, and a character for everything else. */
+  value(value: JsonValue | undefined): void {
+    const rest: (JsonValue | undefined)[] = [value]
+    for (let at = rest.pop(); at !== undefined; at = rest.pop()) {
+      this.text(typeof at === 'string' ? at.length : 1)
+      if (typeof at !== 'object' || at === null) continue
+      for (const [name, item] of Object.entries(at)) {
+        if (!Array.isArray(at)) this.text(name.length)
+        rest.push(item)
+      }
     }
-export type Expression =
-  | { kind: 'literal'; value: JsonValue }
-  | { kind: 'path'; depth: number; data: boolean; parts: readonly string[] }
-  | {
-      kind: 'call'
-      helper: HelperName
-      args: readonly Expression[]
-      options: readonly (readonly [string, Expression])[]
-    }
-export type BlockName = 'each' | 'if' | 'unless' | 'with'
-
-/** Every block that a template may have. */
-export const BLOCKS: Readonly<Record<BlockName, Described>> = {
-  each: {
-    example: '{{#each items as |item|}}…{{/each}}',
-    gives:
-      'its part for each item; inside, @index, @key, @first and @last tell where, and @root is the outermost value',
-  },
-  if: {
-    example: "{{#if (eq item.kind 'x')}}…{{else}}…{{/if}}",
-    gives: 'the first part where the value is true; a missing value, false, 0, an empty text and an empty list are not',
-  },
-  unless: { example: '{{#unless input.all}}…{{/unless}}', gives: 'its part where the value is not true' },
-  with: {
-    example: '{{#with request.body as |body|}}…{{/with}}',
-    gives: 'its part with the value as the start of paths',
-  },
-}
-const DATA: readonly string[] = ['index', 'key', 'first', 'last', 'root']
-
-/** What the reference of templates says. */
-interface Described {
-  readonly example: string
-  readonly gives: string
-}
-
-/** The names that a path may start with; null allows any. */
-type Roots = readonly string[] | null
-
-/** @throws TemplateError */
-function parseTemplate(text: string, roots: Roots = null): Template {
-  if (text.length > LONGEST_TEMPLATE) throw new TemplateError(`a template has at most ${LONGEST_TEMPLATE} characters`)
-  const { body } = parseSyntax(text)
-  checkDepth(body)
-  return pieces(body, roots)
-}
-
-/** @throws TemplateError where blocks or calls nest too deeply */
-function checkDepth(body: readonly Node[]): void {
-  const rest = body.map((node) => ({ node, depth: 1 }))
-  for (let at = rest.pop(); at; at = rest.pop()) {
-    const { node, depth } = at
-    if (depth > DEEPEST_TEMPLATE) throw tooDeep()
-    const { path, params = [], hash, program, inverse } = node
-    const values = hash?.pairs.map(({ value }) => value) ?? []
-    const inside = [...(path ? [path] : []), ...params, ...values, ...(program?.body ?? []), ...(inverse?.body ?? [])]
-    for (const each of inside) rest.push({ node: each, depth: depth + 1 })
   }
-}
-
-function tooDeep(): TemplateError {
-  return new TemplateError(`a template nests at most ${DEEPEST_TEMPLATE} levels deep`)
-}
-
-/**
- * What is wrong with a template, in one sentence; undefined when nothing is. `roots` are the names that paths may start
- * with in this template (`input`, `account`, …); without them any name is allowed.
- */
-export function checkTemplate(text: string, roots?: readonly string[]): string | undefined {
-  if (!text.includes('{{')) return undefined
-  try {
-    const template = parseTemplate(text, roots ?? null)
-    const changing = roots?.includes('credentials') === true ? callOf(template, NEW_EACH_TIME) : undefined
-    return changing && `${changing} makes another value each time, and credentials have to stay the same`
-  } catch (error) {
-    if (error instanceof TemplateError) return error.message
-    throw error
-  }
-}
-
-/** The paths of a template that start at its variables: `input.to` as `['input', 'to']`; none of one that cannot be read. */
-export function templatePaths(text: string): readonly (readonly string[])[] {
-  if (!text.includes('{{') || checkTemplate(text) !== undefined) return []
-  return pathsIn(parseTemplate(text))
-}
-
-function pathsIn(template: Template): (readonly string[])[] {
-  return template.flatMap((piece) => {
-    if (piece.kind === 'text') return []
-    if (piece.kind === 'value') return pathsOfExpression(piece.expression)
-    // Inside of `each` and `with`, paths start elsewhere.
-    const inner = piece.block === 'if' || piece.block === 'unless' ? pathsIn(piece.then) : []
-    return [...pathsOfExpression(piece.subject), ...inner, ...pathsIn(piece.otherwise)]
-  })
-}
-
-function pathsOfExpression(expression: Expression): (readonly string[])[] {
-  if (expression.kind === 'literal') return []
-  if (expression.kind === 'path') return expression.depth === 0 && !expression.data ? [expression.parts] : []
-  return [...expression.args, ...expression.options.map(([, value]) => value)].flatMap(pathsOfExpression)
-}
-
-/** Helpers whose value is another one each time. */
-export const NEW_EACH_TIME: readonly HelperName[] = ['id', 'uuid', 'now', 'date', 'faker']
-
-/** The part of the parser's nodes that is used; its own types leave expressions open. */
-interface Node {
-  readonly type: string
-  readonly value?: unknown
-  readonly original?: unknown
-  readonly path?: Node
-  readonly name?: Node
-  readonly params?: readonly Node[]
-  readonly hash?: { readonly pairs: readonly { readonly key: string; readonly value: Node }[] }
-  readonly program?: { readonly body: readonly Node[]; readonly blockParams?: readonly string[] }
-  readonly inverse?: { readonly body: readonly Node[] }
-  readonly parts?: readonly (string | Node)[]
-  readonly depth?: number
-  readonly data?: boolean
-  readonly this?: boolean
-}
-
-function parseSyntax(text: string): { body: readonly Node[] } {
-  try {
-    return parse(text) as { body: readonly Node[] }
-  } catch (error) {
-    if (error instanceof RangeError) throw tooDeep()
-    const lines = error instanceof Error ? error.message.split('\n') : []
-    const [first = 'it cannot be read', near = ''] = lines
-    throw new TemplateError(`${first.replace(/:$/, '')}${near === '' ? '' : `, at ${near.trim()}`}`)
-  }
-}
-
-function pieces(body: readonly Node[], roots: Roots): Template {
-  return body.filter((node) => node.type !== 'CommentStatement').map((node) => piece(node, roots))
-}
-
-function piece(node: Node, roots: Roots): Piece {
-  switch (node.type) {
-    case 'ContentStatement':
-      return { kind: 'text', text: String(node.value) }
-    case 'MustacheStatement':
-      return { kind: 'value', expression: invocation(node, roots) }
-    case 'BlockStatement':
-      return block(node, roots)
-    default:
-      throw new TemplateError('partials and decorators are not supported')
-  }
-}
-
-function block(node: Node, roots: Roots): Piece {
-  const name = String(node.path?.original)
-  const [subject, ...others] = node.params ?? []
-  if (!Object.hasOwn(BLOCKS, name)) {
-    throw new TemplateError(`unknown block '#${name}'; allowed are #${Object.keys(BLOCKS).join(', #')}`)
-  }
-  if (!subject || others.length > 0) throw new TemplateError(`#${name} takes one argument`)
-  const names = node.program?.blockParams ?? []
-  const taken = names.find(isHelper)
-  if (taken !== undefined) throw new TemplateError(`'${taken}' is a helper and cannot be a name in #${name}`)
-  const inner = name === 'if' || name === 'unless' ? roots : null
-  return {
-    kind: 'block',
-    block: name as BlockName,
-    subject: expression(subject, roots),
-    names,
-    then: pieces(node.program?.body ?? [], inner),
-    otherwise: pieces(node.inverse?.body ?? [], roots),
-  }
-}
-
-function invocation(node: Node, roots: Roots): Expression {
-  const head = node.path
-  if (!head) throw new TemplateError('an expression without a name')
-  const called = (node.params?.length ?? 0) > 0 || (node.hash?.pairs.length ?? 0) > 0
-  return called || node.type === 'SubExpression' ? call(String(head.original), node, roots) : expression(head, roots)
-}
-
-function expression(node: Node, roots: Roots): Expression {
-  switch (node.type) {
-    case 'StringLiteral':
-    case 'NumberLiteral':
-    case 'BooleanLiteral':
-      return { kind: 'literal', value: node.value as JsonValue }
-    case 'NullLiteral':
-    case 'UndefinedLiteral':
-      return { kind: 'literal', value: null }
-    case 'SubExpression':
-      return invocation(node, roots)
-    case 'PathExpression':
-      return path(node, roots)
-    default:
-      throw new TemplateError(`${node.type} is not supported`)
-  }
-}
-
-function path(node: Node, roots: Roots): Expression {
-  const parts = (node.parts ?? []).map((part) => {
-    if (typeof part === 'string') return part
-    throw new TemplateError('a path cannot start with a call')
-  })
-  const [head] = parts
-  const { depth = 0, data = false } = node
-  const plain = depth === 0 && !data && node.this !== true
-  if (plain && parts.length === 1 && head !== undefined && isHelper(head)) return call(head, node, roots)
-  if (data && (head === undefined || !DATA.includes(head))) {
-    throw new TemplateError(`unknown name '@${head ?? ''}'; allowed are @${DATA.join(', @')}`)
-  }
-  if (plain && roots && head !== undefined && !roots.includes(head)) {
-    throw new TemplateError(
-      `unknown name or helper '${head}'; allowed are ${[...roots, ...Object.keys(HELPERS)].join(', ')}`,
-    )
-  }
-  return { kind: 'path', depth, data, parts }
-}
-
-function call(name: string, node: Node, roots: Roots): Expression {
-  if (!isHelper(name)) {
-    throw new TemplateError(`unknown helper '${name}'; allowed are ${Object.keys(HELPERS).join(', ')}`)
-  }
-  const args = (node.params ?? []).map((param) => expression(param, roots))
-  const options = (node.hash?.pairs ?? []).map((pair) => [pair.key, expression(pair.value, roots)] as const)
-  const [least, most] = HELPERS[name].arity
-  if (args.length < least || args.length > most) {
-    const more = most === Infinity ? ' or more' : ` to ${String(most)}`
-    throw new TemplateError(`${name} takes ${String(least)}${least === most ? '' : more} arguments`)
-  }
-  if (name === 'faker') checkFakeName(args[0])
-  else if (options.length > 0) throw new TemplateError(`${name} takes no named arguments`)
-  if (name === 'now' || name === 'date') checkDistance(name, args[0])
-  return { kind: 'call', helper: name, args, options }
-}
-
-function checkDistance(name: string, distance: Expression | undefined): void {
-  if (distance?.kind !== 'literal' || parseDuration(asText(distance.value).replace(/^[+-]/, '')) !== undefined) return
-  throw new TemplateError(`${name} takes a duration, with - in front for the past: ${DURATION_FORMS}`)
-}
-
-function checkFakeName(name: Expression | undefined): void {
-  if (name?.kind !== 'literal' || typeof name.value !== 'string')
-    throw new TemplateError("faker's first argument is a name in quotes")
-  const problem = fakeNameProblem(name.value)
-  if (problem !== undefined) throw new TemplateError(problem)
 }
 
 /** What helpers may use besides their arguments. */
-export interface HelperPorts {
+interface HelperPorts {
   readonly clock: Clock
   readonly ids: Ids
   /** Absent until a template that needs it was prepared. */
@@ -508,85 +271,26 @@ export interface HelperPorts {
   readonly budget: Budget
 }
 
-export type HelperArguments = readonly (JsonValue | undefined)[]
+type HelperArguments = readonly (JsonValue | undefined)[]
 
-interface Helper extends Described {
-  /** The least and the greatest number of arguments. */
-  readonly arity: readonly [number, number]
-  run(args: HelperArguments, ports: HelperPorts): JsonValue | undefined
-}
+type Helper = (args: HelperArguments, ports: HelperPorts) => JsonValue | undefined
 
-/** Every helper that a template may call; nothing else can be called. */
-export const HELPERS = {
-  id: {
-    arity: [0, 0],
-    example: 'msg_{{id}}',
-    gives: 'a new id; its prefix is the text before it',
-    run: (_args, { ids }) => shortId(ids),
+/** What each helper that a template may call does; nothing else can be called. */
+const HELPERS: Readonly<Record<HelperName, Helper>> = {
+  id: (_args, { ids }) => shortId(ids),
+  uuid: (_args, { ids }) => uuid(ids),
+  now: ([distance], { clock }) => shifted(clock, distance),
+  date: ([distance], { clock }) => shifted(clock, distance).slice(0, 10),
+  json: ([value], { budget }) => {
+    budget.value(value)
+    return JSON.stringify(value ?? null)
   },
-  uuid: { arity: [0, 0], example: '{{uuid}}', gives: 'a new UUID', run: (_args, { ids }) => uuid(ids) },
-  now: {
-    arity: [0, 1],
-    example: "{{now '-2h'}}",
-    gives: "the time of the environment's clock, or so long after it, or with - before it",
-    run: ([distance], { clock }) => shifted(clock, distance),
-  },
-  date: {
-    arity: [0, 1],
-    example: "{{date '1d'}}T10:00:00Z",
-    gives: 'the same as a date',
-    run: ([distance], { clock }) => shifted(clock, distance).slice(0, 10),
-  },
-  json: {
-    arity: [1, 1],
-    example: '{{json request.body}}',
-    gives: 'the value as JSON text',
-    run: ([value], { budget }) => {
-      budget.value(value)
-      return JSON.stringify(value ?? null)
-    },
-  },
-  default: {
-    arity: [2, 2],
-    example: "{{default input.folder 'inbox'}}",
-    gives: 'the first value, or the second one where the first is missing or empty',
-    run: ([value, fallback]) => (isBlank(value) ? fallback : value),
-  },
-  eq: {
-    arity: [2, 2],
-    example: "{{eq item.kind 'x'}}",
-    gives: 'whether two values are the same',
-    run: ([a, b]) => (a ?? null) === (b ?? null),
-  },
-  sum: {
-    arity: [2, Infinity],
-    example: '{{sum item.stock request.body.change}}',
-    gives: 'the sum; what is no number counts as 0',
-    run: (terms) => sum(terms),
-  },
-  basic: {
-    arity: [2, 2],
-    example: '{{basic credentials.username credentials.password}}',
-    gives: 'the value of an HTTP Basic header; empty where both are empty',
-    run: ([username, password]) =>
-      isBlank(username) && isBlank(password) ? undefined : basic(asText(username), asText(password)),
-  },
-  faker: {
-    arity: [1, Infinity],
-    example: "{{faker 'person.fullName'}}",
-    gives: 'generated data, the same with the same --id-seed; loaded when a template first asks for it',
-    run: fake,
-  },
-} as const satisfies Record<string, Helper>
-export type HelperName = keyof typeof HELPERS
-
-function isHelper(name: string): name is HelperName {
-  return Object.hasOwn(HELPERS, name)
-}
-
-function runHelper(name: HelperName, args: HelperArguments, ports: HelperPorts): JsonValue | undefined {
-  const helper: Helper = HELPERS[name]
-  return helper.run(args, ports)
+  default: ([value, fallback]) => (isBlank(value) ? fallback : value),
+  eq: ([a, b]) => (a ?? null) === (b ?? null),
+  sum: (terms) => sum(terms),
+  basic: ([username, password]) =>
+    isBlank(username) && isBlank(password) ? undefined : basic(asText(username), asText(password)),
+  faker: fake,
 }
 
 /** A value inside a longer text: empty for a missing one, JSON for arrays and objects. */
@@ -604,6 +308,7 @@ function sum(terms: HelperArguments): number {
 
 /** The clock's time so far away: `-2h` is two hours ago, `1d` tomorrow. */
 function shifted(clock: Clock, distance: JsonValue | undefined): Instant {
+  if (distance === undefined) return clock.instant()
   const text = asText(distance)
   const milliseconds = parseDuration(text.replace(/^[+-]/, '') || 0)
   if (milliseconds === undefined) throw new Error(`${JSON.stringify(text)} is no duration; it may be ${DURATION_FORMS}`)

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { RequestLog } from '../../src/cli/request-log.ts'
-import { recordedEntry } from '../../src/request-journal/entry.ts'
+import { recordedEntry } from '../../src/request-journal/journal.ts'
 import { type Serving, ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()

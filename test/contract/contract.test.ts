@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkRequest, checkResponse } from '../../src/contract/contract.ts'
+import { type CheckedRequest, checkRequest, checkResponse } from '../../src/contract/contract.ts'
 import { isDeclared, isOperation, ROUTES, routeOf } from '../../src/contract/route.ts'
 import { BODY_FIELDS, type FieldNode } from '../../src/contract/generated/field-tables.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
@@ -8,7 +8,7 @@ import { judgeExchange } from '../support/judge.ts'
 import { exchangeOf } from './exchange.ts'
 
 function check<Id extends Operation>(operation: Id, query: string, body?: unknown, options = {}) {
-  return checkRequest(operation, { query, path: { identifier: 'a' }, body }, options)
+  return checkRequest(routeOf(operation), { query, path: { identifier: 'a' }, body }, options) as CheckedRequest<Id>
 }
 
 describe('the routes', () => {

@@ -15,11 +15,12 @@ export function exchangeOf(
   sent: Sent,
   answer?: { status: number; body: unknown },
 ): ObservedExchange {
-  const { method, path, bodyMediaType } = routeOf(operation)
+  const route = routeOf(operation)
+  const { method, path, bodyMediaType } = route
   const { query = '', path: parameters = { identifier: 'some-provider' }, body } = sent
   const form = bodyMediaType === 'application/x-www-form-urlencoded'
   const text = body === undefined ? '' : form ? formOf(body) : JSON.stringify(body)
-  const checked = checkRequest(operation, { query, path: parameters, body })
+  const checked = checkRequest(route, { query, path: parameters, body })
   return {
     operation,
     request: {

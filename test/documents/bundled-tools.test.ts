@@ -31,7 +31,7 @@ describe('a bundled tool, called at its third party over HTTP with the account o
   let thirdParty: ThirdParty
 
   beforeAll(async () => {
-    parties = await startThirdParties({ environment: () => environment })
+    parties = await startThirdParties({ registry: { environment: () => environment } })
     thirdParty = parties.client(environment)
     await applySeed(environment, thirdParty, { ...bundle, accounts })
   })

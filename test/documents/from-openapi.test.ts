@@ -32,7 +32,7 @@ const OK: JsonObject = { responses: { 200: { description: 'OK' } } }
 /** Calls tools of a connector at its third party over HTTP. */
 async function withCalls(connector: Connector, work: (call: Call) => Promise<void>): Promise<void> {
   const environment = testEnvironment()
-  const parties: ThirdParties = await startThirdParties({ environment: () => environment })
+  const parties: ThirdParties = await startThirdParties({ registry: { environment: () => environment } })
   try {
     const thirdParty: ThirdParty = parties.client(environment)
     const account = {

@@ -71,13 +71,17 @@ export class Fixture implements AsyncDisposable {
     private readonly parties: ThirdParties,
   ) {}
 
-  static async start(connector: Connector, options: Partial<ThirdPartiesOptions> = {}): Promise<Fixture> {
+  static async start(
+    connector: Connector,
+    { flushed, ...options }: Partial<ThirdPartiesOptions> & { flushed?: () => Promise<void> } = {},
+  ): Promise<Fixture> {
     const environment = testEnvironment()
     environment.model.transact(() => {
       environment.model.tables.connectors.put({ ...connector, id: connector.connector })
     })
     const environmentOf = (name: string) => (name === environment.name ? environment : undefined)
-    const parties = await startThirdParties({ environment: environmentOf, ...options })
+    const registry = { environment: environmentOf, ...(flushed && { flushed }) }
+    const parties = await startThirdParties({ registry, ...options })
     return new Fixture(environment, connector, parties.client(environment), parties)
   }
 

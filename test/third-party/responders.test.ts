@@ -199,7 +199,7 @@ describe('an answer that the disk has yet to keep', () => {
     let written = (): void => undefined
     const order: string[] = []
     const disk = new Promise<void>((resolve) => (written = resolve))
-    const durable = (): Promise<void> => {
+    const flushed = (): Promise<void> => {
       order.push('waits')
       setImmediate(() => {
         order.push('written')
@@ -207,7 +207,7 @@ describe('an answer that the disk has yet to keep', () => {
       })
       return disk
     }
-    await using fixture = await Fixture.start(steps, { durable })
+    await using fixture = await Fixture.start(steps, { flushed })
     expect((await fixture.api('/')).body).toBe(1)
     order.push('answered')
     expect(order).toEqual(['waits', 'written', 'answered'])
@@ -217,8 +217,8 @@ describe('an answer that the disk has yet to keep', () => {
     ['the API', (fixture: Fixture) => fixture.api('/')],
     ['the token endpoint', (fixture: Fixture) => fixture.token({ grant_type: 'refresh_token', refresh_token: 'none' })],
   ])('is 503 at %s when the disk refuses', async (_place, ask) => {
-    const durable = () => Promise.reject(new StorageError('the state could not be written', new Error('ENOSPC')))
-    await using fixture = await Fixture.start(steps, { durable })
+    const flushed = () => Promise.reject(new StorageError('the state could not be written', new Error('ENOSPC')))
+    await using fixture = await Fixture.start(steps, { flushed })
     expect(await ask(fixture)).toMatchObject({ status: 503, body: { error: 'unavailable' } })
   })
 })

@@ -39,6 +39,12 @@ export class DueIndex {
       this.#expect('auth_request', before ?? after, after?.outcome === 'pending' ? after.expires_at : undefined),
   }
 
+  /** Whether something may be due: an outdated item counts until it is taken. */
+  isDue(now: Instant): boolean {
+    const { first } = this.#heap
+    return first !== undefined && first.at <= now
+  }
+
   /**
    * Removes and returns the earliest item that is due at `now`. It comes back when the transaction around or after it
    * fails, and when the row it is about is rolled back to what it was.
