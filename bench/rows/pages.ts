@@ -68,7 +68,7 @@ const ITEMS_CONNECTOR = {
         id: '{{sequence}}',
         number: '{{sequence}}',
         kind: '{{#if (eq item.id 1)}}a{{else}}b{{/if}}',
-        title: 'Item {{sequence}} {{uuid}}',
+        title: 'Item {{sequence}}',
       },
       generate: 100_000,
     },
