@@ -44,34 +44,61 @@ export function recordPages(services: AppServices): RequestHandler {
 }
 
 /**
- * Gives a page, a redirect or an answer of a fake application its `X-Request-Id` (G18), and its journal entry when it begins.
- * All of them are sent by `writeHead`.
+ * Gives a page, a redirect or an answer of a fake application its `X-Request-Id` (G18), and its journal entry when its body
+ * begins. All of them are sent by `writeHead` and then `write` or `end`.
  *
- * @param known what its handler knows by then
+ * @param known what its handler knows by then; it is given what is sent of the body at once
  */
 export function recordAnswer(
   { journals, realTime, requestIds }: Pick<AppServices, 'journals' | 'realTime' | 'requestIds'>,
   request: Request,
   response: Response,
-  known: () => Omit<EntryInput, 'id' | 'startedAt' | 'url' | 'status'>,
+  known: (body: Buffer) => Omit<EntryInput, 'id' | 'startedAt' | 'url' | 'status'>,
 ): void {
   const id = requestIdOf(request, requestIds.pages)
   const startedAt = realTime()
   response.setHeader('X-Request-Id', id)
-  type WriteHead = (status: number, headers?: Record<string, string>) => Response
-  const writeHead = response.writeHead.bind(response) as WriteHead
-  const recording: WriteHead = (status, headers = {}) => {
-    journals.record({
-      id,
-      startedAt,
-      method: request.method,
-      url: request.originalUrl,
-      requestHeaders: request.rawHeaders,
-      status,
-      responseHeaders: { 'X-Request-Id': id, ...headers },
-      ...known(),
-    })
+  let record: ((body: Buffer) => void) | undefined
+  const recordOnce = (body: Buffer): void => {
+    record?.(body)
+    record = undefined
+  }
+  const [writeHead, write, end] = [response.writeHead, response.write, response.end].map((each) =>
+    each.bind(response),
+  ) as [(status: number, headers?: Record<string, string>) => Response, Send, Send]
+  const recordingHead: typeof writeHead = (status, headers = {}) => {
+    record = (body) => {
+      journals.record({
+        id,
+        startedAt,
+        method: request.method,
+        url: request.originalUrl,
+        requestHeaders: request.rawHeaders,
+        status,
+        responseHeaders: { 'X-Request-Id': id, ...headers },
+        ...known(body),
+      })
+    }
     return writeHead(status, headers)
   }
-  response.writeHead = recording as typeof response.writeHead
+  const recording =
+    (send: Send): Send =>
+    (...sent) => {
+      recordOnce(bytesOf(sent))
+      return send(...sent)
+    }
+  Object.assign(response, { writeHead: recordingHead, write: recording(write), end: recording(end) })
+  // An answer whose connection is reset before its body.
+  response.once('close', () => {
+    recordOnce(Buffer.alloc(0))
+  })
+}
+
+type Send = (...sent: unknown[]) => unknown
+
+/** What is sent by `write` and `end`: a body and its encoding, or a callback alone. */
+function bytesOf([body, encoding]: readonly unknown[]): Buffer {
+  if (Buffer.isBuffer(body)) return body
+  if (typeof body !== 'string') return Buffer.alloc(0)
+  return Buffer.from(body, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
 }

@@ -7,7 +7,6 @@ import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../http/node-request.ts'
 import { recordAnswer } from '../http/page-journal.ts'
 import type { Environment } from '../state/environment.ts'
-import { StorageError } from '../state/wal/state-errors.ts'
 import {
   ACCOUNT_HEADER,
   headerOf,
@@ -17,6 +16,7 @@ import {
   sendAnswer,
   type WireAnswer,
 } from './http-messages.ts'
+import { failureAnswer } from './listener.ts'
 import { SCHEMES } from './schemes.ts'
 import { Templates } from './template.ts'
 
@@ -51,7 +51,7 @@ interface DirectCall {
 async function answer(services: DirectServices, request: Request, response: Response): Promise<void> {
   const trace = new RequestTrace()
   const entry: DirectCall = { kind: 'third_party', trace, requestBody: '', environment: undefined }
-  recordAnswer(services, request, response, () => entry)
+  recordAnswer(services, request, response, (responseBody) => ({ ...entry, responseBody }))
   // The control API has the same origin: what an application answers must not run there.
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Content-Security-Policy', 'sandbox')
@@ -76,8 +76,9 @@ async function answer(services: DirectServices, request: Request, response: Resp
   try {
     await services.thirdParties.answer(call, response)
   } catch (error) {
-    if (!(error instanceof StorageError) || response.headersSent) throw error
-    sendAnswer(response, jsonAnswer(503, { error: 'unavailable', message: error.message }))
+    const failure = failureAnswer(error)
+    if (!failure || response.headersSent) throw error
+    sendAnswer(response, failure)
   }
 }
 

@@ -142,14 +142,15 @@ async function answer(options: ListenerOptions, request: IncomingMessage, respon
     if (response.headersSent || response.destroyed) response.destroy()
     else {
       const message = error instanceof Error ? error.message : 'unknown'
-      if (error instanceof TemplateError) {
-        sendAnswer(response, jsonAnswer(422, { error: 'unusable_template', message }))
-        return
-      }
-      const refused = error instanceof StorageError
-      sendAnswer(response, jsonAnswer(refused ? 503 : 500, { error: refused ? 'unavailable' : 'internal', message }))
+      sendAnswer(response, failureAnswer(error) ?? jsonAnswer(500, { error: 'internal', message }))
     }
   }
+}
+
+/** What a third party answers when its own file or the disk is why it cannot; undefined for a defect of the mock. */
+export function failureAnswer(error: unknown): WireAnswer | undefined {
+  if (error instanceof TemplateError) return jsonAnswer(422, { error: 'unusable_template', message: error.message })
+  return error instanceof StorageError ? jsonAnswer(503, { error: 'unavailable', message: error.message }) : undefined
 }
 
 /** Answers a request at the API or the token endpoint of a third party. */

@@ -106,6 +106,28 @@ describe('/third-party/{connector}/api', () => {
     })
   })
 
+  it('goes into the journal with what was answered, masked as other answers', async () => {
+    await withPad(async ({ http, call }) => {
+      const note = { id: 'n_5', text: 'Grüße', access_token: 'tok_5f2b7c9d1e' }
+      await http('post', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer ada').send(note)
+      const { requests } = (await call('get', '/requests')).body as { requests: { id: string; kind: string }[] }
+      const { id = '' } = requests.find(({ kind }) => kind === 'third_party') ?? {}
+      const { body } = await call('get', `/requests/${id}`)
+      expect(body).toMatchObject({ request: { response: { body: { id: 'n_5', text: 'Grüße' } } } })
+      expect(JSON.stringify(body)).not.toContain('tok_5f2b7c9d1e')
+    })
+  })
+
+  it('answers 422 to a template that exceeds a limit, as it does to the service', async () => {
+    await withPad(async ({ http, call }) => {
+      const body = { text: "{{faker 'lorem.words' 99999}}" }
+      const respond = { on: { method: 'GET', path: '/v1/many' }, respond: { body } }
+      await call('put', '/connectors/pad', { ...PAD, responders: [...PAD.responders, respond] })
+      const answer = await http('get', '/third-party/pad/api/v1/many').set('Authorization', 'Bearer ada')
+      expect([answer.status, answer.body]).toMatchObject([422, { error: 'unusable_template' }])
+    })
+  })
+
   it('goes into the journal, with the rules of scenarios that fired', async () => {
     await withPad(async ({ http, call }) => {
       const rule = { name: 'down', at: 'third_party', on: { connector: 'pad' }, do: [{ respond: { status: 500 } }] }
