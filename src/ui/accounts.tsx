@@ -7,7 +7,7 @@ import { isAnswered, titleOf } from './entry.ts'
 import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { LifecyclePicture } from './lifecycle.tsx'
 import { clockNow, timeline } from './live.ts'
-import { Choice, Empty, Facts, Json, Problem, SearchField, Section, Status, Tag } from './parts.tsx'
+import { Choice, Detail, Empty, Facts, Json, Problem, Reading, SearchField, Section, Status, Tag } from './parts.tsx'
 import { adjust, go, linkTo, place } from './place.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 import { useWalk } from './walk.ts'
@@ -173,33 +173,34 @@ function Pages({ total, offset }: { readonly total: number; readonly offset: num
 function AccountDetail({ id }: { readonly id: string }) {
   const { value, error, reload } = useApi<AccountWithTools>(`/accounts/${encodeURIComponent(id)}`)
   const { parameters } = place.value
+  const gone = error?.status === 404
   return (
-    <section class="detail" aria-label="Account">
-      <header class="detail-head">
-        <div class="detail-title">
+    <Detail
+      label="Account"
+      close={() => go('accounts', '', parameters)}
+      title={
+        <>
           {value && <Tag tone={TONES[value.account.status]}>{value.account.status}</Tag>}
           <h2>{value?.account.identifier ?? 'Account'}</h2>
           {value && <span class="quiet">at {value.account.connector}</span>}
-        </div>
-        <button type="button" class="small" onClick={() => go('accounts', '', parameters)}>
-          Close
-        </button>
-      </header>
-      {value ? (
+        </>
+      }
+    >
+      {value && !gone ? (
         <div class="detail-body">
           <Lifecycle value={value} reload={reload} />
           <Tools id={id} tools={value.tools} />
           <History id={id} />
           <AccountFacts value={value} />
         </div>
-      ) : error ? (
+      ) : gone ? (
         <Empty title="There is no such account.">
-          <p>{error.message}</p>
+          <p>{error?.message}</p>
         </Empty>
       ) : (
-        <p class="quiet">Reading…</p>
+        <Reading error={error} />
       )}
-    </section>
+    </Detail>
   )
 }
 

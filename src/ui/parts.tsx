@@ -115,6 +115,38 @@ export function SearchField({
   )
 }
 
+/** What is open beside a list. The focus goes there: the next Tab leads to what can be done with it. */
+export function Detail({
+  label,
+  title,
+  close,
+  children,
+}: {
+  readonly label: string
+  readonly title: ComponentChildren
+  readonly close: () => void
+  readonly children: ComponentChildren
+}) {
+  const section = useRef<HTMLElement>(null)
+  useEffect(() => section.current?.focus({ preventScroll: true }), [])
+  return (
+    <section ref={section} class="detail" aria-label={label} tabIndex={-1}>
+      <header class="detail-head">
+        <div class="detail-title">{title}</div>
+        <button type="button" class="small" onClick={close}>
+          Close
+        </button>
+      </header>
+      {children}
+    </section>
+  )
+}
+
+/** What stands where an answer is waited for, or why there is none. */
+export function Reading({ error }: { readonly error: ApiError | undefined }) {
+  return error ? <Problem error={error} /> : <p class="quiet">Reading…</p>
+}
+
 /** A labelled choice in a row of controls. */
 export function Choice({
   label,

@@ -6,7 +6,7 @@ import { close, isAnswered } from './entry.ts'
 import { curlOf } from './curl.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
-import { CopyButton, Empty, Facts, Json, Problem, Section, Status, Tag } from './parts.tsx'
+import { CopyButton, Detail, Empty, Facts, Json, Problem, Reading, Section, Status, Tag } from './parts.tsx'
 import { environment, linkTo, place } from './place.ts'
 import { storyOf, type Lane, type Step } from './story.ts'
 import { useAction, useApi } from './use-api.ts'
@@ -19,26 +19,27 @@ export function RequestDetail({ id }: { readonly id: string }) {
   const explanation = useApi<Explanation>(`${path}/explain`, where)
   const request = value?.request
   return (
-    <section class="detail" aria-label="Request">
-      <header class="detail-head">
-        <div class="detail-title">
+    <Detail
+      label="Request"
+      close={close}
+      title={
+        <>
           {request && isAnswered(request) && <Status status={request.status} />}
           <h2>{request ? (request.tool ?? request.operation ?? request.path) : 'Request'}</h2>
-        </div>
-        <button type="button" class="small" onClick={close}>
-          Close
-        </button>
-      </header>
+        </>
+      }
+    >
+      {error?.status === 404 && (
+        <Empty title="This request is no longer in the journal.">
+          <p>{request ? 'It stays here until it is closed.' : error.message}</p>
+        </Empty>
+      )}
       {request ? (
         <Story request={request} explanation={explanation.value} where={where} />
-      ) : error ? (
-        <Empty title="This request is no longer in the journal.">
-          <p>{error.message}</p>
-        </Empty>
       ) : (
-        <p class="quiet">Reading…</p>
+        error?.status !== 404 && <Reading error={error} />
       )}
-    </section>
+    </Detail>
   )
 }
 
@@ -169,18 +170,24 @@ function Why({ explanation, failed }: { readonly explanation: Explanation; reado
 /** Lets the next request of this kind fail. */
 function NextTime({ request, where }: { readonly request: Request; readonly where: { readonly environment: string } }) {
   const { busy, error, run } = useAction()
-  const [armed, setArmed] = useState<Scenario | undefined>(undefined)
+  const { value, reload } = useApi<{ scenarios: readonly Scenario[] }>('/scenarios', where)
+  const failures = failuresOf(request)
+  const texts = failures.map((failure) => failureScenario(request, failure).description)
+  // Another tab may have started it, and a scenario of the same name can be about another tool.
+  const running = value?.scenarios.filter(({ running: runs, description }) => runs && texts.includes(description)) ?? []
+  const armed = running.find(({ rules }) => rules.every(({ hits }) => hits === 0))
   const start = (failure: Failure): void =>
     run(async () => {
       const scenario = failureScenario(request, failure)
       const path = `/scenarios/${scenario.name}`
       await call('PUT', path, { query: where, body: scenario })
-      setArmed((await call<{ scenario: Scenario }>('POST', `${path}/start`, { query: where })).scenario)
+      await call('POST', `${path}/start`, { query: where })
+      reload()
     })
   const stop = (name: string): void =>
     run(async () => {
       await call('POST', `/scenarios/${name}/stop`, { query: where })
-      setArmed(undefined)
+      reload()
     })
   return (
     <Section title="Fail this next time">
@@ -192,13 +199,20 @@ function NextTime({ request, where }: { readonly request: Request; readonly wher
           </button>
         </p>
       ) : (
-        <div class="buttons">
-          {failuresOf(request).map((failure) => (
-            <button key={failure} type="button" class="small" disabled={busy} onClick={() => start(failure)}>
-              {FAILURES[failure]}
-            </button>
+        <>
+          {running.map(({ name, description }) => (
+            <p key={name} role="status">
+              It failed as asked: {description}
+            </p>
           ))}
-        </div>
+          <div class="buttons">
+            {failures.map((failure) => (
+              <button key={failure} type="button" class="small" disabled={busy} onClick={() => start(failure)}>
+                {FAILURES[failure]}
+              </button>
+            ))}
+          </div>
+        </>
       )}
       <Problem error={error} />
     </Section>

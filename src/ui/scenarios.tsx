@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { call, type Scenario, type Schemas } from './api.ts'
-import { Empty, Problem, Section, Tag } from './parts.tsx'
+import { Detail, Empty, Problem, Reading, Section, Tag } from './parts.tsx'
 import { go, linkTo, place } from './place.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 import { useWalk } from './walk.ts'
@@ -169,17 +169,17 @@ function ScenarioDetail({ name, changed }: { readonly name: string; readonly cha
   )
   const scenario = value?.scenario
   return (
-    <section class="detail" aria-label="Scenario">
-      <header class="detail-head">
-        <div class="detail-title">
+    <Detail
+      label="Scenario"
+      close={() => go('scenarios')}
+      title={
+        <>
           <h2>{isNew ? 'New scenario' : name}</h2>
           {scenario?.running && <Tag tone="success">running</Tag>}
-        </div>
-        <button type="button" class="small" onClick={() => go('scenarios')}>
-          Close
-        </button>
-      </header>
-      {error ? (
+        </>
+      }
+    >
+      {error?.status === 404 ? (
         <Empty title="There is no such scenario.">
           <p>{error.message}</p>
         </Empty>
@@ -199,9 +199,9 @@ function ScenarioDetail({ name, changed }: { readonly name: string; readonly cha
           </Section>
         </div>
       ) : (
-        <p class="quiet">Reading…</p>
+        <Reading error={error} />
       )}
-    </section>
+    </Detail>
   )
 }
 

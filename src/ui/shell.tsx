@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import { keepToken, tokenProblem } from './api.ts'
 import { dayOf, timeOf } from './format.ts'
@@ -58,6 +58,13 @@ export function Shell() {
     () => document.querySelector('.views [aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' }),
     [view],
   )
+  // Who changes the view by a key or a link goes on in the new one.
+  const main = useRef<HTMLElement>(null)
+  const shown = useRef(view)
+  useEffect(() => {
+    if (shown.current !== view && place.value.id === '') main.current?.focus({ preventScroll: true })
+    shown.current = view
+  }, [view])
   const Content = CONTENT[view]
   return (
     <div class="shell">
@@ -80,7 +87,7 @@ export function Shell() {
           </a>
         ))}
       </nav>
-      <main class={`view ${view}`}>
+      <main ref={main} class={`view ${view}`} tabIndex={-1}>
         <h1 class="visually-hidden">{NAMES[view]}</h1>
         {problem.value && problem.value.status !== 401 ? <Unknown /> : <Content key={environment.value} />}
       </main>

@@ -1,0 +1,243 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterEach, expect, it } from 'vitest'
+import { createToolmock, type Toolmock } from '../../src/index.ts'
+import { describeInBrowser } from './browser.ts'
+import { Session } from './session.ts'
+
+/** What the reader looks at changes under him: by another tab, by a client, by the server. */
+describeInBrowser('the dashboard, while something else changes', (open) => {
+  let mock: Toolmock
+  afterEach(() => mock.close())
+
+  const opened = async (hash: string, options: BrowserContextOptions = {}) => {
+    mock = await createToolmock({ clock: '2026-01-31T12:00:00.000Z', freeze: true, idSeed: 7 })
+    const session = await Session.start(mock)
+    const { page } = await open({ viewport: { width: 1280, height: 800 }, ...options })
+    await goTo(page, hash)
+    return { page, session }
+  }
+  const goTo = async (page: Page, hash: string) => {
+    await page.goto(`${mock.url}/_mock/ui${hash}`)
+    await page.locator('.dot.live, .dot.refused').waitFor()
+  }
+  const refused = (page: Page) => page.locator('.line').filter({ hasText: 'INVALID_TOOL_INPUT' })
+
+  it('shows in every tab which failure is awaited, and that it took place', async () => {
+    const { page, session } = await opened('#/timeline')
+    await refused(page).click()
+    await page.waitForURL(/#\/timeline\/req_/)
+    const other = await page.context().newPage()
+    await goTo(other, new URL(page.url()).hash)
+    await page.getByRole('button', { name: '429 too many requests' }).click()
+    await other.getByText('The next mail_send_message fails: 429 too many requests.').waitFor()
+    await other.getByRole('button', { name: 'Stop it' }).click()
+    await page.getByRole('button', { name: 'no answer ever' }).click()
+    await other.getByText('The next mail_send_message fails: no answer ever.').waitFor()
+    await page.getByRole('button', { name: 'Stop it' }).click()
+    await other.getByRole('button', { name: '500 server error' }).click()
+    await page.getByText('The next mail_send_message fails: 500 server error.').waitFor()
+    expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(500)
+    await page.getByText('It failed as asked').waitFor()
+    await other.getByText('It failed as asked').waitFor()
+    await page.getByRole('button', { name: '429 too many requests' }).waitFor()
+  })
+
+  it('says that an environment is gone, and shows it again once it is back', async () => {
+    const { page } = await opened('#/timeline')
+    const worker = await mock.environment('worker-2')
+    await page.getByLabel('Environment').selectOption('worker-2')
+    await page.getByText('No request yet.').waitFor()
+    await worker.close()
+    await page.getByText('There is no environment "worker-2"').waitFor()
+    await page.getByText('not connected', { exact: true }).waitFor()
+    const again = await mock.environment('worker-2')
+    await again.seed({ accounts: [{ connector: 'mail', identifier: 'only@example.com' }] })
+    await page.locator('.line').getByText('a seed was added').waitFor()
+    expect(await page.locator('.line').count()).toBe(1)
+    expect(await page.locator('.connection').innerText()).toBe('live')
+  })
+
+  it('keeps an open request after a reset, and says that the journal has it no more', async () => {
+    const { page } = await opened('#/timeline')
+    await refused(page).click()
+    await page.locator('.step').first().waitFor()
+    await mock.reset()
+    await page.getByText('This request is no longer in the journal.').waitFor()
+    expect(await page.locator('.step').count()).toBeGreaterThan(1)
+    await expect.poll(() => refused(page).count()).toBe(0)
+  })
+
+  it('has each request once, in order, after the server was started again', async () => {
+    const { page } = await opened('#/timeline')
+    await page.locator('.line').first().waitFor()
+    const port = Number(new URL(mock.url).port)
+    await mock.close()
+    await page.getByText('not connected, trying again').waitFor()
+    mock = await createToolmock({ port })
+    const { links } = await Session.start(mock).then((session) =>
+      session.control<{ links: readonly object[] }>('GET', '/links'),
+    )
+    expect(links).toHaveLength(2)
+    await page.locator('.connection').getByText('live', { exact: true }).waitFor()
+    const { requests } = (await (await fetch(`${mock.url}/_mock/requests`)).json()) as { requests: { id: string }[] }
+    await page.getByText(`${requests.length} requests`, { exact: true }).waitFor()
+    const titles = await page.locator('.line .what').allInnerTexts()
+    expect(titles[0]).toBe('weather_get_forecast')
+    expect(titles.at(-1)).toBe('create_token')
+  })
+
+  it('asks for the admin token again when the server has another one', async () => {
+    mock = await createToolmock({ adminToken: 'first' })
+    const { page } = await open()
+    const enter = async (token: string) => {
+      await page.getByLabel('Admin token', { exact: true }).fill(token)
+      await page.getByRole('button', { name: 'Use it' }).click()
+    }
+    await page.goto(`${mock.url}/_mock/ui`)
+    await enter('first')
+    await page.getByText('No request yet.').waitFor()
+    const port = Number(new URL(mock.url).port)
+    await mock.close()
+    mock = await createToolmock({ port, adminToken: 'second' })
+    await page.getByText('This is not the admin token.').waitFor()
+    await enter('second')
+    await page.locator('.connection').getByText('live', { exact: true }).waitFor()
+    await page.getByText('No request yet.').waitFor()
+  })
+
+  it.each([
+    ['#/timeline/req_gone', 'This request is no longer in the journal.'],
+    ['#/accounts/ca_gone', 'There is no such account.'],
+    ['#/scenarios/gone', 'There is no such scenario.'],
+    ['#/timeline?environment=gone', 'There is no environment "gone"'],
+    ['#/nowhere', 'No request yet.'],
+  ])('says at %s: %s', async (hash, text) => {
+    mock = await createToolmock()
+    const { page } = await open()
+    await goTo(page, hash)
+    await page.getByText(text).first().waitFor()
+  })
+
+  it('goes back and forward through what was open', async () => {
+    const { page } = await opened('#/timeline')
+    await refused(page).click()
+    await page.getByRole('heading', { name: 'mail_send_message' }).waitFor()
+    await page.locator('.line').filter({ hasText: 'weather_get_forecast' }).click()
+    await page.getByRole('heading', { name: 'weather_get_forecast' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'mail_send_message' }).waitFor()
+    await page.goBack()
+    await page.locator('.detail').waitFor({ state: 'detached' })
+    await page.goForward()
+    await page.getByRole('heading', { name: 'mail_send_message' }).waitFor()
+  })
+
+  it('is used by keyboard alone, from the refused call to the expiry of a connected account', async () => {
+    const { page, session } = await opened('#/timeline')
+    await page.locator('.line').first().waitFor()
+    const { keyboard } = page
+    const focused = () =>
+      page.evaluate(
+        'document.activeElement.innerText || document.activeElement.labels?.[0]?.innerText || document.activeElement.outerHTML',
+      )
+    /** Tabs to what says this; a person gives up after so many. */
+    const tabTo = async (text: string, most = 12) => {
+      for (let at = 0; at < most; at++) {
+        await keyboard.press('Tab')
+        if (String(await focused()).startsWith(text)) return
+      }
+      throw new Error(`${text} is more than ${most} tabs away`)
+    }
+    await keyboard.press('/')
+    await keyboard.type('INVALID_TOOL_INPUT')
+    await keyboard.press('Escape')
+    await keyboard.press('j')
+    await keyboard.press('Enter')
+    await page.getByText('tool_input.to is required').first().waitFor()
+    await tabTo('no answer ever')
+    await keyboard.press('Enter')
+    await page.getByText('The next mail_send_message fails: no answer ever.').waitFor()
+    await keyboard.press('g')
+    await keyboard.press('l')
+    await page.getByLabel('Identifier of the account').waitFor()
+    await tabTo('Identifier of the account')
+    await keyboard.type('grace@example.com')
+    await keyboard.press('Enter')
+    await page.locator('.card').filter({ hasText: 'grace@example.com at mail' }).waitFor()
+    for (const other of ['linus@example.com at mail', 'grace@example.com at tracker', 'grace@example.com at mail']) {
+      await tabTo('Approve')
+      expect(await page.evaluate('document.activeElement.closest("li").innerText')).toContain(other)
+    }
+    await keyboard.press('Enter')
+    await page.getByText('Approved: grace@example.com').waitFor()
+    await keyboard.press('g')
+    await keyboard.press('a')
+    await page.locator('tr').filter({ hasText: 'grace@example.com' }).filter({ hasText: 'ACTIVE' }).first().waitFor()
+    await keyboard.press('/')
+    await keyboard.type('grace@example.com')
+    await keyboard.press('Escape')
+    await page.getByText('3 accounts').waitFor()
+    await keyboard.press('j')
+    await keyboard.press('Enter')
+    await page.locator('.detail-title').getByText('at mail').waitFor()
+    await tabTo('Jump there')
+    await keyboard.press('Enter')
+    await expect.poll(() => mock.clock.now()).toBe('2026-01-31T13:00:00.000Z')
+    expect((await session.accounts('grace')).map(({ status }) => status)).toContain('ACTIVE')
+  })
+
+  it('moves nothing for a reader who wants no motion', async () => {
+    const { page } = await opened('#/timeline', { reducedMotion: 'reduce' })
+    await page.locator('.line').first().waitFor()
+    const durations = await page.evaluate<string[]>(
+      '[...document.querySelectorAll("*")].map((each) => getComputedStyle(each).transitionDuration + getComputedStyle(each).animationName)',
+    )
+    expect([...new Set(durations)]).toEqual(['0snone'])
+  })
+
+  it.each([640, 320])('is no wider than a window of %i pixels, as a zoomed one is', async (width) => {
+    const { page, session } = await opened('', { viewport: { width, height: 400 } })
+    const wide: string[] = []
+    for (const hash of [
+      '#/timeline',
+      `#/timeline/${session.renewed}`,
+      `#/accounts/${session.account}`,
+      '#/links',
+      '#/clock',
+      '#/scenarios/rate-limited',
+      '#/contract',
+      '#/data',
+    ]) {
+      await goTo(page, hash)
+      await page.locator('main :is(.line, tr, li, .step, .verdict)').filter({ visible: true }).first().waitFor()
+      if (await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')) wide.push(hash)
+    }
+    expect(wide).toEqual([])
+  })
+
+  it('says without JavaScript that it needs it, and what tells the same', async () => {
+    mock = await createToolmock()
+    const { page } = await open({ javaScriptEnabled: false })
+    await page.goto(`${mock.url}/_mock/ui`)
+    const message = page.locator('noscript')
+    expect(await message.innerText()).toContain('GET /_mock/openapi')
+    expect((await message.boundingBox())?.y).toBeLessThan(100)
+  })
+
+  it('shows the beginning of a body of a megabyte, and text that runs from right to left as text', async () => {
+    const { page, session } = await opened('#/timeline')
+    const hebrew = '\u202Eשלום@example.com'
+    await session.api('POST', '/connected_accounts', { connector: 'mail', identifier: hebrew })
+    await session.send({ to: 'a@example.com', subject: 'Long', body: 'x'.repeat(1_000_000) })
+    const line = page.locator('.line').filter({ hasText: 'שלום' })
+    await line.waitFor()
+    const [time, status] = await Promise.all([
+      line.locator('.time').boundingBox(),
+      line.locator('.cell-status').boundingBox(),
+    ])
+    expect(time && status && time.x < status.x).toBe(true)
+    await page.locator('.line').first().click()
+    await page.getByText('the body had 1000').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')).toBe(false)
+  })
+})
