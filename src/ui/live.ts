@@ -121,7 +121,11 @@ async function read(asked: string, stop: AbortSignal, connected: () => void): Pr
       if (event === 'entries') {
         const { entries, skipped } = JSON.parse(data) as { entries: TimelineEntry[]; skipped: number }
         if (first) timeline.replace(entries)
-        else timeline.add(entries, skipped)
+        else {
+          timeline.add(entries, skipped)
+          // Requests change counts and findings without a commit.
+          announceChange()
+        }
         first = false
       } else if (event === 'cleared') {
         timeline.clear((JSON.parse(data) as { environment: string }).environment)

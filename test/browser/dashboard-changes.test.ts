@@ -40,7 +40,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     await page.getByText('It failed as asked').waitFor()
     await other.getByText('It failed as asked').waitFor()
     await page.getByRole('button', { name: '429 too many requests' }).waitFor()
-  })
+  }, 60_000)
 
   it('says that an environment is gone, and shows it again once it is back', async () => {
     const { page } = await opened('#/timeline')
