@@ -195,7 +195,7 @@ function AccountDetail({ id }: { readonly id: string }) {
         </div>
       ) : gone ? (
         <Empty title="There is no such account.">
-          <p>{error?.message}</p>
+          <p>{error.message}</p>
         </Empty>
       ) : (
         <Reading error={error} />
