@@ -16,6 +16,8 @@ describe('a base URL', () => {
     'http://',
     'http://u:p@127.0.0.1',
     'http://u@a',
+    'http://:p@a',
+    'see http://a',
     'http://a?b',
     'http://a#b',
     'http://a b',

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { AUTHORIZATION_TYPES, CONNECTION_TYPES, TRAITS } from '../../src/domain/authorization-type.ts'
 import type { Connection } from '../../src/domain/connection.ts'
-import { bareConnector, connectorOfConnection, connectorOfProvider } from '../../src/domain/connector-defaults.ts'
+import {
+  bareConnector,
+  connectorOfConnection,
+  connectorOfProvider,
+  credentialField,
+  displayName,
+} from '../../src/domain/connector-defaults.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { Provider } from '../../src/domain/provider.ts'
 
@@ -17,6 +23,44 @@ describe('a connector that only has a type', () => {
     const { credentials } = bareConnector('shop', type)
     expect(credentials.fields.map((field) => field.name)).toEqual(fields)
     expect(credentials.send).toEqual({ headers, query: {} })
+  })
+
+  it('has no tools and no responders, and says nothing about itself', () => {
+    expect(bareConnector('shop', 'API_KEY')).toMatchObject({
+      connector: 'shop',
+      display_name: 'Shop',
+      description: '',
+      icon_src: '',
+      categories: [],
+      oauth: { scopes: [], access_token_lifetime: 3_600_000, refresh_token: 'none', domain: '' },
+      cluster: 'serverless',
+      people: [],
+      reject: [],
+      base_url: null,
+      custom_provider: null,
+      tools: [],
+      responders: [],
+    })
+  })
+
+  it.each([
+    ['weather_station', 'Weather station'],
+    ['a:b--c', 'A b c'],
+    ['_x_', 'X'],
+    ['__', '__'],
+  ])('%s is shown as %s', (name, shown) => {
+    expect(displayName(name)).toBe(shown)
+  })
+
+  it('asks for a name openly and for everything else as a secret', () => {
+    expect(credentialField('username')).toEqual({
+      name: 'username',
+      label: 'Username',
+      secret: false,
+      required: true,
+      hint: '',
+    })
+    expect(credentialField('pass_code')).toMatchObject({ label: 'Pass code', secret: true })
   })
 
   it('has somebody who can sign in exactly where consent is asked for', () => {
@@ -56,6 +100,34 @@ describe('the connector of a custom provider', () => {
     expect(credentials.send.headers).toEqual({ Authorization: 'Bearer {{credentials.access_key}}' })
   })
 
+  it.each<[string, unknown, object[]]>([
+    ['names', ['user', ''], [{ name: 'user', label: 'User', secret: true, required: true, hint: '' }]],
+    [
+      'objects',
+      [{ name: 'user', label: 'Who', secret: false, required: false, hint: 'Your name' }],
+      [{ name: 'user', label: 'Who', secret: false, required: false, hint: 'Your name' }],
+    ],
+    ['a kind of input', [{ name: 'pin', input_type: 'text' }], [{ name: 'pin', secret: false }]],
+    ['a secret kind', [{ name: 'pin', type: 'password' }], [{ name: 'pin', secret: true }]],
+    ['the name of a login', [{ name: 'username' }], [{ name: 'username', secret: false }]],
+    ['the name of a login as a secret', [{ name: 'username', secret: true }], [{ name: 'username', secret: true }]],
+    ['texts of another type', [{ name: 7, field_name: 'pin', label: 7 }], [{ name: 'pin', label: 'Pin' }]],
+    ['no name at all', [{ label: 'Pin' }, 7, null], [{ name: 'api_key' }]],
+    ['no field', [], [{ name: 'api_key' }]],
+  ])('reads a pattern with %s', (_kind, fields, expected) => {
+    const { credentials } = connectorOfProvider(provider([{ type: 'API_KEY', fields } as JsonObject]))
+    expect(credentials.fields).toMatchObject(expected)
+    expect(credentials.fields).toHaveLength(expected.length)
+  })
+
+  it('sends headers whose names are words', () => {
+    const fields = ['__tenant__id', 'api_key']
+    const { credentials } = connectorOfProvider(provider([{ type: 'CUSTOM', fields }]))
+    expect(Object.keys(credentials.send.headers)).toEqual(['X-Tenant-Id', 'X-API-Key'])
+    const { credentials: unsendable } = connectorOfProvider(provider([{ type: 'CUSTOM', fields: ['a b'] }]))
+    expect(unsendable.send.headers).toEqual({ 'X-API-Key': '{{credentials.api_key}}' })
+  })
+
   it('sends each field of a CUSTOM pattern in its own header, but none whose name could be read as a template', () => {
     const fields = [
       { name: 'tenant_id', secret: false },
@@ -76,11 +148,44 @@ describe('the connector of a custom provider', () => {
     })
   })
 
-  it('asks for the scopes of oauth_config', () => {
-    const scoped = connectorOfProvider(
-      provider([{ type: 'OAUTH', oauth_config: { scopes: ['read', { scope: 'write' }] } }]),
-    )
-    expect(scoped.oauth.scopes).toEqual(['read', 'write'])
+  it.each<[unknown, string[]]>([
+    [
+      ['read', { scope: 'write' }, { name: 'send' }, 7],
+      ['read', 'write', 'send'],
+    ],
+    [' read  write ', ['read', 'write']],
+    [7, []],
+  ])('asks for the scopes %j of oauth_config', (scopes, expected) => {
+    const pattern = { type: 'OAUTH', oauth_config: { scopes } } as JsonObject
+    expect(connectorOfProvider(provider([pattern])).oauth.scopes).toEqual(expected)
+  })
+
+  it('takes credentials and scopes of the file that names it only where both have one type', () => {
+    const template = bareConnector('acme_template', 'OAUTH')
+    const file = { ...template, oauth: { ...template.oauth, scopes: ['read'], domain: 'eu' }, reject: ['x*'] }
+    expect(connectorOfProvider(provider([{ type: 'OAUTH' }]), file).oauth).toEqual(file.oauth)
+    expect(connectorOfProvider(provider([{ type: 'SMART_FHIR' }]), file)).toMatchObject({
+      oauth: { scopes: [], domain: '' },
+      people: file.people,
+      reject: ['x*'],
+    })
+    const noPeople = { ...file, people: [] }
+    expect(connectorOfProvider(provider([{ type: 'OAUTH' }]), noPeople).people).toEqual([
+      'ada@example.com',
+      'grace@example.com',
+    ])
+  })
+
+  it('answers as the file says, in all that it says', () => {
+    const said = {
+      collections: { messages: { key: 'id' } },
+      error_body: { error: 'no' },
+      latency: 5,
+      rate_limit: { limit: 1 },
+    }
+    const plain = bareConnector('acme_template', 'OAUTH')
+    expect(connectorOfProvider(provider([]), { ...plain, ...said } as never)).toMatchObject(said)
+    expect(Object.keys(connectorOfProvider(provider([]), plain)).sort()).toEqual(Object.keys(plain).sort())
   })
 
   it.each([[[]], [[{}]], [[{ type: 'constructor' }]], [[{ type: 7, fields: 'none' }]], [[{ type: '__proto__' }]]])(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isLoopback } from '../../src/domain/loopback.ts'
-import { oneLine, plural, quote, shorten } from '../../src/domain/text.ts'
+import { oneLine, plural, quote, shellQuote, shorten } from '../../src/domain/text.ts'
+import { xmlAttribute, xmlText } from '../../src/domain/xml-text.ts'
 
 describe('text in messages', () => {
   it('counts with the plural of the noun', () => {
@@ -21,21 +22,56 @@ describe('text in messages', () => {
   it('shows on one line what a terminal would obey', () => {
     expect(oneLine('a\r\n  b\u001b[31m')).toBe(String.raw`a b\u{1b}[31m`)
     expect(oneLine('x'.repeat(241))).toHaveLength(240)
+    expect(oneLine('x'.repeat(240))).toBe('x'.repeat(240))
+  })
+
+  it.each([
+    ['mail-1.2_x@a:b/c%d+e,f', 'mail-1.2_x@a:b/c%d+e,f'],
+    ['', "''"],
+    ['a b', "'a b'"],
+    ["it's", String.raw`'it'\''s'`],
+    ['a\n', "'a\n'"],
+    ['$a', "'$a'"],
+  ])('%j is %s in a shell', (text, word) => {
+    expect(shellQuote(text)).toBe(word)
+  })
+
+  it('escapes for XML, and leaves out what XML cannot hold', () => {
+    const text = `a & <b> "c" 'd'\t\n\r é 😀`
+    expect(xmlText(text)).toBe(`a &amp; &lt;b&gt; &quot;c&quot; 'd'\t\n\r é 😀`)
+    expect(xmlText('\u0000\u001f\ud800\uffff')).toBe('\ufffd'.repeat(4))
+    expect(xmlAttribute('<a>\t\n\rb')).toBe('&lt;a&gt;   b')
   })
 })
 
 describe('a loopback host', () => {
-  it.each(['localhost', 'LOCALHOST', 'a.localhost', '127.0.0.1', '127.8.8.8', '::1', '[::1]', '::ffff:127.0.0.1'])(
-    '%s is one',
-    (host) => {
-      expect(isLoopback(host)).toBe(true)
-    },
-  )
+  it.each([
+    'localhost',
+    'LOCALHOST',
+    'a.localhost',
+    '127.0.0.1',
+    '127.8.8.8',
+    '::1',
+    '[::1]',
+    '::ffff:127.0.0.1',
+    '127.255.10.100',
+  ])('%s is one', (host) => {
+    expect(isLoopback(host)).toBe(true)
+  })
 
-  it.each(['127.0.0.1.example.com', 'localhost.example.com', 'notlocalhost', '10.0.0.1', '128.0.0.1', '::2', ''])(
-    '%s is none',
-    (host) => {
-      expect(isLoopback(host)).toBe(false)
-    },
-  )
+  it.each([
+    '127.0.0.1.example.com',
+    'localhost.example.com',
+    'notlocalhost',
+    '10.0.0.1',
+    '1127.0.0.1',
+    '128.0.0.1',
+    '::2',
+    'x[::1]',
+    '[::1]x',
+    'x::ffff:127.0.0.1',
+    '',
+  ])('%s is none', (host) => {
+    expect(isLoopback(host)).toBe(false)
+  })
 })

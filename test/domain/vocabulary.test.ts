@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Vocabulary } from '../../src/domain/vocabulary.ts'
+import { Vocabulary, wireWord } from '../../src/domain/vocabulary.ts'
 
 describe('a vocabulary', () => {
   it('is one to one whatever is mapped, so that nothing sent is lost or taken for another', () => {
@@ -50,5 +50,24 @@ describe('a vocabulary', () => {
     ['the statuses stay', 'the statuses stay'],
   ])('turns the text %j into %j', (text, expected) => {
     expect(new Vocabulary({ status: 'phase' }).prose(text)).toBe(expected)
+  })
+
+  it('changes the words that it names, and no others', () => {
+    const vocabulary = new Vocabulary({ status: 'phase', connector: 'connector' })
+    expect(['status', 'phase', 'connector', 'toString'].map((word) => vocabulary.has(word))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ])
+    expect([wireWord({ status: 'phase' }, 'status'), wireWord({}, 'constructor')]).toEqual(['phase', 'constructor'])
+  })
+
+  it('keeps in a text the words that it is told to keep', () => {
+    const vocabulary = new Vocabulary({ status: 'phase' })
+    const kept = new Set(['status'])
+    expect(vocabulary.prose('status of "status" at status[0]', kept)).toBe('status of "status" at phase[0]')
+    expect(vocabulary.prose('body.status and status', new Set(), (path) => `<${path}>`)).toBe('<body.status> and phase')
+    expect(vocabulary.prose('"a status" and "status"')).toBe('"a status" and "phase"')
   })
 })

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { decodePageToken, encodePageToken } from '../../src/domain/page-token.ts'
+
+const BINDING = [
+  ['environment', 'default'],
+  ['connector', ['mail', 'calendar']],
+] as const
+const TOKEN = encodePageToken({ after: 12 }, BINDING)
+const base64url = (text: string): string => Buffer.from(text).toString('base64url')
+const plain = Buffer.from(TOKEN, 'base64url').toString()
+
+describe('a page token', () => {
+  it.each([{ after: 0 }, { after: 12 }, { before: 3 }])('leads back to %j', (position) => {
+    expect(decodePageToken(encodePageToken(position, BINDING), BINDING)).toEqual(position)
+  })
+
+  it.each([
+    ['other filters', encodePageToken({ after: 12 }, [['connector', 'mail']])],
+    ['another place', base64url(plain.replace('a12', 'a13'))],
+    ['the other side', base64url(plain.replace('a12', 'b12'))],
+  ])('of %s is refused', (_kind, token) => {
+    expect(() => decodePageToken(token, BINDING)).toThrow(
+      expect.objectContaining({
+        errorCode: 'INVALID_PAGE_TOKEN',
+        message:
+          'page_token must be next_page_token or prev_page_token of an answer to the same filters; found one of other filters, or a changed one',
+        context: { violations: [expect.objectContaining({ field: 'page_token', constraint: 'page_token' })] },
+      }),
+    )
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['a text', base64url('page 2')],
+    ['more in front', base64url(`x${plain}`)],
+    ['more at its end', base64url(`${plain}x`)],
+    ['padding', `${TOKEN}=`],
+    ['another side', base64url(plain.replace('a12', 'c12'))],
+    ['no place', base64url(plain.replace('a12', 'a'))],
+    ['a place of 16 digits', base64url(plain.replace('a12', `a${'1'.repeat(16)}`))],
+  ])('with %s is none', (_kind, token) => {
+    expect(() => decodePageToken(token, BINDING)).toThrow('found no page token')
+  })
+})
