@@ -115,3 +115,82 @@ describe('GET /connections (4.10)', () => {
     })
   })
 })
+
+describe('POST /_mock/connections/{id}/{event} ("States")', () => {
+  it.each([
+    ['DRAFT', true, ['start', 'disable']],
+    ['DRAFT', false, ['start', 'enable']],
+    ['IN_PROGRESS', true, ['complete', 'disable']],
+    ['COMPLETED', true, ['disable']],
+    ['COMPLETED', false, ['enable']],
+  ])('a %s connection (enabled: %s) takes %j, and refuses the others', (status, enabled, allowed) =>
+    withToolmock({ seed: { connections: [{ key_id: 'mail', status, enabled }] } }, async ({ http, api }) => {
+      const find = async () => (await api.get('/connections')).body.connections.find(isMail)
+      const before = await find()
+      for (const event of ['start', 'complete', 'enable', 'disable'].filter((each) => !allowed.includes(each))) {
+        const refused = await http('post', `/_mock/connections/mail/${event}`)
+        const from = `${status}, ${enabled ? 'enabled' : 'disabled'}`
+        expect(refused.body.error).toMatchObject({
+          code: 'ILLEGAL_MOVE',
+          message: `connection ${before.id} is ${from}: ${event} is not allowed, ${allowed.join(', ')} would be`,
+          details: [{ from, event, allowed }],
+        })
+      }
+      expect(await find()).toEqual(before)
+      for (const event of allowed) expect((await http('post', `/_mock/connections/mail/${event}`)).status).toBe(200)
+      expect(await find()).toEqual({
+        ...before,
+        status: { DRAFT: 'IN_PROGRESS', IN_PROGRESS: 'COMPLETED' }[status] ?? status,
+        enabled: !enabled,
+      })
+    }),
+  )
+
+  it('finds the connection by id or key id', () =>
+    withToolmock({}, async ({ http, environment }) => {
+      const { id } = [...environment.model.tables.connections.values()].find(isMail)!
+      expect((await http('post', `/_mock/connections/${id}/disable`)).body.connection).toMatchObject({ key_id: 'mail' })
+      expect((await http('post', '/_mock/connections/mail/enable')).body.connection).toMatchObject({ key_id: 'mail' })
+      expect((await http('post', '/_mock/connections/nomail/enable')).status).toBe(404)
+    }))
+
+  it('a disabled one makes no magic links', () =>
+    withToolmock({ seed: { connections: [{ key_id: 'mail', enabled: false }] } }, async ({ api }) => {
+      const link = { connector: 'mail', identifier: 'ada@example.com' }
+      const refused = await api.post('/connected_accounts/magic_link', link)
+      expect(refused.body).toMatchObject({
+        message: 'the connection of connector "mail" is disabled; enable it to go on',
+        details: [{ error_code: 'CONNECTION_DISABLED' }],
+      })
+    }))
+})
+
+describe('an unknown connector (G19)', () => {
+  it('is refused with the connectors that there are', () =>
+    withToolmock({ seeds: [], seed: { connectors: [bare('alpha'), bare('beta')] } }, async ({ api }) => {
+      const refused = await api.post('/connected_accounts', { connector: 'gamma', identifier: 'ada' })
+      const description = 'must be one of alpha, beta; found "gamma"'
+      expect(refused.body).toMatchObject({
+        message: `connector ${description}`,
+        details: [
+          {
+            validation_error_info: {
+              field_violations: [{ field: 'connector', description, constraint: 'known_connector' }],
+            },
+          },
+        ],
+      })
+    }))
+
+  it('is refused with the first thirty of many', () =>
+    withToolmock(
+      { seeds: [], seed: { connectors: Array.from({ length: 31 }, (_, at) => bare(`c${at + 1}`)) } },
+      async ({ api }) => {
+        const { body } = await api.post('/connected_accounts', { connector: 'gamma', identifier: 'ada' })
+        expect(body.message).toMatch(/, c30; found "gamma"$/)
+      },
+    ))
+})
+
+const isMail = ({ key_id }: { key_id: string }): boolean => key_id === 'mail'
+const bare = (connector: string) => ({ connector, authorization_type: 'API_KEY' })

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest'
+import {
+  ADA,
+  createAccount,
+  createActive,
+  decide,
+  linkFor,
+  pendingRequest,
+  TOKENS,
+  verify,
+} from '../support/accounts.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+
+const LINK = '/connected_accounts/magic_link'
+
+interface Entry {
+  account: string | null
+  account_state: { status: string } | null
+  transitions: { event: string; from: string; to: string }[]
+  warnings: { field: string; description: string }[]
+}
+
+/** The last request in the request journal. */
+async function lastEntry({ http }: TestToolmock): Promise<Entry> {
+  return ((await http('get', '/_mock/requests')).body as { requests: Entry[] }).requests.at(-1)!
+}
+
+/** What became of the account in the last request: `event: from > to`. */
+async function lastMove(mock: TestToolmock): Promise<string[]> {
+  return (await lastEntry(mock)).transitions.map(({ event, from, to }) => `${event}: ${from} > ${to}`)
+}
+
+describe('the request journal notes', () => {
+  it('the account that a magic link creates, and the one that it is for', () =>
+    withToolmock({}, async (mock) => {
+      await linkFor(mock, ADA)
+      const created = await lastEntry(mock)
+      expect(created.account_state).toMatchObject({ identifier: ADA.identifier, status: 'PENDING_AUTH' })
+      expect(await lastMove(mock)).toEqual(['link_requested: none > PENDING_AUTH'])
+      await linkFor(mock, { id: created.account })
+      expect((await lastEntry(mock)).account).toBe(created.account)
+      expect(await lastMove(mock)).toEqual(['link_requested: PENDING_AUTH > PENDING_AUTH'])
+    }))
+
+  it('the account of a link that is refused, unless there is none yet', () =>
+    withToolmock({ seed: { connections: [{ key_id: 'mail', enabled: false }] } }, async (mock) => {
+      await mock.api.post(LINK, ADA)
+      expect((await lastEntry(mock)).account).toBeNull()
+      const { id } = await createActive(mock)
+      await mock.api.post(LINK, { id })
+      expect((await lastEntry(mock)).account).toBe(id)
+    }))
+
+  it('consents and verifications', () =>
+    withToolmock({}, async (mock) => {
+      const request = await pendingRequest(mock)
+      await verify(mock, request, 'eve@example.com')
+      expect(await lastMove(mock)).toEqual(['verify_refused: PENDING_VERIFICATION > PENDING_VERIFICATION'])
+      await verify(mock, request)
+      expect(await lastMove(mock)).toEqual(['verified: PENDING_VERIFICATION > ACTIVE'])
+    }))
+
+  it('how an account is created, updated and deleted', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock)
+      expect((await lastEntry(mock)).account).toBe(id)
+      expect(await lastMove(mock)).toEqual(['created_without_credentials: none > PENDING_AUTH'])
+      await mock.api.put('/connected_accounts', { id, connected_account: { authorization_details: TOKENS } })
+      expect(await lastMove(mock)).toEqual(['credentials_updated: PENDING_AUTH > ACTIVE'])
+      await mock.api.put('/connected_accounts', { id, connected_account: { api_config: { timeout: 1 } } })
+      expect(await lastMove(mock)).toEqual([])
+      await mock.api.post('/connected_accounts:delete', { id })
+      expect(await lastMove(mock)).toEqual(['deleted: ACTIVE > none'])
+      expect((await lastEntry(mock)).account).toBe(id)
+      await createAccount(mock, { connector: 'encyclopedia' })
+      expect(await lastMove(mock)).toEqual(['created_with_credentials: none > ACTIVE'])
+    }))
+
+  it('the accounts that a deleted provider leaves without access', () =>
+    withToolmock({}, async (mock) => {
+      const { body } = await mock.api.post('/custom-providers', {
+        display_name: 'Acme',
+        auth_patterns: [{ type: 'API_KEY' }],
+      })
+      await createAccount(mock, { connector: body.provider.identifier })
+      await mock.api.delete(`/custom-providers/${body.provider.identifier}`)
+      expect(await lastMove(mock)).toEqual(['provider_deleted: PENDING_AUTH > DISCONNECTED'])
+    }))
+
+  it.each([
+    [
+      'connected_account.authorization_type',
+      { connector: 'mail', connected_account: { authorization_type: 'SOMETHING' } },
+      'is ignored: it is not an authorization type of the service',
+    ],
+    [
+      'connected_account.authorization_details.oauth_token',
+      { connector: 'mail', connected_account: { authorization_details: { oauth_token: {} } } },
+      'is ignored: it has none of its fields',
+    ],
+    [
+      'connected_account.authorization_details.trusted_idp.db_user',
+      { connector: 'warehouse', connected_account: { authorization_details: { trusted_idp: { db_user: 'reader' } } } },
+      'is ignored: connector warehouse is a serverless workgroup, which has no database users',
+    ],
+  ])('a warning of %s, which has no effect', (field, body, description) =>
+    withToolmock({}, async (mock) => {
+      await createAccount(mock, body)
+      const { warnings } = await lastEntry(mock)
+      expect(warnings.filter((each) => each.field === field)).toMatchObject([{ description }])
+    }),
+  )
+})
+
+describe('creation order', () => {
+  const order = async ({ api }: TestToolmock): Promise<string[]> =>
+    (await api.get('/connected_accounts')).body.connected_accounts.map((each: typeof ADA) => each.identifier)
+
+  it('counts accounts that are created and those that a magic link creates, and links of an account do not change it', () =>
+    withToolmock({}, async (mock) => {
+      await createAccount(mock, { identifier: 'a' })
+      await linkFor(mock, { connector: 'mail', identifier: 'b' })
+      await createAccount(mock, { identifier: 'c' })
+      await linkFor(mock, { connector: 'mail', identifier: 'a' })
+      await decide(mock, await linkFor(mock, { connector: 'mail', identifier: 'b' }))
+      expect(await order(mock)).toEqual(['a', 'b', 'c'])
+    }))
+})
+
+describe('a refusal says what is wrong and what is allowed', () => {
+  it.each<[string, object, string, string]>([
+    [
+      LINK,
+      { id: 'ca_none' },
+      'id must be the id of an account; send connector and identifier to create one',
+      'existing_account',
+    ],
+    [
+      LINK,
+      { ...ADA, user_verify_url: 'see:http://a' },
+      'user_verify_url must be an absolute http or https URL; found "see:http://a"',
+      'http_url',
+    ],
+    [
+      '/connected_accounts',
+      { ...ADA, connected_account: { authorization_type: 'BASIC' } },
+      'connected_account.authorization_type must be OAUTH, the type of connector mail; found BASIC',
+      'authorization_type',
+    ],
+    [
+      '/execute_tool',
+      { ...ADA, tool_name: 'mail_list_messages', tool_input: { a: 1 }, params: { a: 2 } },
+      'params must be equal to tool_input, which it is another name for; send one of them',
+      'alias',
+    ],
+  ])('POST %s with %j', (path, body, message, constraint) =>
+    withToolmock({}, async ({ api }) => {
+      const answer = await api.post(path, body)
+      expect([answer.status, answer.body.message]).toEqual([400, message])
+      const [{ field_violations }] = answer.body.details.map(
+        (each: { validation_error_info: object }) => each.validation_error_info,
+      )
+      expect(field_violations).toMatchObject([{ constraint }])
+    }),
+  )
+
+  it.each<[string, string, string]>([
+    [
+      '/connected_accounts?connector=mail&connection_names=mail',
+      'connection_names must not be sent beside connector',
+      'exclusive',
+    ],
+    [
+      '/connected_accounts:search?query=%20ab%20',
+      'query must have at least 3 characters after trimming; found 2',
+      'minLength',
+    ],
+  ])('GET %s', (path, message, constraint) =>
+    withToolmock({}, async ({ api }) => {
+      const { body } = await api.get(path)
+      expect(body).toMatchObject({
+        message,
+        details: [{ validation_error_info: { field_violations: [{ constraint }] } }],
+      })
+    }),
+  )
+
+  it('of a second account in a scope', () =>
+    withToolmock({}, async (mock) => {
+      await createAccount(mock)
+      const { body } = await mock.api.post('/connected_accounts', ADA)
+      expect(body.message).toBe(
+        'a connected account with identifier "ada@example.com" at connector "mail" already exists in this scope',
+      )
+    }))
+
+  it('of an auth request that is over, and of another identifier', () =>
+    withToolmock({}, async (mock) => {
+      const request = await pendingRequest(mock)
+      const message = async (id: string, identifier?: string) => (await verify(mock, id, identifier)).body.message
+      expect(await message(request, 'eve')).toBe(
+        'identifier is not the one that the magic link was made for; the request stays pending',
+      )
+      await verify(mock, request)
+      expect(await message(request)).toBe('this auth_request_id was verified before; each id works once')
+      expect(await message('none')).toBe('there is no pending flow with this auth_request_id')
+      const expired = await pendingRequest(mock)
+      mock.time.advance('10m')
+      expect(await message(expired)).toBe('this auth_request_id has expired; send the user through a new magic link')
+      const [first, second] = [await pendingRequest(mock), await pendingRequest(mock)]
+      expect(await message(first)).toBe('this auth_request_id was superseded by a later consent of the same account')
+      const [account] = (await mock.api.get('/connected_accounts')).body.connected_accounts
+      await mock.http('post', `/_mock/accounts/${account.id}/disconnect`)
+      expect(await message(second)).toBe(
+        'this auth_request_id ended when its account was disconnected; send the user through a new magic link',
+      )
+    }))
+
+  it('of tools and providers that there are none of', () =>
+    withToolmock({}, async (mock) => {
+      const seed = { connectors: [{ connector: 'plain', authorization_type: 'NO_AUTH' }] }
+      expect((await mock.http('post', '/_mock/seed').send(seed)).status).toBe(200)
+      await createAccount(mock, { connector: 'plain' })
+      const call = { ...ADA, connector: 'plain', tool_name: 'x' }
+      expect((await mock.api.post('/execute_tool', call)).body.message).toBe(
+        'connector plain has no tool "x"; it has none',
+      )
+      const { body } = await mock.api.delete('/custom-providers/acme')
+      expect(body.message).toBe('there is no custom provider "acme"')
+    }))
+})
