@@ -10,7 +10,10 @@ export default defineConfig({
   test: {
     globalSetup: ['.config/generated-code.ts', '.config/recorded-exchanges.ts'],
     projects: [
-      { extends: true, test: { name: 'tests', include: ['test/**/*.test.ts'], exclude: [LAST], globalSetup: [] } },
+      {
+        extends: true,
+        test: { name: 'tests', include: ['test/**/*.test.ts'], exclude: [LAST, 'test/mutation/**'], globalSetup: [] },
+      },
       { extends: true, test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 1 }, globalSetup: [] } },
     ],
     // Tests start real servers and child processes: a process per worker keeps their handles apart, two fit a small machine.

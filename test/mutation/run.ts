@@ -1,25 +1,21 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { bundledSeed } from '../../.build/bundled-seed.ts'
+import { GROUPS } from './groups.ts'
 
 /**
  * `npm run test:mutation`: makes small changes in the sources and tells which of them no test notices. Stryker's vitest
  * runner is right with vitest 3 only; with vitest 4 it reports survivors that are none. So it has an installation of its own
  * in this folder, and proves itself first: of two planted mutants one has to be killed and the other has to survive.
  *
- *     npm run test:mutation                                  # src/domain and src/operations, by the tests below
- *     npm run test:mutation -- src/domain/duration.ts --tests 'test/domain/**'
+ *     npm run test:mutation                          # every group of groups.ts, one after the other
+ *     npm run test:mutation -- domain accounts       # some of them
+ *     npm run test:mutation -- --files src/domain/duration.ts --tests 'test/domain/**'
  */
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const REPORT = `${ROOT}coverage/mutation.json`
-
-const MODULES = ['src/domain/**/*.ts', 'src/operations/**/*.ts']
-/** Tests that reach these modules without processes, browsers or disks. */
-const TESTS = ['domain', 'operations', 'third-party', 'http', 'magic-links', 'scenarios'].map(
-  (module) => `test/${module}/**/*.test.ts`,
-)
 
 interface Mutant {
   readonly replacement: string
@@ -28,24 +24,37 @@ interface Mutant {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { tests: { type: 'string', multiple: true } },
+  options: { files: { type: 'string', multiple: true }, tests: { type: 'string', multiple: true } },
 })
+const unknown = positionals.filter((name) => !GROUPS.some((group) => group.name === name))
+if (unknown.length > 0) {
+  const names = GROUPS.map(({ name }) => name).join(', ')
+  throw new Error(`there is no group ${unknown.join(', ')}: the groups are ${names}`)
+}
 install()
+mkdirSync(`${FOLDER}generated`, { recursive: true })
+writeFileSync(`${FOLDER}generated/bundled-seed.json`, await bundledSeed())
 prove()
-const files = positionals.length > 0 ? positionals : MODULES
-process.exitCode = mutate(files, values.tests ?? TESTS)
+if (values.files) mutate('files', values.files, values.tests ?? ['test/**/*.test.ts'])
+else {
+  const groups = GROUPS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+  const rows = groups.map(({ name, files, tests }) => row(name, mutate(name, files, tests)))
+  const head = ['group', 'score', 'killed', 'survived', 'not covered', 'static, not judged']
+  process.stdout.write(
+    `\n${[head, head.map(() => '---'), ...rows].map((each) => `| ${each.join(' | ')} |\n`).join('')}`,
+  )
+}
 
+/** Not `npm ci`: the lock file names the platform binaries of the machine that wrote it alone. */
 function install(): void {
   if (existsSync(`${FOLDER}node_modules`)) return
-  const { status } = spawnSync('npm', ['ci'], { cwd: FOLDER, stdio: 'inherit' })
-  if (status !== 0) throw new Error(`Stryker could not be installed: npm ci in ${FOLDER}`)
+  const { status } = spawnSync('npm', ['install', '--no-save'], { cwd: FOLDER, stdio: 'inherit' })
+  if (status !== 0) throw new Error(`Stryker could not be installed: npm install in ${FOLDER}`)
 }
 
 /** @throws Error when a mutant that a test notices is not killed, or one that no test notices is */
 function prove(): void {
-  mutate(['test/mutation/proof/planted.ts'], ['test/mutation/proof/planted.proof.ts'])
-  const report = JSON.parse(readFileSync(REPORT, 'utf8')) as { files: Record<string, { mutants: Mutant[] }> }
-  const mutants = Object.values(report.files).flatMap((file) => file.mutants)
+  const mutants = mutate('proof', ['test/mutation/proof/planted.ts'], ['test/mutation/proof/planted.proof.ts'])
   const found = (replacement: string) => mutants.find((mutant) => mutant.replacement === replacement)?.status
   const [killed, survived] = [found('value > 10'), found('value < 10')]
   if (killed !== 'Killed' || survived !== 'Survived')
@@ -55,10 +64,22 @@ function prove(): void {
   process.stdout.write('proved: of the planted mutants one is killed and one survives\n\n')
 }
 
-/** @returns the exit code of Stryker */
-function mutate(sources: readonly string[], tests: readonly string[]): number {
+/** @throws Error when Stryker cannot run, for instance because a test fails without any mutant */
+function mutate(name: string, files: readonly string[], tests: readonly string[]): Mutant[] {
   const stryker = `${FOLDER}node_modules/@stryker-mutator/core/bin/stryker.js`
-  const env = { ...process.env, MUTATION_FILES: sources.join(','), MUTATION_TESTS: tests.join(',') }
+  const report = `coverage/mutation/${name}.json`
+  const settings = { MUTATION_FILES: files.join(','), MUTATION_TESTS: tests.join(','), MUTATION_REPORT: report }
   const args = [stryker, 'run', 'test/mutation/stryker.config.js']
-  return spawnSync(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' }).status ?? 1
+  const env = { ...process.env, ...settings }
+  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' })
+  if (status !== 0) throw new Error(`Stryker could not mutate ${name}`)
+  const found = JSON.parse(readFileSync(ROOT + report, 'utf8')) as { files: Record<string, { mutants: Mutant[] }> }
+  return Object.values(found.files).flatMap((file) => file.mutants)
+}
+
+function row(name: string, mutants: readonly Mutant[]): (string | number)[] {
+  const count = (...statuses: string[]) => mutants.filter(({ status }) => statuses.includes(status)).length
+  const [killed, survived, uncovered] = [count('Killed', 'Timeout'), count('Survived'), count('NoCoverage')]
+  const score = (100 * killed) / Math.max(killed + survived + uncovered, 1)
+  return [name, `${score.toFixed(1)} %`, killed, survived, uncovered, count('Ignored')]
 }

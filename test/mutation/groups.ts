@@ -1,0 +1,31 @@
+/**
+ * What is mutated together, and by which tests it is judged: those that are about it. A mutant that survives is run against
+ * every test that reaches it, so that a group with all tests would take a day.
+ */
+export const GROUPS: readonly {
+  readonly name: string
+  readonly files: readonly string[]
+  readonly tests: readonly string[]
+}[] = [
+  { name: 'domain', files: ['src/domain/*.ts'], tests: ['test/domain/*.test.ts'] },
+  operation('connections', 'connections'),
+  operation('create-token', 'token'),
+  operation('verify-user', 'verify'),
+  operation('magic-links', 'magic-links'),
+  operation('tools', 'execute-tool', 'execute-tool-third-party'),
+  operation('providers', 'providers', 'providers-accounts'),
+  operation('account-events', 'lifecycle', 'revocation', 'type-change'),
+  operation('third-party-calls', 'execute-tool-renewal', 'third-party-calls', 'renewal-durability'),
+  operation('discovery', 'discovery'),
+  operation('accounts', 'accounts-create', 'accounts-update', 'accounts-read', 'accounts-credentials', 'accounts-list'),
+  { name: 'near-misses', files: ['src/operations/near-misses.ts'], tests: ['test/verdict/near-misses.test.ts'] },
+  { name: 'proxy', files: ['src/operations/proxy.ts'], tests: ['test/http/proxy.test.ts'] },
+]
+
+function operation(name: string, ...tests: string[]) {
+  return {
+    name,
+    files: [`src/operations/${name}.ts`],
+    tests: ['effects', ...tests].map((test) => `test/operations/${test}.test.ts`),
+  }
+}
