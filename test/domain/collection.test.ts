@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type Collection,
+  collectionNamed,
   compareKeys,
   type Conditions,
   conditionsOf,
@@ -11,6 +13,15 @@ import {
   sortKey,
 } from '../../src/domain/collection.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
+
+describe('a collection of a connector', () => {
+  it('is found by its own name', () => {
+    const messages = { key: 'id' } as Collection
+    expect(collectionNamed({ collections: { messages } }, 'messages')).toBe(messages)
+    expect(collectionNamed({ collections: { messages } }, 'constructor')).toBeUndefined()
+    expect(collectionNamed({}, 'messages')).toBeUndefined()
+  })
+})
 
 describe('an item', () => {
   it('has an id that no item of another place has', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { bareConnector } from '../../src/domain/connector-defaults.ts'
-import { collectionNamed } from '../../src/domain/connector.ts'
 import { isScenarioPath } from '../../src/domain/scenario.ts'
 import { emptyBundle, mergeBundles, type SeedBundle, withDefaultClient } from '../../src/domain/seed.ts'
 
@@ -65,16 +64,6 @@ describe('the clients of a seed', () => {
     ],
   ])('%j become %j', (clients, expected) => {
     expect(withDefaultClient(bundle({ clients })).clients).toEqual(expected)
-  })
-})
-
-describe('a collection', () => {
-  it('is found by its own name', () => {
-    const collection = { key: 'id' } as never
-    const connector = { ...bareConnector('mail', 'OAUTH'), collections: { messages: collection } }
-    expect(collectionNamed(connector, 'messages')).toBe(collection)
-    expect(collectionNamed(connector, 'constructor')).toBeUndefined()
-    expect(collectionNamed(bareConnector('mail', 'OAUTH'), 'messages')).toBeUndefined()
   })
 })
 
