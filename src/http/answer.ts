@@ -2,6 +2,7 @@ import type { Operation } from '../contract/shapes.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
 import { type ErrorContent, ServiceError, TokenError } from '../domain/errors.ts'
 import type { Reply } from '../operations/operation.ts'
+import type { EnvironmentRecord } from '../verdict/contract-record.ts'
 
 /** An answer as it goes over the wire. */
 export interface WireAnswer {
@@ -36,6 +37,8 @@ interface CachedBody {
   readonly text: string
   readonly length: string
   checkedAs: { readonly operation: Operation; readonly status: number } | undefined
+  /** The contract record that has its fields. */
+  recordedBy: EnvironmentRecord | undefined
 }
 
 /** Cache of bodies of replies that are marked `cacheable`. It saves such a GET a fifth of its time. */
@@ -50,7 +53,7 @@ export class ResponseCache {
 
 function asText(body: object): CachedBody {
   const text = JSON.stringify(body)
-  return { text, length: String(Buffer.byteLength(text)), checkedAs: undefined }
+  return { text, length: String(Buffer.byteLength(text)), checkedAs: undefined, recordedBy: undefined }
 }
 
 /** Renders an error, the only place that does: G16 for the service, RFC 6749 5.2 for the token endpoint. */

@@ -328,7 +328,12 @@ function recordContractUse(context: OperationContext, services: AppServices): vo
     ? checkRequest(route, { query: request.query, path: {}, body: context.body })
     : context.checked
   const environment = context.environment ?? services.defaultEnvironment()
-  services.records.of(environment?.name ?? '').addUse({
+  const record = services.records.of(environment?.name ?? '')
+  // The fields of a body that is answered again are there already.
+  const cached = reply && !fault ? services.responseCache.of(reply) : undefined
+  const isKnown = cached?.recordedBy === record
+  if (cached) cached.recordedBy = record
+  record.addUse({
     operation: route.operation,
     request: context.requestId,
     method: request.method,
@@ -340,7 +345,7 @@ function recordContractUse(context: OperationContext, services: AppServices): vo
     error,
     status: fault?.cut ? 0 : (reply?.status ?? 500),
     errorCode: codeOf(context),
-    answer: reply?.body,
+    answer: isKnown ? undefined : reply?.body,
     answerViolations: context.responseViolations,
     injected: fault !== undefined,
     trace: context.trace,

@@ -135,6 +135,7 @@ function checkAuthorizationType(sent: string | undefined, connector: Connector, 
 /** Credentials as a request brings them: a sub-object without any field in it counts as absent (G23). */
 function filled(details: CredentialsPatch = {}, trace: RequestTrace): CredentialsPatch {
   const empty = CREDENTIAL_KINDS.filter((kind) => isEmptyKind(details, kind))
+  if (empty.length === 0) return details
   for (const kind of empty)
     trace.ignored(`connected_account.authorization_details.${kind}`, 'is ignored: it has none of its fields')
   return Object.fromEntries(Object.entries(details).filter(([kind]) => !empty.some((each) => each === kind)))

@@ -1,4 +1,4 @@
-import { hash, randomFillSync } from 'node:crypto'
+import { hash, randomBytes, randomFillSync } from 'node:crypto'
 import type { Clock, Ids } from '../../domain/ports.ts'
 import { CLOCK_YEARS, type Instant, instant, isClockTime, milliseconds } from '../../domain/instant.ts'
 
@@ -97,16 +97,19 @@ const ALPHABET = Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789')
 const ID_LENGTH = 20
 const OPAQUE_BYTES = 32
 
+/** In place, and into text in one go: letter by letter would leave a chain of strings to be joined. */
+function lettersOf(bytes: Buffer): string {
+  for (let at = 0; at < bytes.length; at++) bytes[at] = ALPHABET[(bytes[at] ?? 0) % ALPHABET.length] ?? 0
+  return bytes.toString('latin1')
+}
+
 /** Identifiers from 32 bytes of chance at a time, wherever the chance comes from. */
 abstract class ByteIds implements Ids {
   /** The next 32 bytes; the caller is done with them before it asks again. */
   protected abstract bytes(): Buffer
 
   id(prefix: string): string {
-    const bytes = this.bytes()
-    // In place, and into text in one go: letter by letter would leave a chain of twenty strings to be joined, 0.6 KB an id.
-    for (let at = 0; at < ID_LENGTH; at++) bytes[at] = ALPHABET[(bytes[at] ?? 0) % ALPHABET.length] ?? 0
-    return `${prefix}_${bytes.toString('latin1', 0, ID_LENGTH)}`
+    return `${prefix}_${lettersOf(this.bytes().subarray(0, ID_LENGTH))}`
   }
 
   opaque(): string {
@@ -122,6 +125,18 @@ abstract class ByteIds implements Ids {
 export class RandomIds extends ByteIds {
   readonly #block = Buffer.alloc(128 * OPAQUE_BYTES)
   #used = this.#block.length
+  /** Letters of the next identifiers, which are cut from one text: every request takes some. */
+  #letters = ''
+  #cut = 0
+
+  override id(prefix: string): string {
+    if (this.#cut === this.#letters.length) {
+      this.#letters = lettersOf(randomBytes(200 * ID_LENGTH))
+      this.#cut = 0
+    }
+    this.#cut += ID_LENGTH
+    return `${prefix}_${this.#letters.slice(this.#cut - ID_LENGTH, this.#cut)}`
+  }
 
   protected bytes(): Buffer {
     if (this.#used === this.#block.length) {
