@@ -67,6 +67,19 @@ describe('GET /_mock/coverage', () => {
     })
   })
 
+  it('counts the fields of an answer again after the record was cleared', async () => {
+    await withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock)
+      for (const path of ['/contract', '/none']) {
+        await mock.api.get('/connected_accounts/details', { id })
+        const { total } = await coverageOf(mock)
+        const status = 'connected_account.status'
+        expect(fieldReach(total, 'get_connected_account_details', 'response', status)).toBe('driven')
+        await control(mock, 'delete', path)
+      }
+    })
+  })
+
   it('takes an injected answer for no proof, until the mock has answered the same by itself', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
