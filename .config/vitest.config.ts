@@ -19,8 +19,9 @@ export default defineConfig({
     // Tests start real servers and child processes: a process per worker keeps their handles apart, two fit a small machine.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 15_000,
-    hookTimeout: 30_000,
+    // Only for tests that never end: on a busy machine the first test of a file waits long for its modules.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
     allowOnly: false,

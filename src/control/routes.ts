@@ -3,6 +3,7 @@ import type { AppServices } from '../app-services.ts'
 import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
+import { sendAnswer } from '../http/node-request.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import { recordedEntry } from '../request-journal/journal.ts'
 import { accountEvent, connectionEvent, getAccount, listAccounts, tryTool } from './accounts.ts'
@@ -249,16 +250,15 @@ function failure(
   return new ControlError('INTERNAL', 'the mock failed; its log says why')
 }
 
-/** A client that has gone away is no error. */
 function send(response: Response, reply: (Reply & { headers?: ControlError['headers'] }) | undefined): void {
-  if (!reply || response.headersSent || response.destroyed) return
+  if (!reply) return
   const [text, type] =
     'text' in reply ? [reply.text, reply.type] : [`${JSON.stringify(reply.body)}\n`, 'application/json']
-  response.writeHead(reply.status ?? 200, {
+  const headers = {
     'Content-Type': type,
-    'Content-Length': Buffer.byteLength(text),
+    'Content-Length': String(Buffer.byteLength(text)),
     'Cache-Control': 'no-store',
     ...reply.headers,
-  })
-  response.end(text)
+  }
+  sendAnswer(response, { status: reply.status ?? 200, headers, text })
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { quote } from '../domain/text.ts'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
@@ -80,6 +80,50 @@ function collect(
 /** Whether a request announces a body. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+}
+
+/** How much of a body that nothing reads is taken in, and for how long, so that its client gets to read the answer. */
+const MOST_DISCARDED = 64 * 1024 * 1024
+const LONGEST_DISCARDING_MS = 3000
+
+/** Whether an answer ends before the request's body has come in whole. */
+export function isUnread({ req, shouldKeepAlive }: ServerResponse): boolean {
+  // A client that waits for `100 Continue` may never send its body.
+  return !req.complete && hasBody(req) && (req.headers.expect === undefined || shouldKeepAlive)
+}
+
+/** Discards the rest of the body, then calls `end`; a body without an end costs the connection. */
+export function endAfterBody(response: ServerResponse, end: () => void): void {
+  const request = response.req
+  response.flushHeaders()
+  const drop = setTimeout(() => response.destroy(), LONGEST_DISCARDING_MS)
+  let left = MOST_DISCARDED
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) response.destroy()
+  })
+  request.on('end', end)
+  request.on('error', () => undefined)
+  response.on('close', () => {
+    clearTimeout(drop)
+  })
+  request.resume()
+}
+
+/**
+ * Sends `100 Continue` once the body is read. A request that is answered before that gets no `100 Continue`, and its
+ * connection is closed, since the client may or may not go on to send the body (RFC 9110 10.1.1).
+ */
+export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+  const { shouldKeepAlive } = response
+  response.shouldKeepAlive = false
+  request.on('newListener', function onListener(event: string | symbol) {
+    if (event !== 'data' && event !== 'readable') return
+    request.off('newListener', onListener)
+    if (response.headersSent || response.destroyed) return
+    response.shouldKeepAlive = shouldKeepAlive
+    response.writeContinue()
+  })
 }
 
 /** @throws ServiceError UNSUPPORTED_CONTENT_TYPE (G7) */

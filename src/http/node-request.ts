@@ -61,67 +61,11 @@ export class NodeRequest implements SentRequest, AnswerSink {
   }
 }
 
-/** Writes an answer, unless the client has gone. */
+/** Sends an answer, unless the client has gone. */
 export function sendAnswer(response: ServerResponse, { status, headers, text }: WireAnswer): void {
   if (response.headersSent || response.destroyed) return
-  if (isUnread(response)) {
-    sendBeforeBody(response, () => response.writeHead(status, headers), text)
-    return
-  }
   response.writeHead(status, headers)
   response.end(text)
-}
-
-/** Whether an answer is given before the request's body has come in whole. */
-function isUnread(response: ServerResponse): boolean {
-  const { req } = response
-  return !req.complete && hasBody(req) && !awaitsContinue(response)
-}
-
-/**
- * Sends `100 Continue` once the body is read. A request that is answered before that gets no `100 Continue`, and its
- * connection is closed, since the client may or may not go on to send the body (RFC 9110 10.1.1).
- */
-export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
-  const { shouldKeepAlive } = response
-  response.shouldKeepAlive = false
-  request.on('newListener', function onListener(event: string | symbol) {
-    if (event !== 'data' && event !== 'readable') return
-    request.off('newListener', onListener)
-    if (response.headersSent || response.destroyed) return
-    response.shouldKeepAlive = shouldKeepAlive
-    response.writeContinue()
-  })
-}
-
-/** Whether a client still waits for `100 Continue`. */
-function awaitsContinue({ req, shouldKeepAlive }: ServerResponse): boolean {
-  return req.headers.expect !== undefined && !shouldKeepAlive
-}
-
-/** How much of a body that no operation reads is taken in, and for how long, so that its client gets to read the answer. */
-const MOST_DISCARDED = 64 * 1024 * 1024
-const LONGEST_DISCARDING_MS = 3000
-
-/** Answers at once, and ends the answer when the rest of the body has come; a body without an end costs the connection. */
-function sendBeforeBody(response: ServerResponse, writeHead: () => void, text: string | Buffer): void {
-  const request = response.req
-  if (Number(request.headers['content-length'] ?? 0) > MOST_DISCARDED) response.shouldKeepAlive = false
-  writeHead()
-  response.flushHeaders()
-  response.write(text)
-  const drop = setTimeout(() => response.destroy(), LONGEST_DISCARDING_MS)
-  let left = MOST_DISCARDED
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length
-    if (left < 0) response.destroy()
-  })
-  request.on('end', () => response.end())
-  request.on('error', () => undefined)
-  response.on('close', () => {
-    clearTimeout(drop)
-  })
-  request.resume()
 }
 
 /** `X-Request-Id`: the request's own where it has a usable one, else a new one (G18). */

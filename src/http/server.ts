@@ -9,8 +9,8 @@ import {
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import express, { type Express } from 'express'
+import { continueWhenRead, endAfterBody, isUnread } from './body.ts'
 import type { Log } from './log.ts'
-import { continueWhenRead } from './node-request.ts'
 
 export type ExpressApp = Express
 
@@ -42,7 +42,11 @@ export function createFastExpress(): {
   class FastRequest extends IncomingMessage {}
   class FastResponse extends ServerResponse<FastRequest> {
     override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
-      super.end(chunk, encoding as BufferEncoding, callback as () => void)
+      if (isUnread(this)) {
+        if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) super.write(chunk, encoding as BufferEncoding)
+        const ended = (typeof chunk === 'function' ? chunk : callback) as (() => void) | undefined
+        endAfterBody(this, () => super.end(ended))
+      } else super.end(chunk, encoding as BufferEncoding, callback as () => void)
       unread?.check(this.socket)
       return this
     }

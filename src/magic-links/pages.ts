@@ -91,15 +91,5 @@ export function problemPage(
   }
   // An address that is no UTF-8 names no link.
   if (error instanceof URIError) return problemPage(new LinkProblem('unknown'), say, facts)
-  const status = clientErrorStatus(error)
-  if (!status) return undefined
-  const text = status === 413 ? 'The form is too long.' : 'The form could not be read.'
-  return { status, page: noticePage({ title: 'This did not work', text, tone: 'error', facts }) }
-}
-
-/** The status that Express's body parser gives its errors. */
-function clientErrorStatus(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('status' in error)) return undefined
-  const { status } = error
-  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined
+  return undefined
 }

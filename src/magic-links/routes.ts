@@ -3,8 +3,9 @@ import type { AppServices } from '../app-services.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import { pageFacts, pageVisit } from '../http/page-journal.ts'
+import { readBody } from '../http/body.ts'
 import { baseUrlOf } from '../http/node-request.ts'
+import { pageFacts, pageVisit } from '../http/page-journal.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import type { Html } from '../pages/html.ts'
 import { sendPage, sendRedirect } from '../pages/page-headers.ts'
@@ -47,12 +48,11 @@ interface FoundLink {
 }
 
 /** Enough for a form of a few credentials. */
-const FORM_LIMIT = '64kb'
+const FORM_LIMIT = 64 * 1024
 
 /** The service's pages: magic links (G28, G29), the third party's redirect, and the end of the flow. */
 export function magicLinkRoutes(services: LinkServices): Router {
   const router = express.Router({ strict: true, caseSensitive: true })
-  const form = express.text({ type: 'application/x-www-form-urlencoded', limit: FORM_LIMIT })
   const byId = (request: Request) => services.registry.byMagicLink(String(request.params.id))
   const byState = (request: Request) => services.registry.byOauthState(queryOf(request).get('state') ?? '')
   // HEAD is refused on links: following one can decide it, which a look at the headers must not.
@@ -60,7 +60,7 @@ export function magicLinkRoutes(services: LinkServices): Router {
     .route('/magic/:id')
     .head(notAllowed('GET, POST'))
     .get(linkHandler(services, byId, follow))
-    .post(form, linkHandler(services, byId, submit))
+    .post(readForm, linkHandler(services, byId, submit))
     .all(notAllowed('GET, POST'))
   router
     .route('/connect/callback')
@@ -77,6 +77,12 @@ export function magicLinkRoutes(services: LinkServices): Router {
     .all(notAllowed('GET, HEAD'))
   router.use(showProblem)
   return router
+}
+
+/** The body of a form; any other body is left unread. @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400) */
+const readForm: RequestHandler = async (request, _response, next) => {
+  if (request.is('application/x-www-form-urlencoded')) request.body = String(await readBody(request, FORM_LIMIT))
+  next()
 }
 
 /** GET of a link: what it opens depends on where credentials of the type come from (G29). */

@@ -56,13 +56,29 @@ describe('a body that never ends', { timeout: 60_000 }, () => {
     }))
 
   it('at the control API is refused with 413', () =>
-    withServer({ limits: { requestTimeout: 500 } }, async ({ open, head }) => {
+    withServer({}, async ({ open, head }) => {
       const client = await open()
       client.send(`PUT /_mock/clock HTTP/1.1\r\n${head}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n`)
       await pour(client, CHUNK)
       expect(client.answers.map(({ status }) => status)).toEqual([413])
       expect(client.answers[0]?.headers.get('x-request-id')).toMatch(/^req_/)
     }))
+
+  it.each([
+    ['where the control API takes none', 'GET', '/_mock/clock', 'application/json', 413],
+    ['at a page without a form', 'POST', '/connect/success', 'application/x-www-form-urlencoded', 405],
+    ['at a magic link', 'POST', '/magic/unknown', 'application/x-www-form-urlencoded', 413],
+    ['at a third party', 'POST', '/third-party/mail/api/v1/messages', 'application/json', 413],
+    ['at an application without a document', 'GET', '/', 'application/json', 200],
+  ])('%s is answered, and its connection is dropped', (_name, method, path, type, status) =>
+    withServer({}, async ({ open }) => {
+      const client = await open()
+      const lines = `Host: 127.0.0.1\r\nAccept: application/json\r\nContent-Type: ${type}\r\n`
+      client.send(`${method} ${path} HTTP/1.1\r\n${lines}Transfer-Encoding: chunked\r\n\r\n`)
+      await pour(client, CHUNK)
+      expect(client.answers.map((answer) => answer.status)).toEqual([status])
+    }),
+  )
 
   it('is refused before it has come: a length that is too large is answered without a byte of it', () =>
     withServer({}, async ({ open, head }) => {
