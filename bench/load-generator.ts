@@ -63,19 +63,26 @@ interface Talk {
 function converse(socket: Socket, { plan, source, until }: Talk): Promise<{ answers: number; slowest: number }> {
   return new Promise((resolve, reject) => {
     let [answers, slowest, asked] = [0, 0, performance.now()]
+    const interval = plan.perSecond === undefined ? 0 : (plan.connections / plan.perSecond) * 1000
+    let due = asked + Math.random() * interval
+    const ask = (): void => {
+      asked = performance.now()
+      socket.write(source.next())
+    }
     const parser = new AnswerParser((status) => {
       const now = performance.now()
       slowest = Math.max(slowest, now - asked)
-      asked = now
       answers++
+      due += interval
       if (!plan.statuses.includes(status)) reject(new Error(`answered ${status}, not ${plan.statuses.join(' or ')}`))
       else if (now >= until) resolve({ answers, slowest })
-      else socket.write(source.next())
+      else if (due > now) setTimeout(ask, due - now)
+      else ask()
     })
     socket.on('data', (chunk: Buffer) => parser.feed(chunk))
     socket.on('error', reject)
     socket.on('close', () => reject(new Error('the server closed a connection')))
-    socket.write(source.next())
+    ask()
   })
 }
 

@@ -33,6 +33,8 @@ export interface RoundOptions {
   peerRounds: number
   milliseconds: number
   connections: number
+  /** Requests a second; as many as are answered without it. The warm-up is at full speed. */
+  perSecond?: number
   /** How long each target is asked before the first round, at least: until its code is compiled. */
   warmUp: number
   warmUpSlices: number
@@ -52,7 +54,8 @@ export async function measureRounds<Name extends string>(
   const names = Object.keys(targets) as Name[]
   const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Sample[]>
   const asker = new Asker(generator, options)
-  const warmer = new Asker(generator, { ...options, milliseconds: options.warmUp }, WARM_UP_NUMBERS)
+  const { perSecond: _, ...fullSpeed } = options
+  const warmer = new Asker(generator, { ...fullSpeed, milliseconds: options.warmUp }, WARM_UP_NUMBERS)
   for (const name of names) await warmUp(warmer, targets[name], targets[name].isPeer ? 1 : options.warmUpSlices)
   for (let round = 0; round < options.rounds; round++) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
@@ -74,17 +77,17 @@ async function warmUp(warmer: Asker, target: Target, slices: number): Promise<vo
 /** Asks targets with numbers in their requests that never come twice. */
 export class Asker {
   readonly #generator: LoadGenerator
-  readonly #options: Pick<LoadPlan, 'connections' | 'milliseconds'>
+  readonly #options: Pick<LoadPlan, 'connections' | 'milliseconds' | 'perSecond'>
   #nextNumber: number
 
   constructor(
     generator: LoadGenerator,
-    { connections, milliseconds }: Pick<LoadPlan, 'connections' | 'milliseconds'>,
+    { connections, milliseconds, perSecond }: Pick<LoadPlan, 'connections' | 'milliseconds' | 'perSecond'>,
     firstNumber = 0,
   ) {
     this.#nextNumber = firstNumber
     this.#generator = generator
-    this.#options = { connections, milliseconds }
+    this.#options = { connections, milliseconds, ...(perSecond !== undefined && { perSecond }) }
   }
 
   async sample({ process, url, requests, statuses, after }: Target): Promise<Sample> {

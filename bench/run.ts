@@ -13,6 +13,7 @@ import { machineLine, machineOf } from './machine.ts'
 import { fingerprint, installPacked } from './package-install.ts'
 import { Peers } from './peers/peers.ts'
 import { createRow } from './rows/create.ts'
+import { dashboardRow } from './rows/dashboard.ts'
 import { executeToolRow } from './rows/execute-tool.ts'
 import { getDetailsRow } from './rows/get-details.ts'
 import { packageRow } from './rows/package.ts'
@@ -31,6 +32,7 @@ const ROWS: Readonly<Record<string, (bench: Bench) => Results | Promise<Results>
   start: startRow,
   'get-details': getDetailsRow,
   'request-lines': requestLinesRow,
+  dashboard: dashboardRow,
   create: createRow,
   pages: pagesRow,
   items: itemsRow,

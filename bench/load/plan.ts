@@ -3,6 +3,8 @@ export interface LoadPlan {
   port: number
   connections: number
   milliseconds: number
+  /** Requests a second over all connections, where the server is not asked as fast as it answers. */
+  perSecond?: number
   /** Whole requests as text, asked in turn. `########` in one becomes a number that no request has had before. */
   requests: readonly string[]
   /** The first of those numbers. */

@@ -17,7 +17,11 @@ export async function requestLinesRow(bench: Bench): Promise<Results> {
   await using quiet = await serveInto('/dev/null', bench, ['--quiet'])
   await using again = await serveInto('/dev/null', bench, ['--quiet'])
   await using lines = await serveInto(join(bench.work, 'request-lines.log'), bench, [])
-  const targets = { quiet: await target(quiet), again: await target(again), lines: await target(lines) }
+  const targets = {
+    quiet: await detailsTarget(quiet),
+    again: await detailsTarget(again),
+    lines: await detailsTarget(lines),
+  }
   const samples = await measureRounds(bench.generator, targets, { ...bench.scale, connections: 16 })
   return {
     figures: [
@@ -37,7 +41,8 @@ async function serveInto(file: string, { cli, states }: Bench, flags: readonly s
   return servedAt(process, url)
 }
 
-async function target(server: Served): Promise<Target> {
+/** A server that is asked for ten accounts in turn. */
+export async function detailsTarget(server: Served): Promise<Target> {
   const headers = await bearer(server.url)
   const urls = await detailUrls(server.url, headers)
   return { ...server, requests: urls.map((each) => requestText(each, { headers })), statuses: [200] }

@@ -137,13 +137,13 @@ export function streamEvents({
   if (closing.aborted) end()
 }
 
-/** How often a timeline sends what is new, and how many entries at most: more cannot be read on a screen. */
+/** How often a timeline looks for what is new, and how many entries it sends at most: more cannot be read on a screen. */
 const TIMELINE_MS = 250
-const MOST_AT_ONCE = 500
+const MOST_AT_ONCE = 1000
 
 /**
- * Server-sent events for a screen. They are made from the journals four times a second and not with each entry, so that what
- * they cost does not grow with the load.
+ * Server-sent events for a screen. They are made from the journals and not with each entry, so that what they cost does not
+ * grow with the load: after a pause within a quarter of a second, and twice a second while requests keep coming.
  */
 export function streamTimeline({ services, query, response }: ServerCall<'stream_timeline'>): undefined {
   const { registry, journals, closing } = services
@@ -153,7 +153,8 @@ export function streamTimeline({ services, query, response }: ServerCall<'stream
   let first = true
   const send = (event: string, data: object): void =>
     void response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
-  const sendNew = (most: number): void => {
+  /** @returns whether there were any entries */
+  const sendNew = (most: number): boolean => {
     const environments = only ? [only] : registry.environments()
     sendState(environments)
     const lists = environments.map((environment) => {
@@ -168,8 +169,10 @@ export function streamTimeline({ services, query, response }: ServerCall<'stream
     if (lists.length > 1) all.sort((a, b) => (a.real_at < b.real_at ? -1 : a.real_at > b.real_at ? 1 : 0))
     const entries = all.slice(-most)
     const skipped = lists.reduce((sum, list) => sum + list.skipped, all.length - entries.length)
-    if (first || entries.length > 0 || skipped > 0) send('entries', { entries, skipped })
+    const isNew = entries.length > 0 || skipped > 0
+    if (first || isNew) send('entries', { entries, skipped })
     first = false
+    return isNew
   }
   const sendState = (environments: readonly Environment[]): void => {
     const all = registry.environments()
@@ -182,11 +185,12 @@ export function streamTimeline({ services, query, response }: ServerCall<'stream
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
   sendNew(query.newest)
   let quiet = 0
+  let isResting = false
   const timer = setInterval(() => {
     if (only?.isRemoved === true) return void response.end()
     // A slow reader gets fewer entries, and their number in `skipped`.
     if (response.writableLength > MOST_UNREAD) return
-    sendNew(MOST_AT_ONCE)
+    isResting = !isResting && sendNew(MOST_AT_ONCE)
     quiet = (quiet + TIMELINE_MS) % HEARTBEAT_MS
     if (quiet === 0) response.write(': still there\n\n')
   }, TIMELINE_MS)

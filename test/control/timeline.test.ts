@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
@@ -64,6 +64,28 @@ describe('GET /_mock/timeline', () => {
         await connections(bench, token)
         const told = [await next(), await next()]
         expect(told.map(({ event }) => event)).toContain('entries')
+      })
+    })
+  })
+
+  it('sends an entry at once after a pause, and more of them twice a second, each once and in order', async () => {
+    await withControl({}, async (bench) => {
+      const token = await bench.token('test_client', 'test_secret')
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+      onTestFinished(() => void vi.useRealTimers())
+      await withStream(bench, '?environment=default', async (next) => {
+        await next()
+        const seen = (await next()).data.entries as { sequence: number }[]
+        const told: number[][] = []
+        for (let round = 0; round < 3; round++) {
+          await connections(bench, token)
+          vi.advanceTimersByTime(250)
+        }
+        while (told.flat().length < 3) {
+          told.push(((await next()).data.entries as { sequence: number }[]).map(({ sequence }) => sequence))
+        }
+        const first = (seen.at(-1)?.sequence ?? 0) + 1
+        expect(told).toEqual([[first], [first + 1, first + 2]])
       })
     })
   })

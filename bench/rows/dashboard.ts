@@ -1,0 +1,55 @@
+import { get } from 'node:http'
+import type { Bench } from '../bench.ts'
+import type { Figure, Results } from '../figure.ts'
+import { measureRounds, type Sample } from '../rounds.ts'
+import { quotients, spreadOf } from '../statistics.ts'
+import { type Served, startToolmock } from '../toolmock.ts'
+import { detailsTarget } from './request-lines.ts'
+
+/** What a busy client sends. */
+const PER_SECOND = 500
+
+/**
+ * What an open dashboard costs a GET get-details, as a quotient of CPU an answer: a server whose timeline is read, as the
+ * dashboard reads it, against one whose timeline is not; at a busy client's rate and at full speed. A third server that is
+ * not read either shows what the machine adds.
+ */
+export async function dashboardRow({ cli, states, generator, scale }: Bench): Promise<Results> {
+  const start = async (): Promise<Served> => startToolmock({ cli, state: await states.copy(100), flags: ['--quiet'] })
+  await using quiet = await start()
+  await using again = await start()
+  await using watched = await start()
+  const targets = {
+    quiet: await detailsTarget(quiet),
+    again: await detailsTarget(again),
+    watched: await detailsTarget(watched),
+  }
+  const reader = get(`${watched.url}/_mock/timeline?environment=default&newest=10000`, (stream) => stream.resume())
+  // The server is killed while it is read.
+  reader.on('error', () => undefined)
+  const options = { ...scale, connections: 16 }
+  const milliseconds = Math.max(scale.milliseconds, 2000)
+  const atRate = await measureRounds(generator, targets, { ...options, milliseconds, perSecond: PER_SECOND })
+  const atFullSpeed = await measureRounds(generator, targets, { ...options, warmUpSlices: 0 })
+  const what = 'a dashboard beside GET get-details'
+  return {
+    figures: [
+      { ...figure(`${what}, ${PER_SECOND} a second`, atRate.quiet, atRate.watched), bar: 'dashboard' },
+      figure(`${what}, at full speed`, atFullSpeed.quiet, atFullSpeed.watched),
+      figure('no dashboard beside no dashboard', atRate.quiet, atRate.again),
+    ],
+    peers: [],
+  }
+}
+
+function figure(what: string, without: readonly Sample[], with_: readonly Sample[]): Figure {
+  const costs = (samples: readonly Sample[]): number[] => samples.map(({ cpu }) => cpu)
+  const least = (samples: readonly Sample[]): string => `${(Math.min(...costs(samples)) * 1000).toFixed(1)} µs`
+  return {
+    what,
+    accounts: 100,
+    value: spreadOf(quotients(costs(without), costs(with_))),
+    unit: '× quiet',
+    detail: `at least ${least(with_)} of CPU; without ${least(without)}`,
+  }
+}
