@@ -1,12 +1,15 @@
 import { fileURLToPath } from 'node:url'
-import { Tinypool } from 'tinypool'
 import { defineConfig, type Plugin } from 'vitest/config'
+
+/** It is installed in this folder alone, so the compiler cannot know it. */
+const VITEST_POOL: string = 'tinypool'
 
 /**
  * The tests of a run of mutation testing: `MUTATION_TESTS` are globs, separated by commas. Two things make a run ten times as
  * fast: modules stay loaded from one mutant to the next, which is sound because nothing in `src` keeps state in a module, and
  * the bundled seed is parsed once, as the build does it.
  */
+const { Tinypool } = (await import(VITEST_POOL)) as { Tinypool: { prototype: { recycleWorkers: () => Promise<void> } } }
 Tinypool.prototype.recycleWorkers = () => Promise.resolve()
 
 export default defineConfig({
