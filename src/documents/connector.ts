@@ -390,7 +390,7 @@ function toResponder(document: ParsedResponder): Responder {
   if (document.steps) {
     const steps = document.steps.map(toStep)
     const { status, headers = {}, body } = document.respond ?? {}
-    const usual = answerAfter(steps.at(-1))
+    const usual = answerAfter(steps.findLast(({ action }) => action !== 'refuse'))
     const answer = { status: status ?? usual.status, headers, body: body === undefined ? usual.body : body }
     return { on, steps, answers: [answer], after_last: 'repeat' }
   }

@@ -63,9 +63,9 @@ export function recordAnswer(
     record?.(body)
     record = undefined
   }
-  const [writeHead, write, end] = [response.writeHead, response.write, response.end].map((each) =>
-    each.bind(response),
-  ) as [(status: number, headers?: Record<string, string>) => Response, Send, Send]
+  const writeHead = response.writeHead.bind(response) as (status: number, headers?: Record<string, string>) => Response
+  const write = response.write.bind(response) as Send
+  const end = response.end.bind(response) as Send
   const recordingHead: typeof writeHead = (status, headers = {}) => {
     record = (body) => {
       journals.record({

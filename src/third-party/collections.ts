@@ -267,9 +267,9 @@ function changedItem(item: JsonObject, { set, add, remove }: ItemChange): JsonOb
   const changed = Object.assign(Object.create(null) as JsonObject, item)
   for (const [name, value] of Object.entries(set)) if (value !== null) changed[name] = value
   for (const [name, value] of Object.entries(add)) {
-    const before = listOf(changed[name])
-    const fresh = listOf(value).filter((each) => !before.some((known) => equalValues(known, each)))
-    changed[name] = [...before, ...fresh]
+    const list = [...listOf(changed[name])]
+    for (const each of listOf(value)) if (!list.some((known) => equalValues(known, each))) list.push(each)
+    changed[name] = list
   }
   for (const [name, value] of Object.entries(remove)) {
     const gone = listOf(value)
@@ -326,7 +326,7 @@ function askedPage(run: Run, step: Step, seal: string): AskedPage {
   const token = asText(render(run, page.token ?? null))
   const after = token === '' ? undefined : readToken(token, seal)
   if (token !== '' && !after) {
-    throw new StepFailure(step, 'invalid', 'the page token is none of an answer to the same filters and order')
+    throw new StepFailure(step, 'invalid', 'the page token is not valid for these filters and this order')
   }
   return { limit, skip, after }
 }

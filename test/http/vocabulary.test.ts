@@ -276,7 +276,7 @@ describe('errors in the words of the wire', () => {
       const run = await api.post('/execute_tool', {
         connected_account_id: created.body.connected_account.id,
         tool_name: 'mail_send_message',
-        tool_input: { to: 'a', subject: 'b' },
+        tool_input: { to: 'a@b.example', subject: 'b' },
       })
       const unknown = await api.post('/connected_accounts', { app: 'EXPIRED', identifier: 'a' })
       expect(run.body.message).toContain('WAITING')
