@@ -11,12 +11,30 @@ import { emitTypes } from './types.ts'
 // install. A dynamic import stays a chunk of its own, read when it is first needed. Everything that `toolmock start` loads
 // at once is one chunk: thirty small ones cost a twelfth of a start.
 
+/** A block that begins with nothing but such a call. */
+const CALL_THAT_THROWS = /(try\s*\{\s*)((?:de|en)codeURI(?:Component)?\([^()]*\))(?=;?\s*return true)/g
+
 /** The package takes `this` for its exports; the bundler takes it for CommonJS only with this wrapper. */
 const uriTemplate: Plugin = {
   name: 'uri-template-lite',
   transform: {
     filter: { id: /uri-template-lite\/index\.js$/ },
     handler: (code) => ({ code: `(function(){${code}\n}).call(exports)`, map: null }),
+  },
+}
+
+/**
+ * The bundler takes calls of `decodeURIComponent` and its like for ones without an effect, and leaves them out where nothing
+ * uses the result. They throw for texts that are not well encoded, which is all that such a statement is for.
+ */
+const callsThatThrow: Plugin = {
+  name: 'calls-that-throw',
+  transform: {
+    filter: { code: CALL_THAT_THROWS },
+    handler: (code) => ({
+      code: code.replaceAll(CALL_THAT_THROWS, '$1if ($2 === undefined) return false'),
+      map: null,
+    }),
   },
 }
 
@@ -98,6 +116,12 @@ function checkStart(chunks: readonly OutputChunk[]): void {
   throw new Error(`A start would load ${[...new Set(heavy)].join(', ')}: import it dynamically where it is used`)
 }
 
+/** @throws Error where a call that may throw was left out of its `try` */
+function checkCatches(chunks: readonly OutputChunk[]): void {
+  const [found] = chunks.flatMap(({ code }) => /.{0,80}try\s*\{\s*return\s*(?:!0|true);?\s*\}\s*catch/.exec(code) ?? [])
+  if (found !== undefined) throw new Error(`The bundler has left out a call that may throw: ${found}`)
+}
+
 /** Bundles the command line, the library and the fixture into `dist`. Returns the paths of the bundled modules. */
 export async function bundleCode(dist: string): Promise<string[]> {
   const bundle = await rolldown({
@@ -106,7 +130,7 @@ export async function bundleCode(dist: string): Promise<string[]> {
     input: { cli: 'src/cli/main.ts', index: 'src/index.ts', vitest: 'src/vitest.ts' },
     // A project that uses the fixture has vitest, and the fixture needs that very instance.
     external: ['vitest', /^vitest\//],
-    plugins: [unusedData, uriTemplate],
+    plugins: [unusedData, uriTemplate, callsThatThrow],
     // jsonc-parser's main file is UMD, which no bundler can follow.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     transform: { target: 'node20.20', define: { TOOLMOCK_VERSION: JSON.stringify(manifestOf(ROOT).version) } },
@@ -129,6 +153,7 @@ export async function bundleCode(dist: string): Promise<string[]> {
   await bundle.close()
   const chunks = output.filter((each): each is OutputChunk => each.type === 'chunk')
   checkStart(chunks)
+  checkCatches(chunks)
   chmodSync(`${dist}/cli.js`, 0o755)
   return chunks.flatMap(({ moduleIds }) => moduleIds)
 }

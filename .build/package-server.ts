@@ -1,14 +1,25 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** Shapes are judged by Prism, which the bundle brings along: a part of it that is missing would be found here. */
+/**
+ * Every check of the suite against the bundle, by the bundle: the tests run the sources, and a bundler that leaves something
+ * out changes what the product does.
+ * @throws Error with what the command printed, when a check does not hold
+ */
 function conform(command: string, url: string): void {
   const client = ['--client-id', 'test_client', '--client-secret', 'test_secret']
-  const only = ['--only', 'connections/listed', '--only', 'shape/list_connections', '--format', 'json']
-  const report = execFileSync(command, ['conform', '--base-url', url, ...client, ...only], { encoding: 'utf8' })
-  const { summary } = JSON.parse(report) as { summary: { total: number; held: number } }
-  if (summary.held !== summary.total) throw new Error(`toolmock conform finds ${JSON.stringify(summary)}`)
+  const everything = ['--consent', 'control-api', '--allow-provider-changes', '--format', 'json']
+  const { stdout } = spawnSync(command, ['conform', '--base-url', url, ...client, ...everything], { encoding: 'utf8' })
+  const { checks, summary } = JSON.parse(stdout) as Report
+  if (summary.held === summary.total) return
+  const wrong = checks.filter(({ result }) => result !== 'held').map(({ id, reason }) => `${id}: ${reason ?? ''}`)
+  throw new Error(`toolmock conform finds that these do not hold:\n${wrong.join('\n')}`)
+}
+
+interface Report {
+  readonly checks: readonly { readonly id: string; readonly result: string; readonly reason?: string }[]
+  readonly summary: { readonly total: number; readonly held: number }
 }
 
 /** Starts the installed command on a free port, asks whether it is up and is what it mocks, and stops it as a container engine would. */

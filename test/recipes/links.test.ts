@@ -59,6 +59,11 @@ describe('README.md', () => {
 })
 
 describe('the guides', () => {
+  it.each(['README.md', ...guides])('%s: no block for a shell has a comment, which zsh would run', (file) => {
+    const blocks = [...textOf(file).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
+    expect(blocks.flatMap((block) => block.match(/^.*(?:^|\s)#.*$/gm) ?? [])).toEqual([])
+  })
+
   it.each(['README.md', ...guides])('%s: no cell of a table has more than 600 characters', (file) => {
     const cells = textOf(file)
       .split('\n')
