@@ -55,7 +55,7 @@ const answerSchemas = reached(({ responses }) =>
 )
 
 describe('the operations of the contract', () => {
-  it('are the token endpoint, the fourteen and Discovery, with exactly these statuses', () => {
+  it('are those of this table, with exactly these methods, paths and statuses', () => {
     const found = operations.map(({ id, method, path, responses }) => {
       return [id, [method, path, ...responses.map(([status]) => status)].join(' ')]
     })

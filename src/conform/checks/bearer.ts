@@ -2,41 +2,45 @@ import type { Operation } from '../../contract/shapes.ts'
 import { must } from '../answer.ts'
 import { type Check, type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 
-interface Route {
-  readonly operation: Operation
-  readonly method: string
-  readonly path: string
-  readonly body?: string
-  readonly basis: CheckBasis
-}
+type BearerRequest = readonly [method: string, path: string, basis: CheckBasis]
 
-/** The fourteen operations of part 4, each with a request that is well formed. */
-const ROUTES: readonly Route[] = [
-  route('list_connected_accounts', 'GET', '/connected_accounts', 'document:4.1'),
-  route('update_connected_account', 'PUT', '/connected_accounts', 'document:4.2'),
-  route('create_connected_account', 'POST', '/connected_accounts', 'document:4.3'),
-  route('get_connected_account_auth', 'GET', '/connected_accounts/auth?id=ca_nobody', 'document:4.4'),
-  route('get_connected_account_details', 'GET', '/connected_accounts/details?id=ca_nobody', 'document:4.5'),
-  route('create_magic_link', 'POST', '/connected_accounts/magic_link', 'document:4.6'),
-  route('verify_user', 'POST', '/connected_accounts/user/verify', 'document:4.7'),
-  route('delete_connected_account', 'POST', '/connected_accounts:delete', 'document:4.8'),
-  route('search_connected_accounts', 'GET', '/connected_accounts:search?query=nobody', 'document:4.9'),
-  route('list_connections', 'GET', '/connections', 'choice:G15'),
-  route('create_custom_provider', 'POST', '/custom-providers', 'choice:G15'),
-  route('update_custom_provider', 'PUT', '/custom-providers/nobody-knows', 'choice:G15'),
-  route('delete_custom_provider', 'DELETE', '/custom-providers/nobody-knows', 'choice:G15'),
-  route('execute_tool', 'POST', '/execute_tool', 'choice:G15'),
-]
+/** Takes no bearer token, or is of Discovery, which a target may lack. */
+type LeftOut =
+  | 'create_token'
+  | 'list_tools'
+  | 'list_scoped_tools'
+  | 'list_available_tools'
+  | 'list_providers'
+  | 'list_app_connections'
+
+/** A well-formed request of every other operation; a body is an empty object. */
+const REQUESTS: Readonly<Record<Exclude<Operation, LeftOut>, BearerRequest>> = {
+  list_connected_accounts: ['GET', '/connected_accounts', 'document:4.1'],
+  update_connected_account: ['PUT', '/connected_accounts', 'document:4.2'],
+  create_connected_account: ['POST', '/connected_accounts', 'document:4.3'],
+  get_connected_account_auth: ['GET', '/connected_accounts/auth?id=ca_nobody', 'document:4.4'],
+  get_connected_account_details: ['GET', '/connected_accounts/details?id=ca_nobody', 'document:4.5'],
+  create_magic_link: ['POST', '/connected_accounts/magic_link', 'document:4.6'],
+  verify_user: ['POST', '/connected_accounts/user/verify', 'document:4.7'],
+  delete_connected_account: ['POST', '/connected_accounts:delete', 'document:4.8'],
+  search_connected_accounts: ['GET', '/connected_accounts:search?query=nobody', 'document:4.9'],
+  list_connections: ['GET', '/connections', 'choice:G15'],
+  create_custom_provider: ['POST', '/custom-providers', 'choice:G15'],
+  update_custom_provider: ['PUT', '/custom-providers/nobody-knows', 'choice:G15'],
+  delete_custom_provider: ['DELETE', '/custom-providers/nobody-knows', 'choice:G15'],
+  execute_tool: ['POST', '/execute_tool', 'choice:G15'],
+}
 
 /** The bearer header (part 4, 5.3, 5.4). Nothing here can change anything: the bodies are empty objects. */
 export const BEARER_CHECKS: readonly Check[] = [
-  ...ROUTES.flatMap(({ operation, method, path, basis, body }) =>
-    checksOf(operation, [
+  ...Object.entries(REQUESTS).flatMap(([operation, [method, path, basis]]) =>
+    checksOf(operation as Operation, [
       {
         id: `bearer/missing-${operation}`,
         title: `${operation} without a bearer token is a 401`,
         basis,
         run: async ({ api }) => {
+          const body = method === 'POST' || method === 'PUT' ? '{}' : undefined
           const answer = await api.send(method, path, body, { Authorization: '' })
           answer.is(401)
         },
@@ -99,11 +103,6 @@ export const BEARER_CHECKS: readonly Check[] = [
     },
   ]),
 ]
-
-function route(operation: Operation, method: string, path: string, basis: CheckBasis): Route {
-  const bare = { operation, method, path, basis }
-  return method === 'POST' || method === 'PUT' ? { ...bare, body: '{}' } : bare
-}
 
 function refused(name: string, title: string, Authorization: string, basis: CheckBasis): CheckEntry {
   return {
