@@ -38,7 +38,7 @@ describe('the bundled seed', () => {
   })
 
   it.each(bundle.connectors.map((connector) => [connector.connector, connector] as const))(
-    '%s has tools that something answers, an answer that is an error, and people where consent is asked for',
+    '%s has at least six tools, an answer that is an error, and people where it asks for consent, else none',
     (_name, connector) => {
       expect(connector.tools.length).toBeGreaterThanOrEqual(6)
       const statuses = connector.responders.flatMap(({ answers, steps = [] }) => [

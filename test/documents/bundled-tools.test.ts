@@ -47,10 +47,10 @@ describe('a bundled tool, called at its third party over HTTP with the account o
   it.each(tools.filter(([name]) => Object.hasOwn(REFUSED_CALLS, name)))(
     '%s can be refused',
     async (name, connector, tool) => {
-      const { input, code } = REFUSED_CALLS[name]!
+      const { input, status } = REFUSED_CALLS[name]!
       const answer = await call(connector, tool, input)
       expect(answer).toMatchObject(
-        code === '429' ? { kind: 'rate_limited', retry_after: '30' } : { kind: 'failed', status: Number(code) },
+        status === 429 ? { kind: 'rate_limited', retry_after: '30' } : { kind: 'failed', status },
       )
     },
   )
