@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/domain/json.ts'
+import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
+import { FAULT_KINDS, type FaultKind, FAULTS } from '../../src/scenarios/faults/faults.ts'
 import { withScenarios, type ScenarioBench } from './bracket.ts'
 
 /** A scenario with one rule at the service that does this to every listing. */
@@ -192,23 +193,31 @@ function mailDoes(...faults: JsonObject[]): object {
   return { name: 's', rules: [{ name: 'r', at: 'third_party', on: { connector: 'mail' }, do: faults }] }
 }
 
+/** One call for each fault, and what its caller gets. */
+const AT_THIRD_PARTY: readonly [kind: FaultKind, parameters: JsonValue, status: number, said: RegExp][] = [
+  ['reset_connection', {}, 500, /ECONNRESET/],
+  ['empty_response', {}, 500, /socket hang up|ECONNRESET/],
+  ['truncate_body', {}, 500, /aborted|ECONNRESET/],
+  ['malformed_json', {}, 500, /JSON/],
+  ['slow_body', { over: 50 }, 200, /msg_/],
+  ['latency', 30, 200, /msg_/],
+  ['respond', { status: 418, body: { error: 'teapot' } }, 500, /418/],
+  ['respond', { status: 429, headers: { 'Retry-After': '3' }, body: {} }, 429, /TOOL_ERROR/],
+]
+
 describe('faults on the wire at the third party, seen by the caller of a tool', () => {
-  it.each([
-    ['reset_connection', {}, 500, /ECONNRESET/],
-    ['empty_response', {}, 500, /socket hang up|ECONNRESET/],
-    ['truncate_body', {}, 500, /aborted|ECONNRESET/],
-    ['malformed_json', {}, 500, /JSON/],
-    ['slow_body', { over: 50 }, 200, /msg_/],
-    ['latency', 30, 200, /msg_/],
-    ['respond', { status: 418, body: { error: 'teapot' } }, 500, /418/],
-    ['respond', { status: 429, headers: { 'Retry-After': '3' }, body: {} }, 429, /TOOL_ERROR/],
-  ])('%s %j: %i', (kind, params, status, said) =>
+  it.each(AT_THIRD_PARTY)('%s %j: %i', (kind, params, status, said) =>
     withScenarios({ scenarios: [mailDoes({ [kind]: params })] }, async (bench) => {
       const answer = await bench.send(await bench.account())
       expect(answer.status).toBe(status)
       expect(answer.text).toMatch(said)
     }),
   )
+
+  it('are all in the table above but timeout, which takes as long as the tool waits', () => {
+    const onTheWire = FAULT_KINDS.filter((kind) => FAULTS[kind].phase !== 'model' && kind !== 'timeout')
+    expect(onTheWire.filter((kind) => !AT_THIRD_PARTY.some(([tested]) => tested === kind))).toEqual([])
+  })
 
   it('a connection that a fault broke is not used again', () =>
     withScenarios({ scenarios: [mailOnce({ reset_connection: {} })] }, async (bench) => {
