@@ -319,6 +319,7 @@ describe('the address of a place', () => {
     ['', { view: 'timeline', id: '', parameters: {} }],
     ['#/accounts/ca_1?environment=worker-2', { view: 'accounts', id: 'ca_1', parameters: { environment: 'worker-2' } }],
     ['#/timeline/a%2Fb%20c?q=%26', { view: 'timeline', id: 'a/b c', parameters: { q: '&' } }],
+    ['#/timeline/a%3Fb%23c%25', { view: 'timeline', id: 'a?b#c%', parameters: {} }],
     ['#/nowhere/x', { view: 'timeline', id: 'x', parameters: {} }],
     ['#/timeline/%', { view: 'timeline', id: '%', parameters: {} }],
   ])('%s is read, and read again from what it is written as', (hash, place) => {
@@ -398,6 +399,16 @@ describe('the timeline', () => {
     expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[1], 1])
     timeline.resume()
     expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[2, 1], 0])
+  })
+
+  it('counts what came faster than it could be shown, until it begins anew', () => {
+    const timeline = new Timeline()
+    timeline.replace([entry(1)])
+    timeline.add([entry(4)], 2)
+    timeline.add([entry(9)], 4)
+    expect(timeline.skipped.value).toBe(6)
+    timeline.replace([entry(1)])
+    expect(timeline.skipped.value).toBe(0)
   })
 
   it('drops the entries of one environment alone', () => {
