@@ -57,6 +57,8 @@ describe('credentials that are stored', () => {
     expect(issued(account(), token('at'), null, now)).toEqual({ credentials: token('at') })
     const old = account({ authorization_type: 'TRACKER_OAUTH1' })
     expect(issued(old, token('at'), 3_600_000, now)).toEqual({ credentials: token('at') })
+    const delegated = account({ authorization_type: 'WORKSPACE_DWD' })
+    expect(issued(delegated, {}, 3_600_000, now)).toEqual({ credentials: {}, token_expires_at: LATER })
   })
 
   it('are expired at once with a refresh token only (G24)', () => {

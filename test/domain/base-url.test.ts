@@ -17,7 +17,7 @@ describe('a base URL', () => {
     'http://u:p@127.0.0.1',
     'http://u@a',
     'http://:p@a',
-    'see http://a',
+    'see:http://a',
     'http://a?b',
     'http://a#b',
     'http://a b',

@@ -6,6 +6,7 @@ import {
   connectorOfConnection,
   connectorOfProvider,
   credentialField,
+  defaultCredentials,
   displayName,
 } from '../../src/domain/connector-defaults.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
@@ -108,6 +109,7 @@ describe('the connector of a custom provider', () => {
       [{ name: 'user', label: 'Who', secret: false, required: false, hint: 'Your name' }],
     ],
     ['a kind of input', [{ name: 'pin', input_type: 'text' }], [{ name: 'pin', secret: false }]],
+    ['a kind', [{ name: 'pin', type: 'text' }], [{ name: 'pin', secret: false }]],
     ['a secret kind', [{ name: 'pin', type: 'password' }], [{ name: 'pin', secret: true }]],
     ['the name of a login', [{ name: 'username' }], [{ name: 'username', secret: false }]],
     ['the name of a login as a secret', [{ name: 'username', secret: true }], [{ name: 'username', secret: true }]],
@@ -118,6 +120,12 @@ describe('the connector of a custom provider', () => {
     const { credentials } = connectorOfProvider(provider([{ type: 'API_KEY', fields } as JsonObject]))
     expect(credentials.fields).toMatchObject(expected)
     expect(credentials.fields).toHaveLength(expected.length)
+  })
+
+  it('sends a key in X-API-Key, whatever its field is called', () => {
+    const { credentials } = connectorOfProvider(provider([{ type: 'API_KEY', fields: ['token'] }]))
+    expect(credentials.send.headers).toEqual({ 'X-API-Key': '{{credentials.token}}' })
+    expect(defaultCredentials('BASIC', []).fields.map(({ name }) => name)).toEqual(['username', 'password'])
   })
 
   it('sends headers whose names are words', () => {

@@ -50,6 +50,20 @@ describe('credentials after a patch', () => {
     ],
     ['no key', 'API_KEY', {}, { static_auth: {} }, {}],
     [
+      'the stored keys',
+      'API_KEY',
+      { static_auth: { details: { a: '1' } } },
+      {},
+      { static_auth: { details: { a: '1' } } },
+    ],
+    [
+      'a token without a secret',
+      'OAUTH',
+      {},
+      { oauth_token: { domain: 'eu' } },
+      { oauth_token: { access_token: '', refresh_token: '', scopes: [], domain: 'eu' } },
+    ],
+    [
       'keys that are merged one by one (G27)',
       'API_KEY',
       { static_auth: { details: { a: '1', b: '2' } } },

@@ -15,6 +15,7 @@ describe('matchesGlob', () => {
     ['*@blocked.example', 'eve@example.com', false],
     ['a*a', 'a', false],
     ['ab*ba', 'aba', false],
+    ['*ab*b', 'ab', false],
     ['*', '', true],
     ['', 'x', false],
     ['a.c', 'abc', false],

@@ -3,6 +3,15 @@ import { bareConnector } from '../../src/domain/connector-defaults.ts'
 import { isScenarioPath } from '../../src/domain/scenario.ts'
 import { emptyBundle, mergeBundles, type SeedBundle, withDefaultClient } from '../../src/domain/seed.ts'
 
+const NOTHING = {
+  clients: [],
+  settings: {},
+  connectors: [],
+  connections: [],
+  providers: [],
+  accounts: [],
+  generate: [],
+}
 const client = (id: string, client_secret = 's') => ({ id, client_secret })
 const bundle = (parts: object): SeedBundle => ({ ...emptyBundle(), ...parts })
 
@@ -41,10 +50,11 @@ describe('seeds one after another', () => {
   })
 
   it('of which providers and accounts are all there, and collections only where a seed has some', () => {
+    expect(mergeBundles([emptyBundle()])).toEqual(NOTHING)
     const parts = { providers: [{ id: 'p' }], accounts: [{ identifier: 'ada' }], generate: [{ accounts: 1 }] }
     const merged = mergeBundles([bundle(parts), bundle(parts)])
     expect(merged).toEqual({
-      ...emptyBundle(),
+      ...NOTHING,
       providers: [{ id: 'p' }, { id: 'p' }],
       accounts: [{ identifier: 'ada' }, { identifier: 'ada' }],
       generate: [{ accounts: 1 }, { accounts: 1 }],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ENVIRONMENT_NAME } from '../../src/domain/environment-name.ts'
 import { isLoopback } from '../../src/domain/loopback.ts'
 import { oneLine, plural, quote, shellQuote, shorten } from '../../src/domain/text.ts'
 import { xmlAttribute, xmlText } from '../../src/domain/xml-text.ts'
@@ -44,6 +45,16 @@ describe('text in messages', () => {
   })
 })
 
+describe('the name of an environment', () => {
+  it.each(['a', 'CI-7.main_2', 'x'.repeat(64)])('may be %s', (name) => {
+    expect(ENVIRONMENT_NAME.test(name)).toBe(true)
+  })
+
+  it.each(['', 'a b', ' a', 'a/', '/a', 'é', 'x'.repeat(65)])('is not %j', (name) => {
+    expect(ENVIRONMENT_NAME.test(name)).toBe(false)
+  })
+})
+
 describe('a loopback host', () => {
   it.each([
     'localhost',
@@ -64,6 +75,9 @@ describe('a loopback host', () => {
     'localhost.example.com',
     'notlocalhost',
     '10.0.0.1',
+    ':[:1]',
+    '[::]1',
+    '127.::ffff:0.0.1',
     '1127.0.0.1',
     '128.0.0.1',
     '::2',

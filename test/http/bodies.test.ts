@@ -1,6 +1,9 @@
+import type { IncomingMessage } from 'node:http'
+import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { ROUTES } from '../../src/contract/route.ts'
+import { readBody } from '../../src/http/body.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 const WITH_BODY = ROUTES.filter(({ bodyMediaType }) => bodyMediaType === 'application/json').map(
@@ -121,6 +124,17 @@ describe('a body that is taken', () => {
       expect((await sendGzip(exact)).status).toBe(201)
       expect((await sendGzip(`${exact} `)).status).toBe(413)
     }))
+
+  it('is refused by its Content-Length before any of it has come, and read when it is as long as the limit', async () => {
+    const announced = (length: number) =>
+      Object.assign(new PassThrough(), { headers: { 'content-length': String(length) } })
+    const tooLong = announced(11)
+    await expect(readBody(tooLong as unknown as IncomingMessage, 10)).rejects.toThrow('must have at most 10 bytes')
+    const exact = announced(10)
+    const read = readBody(exact as unknown as IncomingMessage, 10)
+    exact.end('0123456789')
+    expect((await read).toString()).toBe('0123456789')
+  })
 
   it('is as large as the limit without a Content-Length', () =>
     withToolmock({ bodyLimit: 100 }, async (mock) => {

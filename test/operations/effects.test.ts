@@ -10,14 +10,16 @@ import {
   verify,
 } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+import { appSeed, type AppTool, run } from './app-seed.ts'
 
 const LINK = '/connected_accounts/magic_link'
 
 interface Entry {
   account: string | null
+  agent_run_id: string | null
   account_state: { status: string } | null
   transitions: { event: string; from: string; to: string }[]
-  warnings: { field: string; description: string }[]
+  warnings: { field: string; description: string; kind: string }[]
 }
 
 /** The last request in the request journal. */
@@ -228,4 +230,71 @@ describe('a refusal says what is wrong and what is allowed', () => {
       const { body } = await mock.api.delete('/custom-providers/acme')
       expect(body.message).toBe('there is no custom provider "acme"')
     }))
+})
+
+describe('the call of a tool', () => {
+  const send = (parts: Partial<AppTool>): object =>
+    appSeed([{ name: 'send', answers: { status: 200, body: {} }, ...parts }])
+  const TO = { type: 'object', properties: { to: { type: 'string' } } }
+  const body = { to: '{{input.to}}' }
+
+  it('notes the run of an agent that it belongs to', () =>
+    withToolmock({ seed: send({}) }, async (mock) => {
+      const call = { connector: 'app', identifier: 'ada', tool_name: 'send' }
+      for (const [agent_run_id, noted] of [
+        ['run_1', 'run_1'],
+        ['', null],
+      ]) {
+        await mock.api.post('/execute_tool', { ...call, agent_run_id })
+        expect((await lastEntry(mock)).agent_run_id).toBe(noted)
+      }
+    }))
+
+  it('notes inputs that the schema does not name and the call does not read, and what they may mean', () =>
+    withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
+      await run(mock, 'send', { to: 'x', tp: 'y', remark: 'z' })
+      const rule = 'is ignored: the tool send has no input of that name'
+      expect((await lastEntry(mock)).warnings).toMatchObject([
+        { field: 'tool_input.tp', description: `${rule} (did you mean to?)`, kind: 'near_miss' },
+        { field: 'tool_input.remark', description: rule, kind: 'ignored' },
+      ])
+    }))
+
+  it('notes at most twenty of them', () =>
+    withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
+      await run(mock, 'send', Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`remark_${at}`, ''])))
+      expect((await lastEntry(mock)).warnings).toHaveLength(20)
+    }))
+
+  it.each<[string, Partial<AppTool>]>([
+    [
+      'its schema names them',
+      { input_schema: { ...TO, properties: { ...TO.properties, remark: {} } }, call: { body } },
+    ],
+    ['its schema takes others', { input_schema: { ...TO, additionalProperties: true }, call: { body } }],
+    ['its schema names none', { input_schema: { type: 'object' }, call: { body } }],
+    ['its call reads the input as a whole', { input_schema: TO, call: { body: '{{input}}' } }],
+  ])('notes no inputs where %s', (_why, tool) =>
+    withToolmock({ seed: send(tool) }, async (mock) => {
+      await run(mock, 'send', { to: 'x', remark: 'z' })
+      expect((await lastEntry(mock)).warnings).toEqual([])
+    }),
+  )
+
+  it('is refused with everything that is wrong with its input', () => {
+    const input_schema = { ...TO, required: ['to', 'subject'] }
+    const tool = { name: 'send', input_schema, call: { path: '/items/{{input.to}}' } }
+    const responders = [{ on: { path: '/items/*' }, respond: { status: 200, body: {} } }]
+    return withToolmock({ seed: appSeed([tool], { responders }) }, async (mock) => {
+      const { body: invalid } = await run(mock, 'send')
+      expect(invalid.message).toBe('tool_input.to is required; tool_input.subject is required')
+      const { body: leaving } = await run(mock, 'send', { to: '..', subject: '' })
+      expect(leaving.message).toMatch(/^tool_input must have other values: ./)
+      expect(leaving.details[0]).toMatchObject({
+        error_code: 'INVALID_TOOL_INPUT',
+        validation_error_info: { field_violations: [{ field: 'tool_input', constraint: 'path' }] },
+      })
+      expect((await run(mock, 'sent')).body.message).toBe('connector app has no tool "sent"; it has send')
+    })
+  })
 })

@@ -37,6 +37,19 @@ describe('scenarios that came by the control API', () => {
     })
   })
 
+  it('survive a restart also when their file has changed meanwhile', async () => {
+    const disk = new MemoryDisk()
+    await withMock(disk, async (mock) => {
+      await start(mock)
+      const { scenario } = mock.environment.model.tables.scenario_definitions.get('step-by-step')!
+      mock.app.services.scenarios.redefine([scenario], [mock.environment])
+      await list(mock, 2)
+    })
+    await withMock(disk, async (mock) => {
+      expect(await view(mock)).toMatchObject({ running: true, state: 'second' })
+    })
+  })
+
   it('stay stopped after a restart', async () => {
     const disk = new MemoryDisk()
     await withMock(disk, async (mock) => {

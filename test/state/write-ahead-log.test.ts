@@ -258,6 +258,138 @@ describe('the write-ahead log', () => {
   )
 
   it(
+    'is cut off and synced where a write was torn, before it goes on in another file',
+    inDirectory(async (file) => {
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      registry.create('default')
+      await registry.durable()
+      addAccount(registry)
+      disk.fails = (_operation, name) => (/^(datasync|truncate)/.test(name) ? new Error('no disk') : undefined)
+      await expect(registry.durable()).rejects.toThrow()
+      disk.fails = () => undefined
+      const before = disk.log.length
+      await registry.checkpoint()
+      expect(disk.log.slice(before, before + 3)).toEqual([
+        'truncate state.json.wal',
+        'datasync state.json.wal',
+        'create state.json.wal.2',
+      ])
+      await registry.close()
+    }),
+  )
+
+  it(
+    'removes a file that could not be made, and syncs that, before the next commit',
+    inDirectory(async (file) => {
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      registry.create('default')
+      await registry.durable()
+      disk.fails = (_operation, name) =>
+        /^(sync|remove) state.json.wal.2/.test(name) ? new Error('no disk') : undefined
+      await expect(registry.checkpoint()).rejects.toThrow()
+      disk.fails = () => undefined
+      const before = disk.log.length
+      addAccount(registry)
+      await registry.durable()
+      expect(disk.log.slice(before)).toEqual([
+        'remove state.json.wal.2',
+        'sync directory',
+        'write state.json.wal',
+        'datasync state.json.wal',
+      ])
+      await registry.close()
+    }),
+  )
+
+  it(
+    'and its state file are gone for good once a start has removed them',
+    inDirectory(async (file) => {
+      const disk = await logged(file, 2)
+      await (await openTestRegistry({ file, fileSystem: disk })).close()
+      const fresh = await openTestRegistry({ file, fileSystem: disk, fresh: true })
+      const lost = disk.after('power-lost')
+      await fresh.close()
+      expect(lost.paths()).toEqual([])
+    }),
+  )
+
+  it(
+    'is checkpointed once when several ask for it at a time, and when the last commits fill it',
+    inDirectory(async (file) => {
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      registry.create('default')
+      await registry.durable()
+      await Promise.all([registry.checkpoint(), registry.checkpoint()])
+      const written = () => disk.log.filter((name) => name === 'create state.json.tmp').length
+      expect(written()).toBe(1)
+      await registry.close()
+
+      const full = await openTestRegistry({ file, fileSystem: disk, checkpointAt: 1 })
+      const before = written()
+      for (let each = 0; each < 100; each++) addAccount(full)
+      await full.close()
+      expect(written() - before).toBe(1)
+    }),
+  )
+
+  it(
+    'is checkpointed next when it is as large as the state file, before a restart and after it',
+    inDirectory(async (file) => {
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt: 1000 })
+      registry.create('default')
+      for (let each = 0; each < 100; each++) addAccount(registry)
+      await registry.checkpoint()
+      const isCheckpointed = async (opened: EnvironmentRegistry, commits: number): Promise<boolean> => {
+        const before = disk.log.length
+        for (let each = 0; each < commits; each++) {
+          addAccount(opened)
+          await opened.durable()
+        }
+        await nextTurn()
+        return disk.log.slice(before).some((name) => name === 'create state.json.tmp')
+      }
+      expect(disk.file(file)!.length).toBeGreaterThan(10_000)
+      // Twenty commits are more than a thousand bytes, and fewer than the state file has.
+      expect(await isCheckpointed(registry, 20)).toBe(false)
+      expect(await isCheckpointed(registry, 200)).toBe(true)
+      await registry.close()
+
+      const again = await openTestRegistry({ file, fileSystem: disk, checkpointAt: 1000 })
+      expect(await isCheckpointed(again, 20)).toBe(false)
+      expect(await isCheckpointed(again, 300)).toBe(true)
+      await again.close()
+    }),
+  )
+
+  it(
+    'that cannot be checkpointed is tried again once it has doubled',
+    inDirectory(async (file) => {
+      const disk = new MemoryDisk()
+      const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt: 5000 })
+      registry.create('default')
+      disk.fails = (_operation, name) => (name === 'create state.json.tmp' ? new Error('no disk') : undefined)
+      const sizes: number[] = []
+      for (let each = 0; each < 200; each++) {
+        const tried = disk.log.length
+        addAccount(registry)
+        await registry.durable()
+        await nextTurn()
+        if (disk.log.slice(tried).includes('create state.json.tmp'))
+          sizes.push(disk.paths().reduce((sum, path) => sum + (disk.file(path)?.length ?? 0), 0))
+      }
+      expect(sizes.length).toBeGreaterThan(1)
+      // Each try leaves the first line of another file.
+      for (const [at, size] of sizes.slice(1).entries()) expect(size).toBeGreaterThan(1.9 * sizes[at]!)
+      disk.fails = () => undefined
+      await registry.close()
+    }),
+  )
+
+  it(
     'is written soon although nobody waits',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
