@@ -3,6 +3,7 @@ import {
   ADA,
   createAccount,
   createActive,
+  detailsOf,
   decide,
   linkFor,
   pendingRequest,
@@ -17,6 +18,8 @@ const LINK = '/connected_accounts/magic_link'
 interface Entry {
   account: string | null
   agent_run_id: string | null
+  execution: string | null
+  due: object[]
   account_state: { status: string } | null
   transitions: { event: string; from: string; to: string }[]
   warnings: { field: string; description: string; kind: string }[]
@@ -297,4 +300,144 @@ describe('the call of a tool', () => {
       expect((await run(mock, 'sent')).body.message).toBe('connector app has no tool "sent"; it has send')
     })
   })
+})
+
+describe('a request of the proxy', () => {
+  it('is for the account of its scope, and has an execution id', () =>
+    withToolmock({}, async (mock) => {
+      const scopes = [
+        { organization_id: 'org_1' },
+        { organization_id: 'org_2', user_id: 'usr_2' },
+        { user_id: 'usr_3' },
+      ]
+      const token = await mock.signIn()
+      for (const scope of scopes) {
+        const { id } = await createActive(mock, scope, { oauth_token: { access_token: JSON.stringify(scope) } })
+        const headers = { connection_name: 'mail', identifier: ADA.identifier, ...scope }
+        await mock.http('get', '/proxy/v1/messages').set('Authorization', `Bearer ${token}`).set(headers)
+        expect(await lastEntry(mock)).toMatchObject({ account: id, execution: expect.stringMatching(/^exec_\w{20}$/) })
+      }
+    }))
+})
+
+describe('a custom provider', () => {
+  const body = (display_name: string) => ({ display_name, auth_patterns: [{ type: 'API_KEY' }] })
+
+  it('has an id, an identifier that can be read, and a connection (G37, G38)', () =>
+    withToolmock({}, async ({ api }) => {
+      const { provider } = (await api.post('/custom-providers', body('Acme'))).body
+      expect(provider.id).toMatch(/^prv_[a-z0-9]{20}$/)
+      expect(provider.identifier).toMatch(/^acme-[a-z0-9]{8}$/)
+      const { connections } = (await api.get('/connections')).body
+      expect(connections.at(-1)).toEqual({
+        id: expect.stringMatching(/^conn_[a-z0-9]{20}$/),
+        key_id: provider.identifier,
+        organization_id: '',
+        organization_name: '',
+        domains: [],
+        enabled: true,
+        provider: 'CUSTOM',
+        provider_key: provider.identifier,
+        status: 'COMPLETED',
+        type: 'API_KEY',
+        mcp_server_url: '',
+      })
+    }))
+
+  it('is updated and deleted alone', () =>
+    withToolmock({}, async ({ api }) => {
+      const made = [
+        await api.post('/custom-providers', body('Acme')),
+        await api.post('/custom-providers', body('Beta')),
+      ]
+      const [acme, beta] = made.map((each) => each.body.provider)
+      const all = async () => (await api.get('/connections')).body.connections
+      const before = await all()
+      const changed = await api.put(`/custom-providers/${beta.identifier}`, { auth_patterns: [{ type: 'OAUTH' }] })
+      expect(changed.body.provider).toEqual({ ...beta, auth_patterns: [{ type: 'OAUTH' }] })
+      expect(await all()).toEqual([...before.slice(0, -1), { ...before.at(-1), type: 'OAUTH' }])
+      await api.delete(`/custom-providers/${beta.identifier}`)
+      expect(await all()).toEqual(before.slice(0, -1))
+      expect((await api.put(`/custom-providers/${acme.identifier}`, {})).body.provider).toEqual(acme)
+      expect((await api.put(`/custom-providers/${beta.identifier}`, {})).status).toBe(404)
+    }))
+})
+
+describe('POST /_mock/accounts/{id}/{event}', () => {
+  const cause = ({ http }: TestToolmock, id: string, event: string) => http('post', `/_mock/accounts/${id}/${event}`)
+
+  it.each([
+    ['mail', 'revoke_refresh_token', 'PENDING_AUTH and has no refresh token', ['expire', 'disconnect']],
+    ['weather', 'expire_access_token', 'PENDING_AUTH and has no access token that expires', ['expire', 'disconnect']],
+    ['encyclopedia', 'expire_access_token', 'ACTIVE and has no access token that expires', ['expire', 'disconnect']],
+  ])('of an account at %s refuses %s: it is %s', (connector, event, state, allowed) =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock, { connector })
+      expect((await cause(mock, id, event)).body.error).toMatchObject({
+        code: 'ILLEGAL_MOVE',
+        message: `connected account ${id} is ${state}: ${event} is not allowed, ${allowed.join(', ')} are`,
+        details: [{ from: state.split(' ')[0], event, allowed }],
+      })
+      expect(await detailsOf(mock, id)).toMatchObject({ status: state.split(' ')[0] })
+    }),
+  )
+
+  it('refuses to expire what has expired, and names the one event that is left', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock)
+      expect((await cause(mock, id, 'expire')).status).toBe(200)
+      expect((await cause(mock, id, 'expire')).body.error.message).toBe(
+        `connected account ${id} is EXPIRED and has no such move: expire is not allowed, disconnect is`,
+      )
+    }))
+
+  it.each([
+    ['workspace', 'workspace_dwd', 'token_expires_at'],
+    ['warehouse', 'trusted_idp', 'expiry'],
+  ])('expire_access_token at %s ends the token in %s.%s too (2.2)', (connector, kind, field) =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock, { connector })
+      mock.time.advance('1m')
+      expect((await cause(mock, id, 'expire_access_token')).status).toBe(200)
+      const now = '2026-01-01T00:01:00.000Z'
+      const details = await detailsOf(mock, id)
+      expect(details).toMatchObject({ status: 'ACTIVE', token_expires_at: now })
+      expect(details.authorization_details[kind][field]).toBe(now)
+    }),
+  )
+
+  it('expire_access_token leaves an account that nothing renews expired, at once and in its answer', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at' } })
+      expect((await cause(mock, id, 'expire_access_token')).body.account).toMatchObject({ id, status: 'EXPIRED' })
+    }))
+
+  it('disconnect drops what waits for verification', () =>
+    withToolmock({}, async (mock) => {
+      const request = await pendingRequest(mock)
+      const [{ id }] = (await mock.api.get('/connected_accounts')).body.connected_accounts
+      expect((await cause(mock, id, 'disconnect')).body.account.status).toBe('DISCONNECTED')
+      expect(mock.environment.model.tables.accounts.get(id)).not.toHaveProperty('pending')
+      expect((await verify(mock, request)).status).toBe(404)
+    }))
+
+  it('an auth request that is not verified in time drops what waits for it, and the next request notes that (G32)', () =>
+    withToolmock({}, async (mock) => {
+      await pendingRequest(mock)
+      const [{ id }] = (await mock.api.get('/connected_accounts')).body.connected_accounts
+      mock.time.advance('9m59s999ms')
+      expect(await detailsOf(mock, id)).toMatchObject({ status: 'PENDING_VERIFICATION' })
+      mock.time.advance('1ms')
+      expect(await detailsOf(mock, id)).toMatchObject({ status: 'PENDING_AUTH' })
+      expect((await lastEntry(mock)).due).toMatchObject([
+        {
+          account_id: id,
+          event: 'auth_request_expired',
+          from: 'PENDING_VERIFICATION',
+          to: 'PENDING_AUTH',
+          at: '2026-01-01T00:10:00.000Z',
+        },
+      ])
+      expect(mock.environment.model.tables.accounts.get(id)).not.toHaveProperty('pending')
+    }))
 })
