@@ -143,7 +143,8 @@ function createItem(run: Run, step: Step): JsonValue {
   const { model } = environment
   const place = placeOf(run, step.collection)
   const collection = collectionOf(run, step)
-  const given = render(run, step.item ?? '{{request.body}}')
+  // A request without a body gives no field.
+  const given = render(run, step.item ?? '{{request.body}}') ?? {}
   if (!isJsonObject(given)) throw new StepFailure(step, 'invalid', 'the body must be an object')
   refuseConflict(run, step, place)
   const sequence = (model.tables.counters.get(counterOf(place))?.value ?? 0) + 1
@@ -171,7 +172,7 @@ function updateItems(run: Run, step: Step): JsonValue {
   const changed = matchingRows(run, step).map((row) => {
     const inner = { ...run, values: { ...run.values, item: row.item } }
     refuseConflict(inner, step, place, row)
-    const set = render(inner, step.set ?? {})
+    const set = render(inner, step.set ?? {}) ?? {}
     if (!isJsonObject(set)) throw new StepFailure(step, 'invalid', 'the body must be an object')
     const item = changedItem(row.item, { set, ...listChanges(inner, step) })
     const key = keyOf(collection, item)

@@ -165,6 +165,26 @@ describe('a connector out of an OpenAPI document', () => {
     })
   })
 
+  it.each([
+    [false, { kind: 'result', data: { id: expect.any(String) as string } }],
+    [true, { kind: 'failed', status: 400 }],
+  ])('creates without a body unless the document requires one (%j)', async (required, expected) => {
+    const schema = {
+      type: 'object',
+      properties: { id: { type: 'string' }, title: { type: 'string', default: 'None' } },
+    }
+    const content = { 'application/json': { schema } }
+    const answer = (status: number): JsonObject => ({ responses: { [status]: { description: 'OK', content } } })
+    const document = openapi({
+      '/notes': { post: { operationId: 'add', requestBody: { required, content }, ...answer(201) } },
+      '/notes/{id}': { get: { operationId: 'get', ...answer(200) } },
+    })
+    const connector = await connectorOf((await made(document)).text)
+    await withCalls(connector, async (call) => {
+      expect(await call('crm_add', {})).toMatchObject(expected)
+    })
+  })
+
   it('keeps items of different parents apart', async () => {
     const connector = await connectorOf((await made(LIBRARY, undefined, 'library.yaml')).text)
     await withCalls(connector, async (call) => {

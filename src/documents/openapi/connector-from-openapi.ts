@@ -227,6 +227,7 @@ class Draft {
       path,
       parameters: inputs.parameters,
       request: inputs.request,
+      isRequestRequired: inputs.isRequestRequired,
       tool: {
         name: this.#toolName(operation),
         description: shorten(
@@ -304,6 +305,7 @@ class Draft {
     return {
       parameters,
       request: request?.schema,
+      isRequestRequired: request?.isRequired ?? false,
       schema: { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false },
       path: full.replaceAll(/\{([^{}]+)\}/g, (_whole, name: string) => names.get(name) ?? ''),
       call: {

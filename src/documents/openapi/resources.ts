@@ -10,6 +10,7 @@ export interface ResourceOperation {
   readonly path: string
   readonly parameters: readonly { name: string; in: string; schema: JsonObject }[]
   readonly request: JsonObject | undefined
+  readonly isRequestRequired: boolean
   /** The schema of its answer, when that is JSON. */
   readonly answer: JsonObject | undefined
   /** Its answer, with templates. */
@@ -236,7 +237,7 @@ function* stepsOf(
     yield [
       create,
       {
-        steps: [{ create: collection, ...(given !== WHOLE_BODY && { item: given }) }],
+        steps: [...bodyCheck(create), { create: collection, ...(given !== WHOLE_BODY && { item: given }) }],
         body: answerBody(create, resource),
       },
     ]
@@ -251,7 +252,10 @@ function* stepsOf(
     if (method === 'POST' && itemBody(update, resource) === undefined) continue
     yield [
       update,
-      { steps: [{ update: collection, key, set: requestValue(update, item) }], body: answerBody(update, resource) },
+      {
+        steps: [...bodyCheck(update), { update: collection, key, set: requestValue(update, item) }],
+        body: answerBody(update, resource),
+      },
     ]
   }
   const remove = items.get('DELETE')
@@ -262,6 +266,11 @@ function* stepsOf(
     remove,
     { steps: [...before, { delete: collection, key }], body: answered ?? withKey(remove.sample, resource, key) },
   ]
+}
+
+/** Refuses a request without the body that the document requires. */
+function bodyCheck({ isRequestRequired }: ResourceOperation): JsonObject[] {
+  return isRequestRequired ? [{ refuse: { 'request.body': { exists: false } }, otherwise: { status: 400 } }] : []
 }
 
 const WHOLE_BODY = '{{request.body}}'
