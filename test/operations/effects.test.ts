@@ -303,6 +303,8 @@ describe('the call of a tool', () => {
 })
 
 describe('a request of the proxy', () => {
+  const tokensOf = (scope: object) => ({ oauth_token: { access_token: JSON.stringify(scope) } })
+
   it('is for the account of its scope, and has an execution id', () =>
     withToolmock({}, async (mock) => {
       const scopes = [
@@ -311,11 +313,13 @@ describe('a request of the proxy', () => {
         { user_id: 'usr_3' },
       ]
       const token = await mock.signIn()
-      for (const scope of scopes) {
-        const { id } = await createActive(mock, scope, { oauth_token: { access_token: JSON.stringify(scope) } })
+      const ids: string[] = []
+      for (const scope of scopes) ids.push((await createActive(mock, scope, tokensOf(scope))).id)
+      for (const [at, scope] of scopes.entries()) {
         const headers = { connection_name: 'mail', identifier: ADA.identifier, ...scope }
         await mock.http('get', '/proxy/v1/messages').set('Authorization', `Bearer ${token}`).set(headers)
-        expect(await lastEntry(mock)).toMatchObject({ account: id, execution: expect.stringMatching(/^exec_\w{20}$/) })
+        const execution = expect.stringMatching(/^exec_\w{20}$/) as string
+        expect(await lastEntry(mock)).toMatchObject({ account: ids[at], execution })
       }
     }))
 })
