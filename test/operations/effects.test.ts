@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   ADA,
+  authOf,
   createAccount,
   createActive,
   detailsOf,
@@ -416,6 +417,29 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
       expect((await cause(mock, id, 'expire_access_token')).body.account).toMatchObject({ id, status: 'EXPIRED' })
     }))
 
+  it('revoke_refresh_token has the third party refuse the next renewal, and that of no other account', () =>
+    withToolmock({}, async (mock) => {
+      const revoked = await createActive(mock)
+      const other = await createActive(
+        mock,
+        { identifier: 'eve' },
+        { oauth_token: { access_token: 'at_2', refresh_token: 'rt_2' } },
+      )
+      expect((await cause(mock, revoked.id, 'revoke_refresh_token')).status).toBe(200)
+      for (const { id } of [revoked, other]) await cause(mock, id, 'expire_access_token')
+      expect(await authOf(mock, revoked.id)).toMatchObject({ status: 'EXPIRED' })
+      expect(await authOf(mock, other.id)).toMatchObject({ status: 'ACTIVE' })
+    }))
+
+  it('expire_access_token has the third party refuse the token from then on', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      const call = () => mock.http('get', '/third-party/mail/api/v1/messages').set('Authorization', 'Bearer at_1')
+      expect((await call()).status).toBe(200)
+      await cause(mock, id, 'expire_access_token')
+      expect((await call()).status).toBe(401)
+    }))
+
   it('disconnect drops what waits for verification', () =>
     withToolmock({}, async (mock) => {
       const request = await pendingRequest(mock)
@@ -443,5 +467,46 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
         },
       ])
       expect(mock.environment.model.tables.accounts.get(id)).not.toHaveProperty('pending')
+    }))
+})
+
+describe('PUT /connected_accounts', () => {
+  const update = ({ api }: TestToolmock, id: string, authorization_details: object) =>
+    api.put('/connected_accounts', { id, connected_account: { authorization_details } })
+  const expiry = async (answer: ReturnType<typeof update>): Promise<string> =>
+    (await answer).body.connected_account.token_expires_at
+
+  it('begins the lifetime of an access token anew, and not with a refresh token alone (G25)', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      mock.time.advance('30m')
+      expect(await expiry(update(mock, id, { oauth_token: { refresh_token: 'rt_2' } }))).toBe(
+        '2026-01-01T01:00:00.000Z',
+      )
+      expect(await expiry(update(mock, id, { oauth_token: { access_token: 'at_2' } }))).toBe('2026-01-01T01:30:00.000Z')
+      const { id: waiting } = await createAccount(mock, { identifier: 'eve' })
+      expect(await expiry(update(mock, waiting, { oauth_token: { refresh_token: 'rt_3' } }))).toBe(
+        '2026-01-01T00:30:00.000Z',
+      )
+    }))
+
+  it('with another subject has new credentials with a lifetime of their own (2.2)', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock, { connector: 'workspace' })
+      mock.time.advance('30m')
+      expect(await expiry(update(mock, id, { workspace_dwd: { subject: 'eve@example.com' } }))).toBe(
+        '2026-01-01T01:30:00.000Z',
+      )
+    }))
+
+  it('answers 404 when the account is deleted before its credentials have come', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock, { connector: 'workspace' })
+      const [answer, deleted] = await Promise.all([
+        update(mock, id, { workspace_dwd: { subject: 'eve@example.com' } }),
+        mock.api.post('/connected_accounts:delete', { id }),
+      ])
+      expect([answer.status, deleted.status]).toEqual([404, 200])
+      expect(answer.body).toMatchObject({ details: [{ error_code: 'ACCOUNT_NOT_FOUND' }] })
     }))
 })
