@@ -18,8 +18,16 @@ export const GROUPS: readonly {
   operation('third-party-calls', 'execute-tool-renewal', 'third-party-calls', 'renewal-durability'),
   operation('discovery', 'discovery'),
   operation('accounts', 'accounts-create', 'accounts-update', 'accounts-read', 'accounts-credentials', 'accounts-list'),
-  { name: 'near-misses', files: ['src/operations/near-misses.ts'], tests: ['test/verdict/near-misses.test.ts'] },
-  { name: 'proxy', files: ['src/operations/proxy.ts'], tests: ['test/http/proxy.test.ts'] },
+  {
+    name: 'near-misses',
+    files: ['src/operations/near-misses.ts'],
+    tests: ['test/verdict/near-misses.test.ts', 'test/operations/effects.test.ts'],
+  },
+  {
+    name: 'proxy',
+    files: ['src/operations/proxy.ts'],
+    tests: ['test/http/proxy.test.ts', 'test/operations/effects.test.ts'],
+  },
 ]
 
 function operation(name: string, ...tests: string[]) {

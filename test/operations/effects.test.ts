@@ -323,6 +323,19 @@ describe('a request of the proxy', () => {
         expect(await lastEntry(mock)).toMatchObject({ account: ids[at], execution })
       }
     }))
+
+  it('notes headers that nearly name an account', () =>
+    withToolmock({}, async (mock) => {
+      const token = await mock.signIn()
+      const headers = { connection_name: 'mail', identifer: 'ada', organisation_id: 'org_1', userid: 'usr_1' }
+      await mock.http('get', '/proxy/v1/messages').set('Authorization', `Bearer ${token}`).set(headers)
+      const { warnings } = await lastEntry(mock)
+      expect(warnings.map(({ field, description }) => `${field} ${description}`).sort()).toEqual([
+        'identifer names no account (did you mean identifier?)',
+        'organisation_id names no account (did you mean organization_id?)',
+        'userid names no account (did you mean user_id?)',
+      ])
+    }))
 })
 
 describe('a custom provider', () => {
