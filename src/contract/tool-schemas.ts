@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { Tool } from '../domain/connector.ts'
-import type { FieldViolation } from '../domain/errors.ts'
+import { type FieldViolation, ServiceError } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { Validator } from './generated/validators.js'
@@ -18,11 +18,23 @@ export class ToolSchemas {
     const schema = tool.input_schema
     const validator = this.#compiled.get(schema) ?? (await compile(schema))
     this.#compiled.set(schema, validator)
-    if (validator(input)) return []
+    if (accepts(validator, input)) return []
     return violationsOf(validator.errors, input).map((violation) => ({
       ...violation,
       field: underToolInput(violation.field),
     }))
+  }
+}
+
+/** @throws ServiceError INVALID_TOOL_INPUT for an input that leads into a `$ref` cycle, which compiles and never ends */
+function accepts(validator: Validator, input: JsonObject): boolean {
+  try {
+    return validator(input)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    const description = 'cannot be checked: the schema of the tool refers to itself without end'
+    const violations = [{ field: 'tool_input', description, constraint: '$ref' }]
+    throw new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, { violations })
   }
 }
 

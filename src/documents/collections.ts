@@ -3,7 +3,7 @@ import type { ResponderAnswer } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, present } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
-import { anyJson, jsonObject, nonEmpty, type Report, strict, text, textMap, withRule, z } from '../schema/parts.ts'
+import { anyJson, headerMap, jsonObject, nonEmpty, type Report, strict, text, withRule, z } from '../schema/parts.ts'
 
 /*
  * Collections of connector files, and the steps of responders that act on them.
@@ -15,7 +15,11 @@ const name = z
   .meta({ title: 'name' })
 
 const collection = strict({
-  key: nonEmpty.default('id').describe('The field that identifies an item; an item without one gets a generated one.'),
+  key: z
+    .string()
+    .regex(/^[^.]+$/, { error: 'the name of a field, without a dot' })
+    .default('id')
+    .describe('The field that identifies an item; an item without one gets a generated one.'),
   per: z
     .enum(['account', 'environment'])
     .default('account')
@@ -70,7 +74,7 @@ const conditions = withRule(
 /** What a refusal says in place of the usual answer. */
 export const otherwise = strict({
   status: z.int().min(400).max(599).optional().describe('Absent: the status of the usual answer.'),
-  headers: textMap.optional().describe('Headers beside those of the usual answer.'),
+  headers: headerMap.optional().describe('Headers beside those of the usual answer.'),
   body: anyJson
     .optional()
     .describe('Templates over error (status, code, message), existing and what responders see. Absent: error_body.'),
@@ -288,7 +292,20 @@ export function checkCollections(
   }
   for (const [collectionName, each] of isJsonObject(all) ? Object.entries(all) : []) {
     for (const [index, finding] of repeatedKeys(each)) report(['collections', collectionName, 'seed', index], finding)
+    for (const [path, finding] of unusableKeys(each)) report(['collections', collectionName, ...path], finding)
   }
+}
+
+/** Values of the key, in `fields` and `seed`, that identify no item. Null and an empty text become a generated key. */
+function unusableKeys(document: JsonValue): [path: Path, finding: Pick<Finding, 'found' | 'allowed'>][] {
+  const key = isJsonObject(document) ? own(document, 'key') : undefined
+  if (typeof key !== 'string') return []
+  const places = [...valuesAt(document, ['fields']), ...valuesAt(document, ['seed', '*'])]
+  return places.flatMap(({ path, value: item }) => {
+    const value = isJsonObject(item) ? own(item, key) : undefined
+    if (typeof value !== 'boolean' && (typeof value !== 'object' || value === null)) return []
+    return [[[...path, key], { found: shown(value), allowed: `a text or a number, because ${key} is the key` }]]
+  })
 }
 
 function repeatedKeys(document: JsonValue): [index: number, finding: Pick<Finding, 'found' | 'allowed'>][] {

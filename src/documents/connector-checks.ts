@@ -1,5 +1,6 @@
 import type { Ajv2020, ErrorObject, Options } from 'ajv/dist/2020.js'
 import { isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
+import { COLLECTION_NAME } from '../domain/collection.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { collectionTemplates } from './collections.ts'
@@ -38,6 +39,7 @@ export async function checkConnector(document: JsonValue, context: CheckContext)
     ...outboundFindings(document, context.allowOutbound ?? false),
     ...((await context.toolSchemas?.findings(document)) ?? []),
     ...templateFindings(document, context),
+    ...resultNameFindings(document, context),
     ...toolFindings(document, context.templatePaths),
   ]
 }
@@ -76,6 +78,16 @@ function templateFindings(document: JsonObject, { checkTemplate, templatePaths }
   )
 }
 
+/** Names of results that a template reads as a helper, a literal or a part of its own syntax. */
+function resultNameFindings(document: JsonObject, { templatePaths }: DocumentChecks): Finding[] {
+  return valuesAt(document, ['responders', '*', 'steps', '*', 'as']).flatMap(({ path, value }): Finding[] => {
+    if (typeof value !== 'string' || !COLLECTION_NAME.test(value)) return []
+    const [parts = []] = templatePaths(`{{${value}}}`)
+    if (parts[0] === value) return []
+    return [{ path, found: `${shown(value)}, which templates read as something else`, allowed: 'another name' }]
+  })
+}
+
 const loadAjv = lazyImport(() => import('ajv/dist/2020.js'))
 
 /**
@@ -110,14 +122,23 @@ function schemaFindings(
   if (type !== undefined && type !== 'object') {
     return [{ path: [...path, 'type'], found: shown(type), allowed: 'object, because tool_input is an object' }]
   }
+  if (own(schema, '$async') === true) {
+    const allowed = 'no $async, because an input is checked at once'
+    return [{ path: [...path, '$async'], found: 'true', allowed }]
+  }
   try {
     if (meta.validateSchema(schema) !== true) return metaSchemaFindings(meta.errors ?? [], schema, path)
     // In an instance of its own, because schemas of different tools may use the same $id.
     const mentionsMeta = JSON.stringify(schema).includes('json-schema.org')
-    new Ajv({ ...OPTIONS, validateSchema: false, meta: mentionsMeta }).compile(schema)
+    const validate = new Ajv({ ...OPTIONS, validateSchema: false, meta: mentionsMeta }).compile(schema)
+    // A `$ref` cycle compiles, and overflows the stack when it is entered.
+    const properties = own(schema, 'properties')
+    validate({})
+    validate(Object.fromEntries(Object.keys(properties ?? {}).map((name) => [name, null])))
     return []
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const message = error instanceof Error ? error.message : String(error)
+    const reason = error instanceof RangeError ? 'it refers to itself without end' : message
     const found = `a schema that does not compile (${reason})`
     return [{ path, found, allowed: 'a JSON Schema 2020-12 that stands alone' }]
   }

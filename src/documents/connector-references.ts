@@ -64,8 +64,8 @@ export function toolFindings(document: JsonObject, pathsOf: PathsOf): Finding[] 
     if (!isAnsweredHere || responders.length === 0 || !isJsonObject(call)) return findings
     const answering = responders.filter((responder) => canAnswer(responder, call))
     if (answering.length > 0) return [...findings, ...responseFindings(value, path, answering, pathsOf)]
-    const name = [own(call, 'method'), own(call, 'path')].filter((part) => typeof part === 'string').join(' ')
-    const known = responders.map(({ method, pattern }) => `${method ?? '*'} ${pattern ?? '/*'}`)
+    const name = callName(call)
+    const known = responders.map(nameOf)
     const found = `${shown(name)}, which no responder answers${didYouMean(name, known)}`
     const allowed = `a call that a responder answers (${[...new Set(known)].slice(0, 30).join(', ')})`
     return [...findings, { path: [...path, 'call', 'path'], found, allowed }]
@@ -78,7 +78,8 @@ export function unreachedResponders(document: JsonObject): Finding[] {
   if (calls.length === 0) return []
   return respondersOf(document).flatMap((responder): Finding[] => {
     if (calls.some((call) => canAnswer(responder, call))) return []
-    const found = `${shown(`${responder.method ?? '*'} ${responder.pattern ?? '/*'}`)}, which no tool calls`
+    const name = nameOf(responder)
+    const found = `${shown(name)}, which no tool calls${didYouMean(name, calls.map(callName))}`
     return [{ path: [...responder.path, 'on'], found, allowed: 'a request that a tool makes, or direct calls alone' }]
   })
 }
@@ -104,6 +105,14 @@ function respondersOf(document: JsonObject): ResponderPlace[] {
       },
     ]
   })
+}
+
+function callName(call: JsonObject): string {
+  return [own(call, 'method'), own(call, 'path')].filter((part) => typeof part === 'string').join(' ')
+}
+
+function nameOf({ method, pattern }: ResponderPlace): string {
+  return `${method ?? '*'} ${pattern ?? '/*'}`
 }
 
 const VALUE = '\u0000'

@@ -19,6 +19,7 @@ import {
   anyJson,
   connectorName,
   duration,
+  headerMap,
   jsonObject,
   nonEmpty,
   type Report,
@@ -70,7 +71,7 @@ const tool = strict({
     method: z.enum(METHODS).describe('The HTTP method.'),
     path: path.describe('A template over input and account.'),
     query: textMap.prefault({}).describe('Templates by parameter; one that comes out empty is not sent.'),
-    headers: textMap.prefault({}).describe('Templates by header.'),
+    headers: headerMap.prefault({}).describe('Templates by header.'),
     body: anyJson.optional().describe('JSON whose texts are templates. An absent input becomes null. Absent: no body.'),
     timeout: duration.prefault('30s').describe('How long the service waits for the answer, in real time; then 504.'),
   }).describe('The HTTP call that the tool makes at the third party.'),
@@ -86,7 +87,7 @@ const answer = strict({
     .max(599)
     .optional()
     .describe('Absent: 200; after steps that end with create 201, with delete or refuse 204.'),
-  headers: textMap.prefault({}).describe('Templates by header, over what body sees.'),
+  headers: headerMap.prefault({}).describe('Templates by header, over what body sees.'),
   body: anyJson
     .optional()
     .describe(
@@ -230,7 +231,7 @@ const shape = strict({
   credentials: strict({
     fields: unique(field, 'name').optional().describe('What the credentials form asks for.'),
     send: strict({
-      headers: textMap.prefault({}).describe('Templates by header.'),
+      headers: headerMap.prefault({}).describe('Templates by header.'),
       query: textMap.prefault({}).describe('Templates by parameter.'),
     })
       .optional()

@@ -123,9 +123,13 @@ function warningsOf(sources: readonly ReadSource[]): Problem[] {
 
 /** Responders that answer no tool. */
 function responderWarnings(sources: readonly ReadSource[]): Problem[] {
-  const documents = sources.flatMap(({ files }) => files?.connectors ?? [])
+  const documents = sources.flatMap(({ files }) => [...(files?.seeds ?? []), ...(files?.connectors ?? [])])
   const warnings = documents.flatMap(({ source }) =>
-    isJsonObject(source.value) ? unreachedResponders(source.value).map((finding) => source.problem(finding)) : [],
+    IN_CONNECTORS.flatMap((base) => valuesAt(source.value, base)).flatMap(({ path: base, value }) =>
+      (isJsonObject(value) ? unreachedResponders(value) : []).map(({ path, ...finding }) =>
+        source.problem({ ...finding, path: [...base, ...path] }),
+      ),
+    ),
   )
   return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
 }

@@ -26,3 +26,8 @@ export function oneLine(text: string, length = 240): string {
 export function shellQuote(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
+
+/** Whether an author may set a header: its name is a token (RFC 9110 5.6.2), and it does not say where the message ends. */
+export function isOwnHeader(name: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/^(?:content-length|transfer-encoding|trailer)$/i.test(name)
+}

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { isStorableInstant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { quote } from '../domain/text.ts'
+import { isOwnHeader, quote } from '../domain/text.ts'
 import type { Finding, Path } from './findings.ts'
 
 /*
@@ -93,6 +93,18 @@ export const textMap = accepted<Record<string, string | number | boolean>>(
     Object.fromEntries(Object.entries(map).map(([name, value]) => [name, String(value)])),
   )
   .meta({ title: 'texts by name', type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } })
+
+/** Templates or texts by header. What says where a message ends follows from its body. */
+export const headerMap = withRule(textMap, (headers, report) => {
+  for (const name of Object.keys(headers)) {
+    if (isOwnHeader(name)) continue
+    report([name], {
+      found: 'a header that cannot be set',
+      allowed: 'names of headers that do not frame the body',
+      atKey: true,
+    })
+  }
+})
 
 /** A duration; milliseconds once read. */
 export const duration = accepted<string | number>(isDuration, DURATION_FORMS)

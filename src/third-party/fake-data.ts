@@ -1,6 +1,7 @@
 import type { Faker, Randomizer } from '@faker-js/faker'
 import type { JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
+import { didYouMean } from '../domain/suggestion.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { TemplateError } from './template-error.ts'
 
@@ -53,9 +54,11 @@ export function fakeNameProblem(name: string): string | undefined {
   if (method === undefined || method === '' || rest.length > 0)
     return `faker '${name}': the name has the form module.method`
   if (!isFakeModule(module))
-    return `faker '${name}': unknown module '${module}'; allowed are ${FAKE_MODULES.join(', ')}`
+    return `faker '${name}': unknown module '${module}'${didYouMean(module, FAKE_MODULES)}; allowed are ${FAKE_MODULES.join(', ')}`
   const methods = FAKE_METHODS[module].split(' ')
-  return methods.includes(method) ? undefined : `faker '${name}': unknown method; ${module} has ${methods.join(', ')}`
+  if (methods.includes(method)) return undefined
+  const full = methods.map((each) => `${module}.${each}`)
+  return `faker '${name}': unknown method${didYouMean(name, full)}; ${module} has ${methods.join(', ')}`
 }
 
 /** Counts what is made, and throws once it is too much. */

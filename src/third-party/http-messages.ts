@@ -211,6 +211,9 @@ function lengthOf(method: string, body: string): Record<string, number> {
   return body === '' && WITHOUT_BODY.has(method) ? {} : { 'Content-Length': body.length }
 }
 
+/** Timers take 32 bits: 24 days, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1
+
 function receive(request: ClientRequest, body: string, timeout: number): Promise<Received> {
   return new Promise((resolve) => {
     const finish = (received: Received): void => {
@@ -221,10 +224,13 @@ function receive(request: ClientRequest, body: string, timeout: number): Promise
     request.on('finish', () => {
       sent = true
     })
-    const timer = setTimeout(() => {
-      finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms`, sent })
-      request.destroy()
-    }, timeout)
+    const timer = setTimeout(
+      () => {
+        finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms`, sent })
+        request.destroy()
+      },
+      Math.min(timeout, LONGEST_TIMER),
+    )
     request.on('error', (error) => {
       finish({ kind: 'broken', message: reason(error), sent })
     })

@@ -1,5 +1,6 @@
 import { parse } from '@handlebars/parser'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
+import { didYouMean } from '../domain/suggestion.ts'
 import { fakeNameProblem } from './fake-data.ts'
 import { TemplateError } from './template-error.ts'
 
@@ -258,7 +259,8 @@ function block(node: Node, roots: Roots): Piece {
   const name = String(node.path?.original)
   const [subject, ...others] = node.params ?? []
   if (!Object.hasOwn(BLOCKS, name)) {
-    throw new TemplateError(`unknown block '#${name}'; allowed are #${Object.keys(BLOCKS).join(', #')}`)
+    const known = Object.keys(BLOCKS).map((each) => `#${each}`)
+    throw new TemplateError(`unknown block '#${name}'${didYouMean(`#${name}`, known)}; allowed are ${known.join(', ')}`)
   }
   if (!subject || others.length > 0) throw new TemplateError(`#${name} takes one argument`)
   const names = node.program?.blockParams ?? []
@@ -313,8 +315,9 @@ function path(node: Node, roots: Roots): Expression {
     throw new TemplateError(`unknown name '@${head ?? ''}'; allowed are @${DATA.join(', @')}`)
   }
   if (plain && roots && head !== undefined && !roots.includes(head)) {
+    const known = [...roots, ...Object.keys(HELPERS)]
     throw new TemplateError(
-      `unknown name or helper '${head}'; allowed are ${[...roots, ...Object.keys(HELPERS)].join(', ')}`,
+      `unknown name or helper '${head}'${didYouMean(head, known)}; allowed are ${known.join(', ')}`,
     )
   }
   return { kind: 'path', depth, data, parts }
@@ -322,7 +325,8 @@ function path(node: Node, roots: Roots): Expression {
 
 function call(name: string, node: Node, roots: Roots): Expression {
   if (!isHelper(name)) {
-    throw new TemplateError(`unknown helper '${name}'; allowed are ${Object.keys(HELPERS).join(', ')}`)
+    const known = Object.keys(HELPERS)
+    throw new TemplateError(`unknown helper '${name}'${didYouMean(name, known)}; allowed are ${known.join(', ')}`)
   }
   const args = (node.params ?? []).map((param) => expression(param, roots))
   const options = (node.hash?.pairs ?? []).map((pair) => [pair.key, expression(pair.value, roots)] as const)

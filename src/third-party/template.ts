@@ -3,6 +3,7 @@ import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
+import { quote } from '../domain/text.ts'
 import { FakeData } from './fake-data.ts'
 import { TemplateError } from './template-error.ts'
 import {
@@ -311,7 +312,8 @@ function shifted(clock: Clock, distance: JsonValue | undefined): Instant {
   if (distance === undefined) return clock.instant()
   const text = asText(distance)
   const milliseconds = parseDuration(text.replace(/^[+-]/, '') || 0)
-  if (milliseconds === undefined) throw new Error(`${JSON.stringify(text)} is no duration; it may be ${DURATION_FORMS}`)
+  if (milliseconds === undefined)
+    throw new TemplateError(`${quote(text, 80)} is no duration; it may be ${DURATION_FORMS}`)
   return instant(clock.now() + (text.startsWith('-') ? -milliseconds : milliseconds))
 }
 

@@ -139,6 +139,35 @@ describe('a problem of a connector file names file, line, column, place, what wa
       `${HEAD}tools: [{ name: t, input_schema: { $ref: '#/$defs/x' }, call: { method: GET, path: / } }]\n`,
       'c.yaml:3:34: `tools[0].input_schema` is a schema that does not compile',
     ],
+    ...['{ $ref: "#" }', '{ allOf: [{ $ref: "#" }] }', '{ properties: { a: { $ref: "#/properties/a" } } }'].map(
+      (schema): [string, string, string] => [
+        `the JSON Schema ${schema}, which refers to itself without end`,
+        `${HEAD}tools: [{ name: t, input_schema: ${schema}, call: { method: GET, path: / } }]\n`,
+        'c.yaml:3:34: `tools[0].input_schema` is a schema that does not compile (it refers to itself without end)',
+      ],
+    ),
+    [
+      'a JSON Schema whose check is a promise',
+      `${HEAD}tools: [{ name: t, input_schema: { $async: true }, call: { method: GET, path: / } }]\n`,
+      'c.yaml:3:44: `tools[0].input_schema.$async` is true; allowed: no $async, because an input is checked at once',
+    ],
+    ...['X Bad', 'Content-Length', 'transfer-encoding', 'Trailer', ''].flatMap((name): [string, string, string][] => [
+      [
+        `the header ${name} in an answer`,
+        `${HEAD}responders: [{ on: {}, respond: { headers: { "${name}": x } } }]\n`,
+        'c.yaml:3:46: `responders[0].respond.headers',
+      ],
+      [
+        `the header ${name} in a call`,
+        `${HEAD}tools: [{ name: t, call: { method: GET, path: /, headers: { "${name}": x } } }]\n`,
+        'c.yaml:3:61: `tools[0].call.headers',
+      ],
+      [
+        `the header ${name} in a refusal`,
+        `${HEAD}rate_limit: { calls: 1, every: 1s, otherwise: { headers: { "${name}": x } } }\n`,
+        'c.yaml:3:60: `rate_limit.otherwise.headers',
+      ],
+    ]),
     [
       'a template that cannot be read',
       `${HEAD}responders: [{ on: {}, respond: { body: { a: ['{{#if}}'] } } }]\n`,
@@ -147,7 +176,7 @@ describe('a problem of a connector file names file, line, column, place, what wa
     [
       'a template that sees nothing of that name',
       `${HEAD}tools: [{ name: t, call: { method: GET, path: '/{{inptu.x}}' } }]\n`,
-      'c.yaml:3:47: `tools[0].call.path` is "/{{inptu.x}}"; allowed: a template that can be read; unknown name or helper \'inptu\'; allowed are input, account',
+      'c.yaml:3:47: `tools[0].call.path` is "/{{inptu.x}}"; allowed: a template that can be read; unknown name or helper \'inptu\' (did you mean input?); allowed are input, account',
     ],
   ])('%s', async (_kind, text, message) => {
     const messages = await messagesOf(connectorOf(text))

@@ -112,9 +112,49 @@ describe('a mistake in what a connector file says of itself is named with its pl
     ['a limit without a time', `${HEAD}rate_limit: { calls: 1 }\n`, '`rate_limit.every` is required'],
     ['a latency upside down', `${HEAD}latency: { min: 2s, max: 1s }\n`, '`latency.max` is "1s"; allowed: at least min'],
     [
+      'a helper that there is not',
+      `${HEAD}responders: [{ on: {}, respond: { body: "{{jsn request.body}}" } }]\n`,
+      'c.yaml:3:41: `responders[0].respond.body` is "{{jsn request.body}}"; allowed: a template that can be read; unknown helper \'jsn\' (did you mean json?)',
+    ],
+    [
+      'a block that there is not',
+      `${HEAD}responders: [{ on: {}, respond: { body: "{{#eech request.body}}{{/eech}}" } }]\n`,
+      "unknown block '#eech' (did you mean #each?)",
+    ],
+    [
+      'a variable that there is not',
+      `${HEAD}responders: [{ on: {}, respond: { body: "{{reqest.body}}" } }]\n`,
+      "unknown name or helper 'reqest' (did you mean request?)",
+    ],
+    [
       'a faker method that there is not',
-      `${HEAD}responders: [{ on: {}, respond: { body: "{{faker 'person.nam'}}" } }]\n`,
-      "faker 'person.nam'",
+      `${HEAD}responders: [{ on: {}, respond: { body: "{{faker 'person.fulName'}}" } }]\n`,
+      "c.yaml:3:41: `responders[0].respond.body` is \"{{faker 'person.fulName'}}\"; allowed: a template that can be read; faker 'person.fulName': unknown method (did you mean person.fullName?)",
+    ],
+    [
+      'a faker module that there is not',
+      `${HEAD}responders: [{ on: {}, respond: { body: "{{faker 'persn.fullName'}}" } }]\n`,
+      "unknown module 'persn' (did you mean person?)",
+    ],
+    ...['json', 'id', 'now', 'else', 'this', 'null'].map((as): [string, string, string] => [
+      `a result named ${as}, which a template reads as something else`,
+      `${HEAD}collections: { notes: {} }\nresponders: [{ on: {}, steps: [{ list: notes, as: '${as}' }], respond: {} }]\n`,
+      `\`responders[0].steps[0].as\` is "${as}", which templates read as something else; allowed: another name`,
+    ]),
+    [
+      'a key with a dot',
+      `${HEAD}collections: { notes: { key: meta.id } }\n`,
+      'c.yaml:3:30: `collections.notes.key` is "meta.id"; allowed: the name of a field, without a dot',
+    ],
+    [
+      'a key of a seed that is no text',
+      `${HEAD}collections: { notes: { seed: [{ id: { a: 1 } }] } }\n`,
+      '`collections.notes.seed[0].id` is an object; allowed: a text or a number, because id is the key',
+    ],
+    [
+      'a key of fields that is no text',
+      `${HEAD}collections: { notes: { fields: { id: true } } }\n`,
+      '`collections.notes.fields.id` is true; allowed: a text or a number, because id is the key',
     ],
   ])('%s', async (_, text, expected) => {
     const messages = await messagesOf(text)
@@ -163,6 +203,25 @@ describe('a mistake in what a connector file says of itself is named with its pl
           '`responders[1].on` is "GET /v2", which no tool calls; allowed: a request that a tool makes, or direct calls alone',
         ],
       ])
+    })
+  })
+
+  it.each([
+    ['a file of its own', (text: string) => text, 'responders[1].on', 'pad.yaml:8:109'],
+    [
+      'a seed',
+      (text: string) => `connectors:\n  - ${text.trimEnd().replaceAll('\n', '\n    ')}\n`,
+      'connectors[0].responders[1].on',
+      'pad.yaml:9:11',
+    ],
+  ])('the warning names a near call, with the place in %s', async (_, written, path, place) => {
+    const text = withTool(CALL, '{}', `${GET.slice(0, -1)}, { on: { method: GET, path: /v1/note/1 }, respond: {} }]`)
+    await withFiles({ 'pad.yaml': written(text) }, async (folder) => {
+      const { problems, warnings } = await validateFiles([join(folder, 'pad.yaml')], documentChecks(false))
+      expect(problems).toEqual([])
+      const [warning = ''] = warnings.map(({ message }) => message.slice(folder.length + 1))
+      expect(warning.slice(0, place.length)).toBe(place)
+      expect(warning).toContain(`\`${path}\` is "GET /v1/note/1", which no tool calls (did you mean GET /v1/notes/1?)`)
     })
   })
 })

@@ -130,6 +130,14 @@ describe('the answer of a third party', () => {
     expect(await against(answering(status, body, headers))).toMatchObject(expected as object)
   })
 
+  it('is waited for as long as a timer can, where the timeout of the tool is longer', async () => {
+    await using fixture = await Fixture.start(
+      connectorOf('NO_AUTH', { latency: [[0, 20]], tools: [tool({ timeout: 2 ** 31 })] }),
+      { wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) },
+    )
+    expect(await fixture.call(fixture.place({}))).toEqual({ kind: 'result', data: { ok: true } })
+  })
+
   it('becomes the result by the template of the tool', async () => {
     const result = {
       id: '{{response.body.items.[0].id}}',

@@ -137,4 +137,19 @@ describe('a connector whose templates exceed a limit', () => {
         expect(JSON.stringify(answer.body)).toContain('makes at most 10000; found 1000000000')
       }
     }))
+
+  it('refuses an input that the schema of the tool cannot judge, because it refers to itself without end', () =>
+    withControl({}, async ({ call, api, token }) => {
+      const name = { allOf: [{ $ref: '#/properties/to/properties/name' }] }
+      const endless = { properties: { to: { properties: { name } } } }
+      const tools = [{ name: 'app_call', input_schema: endless, call: { method: 'GET', path: '/x' } }]
+      const connector = { connector: 'app', authorization_type: 'NO_AUTH', tools }
+      expect((await call('put', '/connectors/app', connector)).status).toBe(200)
+      await call('post', '/seed', { accounts: [{ connector: 'app', identifier: 'ada' }] })
+      const bearer = await token('test_client', 'test_secret')
+      const locator = { connector: 'app', identifier: 'ada', tool_name: 'app_call' }
+      const refused = await api(bearer, 'post', '/execute_tool', { ...locator, tool_input: { to: { name: 'x' } } })
+      expect([refused.status, refused.body.details[0].error_code]).toEqual([400, 'INVALID_TOOL_INPUT'])
+      expect(refused.body.message).toContain('refers to itself without end')
+    }))
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import { Templates } from '../../src/third-party/template.ts'
+import { TemplateError } from '../../src/third-party/template-error.ts'
 import { checkTemplate } from '../../src/third-party/template-syntax.ts'
 import { testEnvironment } from '../support/environment.ts'
 
@@ -67,6 +68,13 @@ describe('templates', () => {
   ])('%s', async (_title, template, expected) => {
     expect(await render(template)).toEqual(expected)
   })
+
+  it.each(['{{now input.markup}}', '{{date input.nested}}'])(
+    'says by a TemplateError that %s cannot be made',
+    async (template) => {
+      await expect(render(template)).rejects.toBeInstanceOf(TemplateError)
+    },
+  )
 
   it('id gives a new short id each time, without a prefix of its own', async () => {
     const value = (await render('msg_{{id}}/{{id}}')) as string
@@ -151,7 +159,7 @@ describe('checkTemplate', () => {
     ['{{#if input.to}}x', /Parse error/],
     ['{{shout input.to}}', /unknown helper 'shout'; allowed are id, uuid/],
     ['{{#loop input}}x{{/loop}}', /unknown block '#loop'; allowed are #each/],
-    ['{{inptu.to}}', /unknown name or helper 'inptu'; allowed are input, account/],
+    ['{{inptu.to}}', /unknown name or helper 'inptu' \(did you mean input\?\); allowed are input, account/],
     ['{{> partial}}', /partials/],
     ['{{* decorator}}', /partials and decorators/],
     ['{{json}}', /json takes 1 arguments/],

@@ -8,6 +8,7 @@ import {
   TOKEN_ERRORS,
 } from '../../domain/errors.ts'
 import { isJsonObject, type JsonValue, own } from '../../domain/json.ts'
+import { isOwnHeader } from '../../domain/text.ts'
 import type { Report } from '../../schema/parts.ts'
 import { type AnsweredRequest, defineFault, type FaultRule } from './fault.ts'
 
@@ -69,7 +70,7 @@ export const respond = defineFault({
 /** Names and values that can travel, and none that says how long the body is: that follows from the body. */
 function checkHeader(name: string, value: string, report: Report): void {
   const path = ['headers', name]
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /^(?:content-length|transfer-encoding)$/i.test(name)) {
+  if (!isOwnHeader(name)) {
     report(path, {
       found: 'a header that a rule cannot set',
       allowed: 'names of headers that do not frame the body',
