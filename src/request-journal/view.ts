@@ -77,8 +77,9 @@ type Mark = TimelineEntry['marks'][number]
 
 /** What is remarkable about an entry. */
 const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } = {
-  violation: ({ violations, errorCode }) => violations.length > 0 || errorCode === 'INVALID_TOOL_INPUT',
-  warning: ({ warnings, trace }) => warnings.length > 0 || trace.warnings.length > 0,
+  violation: (entry) =>
+    entry.violations.length > 0 || entry.errorCode === 'INVALID_TOOL_INPUT' || warningsOf(entry).some(isNearMiss),
+  warning: (entry) => warningsOf(entry).some((warning) => !isNearMiss(warning)),
   injected: ({ trace }) => trace.injected,
   rule: ({ trace }) => trace.rules.length > 0,
   refresh: ({ trace }) => trace.refreshes.length > 0,
@@ -88,6 +89,15 @@ const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } 
     responseViolations.length > 0 || (status === 500 && trace.rules.length === 0 && trace.upstream.length === 0),
 }
 const MARKS = Object.keys(IS_MARKED) as Mark[]
+
+function warningsOf({ warnings, trace }: RecordedEntry) {
+  return [...warnings, ...trace.warnings]
+}
+
+/** A near miss of a known name is a violation (G6). */
+function isNearMiss({ kind }: { readonly kind: string }): boolean {
+  return kind === 'near_miss'
+}
 
 export function pathOf({ url }: Pick<RecordedEntry, 'url'>): string {
   const end = url.indexOf('?')

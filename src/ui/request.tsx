@@ -54,6 +54,9 @@ function Story({
 }) {
   const base = new URL('..', location.href).href.replace(/\/$/, '')
   const { account_state: account } = request
+  // A near miss of a known name is a violation (G6).
+  const nearMisses = request.warnings.filter(({ kind }) => kind === 'near_miss')
+  const warnings = request.warnings.filter((warning) => !nearMisses.includes(warning))
   return (
     <div class="detail-body">
       {explanation && isAnswered(request) && (
@@ -64,15 +67,19 @@ function Story({
       </Section>
       {request.operation !== null && <NextTime request={request} where={where} />}
       {isAnswered(request) && <SaveAsScenario request={request} where={where} />}
-      {request.violations.length > 0 && (
+      {request.violations.length + nearMisses.length > 0 && (
         <Section title="Where it broke the contract">
           <Violations violations={request.violations} basis={explanation?.basis ?? null} />
+          <Violations
+            violations={nearMisses.map(({ field, description }) => ({ field, description, constraint: 'unknown' }))}
+            basis="choice:G6"
+          />
         </Section>
       )}
-      {request.warnings.length > 0 && (
+      {warnings.length > 0 && (
         <Section title="Sent without effect">
           <ul class="plain">
-            {request.warnings.map(({ field, description }) => (
+            {warnings.map(({ field, description }) => (
               <li key={field + description}>
                 <code>{field}</code> {description}
               </li>

@@ -136,6 +136,8 @@ describe('GET /_mock/timeline', () => {
     await withControl({}, async (bench) => {
       const token = await bench.token('test_client', 'test_secret')
       await bench.api(token, 'post', '/connected_accounts', { connector: 'mail' })
+      await bench.api(token, 'get', '/connected_accounts?pagesize=3')
+      await bench.api(token, 'get', '/connected_accounts?colour=red')
       await bench.api(token, 'get', '/conections')
       await bench.call('put', '/scenarios/down', {
         name: 'down',
@@ -148,7 +150,14 @@ describe('GET /_mock/timeline', () => {
       await withStream(bench, '', async (next) => {
         await next()
         const { entries } = (await next()).data as { entries: { marks: string[] }[] }
-        expect(entries.map(({ marks }) => marks)).toEqual([[], ['violation'], ['unserved'], ['injected', 'rule']])
+        expect(entries.map(({ marks }) => marks)).toEqual([
+          [],
+          ['violation'],
+          ['violation'],
+          ['warning'],
+          ['unserved'],
+          ['injected', 'rule'],
+        ])
       })
     })
   })
