@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { AppOptions } from '../../src/app/app.ts'
+import { type ControlBench, withControl } from './control-bench.ts'
+
+const PAD = {
+  connector: 'pad',
+  authorization_type: 'BEARER_TOKEN',
+  rate_limit: { calls: 2, every: '1m' },
+  tools: [{ name: 'pad_ping', call: { method: 'GET', path: '/ping' } }],
+  responders: [{ on: { path: '/ping' }, respond: { body: { ok: true } } }],
+}
+const account = (token: string) => ({
+  connector: 'pad',
+  identifier: token,
+  authorization_details: { static_auth: { details: { token } } },
+})
+const SEED = { connectors: [PAD], accounts: [account('ada'), account('grace')] }
+
+interface Bench extends ControlBench {
+  /** The status of a direct call, and how many calls are left. */
+  readonly direct: (token: string) => Promise<[status: number, remaining: string | undefined]>
+  /** The status of a tool call. */
+  readonly tool: (identifier: string) => Promise<number>
+}
+
+async function withPad(options: AppOptions, work: (bench: Bench) => Promise<void>): Promise<void> {
+  await withControl(options, async (bench) => {
+    const bearer = await bench.token('test_client', 'test_secret')
+    await work({
+      ...bench,
+      direct: async (token) => {
+        const { status, headers } = await bench
+          .http('get', '/third-party/pad/api/ping')
+          .set('Authorization', `Bearer ${token}`)
+        return [status, headers['x-ratelimit-remaining'] as string | undefined]
+      },
+      tool: async (identifier) => {
+        const body = { connector: 'pad', identifier, tool_name: 'pad_ping' }
+        return (await bench.api(bearer, 'post', '/execute_tool', body)).status
+      },
+    })
+  })
+}
+
+describe('the calls that a rate limit counts', () => {
+  it('are those of tools and direct ones together, until exactly the end of the time', () =>
+    withPad({}, async ({ call, direct, tool }) => {
+      await call('post', '/seed', SEED)
+      expect(await tool('ada')).toBe(200)
+      expect(await direct('ada')).toEqual([200, '0'])
+      expect(await tool('ada')).toBe(429)
+      expect(await direct('grace')).toEqual([200, '1'])
+      await call('put', '/clock', { advance: '59999ms' })
+      expect(await direct('ada')).toEqual([429, '0'])
+      await call('put', '/clock', { advance: '1ms' })
+      expect(await direct('ada')).toEqual([200, '1'])
+    }))
+
+  it('are counted in each environment by itself', () =>
+    withPad({}, async ({ call, direct }) => {
+      await call('post', '/seed', SEED)
+      await call('post', '/environments', { name: 'other', seed: { connectors: [PAD], accounts: [account('eve')] } })
+      for (let nth = 1; nth <= 2; nth++) await direct('ada')
+      expect(await direct('ada')).toEqual([429, '0'])
+      expect(await direct('eve')).toEqual([200, '1'])
+    }))
+
+  it('go back with a snapshot', () =>
+    withPad({}, async ({ call, direct }) => {
+      await call('post', '/seed', SEED)
+      await direct('ada')
+      await call('put', '/snapshots/one')
+      for (let nth = 1; nth <= 2; nth++) await direct('ada')
+      await call('post', '/snapshots/one/restore')
+      expect(await direct('ada')).toEqual([200, '0'])
+      expect(await direct('ada')).toEqual([429, '0'])
+    }))
+
+  it('are none after a reset', () =>
+    withPad({}, async ({ call, direct }) => {
+      await call('post', '/seed', SEED)
+      for (let nth = 1; nth <= 3; nth++) await direct('ada')
+      await call('post', '/reset')
+      await call('post', '/seed', SEED)
+      expect(await direct('ada')).toEqual([200, '1'])
+    }))
+
+  it('are still counted after a restart from a state file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'toolmock-rate-'))
+    try {
+      const state = join(folder, 'state.json')
+      await withPad({ state }, async ({ call, direct }) => {
+        await call('post', '/seed', SEED)
+        expect(await direct('ada')).toEqual([200, '1'])
+      })
+      await withPad({ state }, async ({ direct, tool }) => {
+        expect(await direct('ada')).toEqual([200, '0'])
+        expect(await tool('ada')).toBe(429)
+      })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
