@@ -83,8 +83,8 @@ export function accountEvent(call: EnvironmentCall<'account_event'>): Reply {
   const account = accountWith(environment, path.id)
   trace.account ??= account
   const thirdParty = services.thirdParties.client(environment, trace)
-  const result = applyAccountEvent({ environment, thirdParty, trace }, account, event)
-  const body = { account: withoutCredentials(result.account) }
+  const next = applyAccountEvent({ environment, thirdParty, trace }, account, event)
+  const body = { account: withoutCredentials(next) }
   return changed(call, `${event} was applied to account ${account.id}`, { body })
 }
 
@@ -95,7 +95,9 @@ export function connectionEvent(call: EnvironmentCall<'connection_event'>): Repl
   const connection = findConnection(environment, path.id)
   if (!connection) throw new ControlError('CONNECTION_NOT_FOUND', `there is no connection ${quote(path.id)}`)
   const moved = applyConnectionEvent(environment, connection, event)
-  return changed(call, `${event} was applied to connection ${moved.id} (${moved.key_id})`, { body: { connection: moved } })
+  return changed(call, `${event} was applied to connection ${moved.id} (${moved.key_id})`, {
+    body: { connection: moved },
+  })
 }
 
 /** @throws ControlError EVENT_NOT_FOUND */

@@ -26,7 +26,7 @@ export class IllegalMoveError extends Error {
     reason: string,
   ) {
     const allowed = allowedEvents(account)
-    const rest = allowed.length === 0 ? 'no event is' : `${allowed.join(', ')} ${allowed.length === 1 ? 'is' : 'are'}`
+    const rest = `${allowed.join(', ')} ${allowed.length === 1 ? 'is' : 'are'}`
     super(`connected account ${account.id} is ${account.status} and ${reason}: ${event} is not allowed, ${rest}`)
     this.from = account.status
     this.allowed = allowed
@@ -40,23 +40,17 @@ interface Context {
   readonly trace?: RequestTrace | undefined
 }
 
-/** The account after an event, with the due events that followed: an expired token without a refresh token, for one. */
-export interface AccountEventResult {
-  readonly account: Account
-  readonly before: AccountStatus
-  readonly moves: readonly DueMove[]
-}
-
 /** The events that an account's present state allows. */
 export function allowedEvents(account: Account): AccountEvent[] {
   return ACCOUNT_EVENTS.filter((event) => obstacle(account, event) === undefined)
 }
 
 /**
- * Applies an event to the account and at the third party, in one transaction.
+ * Applies an event to the account and at the third party, in one transaction, and the due events that follow: an expired
+ * token without a refresh token, for one.
  * @throws IllegalMoveError when the lifecycle has no such move, or the account has no token that the event could change
  */
-export function applyAccountEvent(context: Context, account: Account, event: AccountEvent): AccountEventResult {
+export function applyAccountEvent(context: Context, account: Account, event: AccountEvent): Account {
   const reason = obstacle(account, event)
   if (reason !== undefined) throw new IllegalMoveError(account, event, reason)
   const { environment } = context
@@ -65,8 +59,8 @@ export function applyAccountEvent(context: Context, account: Account, event: Acc
   environment.model.transact(() => {
     trace.forcing(() => EFFECTS[event]({ ...context, trace }, account))
   })
-  const moves = applyDueEvents(environment, trace)
-  return { account: accounts.get(account.id) ?? account, before: account.status, moves }
+  applyDueEvents(environment, trace)
+  return accounts.get(account.id) ?? account
 }
 
 type Effect = (context: Context & { readonly trace: RequestTrace }, account: Account) => void
@@ -133,48 +127,37 @@ function withEnd(credentials: Credentials, at: Instant): Credentials {
   }
 }
 
-/** An event that the clock has caused. */
-export interface DueMove extends DueItem {
-  account_id: string
-  event: 'token_expired' | 'auth_request_expired'
-}
-
 /** Applies every event that is due by the environment's clock ("States"), in the order of time. */
-export function applyDueEvents(environment: Environment, trace: RequestTrace = new RequestTrace()): DueMove[] {
+export function applyDueEvents(environment: Environment, trace: RequestTrace): void {
   const { due } = environment.model
   const present = now(environment)
-  const moves: DueMove[] = []
   for (let item = due.take(present); item; item = due.take(present)) {
-    const move =
-      item.kind === 'account' ? expireToken(environment, item, trace) : expireAuthRequest(environment, item, trace)
-    if (move) moves.push(move)
+    if (item.kind === 'account') expireToken(environment, item, trace)
+    else expireAuthRequest(environment, item, trace)
   }
-  return moves
 }
 
 /** An `ACTIVE` account whose token cannot be renewed becomes `EXPIRED`. */
-function expireToken({ model }: Environment, item: DueItem, trace: RequestTrace): DueMove | undefined {
+function expireToken({ model }: Environment, item: DueItem, trace: RequestTrace): void {
   const account = model.tables.accounts.get(item.id)
-  if (!account || accountDue(account) !== item.at) return undefined
+  if (!account || accountDue(account) !== item.at) return
   model.transact(() => {
     model.tables.accounts.put(dueMove(trace, account, 'token_expired', item.at))
   })
-  return { ...item, account_id: account.id, event: 'token_expired' }
 }
 
 /** An auth request that was not verified in time answers 404, and its pending tokens are dropped (G32). */
-function expireAuthRequest({ model }: Environment, item: DueItem, trace: RequestTrace): DueMove | undefined {
+function expireAuthRequest({ model }: Environment, item: DueItem, trace: RequestTrace): void {
   const request = model.tables.auth_requests.get(item.id)
-  if (request?.outcome !== 'pending' || request.expires_at !== item.at) return undefined
+  if (request?.outcome !== 'pending' || request.expires_at !== item.at) return
   model.transact(() => {
     model.tables.auth_requests.put({ ...request, outcome: 'expired' })
     const account = model.tables.accounts.get(request.account_id)
     if (account) model.tables.accounts.put(withoutPending(dueMove(trace, account, 'auth_request_expired', item.at)))
   })
-  return { ...item, account_id: request.account_id, event: 'auth_request_expired' }
 }
 
-function dueMove(trace: RequestTrace, account: Account, event: DueMove['event'], at: Instant): Account {
+function dueMove(trace: RequestTrace, account: Account, event: LifecycleEvent, at: Instant): Account {
   const next = moved(account, event)
   trace.fellDue(account.id, event, { from: account.status, to: next.status, at })
   return next

@@ -453,6 +453,16 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
       expect((await call()).status).toBe(401)
     }))
 
+  it('expire_access_token does not put off the end of a token that had ended', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      mock.time.advance('2h')
+      expect((await cause(mock, id, 'expire_access_token')).status).toBe(200)
+      await mock.http('put', '/_mock/clock').send({ now: '2026-01-01T01:30:00Z' })
+      const call = mock.http('get', '/third-party/mail/api/v1/messages').set('Authorization', 'Bearer at_1')
+      expect((await call).status).toBe(401)
+    }))
+
   it('disconnect drops what waits for verification', () =>
     withToolmock({}, async (mock) => {
       const request = await pendingRequest(mock)
