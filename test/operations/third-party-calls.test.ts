@@ -33,7 +33,11 @@ function bench() {
         fail: () => reject(new Error('the commit was rolled back')),
       })
     })
-  const context = () => ({ environment, thirdParty: { refresh } as unknown as ThirdParty, trace: new RequestTrace() })
+  const context = (trace = new RequestTrace()) => ({
+    environment,
+    thirdParty: { refresh } as unknown as ThirdParty,
+    trace,
+  })
   /** The latest question to the token endpoint, once the promises before it are resolved. */
   const question = async () => {
     await nextTurn()
@@ -44,7 +48,7 @@ function bench() {
   return {
     asked,
     question,
-    renewing: () => renew(context(), account),
+    renewing: (trace?: RequestTrace, of = account) => renew(context(trace), of),
     calling: (call: () => Promise<ToolAnswer>, of = account) => callThirdParty(context(), of, call),
     stored: () => accounts.get(account.id),
     store: (change: Partial<Account>) => {
@@ -53,6 +57,7 @@ function bench() {
       return next
     },
     remove: () => model.transact(() => accounts.remove(account.id)),
+    removeConnector: () => model.transact(() => connectors.remove(connector.connector)),
   }
 }
 
@@ -91,14 +96,21 @@ describe('while a token is renewed', () => {
     expect(stored()).not.toHaveProperty('token_expires_at')
   })
 
-  it('other requests share the renewal', async () => {
+  it('other requests share the renewal, and note that', async () => {
     const { asked, question, renewing } = bench()
-    const renewals = [renewing(), renewing(), renewing()]
+    const traces = [new RequestTrace(), new RequestTrace(), new RequestTrace()]
+    const renewals = traces.map((trace) => renewing(trace))
     const first = await question()
     first.answer(GRANTED)
     const all = await Promise.all(renewals)
     expect(asked).toHaveLength(1)
     expect(all.map(({ account }) => account.credentials)).toEqual(Array(3).fill(tokens('renewed')))
+    const noted = { account_id: 'ca_1', outcome: 'renewed', reason: 'renewed' }
+    expect(traces.flatMap(({ refreshes }) => refreshes)).toEqual([
+      { ...noted, shared: false },
+      { ...noted, shared: true },
+      { ...noted, shared: true },
+    ])
   })
 
   it('its failure is that of one request: the others try again, with one renewal between them', async () => {
@@ -140,6 +152,49 @@ describe('a renewal that fails', () => {
     asked.answer(refusal(status))
     expect(await renewal).toMatchObject({ outcome })
     expect(stored()).toMatchObject({ status: accountStatus, credentials: tokens('former') })
+  })
+
+  it('because the third party cannot be reached: the call is not made, and the error says so', async () => {
+    const { question, calling, store, stored } = bench()
+    const expired = store({ token_expires_at: '2026-01-01T00:00:00.000Z' })
+    let calls = 0
+    const answer = calling(() => {
+      calls++
+      return Promise.resolve({ kind: 'result', data: {} })
+    }, expired)
+    const failure = expect(answer).rejects.toMatchObject({
+      errorCode: 'TOOL_ERROR',
+      message: 'the expired token could not be renewed: e: d',
+      context: { tool: { status: 500, execution_id: '', tool_error_code: 'unusable_answer' } },
+    })
+    const asked = await question()
+    asked.answer(refusal(503))
+    await failure
+    expect(calls).toBe(0)
+    expect(stored()).toEqual(expired)
+  })
+
+  it.each<[string, (of: ReturnType<typeof bench>) => Account, string]>([
+    [
+      'there is no refresh token',
+      ({ store }) =>
+        store({ credentials: { oauth_token: { access_token: 'at', refresh_token: '', scopes: [], domain: '' } } }),
+      'invalid_grant: there is no refresh token',
+    ],
+    [
+      'its connector was deleted',
+      ({ store, removeConnector }) => {
+        removeConnector()
+        return store({})
+      },
+      'invalid_grant: its connector no longer exists',
+    ],
+  ])('because %s makes the account EXPIRED, and the third party is not asked', async (_why, prepare, reason) => {
+    const of = bench()
+    const renewal = await of.renewing(undefined, prepare(of))
+    expect(renewal).toMatchObject({ outcome: 'refused', reason, account: { status: 'EXPIRED' } })
+    expect(of.stored()).toMatchObject({ status: 'EXPIRED' })
+    expect(of.asked).toEqual([])
   })
 })
 

@@ -151,6 +151,15 @@ describe('a name that is nearly a known one is a violation', () => {
     })
   })
 
+  it('the name of a sign-on connection is none, and is not what another name is near to', async () => {
+    const connections = [{ key_id: 'mail2', type: 'OIDC' }]
+    await withToolmock({ seed: { connections } }, async (mock) => {
+      await get('/connected_accounts', 'connector=mail2')(mock)
+      await get('/connected_accounts', 'connector=globex-saml')(mock)
+      expect((await contractOf(mock)).total.violations).toEqual([])
+    })
+  })
+
   it('also where a scenario answers', async () => {
     await withToolmock({}, async (mock) => {
       await control(mock, 'put', '/scenarios/limited', RULE_429)
