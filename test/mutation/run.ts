@@ -45,11 +45,10 @@ else {
   )
 }
 
-/** Not `npm ci`: the lock file names the platform binaries of the machine that wrote it alone. */
 function install(): void {
   if (existsSync(`${FOLDER}node_modules`)) return
-  const { status } = spawnSync('npm', ['install', '--no-save'], { cwd: FOLDER, stdio: 'inherit' })
-  if (status !== 0) throw new Error(`Stryker could not be installed: npm install in ${FOLDER}`)
+  const { status } = spawnSync('npm', ['ci'], { cwd: FOLDER, stdio: 'inherit' })
+  if (status !== 0) throw new Error(`Stryker could not be installed: npm ci in ${FOLDER}`)
 }
 
 /** @throws Error when a mutant that a test notices is not killed, or one that no test notices is */
