@@ -168,6 +168,8 @@ describe.each([AUTH, DETAILS])('GET %s', (path) => {
       expect(ran.status, ran.text).toBe(200)
       const { connected_account } = (await mock.api.get(path, { id })).body
       expect(connected_account.last_used_at).toBe('2026-01-01T00:05:00.000Z')
+      const { connected_accounts } = (await mock.api.get('/connected_accounts')).body
+      expect(connected_accounts).toMatchObject([{ id, last_used_at: '2026-01-01T00:05:00.000Z' }])
     }))
 })
 
