@@ -42,7 +42,7 @@ export function answerApi(context: SchemeContext, request: ReceivedRequest): Wir
   const { isOver, headers } = countCall(environment, connector, connector.rate_limit, call.accountId)
   if (isOver) return tooManyCalls(context, connector.rate_limit, call, headers)
   const answered = answerBy(context, call)
-  const limited = (answer: WireAnswer): WireAnswer => ({ ...answer, headers: { ...headers, ...answer.headers } })
+  const limited = (answer: WireAnswer): WireAnswer => ({ ...answer, headers: under(answer.headers, headers) })
   return answered instanceof Promise ? answered.then(limited) : limited(answered)
 }
 
@@ -119,11 +119,14 @@ function tooManyCalls(
   const { status = 429, headers = {}, body = context.connector.error_body ?? ERROR_BODY } = otherwise
   const message = `more than ${plural(calls, 'call')} in ${plural(every / 1000, 'second')}`
   const error = { status, code: 'rate_limited', message }
-  return respond(
-    context,
-    { status, headers: { ...limit, ...headers }, body },
-    { request: view, account, person, error },
-  )
+  return respond(context, { status, headers: under(headers, limit), body }, { request: view, account, person, error })
+}
+
+/** The headers of an answer, and the usual ones whose names it does not have in any case of letters. */
+function under(own: Record<string, string>, usual: Record<string, string>): Record<string, string> {
+  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()))
+  const others = Object.entries(usual).filter(([name]) => !names.has(name.toLowerCase()))
+  return { ...Object.fromEntries(others), ...own }
 }
 
 function countHit({ responderHits }: SchemeContext['environment'], responder: Responder): void {

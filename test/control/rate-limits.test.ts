@@ -35,7 +35,7 @@ async function withPad(options: AppOptions, work: (bench: Bench) => Promise<void
         const { status, headers } = await bench
           .http('get', '/third-party/pad/api/ping')
           .set('Authorization', `Bearer ${token}`)
-        return [status, headers['x-ratelimit-remaining'] as string | undefined]
+        return [status, headers['x-ratelimit-remaining']]
       },
       tool: async (identifier) => {
         const body = { connector: 'pad', identifier, tool_name: 'pad_ping' }

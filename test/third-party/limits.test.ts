@@ -80,6 +80,14 @@ describe('a rate limit', () => {
     expect(await fixture.call(account, {}, ROOT_TOOL)).toMatchObject({ kind: 'rate_limited', retry_after: '60' })
   })
 
+  it('leaves its headers to those of the connector, in any case of letters', async () => {
+    const otherwise = 'otherwise: { headers: { retry-after: "7", x-ratelimit-limit: "many" } }'
+    await using fixture = await started(`rate_limit: { calls: 1, every: 1m, ${otherwise} }\n`)
+    await fixture.api('/', as('a'))
+    const { headers } = await fixture.api('/', as('a'))
+    expect([headers.get('retry-after'), headers.get('x-ratelimit-limit')]).toEqual(['7', 'many'])
+  })
+
   it('begins anew when the clock is moved back', async () => {
     await using fixture = await started(LIMIT)
     for (let nth = 1; nth <= 3; nth++) await fixture.api('/', as('a'))
