@@ -79,14 +79,18 @@ export type AnswerGenerator = (schema: JsonObject) => JsonValue | undefined
 export async function createAnswerGenerator(): Promise<AnswerGenerator> {
   const module = await import('@stoplight/prism-http/dist/mocker/generator/JSONSchema.js')
   // Of a CommonJS package that is loaded late the bundle hands on the default export only.
-  const { generateStatic } = 'default' in module ? (module.default as typeof module) : module
+  const { generate, generateStatic } = 'default' in module ? (module.default as typeof module) : module
   // It reads the operation for references, of which there are none, and for the message of an error.
   const operation = { id: '', method: 'get', path: '/', request: {}, responses: [] } as unknown as StaticOperation
   return (schema) => {
-    const result = generateStatic(operation, schema)
+    // Without `--dynamic` it answers "string" whatever the pattern is.
+    const isPattern = schema['pattern'] !== undefined && schema['example'] === undefined
+    const result = isPattern ? generate(operation, {}, schema, SEED) : generateStatic(operation, schema)
     return result._tag === 'Right' ? (result.right as JsonValue) : undefined
   }
 }
+
+const SEED = 'toolmock'
 
 type StaticOperation = Parameters<typeof GenerateStatic>[0]
 

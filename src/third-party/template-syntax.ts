@@ -190,6 +190,11 @@ export const HELPERS = {
     example: '{{sum item.stock request.body.change}}',
     gives: 'the sum; what is no number counts as 0',
   },
+  without: {
+    arity: [2, Infinity],
+    example: "{{without request.body 'labels'}}",
+    gives: 'an object without the fields of these names',
+  },
   basic: {
     arity: [2, 2],
     example: '{{basic credentials.username credentials.password}}',

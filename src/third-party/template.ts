@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import type { JsonObject, JsonValue } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
 import { FakeData } from './fake-data.ts'
@@ -289,6 +289,10 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   default: ([value, fallback]) => (isBlank(value) ? fallback : value),
   eq: ([a, b]) => (a ?? null) === (b ?? null),
   sum: (terms) => sum(terms),
+  without: ([object, ...names]) =>
+    isJsonObject(object)
+      ? Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
+      : object,
   basic: ([username, password]) =>
     isBlank(username) && isBlank(password) ? undefined : basic(asText(username), asText(password)),
   faker: fake,

@@ -185,6 +185,104 @@ describe('a connector out of an OpenAPI document', () => {
     })
   })
 
+  const jsonOf = (schema: JsonValue, rest: JsonObject = {}): JsonObject => ({ 'application/json': { schema, ...rest } })
+  const answering = (status: number, content: JsonObject): JsonObject => ({
+    responses: { [status]: { description: '', content } },
+  })
+
+  it.each<[string, JsonObject, JsonValue, JsonValue]>([
+    [
+      'what is required and missing is made',
+      { type: 'object', required: ['id', 'kind'], properties: { kind: { enum: ['a', 'b'] } } },
+      { id: 1 },
+      { id: 1, kind: 'a' },
+    ],
+    [
+      'another type is made anew',
+      { type: 'object', properties: { count: { type: 'integer', default: 3 }, text: { type: 'string' } } },
+      { count: '12,', text: 'x' },
+      { count: 3, text: 'x' },
+    ],
+    [
+      'what is not allowed is dropped',
+      { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false },
+      { a: 'x', b: 'y' },
+      { a: 'x' },
+    ],
+    [
+      'parts and items are looked at too',
+      {
+        allOf: [
+          { properties: { list: { type: 'array', maxItems: 2, items: { type: 'number', minimum: 5, default: 9 } } } },
+        ],
+      },
+      { list: [7, 1, 8] },
+      { list: [7, 9] },
+    ],
+    [
+      'a later choice may fit',
+      { type: 'object', properties: { a: { oneOf: [{ type: 'string', enum: ['x'] }, { type: 'integer' }] } } },
+      { a: 5 },
+      { a: 5 },
+    ],
+    [
+      'what fits no choice is made by the first',
+      { type: 'object', properties: { a: { anyOf: [{ enum: ['x'] }, { type: 'integer' }] } } },
+      { a: 'y' },
+      { a: 'x' },
+    ],
+  ])('mends an example that its schema refuses: %s', async (_title, schema, example, expected) => {
+    const { connector } = await made(openapi({ '/x': { get: answering(200, jsonOf(schema, { example })) } }))
+    expect((connector['responders'] as { respond: { body: JsonValue } }[])[0]?.respond.body).toEqual(expected)
+  })
+
+  it('answers texts that meet the pattern of their schema', async () => {
+    const schema = { type: 'object', properties: { uri: { type: 'string', pattern: '^/images/[a-f0-9]{4}$' } } }
+    const { connector } = await made(openapi({ '/x': { get: answering(200, jsonOf(schema)) } }))
+    const uri = expect.stringMatching(/^\/images\/[a-f0-9]{4}$/) as string
+    expect(connector).toMatchObject({ responders: [{ respond: { body: { uri } } }] })
+  })
+
+  it('leaves fields of a request that an answer has with another type out of items, and says so', async () => {
+    const item = {
+      type: 'object',
+      required: ['owner'],
+      properties: {
+        id: { type: 'integer' },
+        title: { type: 'string' },
+        owner: { type: 'object', required: ['login'], properties: { login: { type: 'string', default: 'ada' } } },
+      },
+    }
+    const request = { type: 'object', properties: { title: { type: 'string' }, owner: { type: 'string' } } }
+    const listed = {
+      type: 'object',
+      required: ['stars'],
+      properties: { id: { type: 'integer' }, stars: { default: 5 } },
+    }
+    const document = openapi({
+      '/notes': {
+        get: answering(200, jsonOf({ type: 'array', items: listed }, { example: [{ id: 40, stars: 5 }] })),
+        post: { operationId: 'add', requestBody: { content: jsonOf(request) }, ...answering(201, jsonOf(item)) },
+      },
+      '/notes/{id}': { get: { operationId: 'get', ...answering(200, jsonOf(item)) } },
+    })
+    const { text, leftOut } = await made(document)
+    expect(leftOut).toContainEqual(expect.stringMatching(/^left out of items: .*: owner of POST \/notes$/))
+    await withCalls(await connectorOf(text), async (call) => {
+      const created = dataOf(await call('crm_add', { body: { title: 'Hello', owner: 'grace' } }))
+      // Lists need stars, and keys follow those of the example.
+      expect(created).toMatchObject({ id: 42, title: 'Hello', owner: { login: 'ada' }, stars: 5 })
+    })
+  })
+
+  it('gives tools names that models take', async () => {
+    const operation = { ...OK, operationId: 'x'.repeat(80) }
+    const { connector } = await made(openapi({ '/x': { get: operation }, '/y': { get: operation } }))
+    const names = (connector['tools'] as { name: string }[]).map(({ name }) => name)
+    expect(names.map((name) => name.length)).toEqual([64, 64])
+    expect(names[1]).toMatch(/_2$/)
+  })
+
   it('keeps items of different parents apart', async () => {
     const connector = await connectorOf((await made(LIBRARY, undefined, 'library.yaml')).text)
     await withCalls(connector, async (call) => {

@@ -57,6 +57,8 @@ describe('templates', () => {
     ['default keeps a value', '{{default input.count 9}}', 3],
     ['eq', '{{eq input.count 3}}', true],
     ['a helper inside a helper', '{{#if (eq person "Ada")}}hello{{/if}}', 'hello'],
+    ['without', "{{without account 'identifier'}}", {}],
+    ['without of what is no object', "{{without input.count 'x'}}", 3],
     ['basic', '{{basic "user" "pass"}}', 'Basic dXNlcjpwYXNz'],
     ['now is the clock of the environment', '{{now}}', '2026-01-01T00:00:00.000Z'],
     [

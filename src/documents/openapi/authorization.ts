@@ -1,9 +1,7 @@
 import { isJsonObject, type JsonObject, own } from '../../domain/json.ts'
 import { type ApiDocument, type ApiOperation, objectAt, textOf } from './api-document.ts'
 import { snakeCase } from './generated-values.ts'
-
-/** Says that something of the document is left out, and where. */
-type Note = (reason: string, place: string) => void
+import type { Note } from './resources.ts'
 
 /** The authorization type of a connector and what goes with it, out of what most operations ask for. */
 export function authorizationOf(document: ApiDocument, operations: readonly ApiOperation[], note: Note): JsonObject {

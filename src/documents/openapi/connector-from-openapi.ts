@@ -13,6 +13,7 @@ import {
 } from './api-document.ts'
 import { authorizationOf } from './authorization.ts'
 import { errorValue, literal, snakeCase, valuesOf } from './generated-values.ts'
+import { fittingValue } from './fitting-value.ts'
 import { type Bounds, inlineSchema } from './inline-schema.ts'
 import { type ResourceOperation, resourcesIn, typeOf } from './resources.ts'
 
@@ -178,7 +179,10 @@ class Draft {
   connector(): JsonObject {
     const { document, notes, name } = this
     const drafts = this.operations.flatMap((operation) => this.#operation(operation) ?? [])
-    const { collections, steps } = resourcesIn(drafts)
+    const note = (reason: string, place: string): void => {
+      notes.add(reason, place)
+    }
+    const { collections, steps } = resourcesIn(drafts, note)
     const responders = drafts
       .map((draft) => ({ draft, order: orderOf(draft.path) }))
       .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
@@ -195,9 +199,7 @@ class Draft {
       connector: name,
       ...(document.title !== '' && { display_name: shorten(document.title, 100) }),
       ...(document.description !== '' && { description: shorten(document.description, 500) }),
-      ...authorizationOf(document, this.operations, (reason, place) => {
-        notes.add(reason, place)
-      }),
+      ...authorizationOf(document, this.operations, note),
       tools: drafts.map(({ tool }) => tool),
       ...(Object.keys(collections).length > 0 && { collections }),
       ...(errors && { error_body: errors }),
@@ -247,9 +249,11 @@ class Draft {
     const own = id === '' ? `${method} ${path.replaceAll(/\{([^{}]*)\}/g, 'by_$1')}` : id
     const stem = snakeCase(own)
     const full = stem.startsWith(`${this.name}_`) ? stem : `${this.name}_${stem}`
-    const short = full.slice(0, 120)
-    let name = short
-    for (let number = 2; this.#toolNames.has(name); number++) name = `${short}_${String(number)}`
+    let name = full.slice(0, LONGEST_TOOL_NAME)
+    for (let number = 2; this.#toolNames.has(name); number++) {
+      const end = `_${String(number)}`
+      name = `${full.slice(0, LONGEST_TOOL_NAME - end.length)}${end}`
+    }
     this.#toolNames.add(name)
     return name
   }
@@ -354,16 +358,22 @@ class Draft {
   }
 
   #body({ schema: described, example }: ApiContent, { path, place }: ApiOperation) {
+    const { follow } = this.document
     const resource = path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? ''
-    const bounds = { ...this.bounds, depth: Math.min(this.bounds.depth, 6) }
-    const { schema, isCut } = inlineSchema(described, this.document.follow, {
-      purpose: 'answer',
-      bounds,
-      values: valuesOf(resource),
-    })
-    if (example !== undefined && example !== null) return { answer: schema, sample: literal(example), isExample: true }
-    if (isCut) this.notes.add(CUT, place)
-    return { answer: schema, sample: this.makeValue(schema) ?? null, isExample: false }
+    const inlined = (schema: JsonValue, depth: number, name = '') =>
+      inlineSchema(schema, follow, {
+        purpose: 'answer',
+        bounds: { ...this.bounds, depth: Math.min(this.bounds.depth, depth) },
+        values: valuesOf(resource),
+        name,
+      })
+    const { schema, isCut } = inlined(described, 6)
+    const isExample = example !== undefined && example !== null
+    if (isCut && !isExample) this.notes.add(CUT, place)
+    const make = (each: JsonObject, name: string, level: number) =>
+      this.makeValue(inlined(each, 4 - level, name).schema)
+    const value = isExample ? literal(example) : (this.makeValue(schema) ?? null)
+    return { answer: schema, sample: fittingValue(value, described, { follow, make }), isExample }
   }
 
   /** The body of failures: that of the first 404 or other error which the document describes as an object. */
@@ -384,6 +394,9 @@ class Draft {
     return undefined
   }
 }
+
+/** What models take. */
+const LONGEST_TOOL_NAME = 64
 
 const CUT = 'simplified: schemas that contain themselves, lie too deep or are too many'
 

@@ -38,10 +38,15 @@ export interface Inlined {
 export function inlineSchema(
   schema: JsonValue,
   follow: Follow,
-  { purpose, bounds, values = null }: { purpose: Purpose; bounds: Bounds; values?: ValueOf | null },
+  {
+    purpose,
+    bounds,
+    values = null,
+    name = '',
+  }: { purpose: Purpose; bounds: Bounds; values?: ValueOf | null; name?: string },
 ): Inlined {
   const run: Inlining = { follow, purpose, bounds, values, left: bounds.schemas, isCut: false }
-  return { schema: inline(schema, run, [], '', 0) ?? {}, isCut: run.isCut }
+  return { schema: inline(schema, run, [], name, 0) ?? {}, isCut: run.isCut }
 }
 
 /** Undefined for a schema that is left out. */
@@ -192,7 +197,14 @@ function properties(
     if (property) kept[name] = property
   }
   if (Object.keys(kept).length > 0) result['properties'] = kept
-  const required = listAt(given, 'required').filter((name) => typeof name === 'string' && Object.hasOwn(kept, name))
+  const isKept = (name: JsonValue): boolean => {
+    if (typeof name !== 'string' || name === '__proto__') return false
+    if (Object.hasOwn(kept, name) || run.purpose === 'input') return Object.hasOwn(kept, name)
+    // An answer has it, also where its schema was cut.
+    const described = run.follow(own(objectAt(given, 'properties'), name))
+    return !(isJsonObject(described) && own(described, hidden) === true)
+  }
+  const required = listAt(given, 'required').filter(isKept)
   if (required.length > 0) result['required'] = [...new Set(required)]
   const others = own(given, 'additionalProperties')
   if (others === false && isWhole && Object.keys(kept).length > 0) result['additionalProperties'] = false
@@ -210,7 +222,8 @@ function items(given: JsonObject, result: JsonObject, run: Inlining, refs: reado
   if (schema) result['items'] = schema
 }
 
-function typesOf(given: JsonObject): string[] {
+/** The types that a schema allows; none where it says nothing. */
+export function typesOf(given: JsonObject): string[] {
   const type = own(given, 'type')
   const all = (Array.isArray(type) ? type : [type === 'file' ? 'string' : type]).filter(
     (each) => typeof each === 'string' && TYPES.includes(each),
@@ -227,7 +240,8 @@ function typeOnly(schema: JsonValue | undefined): JsonObject {
   return first === undefined ? {} : { type: types.length === 1 ? first : types }
 }
 
-function isPattern(text: string): boolean {
+/** Whether a text is a pattern that can be checked. */
+export function isPattern(text: string): boolean {
   try {
     new RegExp(text, 'u')
     return true
@@ -237,7 +251,7 @@ function isPattern(text: string): boolean {
 }
 
 /** Whether a value is of one of the types; any is where there are none. */
-function fits(types: readonly string[], value: JsonValue): boolean {
+export function fits(types: readonly string[], value: JsonValue): boolean {
   if (types.length === 0) return true
   if (value === null) return types.includes('null')
   if (Array.isArray(value)) return types.includes('array')

@@ -30,8 +30,11 @@ export interface Resources {
   readonly steps: ReadonlyMap<ResourceOperation, ResourceSteps>
 }
 
+/** Says that something of the document is left out, and where. */
+export type Note = (reason: string, place: string) => void
+
 /** The collections that paths form: `/contacts` beside `/contacts/{id}`, where one item and its key are known. */
-export function resourcesIn(operations: readonly ResourceOperation[]): Resources {
+export function resourcesIn(operations: readonly ResourceOperation[], note: Note): Resources {
   const byPath = new Map<string, Map<string, ResourceOperation>>()
   for (const operation of operations) {
     const methods = byPath.get(operation.path) ?? new Map<string, ResourceOperation>()
@@ -46,10 +49,18 @@ export function resourcesIn(operations: readonly ResourceOperation[]): Resources
     if (!resource) continue
     const name = freeName(base, collections)
     collections[name] = collectionOf(resource)
-    for (const [operation, each] of stepsOf(name, resource, all, items)) steps.set(operation, each)
+    for (const [operation, each] of stepsOf(name, resource, all, items)) {
+      steps.set(operation, each)
+      const lost = each.steps.some((step) => 'create' in step || 'update' in step)
+        ? foreignFields(operation, resource.item)
+        : []
+      if (lost.length > 0) note(FOREIGN, `${lost.join(', ')} of ${operation.place}`)
+    }
   }
   return { collections, steps }
 }
+
+const FOREIGN = 'left out of items: fields of a request that its answer does not have, or has with another type'
 
 interface Resource {
   readonly parameter: string
@@ -191,11 +202,14 @@ const MOST_SEEDED = 3
 const LARGE_ITEM = 1000
 
 function collectionOf({ item, key, parents, list, create }: Resource): JsonObject {
-  const { schema, sample } = item
+  const { schema } = item
+  const listed = listedItem(list)
+  const sample = { ...listed.needed, ...item.sample }
   const described = objectAt(schema, 'properties')
-  const required = new Set([own(schema, 'required')].flat())
+  const required = new Set([own(schema, 'required'), ...listed.required].flat())
   const asked = create?.request ? wrappedIn(create.request, item.wrapper) : undefined
-  const given = new Set([own(asked ?? {}, 'required')].flat())
+  const foreign = create ? foreignFields(create, item) : []
+  const given = new Set([own(asked ?? {}, 'required')].flat().filter((name) => !foreign.some((each) => each === name)))
   const fields: JsonObject = { [key]: keyValue(objectAt(described, key)) }
   for (const [name, value] of Object.entries(sample)) {
     const property = objectAt(described, name)
@@ -208,7 +222,22 @@ function collectionOf({ item, key, parents, list, create }: Resource): JsonObjec
   const plain = Object.fromEntries(rest)
   const copies = JSON.stringify(plain).length < LARGE_ITEM ? [plain, plain] : [plain]
   const seed = parents.length > 0 ? [] : (exampleItems(list, key) ?? copies)
+  const taken = Math.max(0, ...seed.map((each) => own(each, key)).filter((each) => typeof each === 'number'))
+  if (taken > 0 && fields[key] === '{{sequence}}') fields[key] = `{{sum sequence ${String(taken)}}}`
   return { key, fields, ...(seed.length > 0 && { seed }) }
+}
+
+/** What a list's items need, and the values of its sample for that. */
+function listedItem(list: Listed | undefined): { required: JsonValue[]; needed: JsonObject } {
+  let [value, schema]: [JsonValue | undefined, JsonObject] = [list?.operation.sample, list?.operation.answer ?? {}]
+  for (const name of list?.at ?? []) {
+    value = isJsonObject(value) ? own(value, name) : undefined
+    schema = objectAt(objectAt(schema, 'properties'), name)
+  }
+  const [first] = Array.isArray(value) ? value : []
+  const required = [own(objectAt(schema, 'items'), 'required') ?? []].flat()
+  const needed = isJsonObject(first) ? Object.entries(first).filter(([name]) => required.includes(name)) : []
+  return { required, needed: Object.fromEntries(needed) }
 }
 
 /** The items of the document's own example of the list. */
@@ -237,7 +266,7 @@ function* stepsOf(
     yield [
       create,
       {
-        steps: [...bodyCheck(create), { create: collection, ...(given !== WHOLE_BODY && { item: given }) }],
+        steps: [...bodyCheck(create), { create: collection, ...(given !== '{{request.body}}' && { item: given }) }],
         body: answerBody(create, resource),
       },
     ]
@@ -273,10 +302,60 @@ function bodyCheck({ isRequestRequired }: ResourceOperation): JsonObject[] {
   return isRequestRequired ? [{ refuse: { 'request.body': { exists: false } }, otherwise: { status: 400 } }] : []
 }
 
-const WHOLE_BODY = '{{request.body}}'
+/** The fields that a request gives an item. */
+function requestValue(operation: ResourceOperation, item: Wrapped): string {
+  const { request } = operation
+  const given =
+    request && wrappedIn(request, item.wrapper) !== request ? `request.body.${item.wrapper}` : 'request.body'
+  const foreign = foreignFields(operation, item).map((name) => ` '${name}'`)
+  return foreign.length > 0 ? `{{without ${given}${foreign.join('')}}}` : `{{${given}}}`
+}
 
-function requestValue({ request }: ResourceOperation, { wrapper }: Wrapped): string {
-  return request && wrappedIn(request, wrapper) !== request ? `{{request.body.${wrapper}}}` : WHOLE_BODY
+/** Fields of a request that an item cannot have by its schema. */
+function foreignFields({ request }: ResourceOperation, { schema, wrapper }: Wrapped): string[] {
+  const known = objectAt(schema, 'properties')
+  const isClosed = own(schema, 'additionalProperties') === false
+  return Object.entries(objectAt(wrappedIn(request ?? {}, wrapper), 'properties'))
+    .filter(([name, given]) => {
+      const property = own(known, name)
+      if (!isJsonObject(property)) return isClosed
+      return isJsonObject(given) && !mayBe(given, property)
+    })
+    .map(([name]) => name)
+    .filter((name) => !/['{}\\]/.test(name))
+}
+
+/** Whether some value of a request's schema fits that of an answer. */
+function mayBe(given: JsonObject, answered: JsonObject): boolean {
+  const [from, to] = [typesOf(given), typesOf(answered)]
+  if (from.length === 0 || to.length === 0) return true
+  const common = from.filter((type) => to.includes(type) || (isNumber(type) && to.some(isNumber)))
+  return common.some((type) => {
+    if (type === 'null') return false
+    if (type === 'array') return mayBe(objectAt(given, 'items'), objectAt(answered, 'items'))
+    if (type !== 'object') return true
+    const [inside, needed] = [objectAt(given, 'properties'), objectAt(answered, 'properties')]
+    const required = [own(answered, 'required')].flat().filter((name) => typeof name === 'string')
+    return (
+      required.every((name) => Object.hasOwn(inside, name)) &&
+      Object.entries(inside).every(([name, each]) => {
+        const property = own(needed, name)
+        return !isJsonObject(each) || !isJsonObject(property) || mayBe(each, property)
+      })
+    )
+  })
+}
+
+function isNumber(type: JsonValue): boolean {
+  return type === 'integer' || type === 'number'
+}
+
+/** The types of a schema and of its choices; none where one of them says nothing. */
+function typesOf(schema: JsonObject): JsonValue[] {
+  const types = [own(schema, 'type') ?? []].flat()
+  if (types.length > 0) return types
+  const choices = [own(schema, 'anyOf') ?? []].flat().map((each) => (isJsonObject(each) ? typesOf(each) : []))
+  return choices.every((each) => each.length > 0) ? choices.flat() : []
 }
 
 /** The schema inside the wrapper where a request has it, or else the schema itself. */
