@@ -29,6 +29,19 @@ describe('a scenario file is refused', () => {
     )
   })
 
+  it.each([
+    [
+      'tool: mail_send_mesage',
+      's.yaml:5:17: `rules[0].on.tool` is "mail_send_mesage" (did you mean mail_send_message?)',
+    ],
+    ['connector: maill', 's.yaml:5:22: `rules[0].on.connector` is "maill" (did you mean mail?)'],
+  ])('with the place of the unknown %s', async (on, expected) => {
+    const [problem = '', ...others] = await problems(
+      `name: s\nrules:\n  - name: r\n    at: service\n    on: { ${on} }\n    do: [{ timeout: {} }]\n`,
+    )
+    expect([problem.slice(0, expected.length), others]).toEqual([expected, []])
+  })
+
   it('with all problems at once, in the order of the file', async () => {
     const text =
       'name: s\nnmae: t\nrules:\n  - { name: r, at: servce, do: [{ latnecy: 5 }] }\n  - { name: r, at: service, do: [] }\n'
