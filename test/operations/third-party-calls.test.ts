@@ -214,6 +214,20 @@ describe('while a call that gets a 401 is on its way', () => {
     expect(stored()).toMatchObject({ status: 'ACTIVE', credentials: tokens('own') })
   })
 
+  it('the renewal is refused: the call is not made again', async () => {
+    const { question, calling, stored } = bench()
+    let calls = 0
+    const answer = calling(() => {
+      calls++
+      return Promise.resolve(UNAUTHORIZED)
+    })
+    const asked = await question()
+    asked.answer(refusal(400))
+    expect(await answer).toEqual(UNAUTHORIZED)
+    expect(calls).toBe(1)
+    expect(stored()).toMatchObject({ status: 'EXPIRED' })
+  })
+
   it('nothing is stored: a second 401 makes the account EXPIRED', async () => {
     const { question, calling, stored } = bench()
     const answer = calling(() => Promise.resolve(UNAUTHORIZED))

@@ -143,6 +143,7 @@ describe('a name that is nearly a known one is a violation', () => {
     ['a tool that is nothing like a known one', execute({ tool_name: 'calendar_create_event' })],
     ['a connector that is nothing like a known one', get('/connected_accounts', 'connector=calendar')],
     ['no connector', get('/connected_accounts', 'connector=')],
+    ['a value that names no connector', execute({ agent_run_id: 'mial' })],
   ])('%s is none', async (_what, ask) => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
