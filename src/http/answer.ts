@@ -32,13 +32,14 @@ export function textAnswer({ status, headers }: Reply, text: string, requestId: 
 
 const MOST_CACHED = 1024
 
-/** The text of a body that is answered again and again, and the answer as which it was found to keep the contract. */
+/** The text of a body that is answered again and again, and the work on it that need not be done again. */
 interface CachedBody {
   readonly text: string
   readonly length: string
+  /** The operation and status with which it was found to keep the contract. */
   checkedAs: { readonly operation: Operation; readonly status: number } | undefined
-  /** The contract record that has its fields. */
-  recordedBy: EnvironmentRecord | undefined
+  /** The contract record and the operation whose answer has its fields already. */
+  recordedAs: { readonly operation: Operation; readonly record: EnvironmentRecord } | undefined
 }
 
 /** Cache of bodies of replies that are marked `cacheable`. It saves such a GET a fifth of its time. */
@@ -53,7 +54,7 @@ export class ResponseCache {
 
 function asText(body: object): CachedBody {
   const text = JSON.stringify(body)
-  return { text, length: String(Buffer.byteLength(text)), checkedAs: undefined, recordedBy: undefined }
+  return { text, length: String(Buffer.byteLength(text)), checkedAs: undefined, recordedAs: undefined }
 }
 
 /** Renders an error, the only place that does: G16 for the service, RFC 6749 5.2 for the token endpoint. */

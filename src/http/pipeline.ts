@@ -322,6 +322,7 @@ function checkAnswer(context: OperationContext, { log, responseCache }: AppServi
 /** Adds the request and its answer to the contract record of its environment, in the document's words (G48). */
 function recordContractUse(context: OperationContext, services: AppServices): void {
   const { route, request, error, fault, reply } = context
+  const { operation } = route
   // A form whose client is not authenticated has not been checked yet. What it lacks may be there under another name.
   const isRefusedForm = !route.bearer && context.checked === undefined && context.body !== undefined
   const checked = isRefusedForm
@@ -331,10 +332,10 @@ function recordContractUse(context: OperationContext, services: AppServices): vo
   const record = services.records.of(environment?.name ?? '')
   // The fields of a body that is answered again are there already.
   const cached = reply && !fault ? services.responseCache.of(reply) : undefined
-  const isKnown = cached?.recordedBy === record
-  if (cached) cached.recordedBy = record
+  const isKnown = cached?.recordedAs?.operation === operation && cached.recordedAs.record === record
+  if (cached && !isKnown) cached.recordedAs = { operation, record }
   record.addUse({
-    operation: route.operation,
+    operation,
     request: context.requestId,
     method: request.method,
     url: request.url,
