@@ -24,8 +24,8 @@ export interface Cut<T> {
 }
 
 /**
- * A commit that no request waits for is written after this time. Requests wait at their end, so that with `strict` all that a
- * tool call changes is one write, however long its third party takes.
+ * A commit that no request waits for is written after this time. With `strict` a request waits at its end: all commits of a
+ * tool call are then one write, unless its third party takes longer than this or another request waits in the meantime.
  */
 const WRITE_WITHIN_MS: Readonly<Record<Durability, number>> = { strict: 500, relaxed: 5 }
 /** Longer text is written in parts, with a turn of the event loop between them. */
