@@ -265,3 +265,13 @@ export function textOf(object: JsonObject, key: string): string {
   const value = own(object, key)
   return typeof value === 'string' ? value.trim() : ''
 }
+
+/** The first type of a schema. */
+export function typeOf(schema: JsonObject): string {
+  const [type] = [own(schema, 'type')].flat()
+  return typeof type === 'string' ? type : ''
+}
+
+export function isNumberType(type: JsonValue): boolean {
+  return type === 'integer' || type === 'number'
+}

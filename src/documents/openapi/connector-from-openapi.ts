@@ -10,12 +10,13 @@ import {
   isJsonType,
   readApiDocument,
   textOf,
+  typeOf,
 } from './api-document.ts'
 import { authorizationOf } from './authorization.ts'
 import { errorValue, literal, snakeCase, valuesOf } from './generated-values.ts'
 import { fittingValue } from './fitting-value.ts'
 import { type Bounds, inlineSchema } from './inline-schema.ts'
-import { type ResourceOperation, resourcesIn, typeOf } from './resources.ts'
+import { type ResourceOperation, resourcesIn } from './resources.ts'
 
 /** Makes a value that fits a schema; undefined where it cannot. */
 export type MakeValue = (schema: JsonObject) => JsonValue | undefined

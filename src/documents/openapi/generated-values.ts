@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { textOf } from './api-document.ts'
+import { isNumberType, textOf, typeOf } from './api-document.ts'
 
 /**
  * The value of a property by its name and schema, often a template; undefined leaves it to Prism's generator. `written` is
@@ -64,7 +64,7 @@ const COMPANIES = /compan|organi[sz]ation|account|vendor|supplier|team|workspace
 export function valuesOf(resource: string): ValueOf {
   return (name, schema, written) => {
     if (written !== undefined) return literal(written)
-    const [type] = [own(schema, 'type')].flat()
+    const type = typeOf(schema)
     if (type === 'boolean') return false
     if (type === 'integer' || type === 'number') return numberOf(type, schema)
     if (type !== 'string' || own(schema, 'pattern') !== undefined) return undefined
@@ -105,9 +105,9 @@ export const errorValue: ValueOf = (name, schema, written) =>
   (written === undefined ? undefined : literal(written))
 
 function failureValue(name: string, schema: JsonObject): JsonValue | undefined {
-  const [type] = [own(schema, 'type')].flat()
+  const type = typeOf(schema)
   const snake = snakeCase(name)
-  if ((type === 'integer' || type === 'number') && /(status|code)$/.test(snake)) return '{{error.status}}'
+  if (isNumberType(type) && /(status|code)$/.test(snake)) return '{{error.status}}'
   if (type !== 'string') return undefined
   if (/(message|detail|details|description|title|reason|text|phrase|help)$/.test(snake)) return '{{error.message}}'
   return /(code|error|type|name|category)$/.test(snake) ? '{{error.code}}' : undefined

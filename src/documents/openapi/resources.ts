@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { objectAt, textOf } from './api-document.ts'
+import { isNumberType, objectAt, textOf, typeOf } from './api-document.ts'
 import { snakeCase } from './generated-values.ts'
+import { listBody, listStep, type SentParameter } from './list-query.ts'
 
 /** An operation as far as collections need it: paths with names that templates can use, schemas that stand alone. */
 export interface ResourceOperation {
@@ -8,7 +9,7 @@ export interface ResourceOperation {
   readonly method: string
   /** With `{name}` parts. */
   readonly path: string
-  readonly parameters: readonly { name: string; in: string; schema: JsonObject }[]
+  readonly parameters: readonly SentParameter[]
   readonly request: JsonObject | undefined
   readonly isRequestRequired: boolean
   /** The schema of its answer, when that is JSON. */
@@ -203,10 +204,10 @@ const LARGE_ITEM = 1000
 
 function collectionOf({ item, key, parents, list, create }: Resource): JsonObject {
   const { schema } = item
-  const listed = listedItem(list)
-  const sample = { ...listed.needed, ...item.sample }
+  const listed = list && listedItems(list, key)
+  const sample = { ...listed?.needed, ...item.sample }
   const described = objectAt(schema, 'properties')
-  const required = new Set([own(schema, 'required'), ...listed.required].flat())
+  const required = new Set([own(schema, 'required'), ...(listed?.required ?? [])].flat())
   const asked = create?.request ? wrappedIn(create.request, item.wrapper) : undefined
   const foreign = create ? foreignFields(create, item) : []
   const given = new Set([own(asked ?? {}, 'required')].flat().filter((name) => !foreign.some((each) => each === name)))
@@ -221,31 +222,33 @@ function collectionOf({ item, key, parents, list, create }: Resource): JsonObjec
   const rest = Object.entries(sample).filter(([name]) => !Object.hasOwn(fields, name))
   const plain = Object.fromEntries(rest)
   const copies = JSON.stringify(plain).length < LARGE_ITEM ? [plain, plain] : [plain]
-  const seed = parents.length > 0 ? [] : (exampleItems(list, key) ?? copies)
+  const seed = parents.length > 0 ? [] : (listed?.examples ?? copies)
   const taken = Math.max(0, ...seed.map((each) => own(each, key)).filter((each) => typeof each === 'number'))
   if (taken > 0 && fields[key] === '{{sequence}}') fields[key] = `{{sum sequence ${String(taken)}}}`
   return { key, fields, ...(seed.length > 0 && { seed }) }
 }
 
-/** What a list's items need, and the values of its sample for that. */
-function listedItem(list: Listed | undefined): { required: JsonValue[]; needed: JsonObject } {
-  let [value, schema]: [JsonValue | undefined, JsonObject] = [list?.operation.sample, list?.operation.answer ?? {}]
-  for (const name of list?.at ?? []) {
+/** What a list says of its items: fields that they need, with the values of its sample, and the items of an example. */
+function listedItems({ operation, at }: Listed, key: string) {
+  let value = operation.sample
+  let schema = operation.answer ?? {}
+  for (const name of at) {
     value = isJsonObject(value) ? own(value, name) : undefined
     schema = objectAt(objectAt(schema, 'properties'), name)
   }
-  const [first] = Array.isArray(value) ? value : []
+  const items = Array.isArray(value) ? value : []
+  const [first] = items
   const required = [own(objectAt(schema, 'items'), 'required') ?? []].flat()
   const needed = isJsonObject(first) ? Object.entries(first).filter(([name]) => required.includes(name)) : []
-  return { required, needed: Object.fromEntries(needed) }
+  return {
+    required,
+    needed: Object.fromEntries(needed),
+    examples: operation.isExample ? withKeys(items.filter(isJsonObject), key) : undefined,
+  }
 }
 
-/** The items of the document's own example of the list. */
-function exampleItems(list: Listed | undefined, key: string): JsonObject[] | undefined {
-  if (!list?.operation.isExample) return undefined
-  let value: JsonValue | undefined = list.operation.sample
-  for (const name of list.at) value = isJsonObject(value) ? own(value, name) : undefined
-  const items = Array.isArray(value) ? value.filter(isJsonObject) : []
+/** The first of these items; undefined unless each has a key of its own. */
+function withKeys(items: readonly JsonObject[], key: string): JsonObject[] | undefined {
   const keys = items.map((item) => own(item, key))
   const isSound = keys.every((each) => each !== undefined && each !== null && typeof each !== 'object')
   if (items.length === 0 || !isSound || new Set(keys.map(String)).size < keys.length) return undefined
@@ -271,7 +274,11 @@ function* stepsOf(
       },
     ]
   }
-  if (list && all.get('GET')) yield [list.operation, listSteps(collection, list, item, where)]
+  if (list) {
+    const { sample, answer, parameters } = list.operation
+    const { step, hasToken } = listStep(collection, parameters, item.schema, where)
+    yield [list.operation, { steps: [step], body: listBody(sample, answer ?? {}, list.at, { hasToken }) }]
+  }
   const get = items.get('GET')
   if (get) yield [get, { steps: [{ get: collection, key }], body: wrappedBody(get.sample, item.wrapper) }]
   for (const method of ['PATCH', 'PUT', 'POST']) {
@@ -327,9 +334,9 @@ function foreignFields({ request }: ResourceOperation, { schema, wrapper }: Wrap
 
 /** Whether some value of a request's schema fits that of an answer. */
 function mayBe(given: JsonObject, answered: JsonObject): boolean {
-  const [from, to] = [typesOf(given), typesOf(answered)]
+  const [from, to] = [possibleTypes(given), possibleTypes(answered)]
   if (from.length === 0 || to.length === 0) return true
-  const common = from.filter((type) => to.includes(type) || (isNumber(type) && to.some(isNumber)))
+  const common = from.filter((type) => to.includes(type) || (isNumberType(type) && to.some(isNumberType)))
   return common.some((type) => {
     if (type === 'null') return false
     if (type === 'array') return mayBe(objectAt(given, 'items'), objectAt(answered, 'items'))
@@ -346,15 +353,11 @@ function mayBe(given: JsonObject, answered: JsonObject): boolean {
   })
 }
 
-function isNumber(type: JsonValue): boolean {
-  return type === 'integer' || type === 'number'
-}
-
 /** The types of a schema and of its choices; none where one of them says nothing. */
-function typesOf(schema: JsonObject): JsonValue[] {
+function possibleTypes(schema: JsonObject): JsonValue[] {
   const types = [own(schema, 'type') ?? []].flat()
   if (types.length > 0) return types
-  const choices = [own(schema, 'anyOf') ?? []].flat().map((each) => (isJsonObject(each) ? typesOf(each) : []))
+  const choices = [own(schema, 'anyOf') ?? []].flat().map((each) => (isJsonObject(each) ? possibleTypes(each) : []))
   return choices.every((each) => each.length > 0) ? choices.flat() : []
 }
 
@@ -393,117 +396,6 @@ function withKey(sample: JsonValue | undefined, { key, item }: Resource, value: 
 
 function wrappedBody(sample: JsonValue | undefined, wrapper: string): JsonValue {
   return wrapper === '' || !isJsonObject(sample) ? '{{item}}' : { ...sample, [wrapper]: '{{item}}' }
-}
-
-const LIMITS = /^(limit|page_?size|per_?page|count|max_?results|max|take|size|top|first|page_limit)$/
-const TOKENS =
-  /^(cursor|page_?token|next_page_token|after|next|marker|continuation|starting_token|page_cursor|next_cursor)$/
-const OFFSETS = /^(offset|skip|start|start_at|start_index)$/
-const NUMBERS = /^(page|page_?number|page_no|p)$/
-const SEARCHES = /^(q|query|search|search_term|keyword|keywords|filter_text|text)$/
-
-/** A list with what its query parameters say: filters by fields, search, and one way of paging. */
-function listSteps(
-  collection: string,
-  { operation, at }: Listed,
-  { schema }: Wrapped,
-  parents: JsonObject,
-): ResourceSteps {
-  const query = operation.parameters.filter((each) => each.in === 'query')
-  const sent = (names: RegExp): { schema: JsonObject; template: string } | undefined => {
-    const found = query.find(({ name }) => names.test(snakeCase(name)))
-    return found && { schema: found.schema, template: queryTemplate(found.name) }
-  }
-  const [limit, token, offset, number, search] = [LIMITS, TOKENS, OFFSETS, NUMBERS, SEARCHES].map(sent)
-  const position = token
-    ? { token: token.template }
-    : offset
-      ? { offset: offset.template }
-      : number && { number: number.template }
-  const paging = [LIMITS, TOKENS, OFFSETS, NUMBERS, SEARCHES]
-  const filters = query.filter(({ name }) => {
-    const property = own(objectAt(schema, 'properties'), name)
-    return (
-      isJsonObject(property) &&
-      SCALARS.includes(typeOf(property)) &&
-      !paging.some((names) => names.test(snakeCase(name)))
-    )
-  })
-  const where = { ...parents, ...Object.fromEntries(filters.map(({ name }) => [name, queryTemplate(name)])) }
-  const page = (limit ?? position) && {
-    ...(limit && { limit: limit.template, ...limitsOf(limit.schema) }),
-    ...position,
-  }
-  const step: JsonObject = {
-    list: collection,
-    ...(Object.keys(where).length > 0 && { where }),
-    ...(search && { search: { text: search.template } }),
-    ...(page && { page }),
-  }
-  return {
-    steps: [step],
-    body: listBody(operation.sample, operation.answer ?? {}, at, { hasToken: token !== undefined }),
-  }
-}
-
-const SCALARS = ['string', 'integer', 'number', 'boolean']
-
-function queryTemplate(name: string): string {
-  return `{{request.query.${/^\w+$/.test(name) ? name : `[${name}]`}}}`
-}
-
-function limitsOf(schema: JsonObject): JsonObject {
-  const whole = (key: string): number | undefined => {
-    const value = own(schema, key)
-    return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 1000 ? value : undefined
-  }
-  const [usual, most] = [whole('default'), whole('maximum')]
-  return { ...(usual !== undefined && { default: usual }), ...(most !== undefined && { most }) }
-}
-
-/** The sample with the items in their place, and what it says about pages by templates. */
-function listBody(
-  sample: JsonValue | undefined,
-  schema: JsonObject,
-  at: readonly string[],
-  paging: { hasToken: boolean },
-): JsonValue {
-  const [name, ...rest] = at
-  if (name === undefined) return '{{items}}'
-  const around = isJsonObject(sample) ? sample : {}
-  const described = (key: string): JsonObject => objectAt(objectAt(schema, 'properties'), key)
-  const other = Object.entries(around).map(
-    ([key, value]) => [key, pageValue(key, value, described(key), paging)] as const,
-  )
-  return { ...Object.fromEntries(other), [name]: listBody(own(around, name), described(name), rest, paging) }
-}
-
-function pageValue(name: string, value: JsonValue, schema: JsonObject, paging: { hasToken: boolean }): JsonValue {
-  if (isJsonObject(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [
-        key,
-        pageValue(key, inner, objectAt(objectAt(schema, 'properties'), key), paging),
-      ]),
-    )
-  }
-  const type = typeOf(schema)
-  const snake = snakeCase(name)
-  const isNumber = type === 'integer' || type === 'number'
-  if (type === 'boolean' && /^has_(more|next|next_page)$/.test(snake)) return '{{page.has_more}}'
-  if (isNumber && /^(total|total_?(count|items|results|size|elements)|count|size)$/.test(snake)) return '{{page.total}}'
-  if (isNumber && /^(limit|page_?size|per_?page)$/.test(snake)) return '{{page.limit}}'
-  if (isNumber && /^(offset|skip|start)$/.test(snake)) return '{{default page.offset 0}}'
-  if (isNumber && /^(page|page_?number|current_page)$/.test(snake)) return '{{default page.number 1}}'
-  const isNext = /^(next_?(page_?)?(token|cursor|marker)|cursor|marker|end_cursor|after)$/.test(snake)
-  if (type !== 'string' || !isNext || !paging.hasToken) return value
-  return [own(schema, 'type')].flat().includes('null') ? '{{page.next}}' : "{{default page.next ''}}"
-}
-
-/** The first type of a schema. */
-export function typeOf(schema: JsonObject): string {
-  const [type] = [own(schema, 'type')].flat()
-  return typeof type === 'string' ? type : ''
 }
 
 /** The last fixed part of a path, with those before it while the name is taken. */
