@@ -15,7 +15,7 @@ export async function connector(argv: readonly string[], { variables, out, err }
   const [action = '', file, ...more] = operands
   if (action !== 'from-openapi') {
     const found = action === '' ? 'connector needs an action' : `connector ${action} is not known`
-    throw new UsageError(`${found}. The action is from-openapi: toolmock connector from-openapi FILE.`)
+    throw new UsageError(`${found}. The action is from-openapi: npx toolmock connector from-openapi FILE.`)
   }
   if (file === undefined || more.length > 0) throw new UsageError('connector from-openapi takes one FILE.')
   const { out: target, only } = values

@@ -91,7 +91,9 @@ function failureOf(error: unknown, url: string, adminToken: string | undefined):
 /** Why no server answered, and what to do. */
 function notAnswered(url: string, cause: unknown): StartError {
   const reason = `${url} ${noAnswerReason(cause)}`
-  return new StartError(`${reason}. Start a server with \`toolmock start\`, or name one: --url URL or TOOLMOCK_URL.`)
+  return new StartError(
+    `${reason}. Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.`,
+  )
 }
 
 /** The action that the first operand of a command names. @throws UsageError */

@@ -8,7 +8,7 @@ export function programHelp(commands: readonly Command[], terminal: Terminal | u
   return [
     'toolmock: a local, stateful mock of an agent tool-access service.',
     '',
-    'Usage: toolmock [COMMAND] [FLAG…]',
+    'Usage: npx toolmock [COMMAND] [FLAG…]',
     '',
     'Commands:',
     ...columns(rows, terminal),
@@ -18,11 +18,11 @@ export function programHelp(commands: readonly Command[], terminal: Terminal | u
 }
 
 const FLAGS_TEXT =
-  'toolmock COMMAND --help lists the flags of a command. The flags of start and run have variables: --log-level is TOOLMOCK_LOG_LEVEL; a flag wins over its variable.'
+  'npx toolmock COMMAND --help lists the flags of a command. The flags of start and run have variables: --log-level is TOOLMOCK_LOG_LEVEL; a flag wins over its variable.'
 
 /** The help text of one command. */
 export function commandHelp({ name, operands, summary }: Command, terminal: Terminal | undefined): string {
-  const usage = `Usage: toolmock ${name} [FLAG…]${operands}`
+  const usage = `Usage: npx toolmock ${name} [FLAG…]${operands}`
   const about = wrap(sentence(summary), terminal?.columns ?? Infinity)
   return [usage, '', ...about, '', 'Flags:', ...columns(flagsOf(name).map(flagRow), terminal)].join('\n')
 }

@@ -22,7 +22,7 @@ export async function init(argv: readonly string[], { variables, out }: CommandC
   const existing = files.filter(({ file }) => existsSync(file)).map(({ file }) => file)
   if (existing.length > 0) {
     throw new StartError(
-      `${existing.join(', ')} ${existing.length === 1 ? 'is' : 'are'} there already and stay as they are; name another folder: toolmock init DIR`,
+      `${existing.join(', ')} ${existing.length === 1 ? 'is' : 'are'} there already and stay as they are; name another folder: npx toolmock init DIR`,
     )
   }
   for (const { file, text } of files) {
@@ -37,8 +37,8 @@ export async function init(argv: readonly string[], { variables, out }: CommandC
   const [seed, scenario] = [join(folder, STARTER_SEED), join(folder, STARTER_SCENARIO)].map(shellQuote)
   out('')
   out('Next:')
-  out(`  toolmock validate ${shellQuote(folder)}`)
-  out(`  toolmock start --seed ${seed} --watch`)
-  if (!example) out(`  toolmock start --seed ${seed} --scenario ${scenario}`)
+  out(`  npx toolmock validate ${shellQuote(folder)}`)
+  out(`  npx toolmock start --seed ${seed} --watch`)
+  if (!example) out(`  npx toolmock start --seed ${seed} --scenario ${scenario}`)
   return 0
 }

@@ -50,7 +50,7 @@ function find(name: string): Command {
 /** The command whose help explains what is wrong with `argv`. */
 function helpFor([first = '-']: readonly string[]): string {
   const name = first.startsWith('-') ? COMMANDS[0].name : first
-  return COMMANDS.some((command) => command.name === name) ? `toolmock ${name} --help` : 'toolmock --help'
+  return COMMANDS.some((command) => command.name === name) ? `npx toolmock ${name} --help` : 'npx toolmock --help'
 }
 
 /** Help and version are answered even when other words on the line, up to a lone `--`, are wrong. */

@@ -173,5 +173,7 @@ async function explainLine(verdict: Verdict, code: number, journal: RunJournal |
     return []
   }
   const named = [...verdict.reasons, ...verdict.warnings].flatMap(({ requests }) => requests)
-  return [`to explain a request: toolmock explain ${named[0] ?? 'REQUEST_ID'} --journal ${shellQuote(journal.file)}`]
+  return [
+    `to explain a request: npx toolmock explain ${named[0] ?? 'REQUEST_ID'} --journal ${shellQuote(journal.file)}`,
+  ]
 }

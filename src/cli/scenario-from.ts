@@ -72,7 +72,7 @@ async function writeReplay({ scenario, seed, clock, notes }: Replay, folder: str
   const [scenarioFile, seedFile] = [join(folder, `${name}.yaml`), join(folder, `${name}.seed.yaml`)]
   const hasSeed = Object.keys(seed).length > 0
   const replaying = [
-    'toolmock run',
+    'npx toolmock run',
     `--scenario ${scenarioFile}`,
     ...(hasSeed ? [`--seed bundled --seed ${seedFile}`] : []),
     `--clock ${clock}`,

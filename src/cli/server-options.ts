@@ -40,12 +40,12 @@ export function readRun(argv: readonly string[], variables: Variables): RunArgum
   const stray = firstOperand(own, flagsOf('run'))
   const read = readArguments('run', stray === -1 ? own : own.slice(0, stray), variables)
   if (stray !== -1) {
-    const meant = ['toolmock run', ...argv.slice(0, stray), '--', ...argv.slice(stray)]
+    const meant = ['npx toolmock run', ...argv.slice(0, stray), '--', ...argv.slice(stray)]
     throw new UsageError(`run takes its command after --: ${meant.join(' ')}.`)
   }
   const [program, ...args] = end === -1 ? [] : argv.slice(end + 1)
   if (program === undefined || program === '') {
-    throw new UsageError('run needs a command after --, as in toolmock run -- npm test.')
+    throw new UsageError('run needs a command after --, as in npx toolmock run -- npm test.')
   }
   refuseTlsConflict(read)
   return { ...read, command: [program, ...args] }

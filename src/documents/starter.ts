@@ -8,7 +8,7 @@ export interface StarterFile {
 export const STARTER_SEED = 'seeds'
 export const STARTER_SCENARIO = 'scenarios/bookings-busy.yaml'
 
-const SEED = `# What a new environment starts with. Every key may be left out; toolmock validate says what may stand where.
+const SEED = `# What a new environment starts with. Every key may be left out; npx toolmock validate says what may stand where.
 
 # API credentials. Without this list there is test_client with test_secret.
 # clients:

@@ -305,14 +305,14 @@ describe('a command about a running server', () => {
   })
 
   it.each<[readonly string[], string]>([
-    [['clock', 'advanse', '2h'], 'clock advanse is not known. Did you mean advance? See toolmock clock --help.'],
-    [['clock', 'advance'], 'clock advance takes one DURATION, such as 90s or 2h. See toolmock clock --help.'],
+    [['clock', 'advanse', '2h'], 'clock advanse is not known. Did you mean advance? See npx toolmock clock --help.'],
+    [['clock', 'advance'], 'clock advance takes one DURATION, such as 90s or 2h. See npx toolmock clock --help.'],
     [['accounts', 'explode', 'x'], 'accounts explode is not known. Actions are list, expire, disconnect, '],
-    [['accounts', 'expire', 'a', 'b'], 'accounts expire takes one ACCOUNT. See toolmock accounts --help.'],
-    [['links', '--as', 'ada'], '--as goes with links approve and links deny. See toolmock links --help.'],
-    [['reset', 'all'], 'reset takes no all. See toolmock reset --help.'],
-    [['snapshot', 'save'], 'snapshot save takes one NAME. See toolmock snapshot --help.'],
-    [['scenario', 'start'], 'scenario start takes one NAME. See toolmock scenario --help.'],
+    [['accounts', 'expire', 'a', 'b'], 'accounts expire takes one ACCOUNT. See npx toolmock accounts --help.'],
+    [['links', '--as', 'ada'], '--as goes with links approve and links deny. See npx toolmock links --help.'],
+    [['reset', 'all'], 'reset takes no all. See npx toolmock reset --help.'],
+    [['snapshot', 'save'], 'snapshot save takes one NAME. See npx toolmock snapshot --help.'],
+    [['scenario', 'start'], 'scenario start takes one NAME. See npx toolmock scenario --help.'],
   ])('%j is refused with exit code 2 and what is allowed', async (args, message) => {
     const { code, stdout, stderr } = await toolmock.run(args, { TOOLMOCK_URL: serving.url })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -352,7 +352,7 @@ describe('without a server', () => {
     expect(await toolmock.run([...args, '--url', url])).toEqual({
       code: 2,
       stdout: '',
-      stderr: `toolmock: ${url} is not served. Start a server with \`toolmock start\`, or name one: --url URL or TOOLMOCK_URL.\n`,
+      stderr: `toolmock: ${url} is not served. Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.\n`,
     })
   })
 

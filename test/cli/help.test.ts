@@ -15,3 +15,8 @@ it('the help has one line for each command and flag where there is no terminal',
     expect(lines.some((line) => line.startsWith(`  ${name}${operands} `) && line.endsWith(`  ${summary}`))).toBe(true)
   }
 })
+
+it('the help names commands as one types them in a project that has toolmock installed', () => {
+  const texts = [programHelp(COMMANDS, undefined), ...COMMANDS.map((command) => commandHelp(command, undefined))]
+  for (const text of texts) expect(text).toMatch(/^Usage: npx toolmock /m)
+})

@@ -47,9 +47,9 @@ describe('toolmock init', () => {
       ...FILES.map((file) => `wrote toolmock/${file}`),
       '',
       'Next:',
-      '  toolmock validate toolmock',
-      '  toolmock start --seed toolmock/seeds --watch',
-      '  toolmock start --seed toolmock/seeds --scenario toolmock/scenarios/bookings-busy.yaml',
+      '  npx toolmock validate toolmock',
+      '  npx toolmock start --seed toolmock/seeds --watch',
+      '  npx toolmock start --seed toolmock/seeds --scenario toolmock/scenarios/bookings-busy.yaml',
       '',
     ])
     expect(await toolmock.run(['validate', 'toolmock'])).toMatchObject({ code: 0, stderr: '' })
@@ -127,7 +127,7 @@ describe('toolmock init', () => {
     const { code, stderr } = await toolmock.run(['init', 'a', 'b'])
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'toolmock: init takes one DIR; found a b. See toolmock init --help.\n',
+      stderr: 'toolmock: init takes one DIR; found a b. See npx toolmock init --help.\n',
     })
   })
 

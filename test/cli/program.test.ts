@@ -33,18 +33,18 @@ describe('toolmock', () => {
   )
 
   it.each([
-    [['sart'], 'toolmock: sart is not a command. Did you mean start? See toolmock --help.'],
+    [['sart'], 'toolmock: sart is not a command. Did you mean start? See npx toolmock --help.'],
     [
       ['serve-it'],
-      `toolmock: serve-it is not a command. Commands are ${COMMANDS.map(({ name }) => name).join(', ')}. See toolmock --help.`,
+      `toolmock: serve-it is not a command. Commands are ${COMMANDS.map(({ name }) => name).join(', ')}. See npx toolmock --help.`,
     ],
-    [['--prot', '1'], 'toolmock: --prot is not known. Did you mean --port? See toolmock start --help.'],
+    [['--prot', '1'], 'toolmock: --prot is not known. Did you mean --port? See npx toolmock start --help.'],
     [
       ['start', '--port', 'x'],
-      'toolmock: --port x: expected a whole number from 0 to 65535. See toolmock start --help.',
+      'toolmock: --port x: expected a whole number from 0 to 65535. See npx toolmock start --help.',
     ],
-    [['validate'], 'toolmock: validate needs at least one FILE or folder. See toolmock validate --help.'],
-    [['help', 'sart'], 'toolmock: sart is not a command. Did you mean start? See toolmock --help.'],
+    [['validate'], 'toolmock: validate needs at least one FILE or folder. See npx toolmock validate --help.'],
+    [['help', 'sart'], 'toolmock: sart is not a command. Did you mean start? See npx toolmock --help.'],
   ])('%j is refused with 2 and one line', async (args, line) => {
     expect(await toolmock.run(args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
   })

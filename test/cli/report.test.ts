@@ -86,23 +86,26 @@ describe('toolmock report', () => {
   it.each<[readonly string[], string]>([
     [
       ['--format', 'pdf'],
-      '--format pdf: expected one of json, text, junit, sarif, gitlab, github, html. See toolmock report --help.',
+      '--format pdf: expected one of json, text, junit, sarif, gitlab, github, html. See npx toolmock report --help.',
     ],
-    [['verdict'], 'report takes one of contract, coverage; found verdict. See toolmock report --help.'],
+    [['verdict'], 'report takes one of contract, coverage; found verdict. See npx toolmock report --help.'],
     [
       ['coverage', '--format', 'junit'],
-      'coverage has the formats json and html; the junit of contract contains it too. See toolmock report --help.',
+      'coverage has the formats json and html; the junit of contract contains it too. See npx toolmock report --help.',
     ],
     [
       ['--judge', 'prism', '--format', 'html'],
-      '--judge prism goes with the json of contract; found html of contract. See toolmock report --help.',
+      '--judge prism goes with the json of contract; found html of contract. See npx toolmock report --help.',
     ],
     [
       ['coverage', '--judge', 'prism'],
-      '--judge prism goes with the json of contract; found json of coverage. See toolmock report --help.',
+      '--judge prism goes with the json of contract; found json of coverage. See npx toolmock report --help.',
     ],
-    [['--judge', 'me'], '--judge me: expected one of prism. See toolmock report --help.'],
-    [['--url', 'ftp://x'], '--url ftp://x: expected an http or https URL without query. See toolmock report --help.'],
+    [['--judge', 'me'], '--judge me: expected one of prism. See npx toolmock report --help.'],
+    [
+      ['--url', 'ftp://x'],
+      '--url ftp://x: expected an http or https URL without query. See npx toolmock report --help.',
+    ],
   ])('%j is refused with what is allowed', async (args, line) => {
     expect(await report(args)).toEqual({ code: 2, stdout: '', stderr: `toolmock: ${line}\n` })
   })

@@ -106,7 +106,7 @@ describe('the verdict of toolmock run', () => {
       stderr.match(/^ {2}unknown path {2}GET \/nowhere\/\d+ is not served\n {16}GET \S+ at \S+ \(req_\w+\)$/gm),
     ).toHaveLength(50)
     const [, id = '', journal = ''] =
-      /\nto explain a request: toolmock explain (\S+) --journal (\S+)\n$/.exec(stderr) ?? []
+      /\nto explain a request: npx toolmock explain (\S+) --journal (\S+)\n$/.exec(stderr) ?? []
     const explained = await toolmock.run(['explain', id, '--journal', journal])
     expect(explained).toMatchObject({
       code: 0,
@@ -124,7 +124,7 @@ describe('the verdict of toolmock run', () => {
     expect(readdirSync(temporary)).toEqual([])
     const journal = toolmock.path('kept.jsonl')
     const { stderr } = await run(['--journal', journal, ...program(CLEAN)], { TMPDIR: temporary })
-    expect(stderr).toMatch(/\nto explain a request: toolmock explain REQUEST_ID --journal \S+kept\.jsonl\n$/)
+    expect(stderr).toMatch(/\nto explain a request: npx toolmock explain REQUEST_ID --journal \S+kept\.jsonl\n$/)
     expect(readdirSync(temporary)).toEqual([])
     const unknown = await toolmock.run(['explain', 'req_nothing', '--journal', journal])
     expect(unknown).toEqual({
@@ -159,14 +159,14 @@ describe('the verdict of toolmock run', () => {
   })
 
   it.each([
-    [[], 'run needs a command after --, as in toolmock run -- npm test.'],
-    [['--'], 'run needs a command after --, as in toolmock run -- npm test.'],
-    [['--', ''], 'run needs a command after --, as in toolmock run -- npm test.'],
-    [['npm', '--version'], 'run takes its command after --: toolmock run -- npm --version.'],
-    [['npm', 'test'], 'run takes its command after --: toolmock run -- npm test.'],
+    [[], 'run needs a command after --, as in npx toolmock run -- npm test.'],
+    [['--'], 'run needs a command after --, as in npx toolmock run -- npm test.'],
+    [['--', ''], 'run needs a command after --, as in npx toolmock run -- npm test.'],
+    [['npm', '--version'], 'run takes its command after --: npx toolmock run -- npm --version.'],
+    [['npm', 'test'], 'run takes its command after --: npx toolmock run -- npm test.'],
     [
       ['--tls', '--min-operations', '3', 'node', '-e', 'x', '--', '--report'],
-      'run takes its command after --: toolmock run --tls --min-operations 3 -- node -e x -- --report.',
+      'run takes its command after --: npx toolmock run --tls --min-operations 3 -- node -e x -- --report.',
     ],
     [['--no-such', 'x', '--', 'true'], '--no-such is not known.'],
     [
@@ -193,7 +193,7 @@ describe('the verdict of toolmock run', () => {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(message)
-    expect(stderr).toMatch(/^toolmock: .* See toolmock run --help\.\n$/)
+    expect(stderr).toMatch(/^toolmock: .* See npx toolmock run --help\.\n$/)
   })
 
   it.each([

@@ -44,7 +44,7 @@ describe('toolmock scenario from', () => {
     expect(failing.stdout.trim()).toBe('200 200 400 400 400')
     const made = await toolmock.run(['scenario', 'from', 'j.jsonl', '--out', 'replays'])
     expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
-    const [, command = ''] = /^toolmock run (.*) -- CMD$/m.exec(made.stdout) ?? []
+    const [, command = ''] = /^npx toolmock run (.*) -- CMD$/m.exec(made.stdout) ?? []
     const replayed = await run(...command.split(' '))
     expect(replayed.stdout).toBe(failing.stdout)
     expect(replayed.stderr).not.toMatch(/never fired/)

@@ -69,6 +69,6 @@ describe('toolmock state', () => {
     const { code, err } = await run(...argv)
     expect(code).toBe(2)
     expect(err).toContain(message)
-    expect(err).toContain('toolmock state --help')
+    expect(err).toContain('npx toolmock state --help')
   })
 })

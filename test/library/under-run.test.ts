@@ -21,7 +21,7 @@ describe('the library under toolmock run', () => {
     )
     expect(stderr).not.toContain('unfired')
     expect(code).toBe(3)
-    const [, id = '', journal = ''] = /toolmock explain (\S+) --journal (\S+)\n$/.exec(stderr) ?? []
+    const [, id = '', journal = ''] = /npx toolmock explain (\S+) --journal (\S+)\n$/.exec(stderr) ?? []
     const explained = await toolmock.run(['explain', id, '--journal', journal])
     expect(explained.stdout).toMatch(
       /^GET \/api\/v1\/connected_accounts\?page_size=101 .* was answered with 400 VALIDATION_FAILED/,

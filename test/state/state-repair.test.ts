@@ -318,7 +318,7 @@ describe('a repair of a state file', () => {
     inDirectory(async ({ file, out }) => {
       await killed(file)
       await rm(file)
-      expect(await refusal(file)).toContain('toolmock state repair saves what the log holds')
+      expect(await refusal(file)).toContain('npx toolmock state repair saves what the log holds')
       const { leftOut } = await repairState(file, out)
       expect(leftOut[0]).toContain('all of it but what its write-ahead log holds, because it is missing')
       expect(await opened(out, accountIds)).toEqual(['ca_2', 'ca_3', 'ca_4'])

@@ -63,7 +63,7 @@ function lineOfOtherText(bytes: Buffer): number {
 
 function refused(path: string, what: string): StateError {
   return new StateError(
-    `${path}: ${what}. Nothing was changed; use another --state file, or --fresh to replace this one; toolmock state repair saves what can be saved`,
+    `${path}: ${what}. Nothing was changed; use another --state file, or --fresh to replace this one; npx toolmock state repair saves what can be saved`,
   )
 }
 

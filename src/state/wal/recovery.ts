@@ -110,7 +110,7 @@ class WalReader {
     if (wasDurable || foreign) {
       const what = foreign ? 'this is not a write-ahead log of toolmock, or it is damaged' : 'the log is damaged here'
       throw new StateError(
-        `${place}: ${what}. Nothing was changed; keep the file; toolmock state repair saves what can be saved, --fresh starts anew`,
+        `${place}: ${what}. Nothing was changed; keep the file; npx toolmock state repair saves what can be saved, --fresh starts anew`,
       )
     }
     this.#notices.push(`${place}: ${CUT_SHORT}`)
@@ -130,7 +130,7 @@ class WalReader {
     if (this.#follows === undefined || (isWhole && sameIdentity(this.#follows, identity))) return 0
     const missing = identity === null
     const what = missing ? 'the state file is missing' : 'the state file is not the one this log follows'
-    const saves = missing ? '; toolmock state repair saves what the log holds' : ''
+    const saves = missing ? '; npx toolmock state repair saves what the log holds' : ''
     throw new StateError(
       `${segmentPath(this.#path, this.#end?.segment ?? 1)}: ${what}. Nothing was changed; ` +
         `put the state file back, remove the log to go on without it, or use --fresh to start anew${saves}`,
