@@ -133,7 +133,13 @@ export async function bundleCode(dist: string): Promise<string[]> {
     plugins: [unusedData, uriTemplate, callsThatThrow],
     // jsonc-parser's main file is UMD, which no bundler can follow.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
-    transform: { target: 'node20.20', define: { TOOLMOCK_VERSION: JSON.stringify(manifestOf(ROOT).version) } },
+    transform: {
+      target: 'node20.20',
+      define: {
+        TOOLMOCK_VERSION: JSON.stringify(manifestOf(ROOT).version),
+        TOOLMOCK_PARSED_SEED: JSON.stringify('dist/bundled-seed.json'),
+      },
+    },
     tsconfig: false,
     onLog: (level, { message }) => {
       if (level === 'warn') throw new Error(message)

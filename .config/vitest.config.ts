@@ -1,18 +1,25 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { ClosingLine } from './closing-line.ts'
+import { PARSED_SEED } from './parsed-seed.ts'
 
 /** Asks what the other tests have produced, so it comes after them. */
 const LAST = 'test/coverage.test.ts'
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
+  define: PARSED_SEED,
   test: {
     globalSetup: ['.config/generated-code.ts', '.config/recorded-exchanges.ts'],
     projects: [
       {
         extends: true,
-        test: { name: 'tests', include: ['test/**/*.test.ts'], exclude: [LAST, 'test/mutation/**'], globalSetup: [] },
+        test: {
+          name: 'tests',
+          include: ['test/**/*.test.ts'],
+          exclude: [LAST, 'test/mutation/**'],
+          globalSetup: ['.config/parsed-seed.ts'],
+        },
       },
       { extends: true, test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 1 }, globalSetup: [] } },
     ],
@@ -24,6 +31,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
+    unstubGlobals: true,
     allowOnly: false,
     reporters: [process.env.CI ? 'default' : 'dot', new ClosingLine()],
   },

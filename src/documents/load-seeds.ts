@@ -1,12 +1,18 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mergeBundles, type SeedBundle, withDefaultClient } from '../domain/seed.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { parseBundle } from './bundle.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import type { BundledSeed } from './read-bundles.ts'
+
+/**
+ * The file with the parsed bundled seed. The bundler puts it in (`.build/bundle.ts`), and so does a test run
+ * (`.config/parsed-seed.ts`). Sources that run unbundled have none: what an earlier build parsed may be older than the seed.
+ */
+declare const TOOLMOCK_PARSED_SEED: string | undefined
 
 const loadReader = lazyImport(() => import('./read-bundles.ts'))
 
@@ -47,11 +53,9 @@ export function dashboardFolder(): string {
   return join(packageRoot(), isBuilt() ? 'dist/ui' : 'src/ui/generated')
 }
 
-/** What the build left in `dist`; never taken when the sources run, which may be newer. */
 async function parsedBundledSeed(): Promise<SeedBundle | undefined> {
-  const file = join(packageRoot(), 'dist', 'bundled-seed.json')
-  if (!isBuilt() || !existsSync(file)) return undefined
-  return parseBundle(await readFile(file, 'utf8'))
+  if (typeof TOOLMOCK_PARSED_SEED !== 'string') return undefined
+  return parseBundle(await readFile(resolve(packageRoot(), TOOLMOCK_PARSED_SEED), 'utf8'))
 }
 
 function isBuilt(): boolean {

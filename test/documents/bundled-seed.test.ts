@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { jsonSchemas } from '../../src/documents/json-schemas.ts'
@@ -13,6 +13,7 @@ import { AUTHORIZATION_TYPES, TRAITS } from '../../src/domain/authorization-type
 import { isJsonObject, type JsonValue } from '../../src/domain/json.ts'
 import { TWELVE_CONNECTORS } from '../support/twelve-connectors.ts'
 import { CALLS, REFUSED_CALLS } from './bundled-calls.ts'
+import { withFiles } from './files.ts'
 
 const bundle = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
 const calledTools = bundle.connectors.flatMap((connector) =>
@@ -23,6 +24,22 @@ describe('the bundled seed', () => {
   it('is valid', async () => {
     expect(await validateFiles([bundledSeedFolder()], DOCUMENT_CHECKS)).toMatchObject({ problems: [], unreadable: [] })
   })
+
+  it('is taken from the file of the build or the test run alone, and read from its own files where there is none', async () => {
+    vi.stubGlobal('TOOLMOCK_PARSED_SEED', 'dist/there-is-none.json')
+    await expect(loadSeeds(['bundled'], DOCUMENT_CHECKS)).rejects.toThrow('there-is-none.json')
+    vi.stubGlobal('TOOLMOCK_PARSED_SEED', undefined)
+    expect(await loadSeeds(['bundled'], DOCUMENT_CHECKS)).toEqual(bundle)
+  })
+
+  it('gives the same together with another seed, parsed or not', () =>
+    withFiles({ 'seed.yaml': 'accounts: [{ connector: mail, identifier: ada@example.com }]\n' }, async (folder) => {
+      const paths = ['bundled', join(folder, 'seed.yaml')]
+      const parsed = await loadSeeds(paths, DOCUMENT_CHECKS)
+      expect(parsed.accounts).toHaveLength(1)
+      vi.stubGlobal('TOOLMOCK_PARSED_SEED', undefined)
+      expect(await loadSeeds(paths, DOCUMENT_CHECKS)).toEqual(parsed)
+    }))
 
   it('begins with one connector for each authorization type, in the order of the enumeration', () => {
     const twelve = bundle.connectors.slice(0, TWELVE_CONNECTORS.length)

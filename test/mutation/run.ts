@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { bundledSeed } from '../../.build/bundled-seed.ts'
 import { GROUPS } from './groups.ts'
 
 /**
@@ -32,8 +31,6 @@ if (unknown.length > 0) {
   throw new Error(`there is no group ${unknown.join(', ')}: the groups are ${names}`)
 }
 install()
-mkdirSync(`${FOLDER}generated`, { recursive: true })
-writeFileSync(`${FOLDER}generated/bundled-seed.json`, await bundledSeed())
 prove()
 if (values.files) mutate('files', values.files, values.tests ?? ['test/**/*.test.ts'])
 else {
