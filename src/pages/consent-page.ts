@@ -7,10 +7,10 @@ export interface ConsentPage {
   description: string
   /** The application that asks for access. */
   applicationName: string
-  /** The account that is being connected, who is preselected: as one of `people`, or as somebody else. */
+  /** The account that is being connected. It is preselected: as one of `people`, or as another person. */
   accountIdentifier?: string | undefined
   scopes: readonly string[]
-  /** The identities that can sign in; the form also takes any other. */
+  /** The identities to choose from; the form also takes any other. */
   people: readonly string[]
   /** Where the form is sent. */
   action: string
@@ -24,7 +24,7 @@ export interface ConsentPage {
 
 /**
  * The third party's consent page (G29): who signs in, what is asked for, approve or deny. The form sends `person` (empty
- * for somebody else), `somebody_else` and `decision`; {@link consentAnswer} reads it.
+ * for another person), `somebody_else` and `decision`; {@link consentAnswer} reads it.
  */
 export function consentPage(page: ConsentPage): Html {
   const title = `Allow access to ${page.connectorName}?`
@@ -83,13 +83,13 @@ function peopleFields({ people, accountIdentifier = '', problem }: ConsentPage):
     <legend>Who signs in?</legend>
     ${people.map(choice)}
     <label class="choice">
-      <input type="radio" name="person" value="" id="somebody-else" ${isOther && html`checked`} />
-      Somebody else
+      <input type="radio" name="person" value="" id="other-person" ${isOther && html`checked`} />
+      Another person
     </label>
     <div class="field">
-      <label for="somebody-else-name">Name or e-mail address of somebody else</label>
+      <label for="other-person-name">Name or e-mail address of the other person</label>
       <input
-        id="somebody-else-name"
+        id="other-person-name"
         name="somebody_else"
         value="${known ? '' : accountIdentifier}"
         autocomplete="off"

@@ -159,7 +159,7 @@ const CARDS = css`
     margin: 0.75rem 0 0;
   }
   @supports selector(:has(*)) {
-    fieldset:not(:has(#somebody-else:checked)) .field {
+    fieldset:not(:has(#other-person:checked)) .field {
       display: none;
     }
   }

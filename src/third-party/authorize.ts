@@ -74,7 +74,7 @@ async function answerForm(
     return
   }
   if (decision === 'approve' && person === '') {
-    showConsent(response, valid, 'Choose who signs in, or name somebody else.')
+    showConsent(response, valid, 'Choose who signs in, or enter another person.')
     return
   }
   const answer = { ...valid.request, decision, person }

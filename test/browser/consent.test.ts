@@ -50,12 +50,12 @@ describeInBrowser('a user with a browser', (open) => {
     expect(complaints).toEqual([])
   })
 
-  it('lets somebody else sign in, who is asked for by name', async () => {
+  it('lets another person sign in by name', async () => {
     const { page, complaints } = await open({ javaScriptEnabled: false })
     await page.goto(await linkFor('mail', 'grace@example.com'))
-    const name = page.getByLabel('Name or e-mail address of somebody else')
+    const name = page.getByLabel('Name or e-mail address of the other person')
     expect(await name.isVisible()).toBe(false)
-    await page.getByLabel('Somebody else', { exact: true }).check()
+    await page.getByLabel('Another person', { exact: true }).check()
     await page.getByRole('button', { name: 'Approve' }).click()
     expect(await page.locator('.problem').innerText()).not.toBe('')
     await name.fill('eve@example.com')

@@ -41,10 +41,10 @@ describe('consentPage', () => {
     expect(page).toMatch(/name="decision" value="deny"/)
   })
 
-  it('preselects somebody else, by the name of the account, when the account is none of the people', () => {
+  it('preselects another person, with the name of the account, when the account is not one of the people', () => {
     const page = consentPage({ ...consent, accountIdentifier: 'someone@example.com' }).toString()
     expect(page).not.toContain('value="ada@example.com" checked')
-    expect(page).toMatch(/id="somebody-else" checked/)
+    expect(page).toMatch(/id="other-person" checked/)
     expect(page).toMatch(/name="somebody_else"\s+value="someone@example.com"/)
   })
 
@@ -60,13 +60,13 @@ describe('consentPage', () => {
   })
 
   it('asks for a name when the connector has no people', () => {
-    expect(consentPage({ ...consent, people: [] }).toString()).toMatch(/id="somebody-else" checked/)
+    expect(consentPage({ ...consent, people: [] }).toString()).toMatch(/id="other-person" checked/)
   })
 
   it('shows what was wrong beside the field', () => {
     const page = consentPage({ ...consent, problem: 'Say who signs in.' }).toString()
     expect(page).toContain('<p class="problem" id="person-problem">Say who signs in.</p>')
-    expect(page).toMatch(/id="somebody-else" checked/)
+    expect(page).toMatch(/id="other-person" checked/)
   })
 })
 

@@ -116,7 +116,7 @@ describe('POST /third-party/{connector}/authorize', () => {
     })
   })
 
-  it('approve: takes somebody else, by name', async () => {
+  it('approve: takes another person by name', async () => {
     const at = site()
     const answer = await send(at, { decision: 'approve', person: '', somebody_else: 'eve@example.com' }).expect(303)
     expect(codeOf(answer.headers['location'] ?? '', at.environment).row?.person).toBe('eve@example.com')
