@@ -26,7 +26,7 @@ export interface AppOptions {
   scenarios?: readonly string[] | undefined
   /** Where the clock of a new environment starts; real time when absent. */
   clock?: Instant | undefined
-  /** Clocks of new environments stand still. */
+  /** Clocks of new environments are frozen. */
   freeze?: boolean | undefined
   /** Ids, tokens and generated data of new environments repeat between runs; random when absent. */
   idSeed?: number | undefined

@@ -185,7 +185,7 @@ export async function clock(argv: readonly string[], context: CommandContext): P
   const session = controlSession('clock', argv, context)
   const { call, print } = session
   const show = (answer: ClockView): void => {
-    print(answer, () => `${answer.now}, ${answer.frozen ? 'stands still' : 'runs'}`)
+    print(answer, () => `${answer.now}, ${answer.frozen ? 'frozen' : 'running'}`)
   }
   return act(session, 'clock', 'show', {
     show: async (_, operands) => {

@@ -204,7 +204,7 @@ const FLAGS = [
     commands: SERVERS,
     kind: { type: 'switch' },
     variable: true,
-    help: 'the clock of a new environment stands still',
+    help: 'the clock of a new environment is frozen',
   },
   {
     name: 'id-seed',

@@ -76,7 +76,7 @@ export function putClock(call: EnvironmentCall<'put_clock'>): Reply {
     applyDueEvents(environment, trace)
   })
   const body = viewOf(environment)
-  const sentence = `the clock went from ${before} to ${body.now} and ${body.frozen ? 'stands still' : 'runs'}`
+  const sentence = `the clock went from ${before} to ${body.now} and is ${body.frozen ? 'frozen' : 'running'}`
   return changed(call, sentence, { body, kind: 'clock' })
 }
 

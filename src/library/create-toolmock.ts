@@ -27,7 +27,7 @@ export interface ToolmockOptions {
   readonly seeds?: readonly string[]
   /** Where clocks start, ISO 8601 with a time zone; at the current time when absent. */
   readonly clock?: string | Date
-  /** Clocks stand still. */
+  /** Clocks are frozen. */
   readonly freeze?: boolean
   /** Ids, tokens and generated data repeat between runs; random when absent. */
   readonly idSeed?: number

@@ -79,7 +79,7 @@ export interface EnvironmentOptions {
   readonly seed?: SeedDocument
   /** Where its clock starts, ISO 8601 with a time zone; where the server's clocks start when absent. */
   readonly clock?: string | Date
-  /** Its clock stands still. */
+  /** Its clock is frozen. */
   readonly freeze?: boolean
   /** Its ids, tokens and generated data repeat between runs, for an environment of the same name. */
   readonly idSeed?: number

@@ -71,7 +71,7 @@ const clock = strict({
   frozen_at: instant
     .refine((at) => isClockTime(milliseconds(at)), { error: `an instant in ${CLOCK_YEARS}` })
     .nullable()
-    .describe('Where the clock stands; null while it runs.'),
+    .describe('The time of a frozen clock; null while it runs.'),
 })
 
 const ids = strict({
@@ -79,7 +79,7 @@ const ids = strict({
   position: z.int().describe('How many ids were given out.'),
 })
   .nullable()
-  .describe('Where the seeded ids stand; null when ids are random.')
+  .describe('The position in the sequence of seeded ids; null when ids are random.')
 
 const client = strict({ id: text.describe('The client_id.'), client_secret: text })
 

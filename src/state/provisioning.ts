@@ -412,7 +412,7 @@ function clockStateOf({ now, frozen = false }: StartClock, realTime: number): Cl
   return { offset_ms: now === undefined ? 0 : milliseconds(now) - realTime, frozen_at: null }
 }
 
-/** The same start for every reset: a clock that stood still from where it happened to be stands there again. */
+/** The same start for every reset: a clock that was frozen at the time of the start is frozen at that time again. */
 function repeatable(clock: StartClock, { clock: present }: Environment): StartClock {
   return clock.frozen ? { ...clock, now: clock.now ?? present.state.frozen_at ?? undefined } : clock
 }

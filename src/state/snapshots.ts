@@ -19,7 +19,7 @@ export function takeSnapshot(environment: Environment, name: string): Snapshot {
 
 /**
  * Takes model, settings and clock back to a snapshot, in one commit. The clock goes to the instant of the snapshot, so that
- * what was valid then is valid again, and stands or runs as it did. Clients and bearer tokens stay.
+ * what was valid then is valid again; it is frozen if it was frozen then. Clients and bearer tokens stay.
  */
 export function restoreSnapshot(environment: Environment, { taken_at, settings, clock, tables }: Snapshot): void {
   environment.change(() => {

@@ -137,7 +137,7 @@ function wholeCommits(log: string, raw: readonly PlacedLine[], leaveOut: LeaveOu
       if (!content && expected !== undefined) expected++
       continue
     }
-    if (content.n > (expected ?? content.n)) leaveOut(`${place}: what stood before it, which is missing`)
+    if (content.n > (expected ?? content.n)) leaveOut(`${place}: what was before it, which is missing`)
     expected = content.n + 1
     if (content.environment !== undefined) lines.push(content as WalLine)
   }

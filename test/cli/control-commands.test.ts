@@ -181,14 +181,14 @@ describe('a command about a running server', () => {
 
   it('clock shows, moves, stops and runs the clock', async () => {
     const { ok, json } = await bench()
-    expect(await ok('clock')).toBe('2026-01-31T12:00:00.000Z, stands still\n')
-    expect(await ok('clock', 'advance', '2h')).toBe('2026-01-31T14:00:00.000Z, stands still\n')
+    expect(await ok('clock')).toBe('2026-01-31T12:00:00.000Z, frozen\n')
+    expect(await ok('clock', 'advance', '2h')).toBe('2026-01-31T14:00:00.000Z, frozen\n')
     expect(await json('clock', 'set', '2026-03-01T00:00:00+01:00')).toEqual({
       now: '2026-02-28T23:00:00.000Z',
       frozen: true,
     })
-    expect(await ok('clock', 'run')).toMatch(/^2026-02-28T23:00:0\d\.\d{3}Z, runs\n$/)
-    expect(await ok('clock', 'freeze')).toMatch(/, stands still\n$/)
+    expect(await ok('clock', 'run')).toMatch(/^2026-02-28T23:00:0\d\.\d{3}Z, running\n$/)
+    expect(await ok('clock', 'freeze')).toMatch(/, frozen\n$/)
   })
 
   it('scenario lists the scenarios, starts and stops one, and shows how often its rules fired', async () => {

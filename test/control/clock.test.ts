@@ -81,7 +81,7 @@ describe('PUT /_mock/clock', () => {
         requests: { path: string; due: { at: string; from: string; to: string }[] }[]
       }
       expect(requests).toHaveLength(1)
-      expect(requests[0]?.path).toBe(`the clock went from ${START} to 2026-01-01T01:00:00.000Z and stands still`)
+      expect(requests[0]?.path).toBe(`the clock went from ${START} to 2026-01-01T01:00:00.000Z and is frozen`)
       expect(requests[0]?.due).toMatchObject([
         { at: '2026-01-01T00:10:00.000Z', from: 'ACTIVE', to: 'EXPIRED' },
         { at: '2026-01-01T00:30:00.000Z', from: 'ACTIVE', to: 'EXPIRED' },

@@ -19,7 +19,7 @@ export interface ControlBench {
 
 export const START = '2026-01-01T00:00:00.000Z'
 
-/** Starts a mock whose clock stands at {@link START}, runs `work`, stops. */
+/** Starts a mock whose clock is frozen at {@link START}, runs `work`, stops. */
 export async function withControl(options: AppOptions, work: (bench: ControlBench) => Promise<void>): Promise<void> {
   const failures: unknown[] = []
   const log = { ...SILENT, error: (...told: unknown[]) => void failures.push(told) }

@@ -13,7 +13,7 @@ describe('EnvironmentClock', () => {
     expect(clock.now()).toBe(50_000)
   })
 
-  it('stands still when frozen, moves when it is set, and runs on from there', () => {
+  it('keeps its time when frozen, moves when it is set, and runs on from there', () => {
     let real = 1000
     const clock = new EnvironmentClock(() => real)
     clock.freeze()

@@ -309,7 +309,7 @@ describe('a repair of a state file', () => {
       const lines = (await readFile(journalOf(file), 'utf8')).split('\n')
       await writeFile(journalOf(file), lines.toSpliced(2, 1).join('\n'))
       const { leftOut } = await repairState(file, out)
-      expect(leftOut).toEqual([expect.stringMatching(/state\.json\.wal\.2:3: what stood before it, which is missing/)])
+      expect(leftOut).toEqual([expect.stringMatching(/state\.json\.wal\.2:3: what was before it, which is missing/)])
     }),
   )
 

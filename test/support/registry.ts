@@ -16,7 +16,7 @@ export async function withDirectory<R>(work: (directory: string) => Promise<R>):
 
 export const START = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** A registry whose real time stands still. */
+/** A registry whose real time does not move. */
 export function openTestRegistry(options: Partial<RegistryOptions> = {}): Promise<EnvironmentRegistry> {
   return openRegistry({
     time: () => START,

@@ -148,7 +148,7 @@ export class RandomIds extends ByteIds {
   }
 }
 
-/** Where a seeded sequence stands, as it is stored: a restart goes on from there and repeats nothing. */
+/** The position in a seeded sequence, as it is stored: a restart goes on from there, so that no id is repeated. */
 export interface IdsState {
   seed: number
   /** How many were given out. */

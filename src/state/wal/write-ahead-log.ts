@@ -239,7 +239,7 @@ export interface EnvironmentChange {
   environment: string
   /** The environment after the commit; null when it was removed. */
   record?: EnvironmentRecord | null
-  /** Where its seeded ids stand. */
+  /** The position in its sequence of seeded ids. */
   ids?: number
   changes?: readonly Change[]
 }
