@@ -94,7 +94,7 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     name: 'scenario',
     operands: ' [list|start|stop|from] [NAME]',
     summary:
-      'list the scenarios with how often each rule fired, or start or stop one; from takes the file of --journal or the id of a request, and writes a scenario and a seed by which the same happens again',
+      'list the scenarios with how often each rule fired, or start or stop one; from takes the file of --journal or the id of a request, and writes a scenario and a seed that reproduce it',
     load: async () => (await import('./control-commands.ts')).scenario,
   },
   {

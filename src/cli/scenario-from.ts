@@ -9,7 +9,7 @@ import { fileFailure, RefusedError, systemCode } from './failure.ts'
 
 type Session = ControlSession<'scenario'>
 
-/** `scenario from JOURNAL_OR_REQUEST_ID`: writes a scenario and a seed by which the same happens again. */
+/** `scenario from JOURNAL_OR_REQUEST_ID`: writes a scenario and a seed that reproduce it. */
 export async function scenarioFrom(session: Session, operands: readonly string[]): Promise<void> {
   const source = oneOperand('scenario from', 'JOURNAL_OR_REQUEST_ID', operands)
   const entries = await journalEntries(source)
@@ -78,10 +78,10 @@ async function writeReplay({ scenario, seed, clock, notes }: Replay, folder: str
     `--clock ${clock}`,
     '-- CMD',
   ].join(' ')
-  const how = `With the same client the same happens again:\n${replaying}`
-  const limits = notes.map((note) => `It cannot make happen again: ${note}.`)
+  const how = `To reproduce it with the same client:\n${replaying}`
+  const limits = notes.map((note) => `It cannot reproduce: ${note}.`)
   await write(scenarioFile, documentText(scenario, [how, ...limits].join('\n')))
-  const about = 'What was there at the start, without credentials. Give it behind the seeds of the run.'
+  const about = 'What was there at the start, without credentials. Give it after the seeds of the run.'
   if (hasSeed) await write(seedFile, documentText(seed, about))
   const wrote = `wrote ${hasSeed ? `${scenarioFile} and ${seedFile}` : scenarioFile}`
   return [`${wrote} (${plural(rules.length, 'rule')})`, ...limits, how].join('\n')

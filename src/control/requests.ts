@@ -54,7 +54,7 @@ export function explainRequest({ services, environment, path }: EnvironmentCall<
   return { body: explain(services.journals.of(environment), path.id, environment) ?? notFound(path.id) }
 }
 
-/** What makes the same happen again: a scenario of the journal up to a request, and what was there at the start as a seed. */
+/** What reproduces it: a scenario of the journal up to a request, and what was there at the start as a seed. */
 export function exportScenario({ services, environment, path }: EnvironmentCall<'export_scenario'>): Reply {
   const { accounts, providers } = environment.model.tables
   const entries = services.journals.of(environment).recorded().map(viewOfEntry)

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/js
 import { plural } from '../domain/text.ts'
 import type { AccountState, JournalEntry } from './entry.ts'
 
-/** A run that the request journal recorded, as documents that make the same things happen again. */
+/** A run that the request journal recorded, as documents that reproduce it. */
 export interface Replay {
   /** A scenario document. */
   readonly scenario: { readonly name: string; readonly description: string; readonly rules: readonly JsonObject[] }
@@ -12,7 +12,7 @@ export interface Replay {
   readonly seed: JsonObject
   /** Where the clock has to start. */
   readonly clock: Instant
-  /** What the documents cannot make happen again. */
+  /** What the documents cannot reproduce. */
   readonly notes: readonly string[]
 }
 
@@ -93,7 +93,7 @@ function seedAccount(account: SeededAccount): JsonObject {
   }
 }
 
-/** Goes through the entries in their order, and writes a rule wherever something happened that no client asked for. */
+/** Goes through the entries in their order, and writes a rule for every effect that was not caused by a client. */
 class ReplayRecorder {
   readonly #rules: JsonObject[] = []
   readonly #notes: string[] = []
@@ -138,7 +138,7 @@ class ReplayRecorder {
   documents(name: string, description: string): Omit<Replay, 'clock'> {
     const accounts = [...this.#found.values()]
     for (const events of this.#events.values()) if (events.length > 0) this.#notes.push(UNSEEN)
-    // A scenario needs a rule. This one does nothing, and says so.
+    // A scenario needs a rule. This one has no effect, as its name says.
     const rules = this.#rules.length > 0 ? this.#rules : [NO_RULE]
     return {
       scenario: { name, description, rules },
@@ -203,7 +203,7 @@ class ReplayRecorder {
 const UNSEEN = 'the control API changed an account that no later request was about'
 
 const NO_RULE: JsonObject = {
-  name: 'nothing but the client and the seed caused what happened',
+  name: 'the client and the seed alone cause what happened',
   at: 'service',
   do: [{ latency: 0 }],
   must_fire: false,
@@ -212,7 +212,7 @@ const NO_RULE: JsonObject = {
 type FiredRule = JournalEntry['rules'][number]
 
 function effectsOf({ do: faults, off_spec }: FiredRule): JsonObject {
-  // A rule that only changed the state of its scenario did nothing else.
+  // A rule without faults only changed the state of its scenario.
   return { do: faults.length > 0 ? [...faults] : [{ latency: 0 }], ...(off_spec && { off_spec }) }
 }
 

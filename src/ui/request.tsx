@@ -226,7 +226,7 @@ function NextTime({ request, where }: { readonly request: Request; readonly wher
   )
 }
 
-/** Makes a scenario of what led to the request, so that the same can happen again in a test. */
+/** Makes a scenario of what led to the request, so that a test can reproduce it. */
 function SaveAsScenario({
   request,
   where,
@@ -247,7 +247,7 @@ function SaveAsScenario({
       setSaved(replay)
     })
   return (
-    <Section title="Let the same happen again">
+    <Section title="Reproduce in a test">
       {saved ? (
         <div role="status">
           <p>

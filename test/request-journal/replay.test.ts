@@ -74,7 +74,7 @@ const RUNS: Record<string, Run> = {
     fails: 'execute_tool 429',
     faults: ['respond'],
   },
-  'an account that somebody disconnects meanwhile': {
+  'an account that is disconnected meanwhile': {
     client: async (mock, meanwhile) => {
       await createActive(mock, GRACE)
       await send(mock)
@@ -134,7 +134,7 @@ const RUNS: Record<string, Run> = {
   },
 }
 
-describe('POST /_mock/requests/{id}/scenario makes documents by which the same happens again', () => {
+describe('POST /_mock/requests/{id}/scenario makes documents that reproduce the run', () => {
   it.each(Object.entries(RUNS))('%s', async (_title, run) => {
     let replay: Replay | undefined
     let failing: string[] = []
