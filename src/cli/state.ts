@@ -42,7 +42,7 @@ async function check(file: string, { values }: StateArguments, { out, err }: Com
     return 1
   }
   for (const notice of report.notices) out(notice)
-  out(`${file}: a sound state file (${report.holds})`)
+  out(`${file}: a valid state file (${report.holds})`)
   return 0
 }
 

@@ -32,8 +32,8 @@ export function withRule<Schema extends z.ZodType<object>>(
 ): Schema {
   const check = z.superRefine<z.output<Schema>>((value, context) => {
     const wrong = new Set<unknown>(context.issues.map(({ path = [] }) => path[0]))
-    const sound = Object.entries(value).filter(([key, item]) => item !== undefined && !wrong.has(key))
-    const seen = Array.isArray(value) ? value : Object.fromEntries(sound)
+    const valid = Object.entries(value).filter(([key, item]) => item !== undefined && !wrong.has(key))
+    const seen = Array.isArray(value) ? value : Object.fromEntries(valid)
     const report: Report = (path, { allowed, ...params }) => {
       if (Array.isArray(value) || path.length === 0 || !wrong.has(path[0])) {
         context.addIssue({ code: 'custom', path: [...path], message: allowed, params })

@@ -15,7 +15,7 @@ import { EnvironmentRegistry, withPosition } from './environment-registry.ts'
 /** What a start would say to a state file. */
 export type StateReport =
   /** It would start; `notices` as it would say them. */
-  | { readonly kind: 'sound'; readonly notices: readonly string[]; readonly holds: string }
+  | { readonly kind: 'valid'; readonly notices: readonly string[]; readonly holds: string }
   /** It would refuse the file. */
   | { readonly kind: 'refused'; readonly message: string }
   /** There is nothing to look at, or a server has it open. */
@@ -41,7 +41,7 @@ async function report(fileSystem: FileSystem, file: string): Promise<StateReport
   try {
     const stored = await readStored(fileSystem, file)
     const registry = new EnvironmentRegistry({}, { stored })
-    return { kind: 'sound', notices: stored.notices, holds: contentOf(registry) }
+    return { kind: 'valid', notices: stored.notices, holds: contentOf(registry) }
   } catch (error) {
     const problem = await withPosition(error, file, fileSystem)
     if (problem instanceof StateError) return { kind: 'refused', message: problem.message }

@@ -29,11 +29,11 @@ async function sound(): Promise<string> {
 }
 
 describe('toolmock state', () => {
-  it('check exits 0 for a sound file, 1 for one that a start would refuse, 2 where there is none', async () => {
+  it('check exits 0 for a valid file, 1 for one that a start would refuse, 2 where there is none', async () => {
     const file = await sound()
     expect(await run('check', file)).toEqual({
       code: 0,
-      out: `${file}: a sound state file (1 environment, 2 accounts)`,
+      out: `${file}: a valid state file (1 environment, 2 accounts)`,
       err: '',
     })
     writeFileSync(file, '{}')

@@ -58,7 +58,7 @@ describe.skipIf(REASON !== undefined)(`a disk of 64 kB${REASON === undefined ? '
     expect((await caller.send('POST', '/connected_accounts', body)).status).toBe(201)
     await server.stop('SIGKILL')
 
-    expect(await checkState(file)).toMatchObject({ kind: 'sound' })
+    expect(await checkState(file)).toMatchObject({ kind: 'valid' })
     const again = await toolmock.start(['--state', file, '--seed', seed])
     const after = await signIn(again.url)
     for (const id of made) expect((await after.send('GET', `/connected_accounts/details?id=${id}`)).status).toBe(200)
@@ -79,13 +79,13 @@ describe.skipIf(REASON !== undefined)(`a disk of 64 kB${REASON === undefined ? '
       /^toolmock: the state file could not be written and its write-ahead log is kept beside it: .+$/m,
     )
     expect(stderr).not.toContain('defect')
-    expect(await checkState(file)).toMatchObject({ kind: 'sound' })
+    expect(await checkState(file)).toMatchObject({ kind: 'valid' })
     spawnSync('mount', ['-o', 'remount,size=1m', disk])
     const again = await toolmock.start(['--state', file, '--seed', seed])
     const after = await (await signIn(again.url)).send('GET', '/connected_accounts?page_size=100')
     const total = (answer: { body: unknown }) => (answer.body as { total_size: number }).total_size
     expect(total(after)).toBeGreaterThanOrEqual(total(before))
     expect((await again.stop()).code).toBe(0)
-    expect(await checkState(file)).toMatchObject({ kind: 'sound', notices: [] })
+    expect(await checkState(file)).toMatchObject({ kind: 'valid', notices: [] })
   }, 60_000)
 })

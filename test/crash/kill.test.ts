@@ -27,13 +27,13 @@ async function writeAndKill(server: Serving, round: number, known: Known[]): Pro
 
 describe('kill -9 in the middle of concurrent writes', () => {
   it(
-    `loses nothing that was answered, ${ROUNDS} times, and leaves a sound file`,
+    `loses nothing that was answered, ${ROUNDS} times, and leaves a valid file`,
     async () => {
       const file = toolmock.path('killed/state.json')
       let earlier: Known[] = []
       let written = 0
       for (let round = 0; round <= ROUNDS; round++) {
-        if (round > 0) expect(await checkState(file)).toMatchObject({ kind: 'sound' })
+        if (round > 0) expect(await checkState(file)).toMatchObject({ kind: 'valid' })
         const server = await toolmock.start(['--state', file])
         const caller = await signIn(server.url)
         // Everything of the last round, and some of each earlier one.
@@ -45,7 +45,7 @@ describe('kill -9 in the middle of concurrent writes', () => {
         earlier = [...known, ...earlier.filter((_, at) => at % 7 === 0).slice(0, 100)]
       }
       expect(written).toBeGreaterThan(ROUNDS)
-      expect(await checkState(file)).toMatchObject({ kind: 'sound', notices: [] })
+      expect(await checkState(file)).toMatchObject({ kind: 'valid', notices: [] })
       console.log(`kill -9: ${ROUNDS} rounds, ${written} accounts were answered for, none is missing`)
     },
     30_000 + ROUNDS * 15_000,

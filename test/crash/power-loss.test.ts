@@ -60,7 +60,7 @@ afterAll(() => {
 
 describe.skipIf(REASON !== undefined)(`power loss${REASON === undefined ? '' : ` (skipped: ${REASON})`}`, () => {
   it(
-    `loses nothing that was answered, ${ROUNDS} times, and leaves a sound file`,
+    `loses nothing that was answered, ${ROUNDS} times, and leaves a valid file`,
     { timeout: 60_000 + ROUNDS * 30_000 },
     async () => {
       const file = `${disk}/state.json`
@@ -68,7 +68,7 @@ describe.skipIf(REASON !== undefined)(`power loss${REASON === undefined ? '' : `
       let written = 0
       for (let round = 0; round <= ROUNDS; round++) {
         expect(mount()).toBeUndefined()
-        if (round > 0) expect(await checkState(file)).toMatchObject({ kind: 'sound' })
+        if (round > 0) expect(await checkState(file)).toMatchObject({ kind: 'valid' })
         const server = await toolmock.start(['--state', file])
         const caller = await signIn(server.url)
         for (const account of earlier) await expectThere(caller, account)

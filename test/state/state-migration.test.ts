@@ -134,7 +134,7 @@ describe('a state file of version 1', () => {
       '"version": 0',
       'its version is 0; this toolmock reads version 2',
     ],
-    ['it is not sound', '"ACTIVE"', '"GONE"', 'cannot be migrated: environments.default.tables.accounts[0].status is'],
+    ['it is not valid', '"ACTIVE"', '"GONE"', 'cannot be migrated: environments.default.tables.accounts[0].status is'],
   ])('is refused and left alone where %s', (_, sound, broken, message) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
@@ -151,7 +151,7 @@ describe('a state file of version 1', () => {
       const old = toVersion1(await stopped(file, new MemoryDisk()))
       await writeFile(file, old)
       expect(await checkState(file)).toEqual({
-        kind: 'sound',
+        kind: 'valid',
         notices: [`${file}: of version 1; a start migrates it to 2 and keeps the former file beside it`],
         holds: '1 environment, 2 accounts',
       })

@@ -65,11 +65,11 @@ const journalOf = (file: string): string => `${file}.wal.2`
 
 describe('a check of a state file', () => {
   it(
-    'finds a sound one sound, journal included, and touches nothing',
+    'accepts a valid one with its log, and changes nothing',
     inDirectory(async ({ file }) => {
       await killed(file)
       const before = [await stat(file), await stat(journalOf(file))].map(({ mtimeMs }) => mtimeMs)
-      expect(await checkState(file)).toEqual({ kind: 'sound', notices: [], holds: '1 environment, 4 accounts' })
+      expect(await checkState(file)).toEqual({ kind: 'valid', notices: [], holds: '1 environment, 4 accounts' })
       expect([await stat(file), await stat(journalOf(file))].map(({ mtimeMs }) => mtimeMs)).toEqual(before)
     }),
   )
@@ -81,7 +81,7 @@ describe('a check of a state file', () => {
       const journal = await readFile(journalOf(file))
       await writeFile(journalOf(file), journal.subarray(0, -5))
       const report = await checkState(file)
-      expect(report).toMatchObject({ kind: 'sound', holds: '1 environment, 3 accounts' })
+      expect(report).toMatchObject({ kind: 'valid', holds: '1 environment, 3 accounts' })
       expect(report).toMatchObject({ notices: [expect.stringContaining('cut short')] })
       expect((await readFile(journalOf(file))).length).toBe(journal.length - 5)
     }),
@@ -164,7 +164,7 @@ describe('a check of a state file', () => {
 
 describe('a repair of a state file', () => {
   it(
-    'copies a sound one together with what its log holds, and leaves both alone',
+    'copies a valid one together with its log, and changes neither',
     inDirectory(async ({ file, out }) => {
       await killed(file)
       const before = await readFile(journalOf(file))

@@ -88,7 +88,7 @@ function emptySections(): JsonObject {
   return Object.fromEntries(SECTION_NAMES.map((name) => [name, []]))
 }
 
-/** Everything of a state that is sound: what is not is left out, row by row. */
+/** The valid parts of a state: what is not valid is left out, row by row. */
 export function salvageRows(state: JsonObject, leaveOut: LeaveOut): StateImage {
   const clientIds = new Set<string>()
   leaveOutUnknown(state, ['version', 'environments'], [], leaveOut)
