@@ -9,7 +9,7 @@ import type { ControlCommandName } from './flags.ts'
 import type { Style } from './paint.ts'
 import { tableText } from './table.ts'
 
-/** What a command does for its first operand, the others behind it. */
+/** What a command does for its first operand, with those after it. */
 type Action<Name extends ControlCommandName> = (
   session: ControlSession<Name>,
   operands: readonly string[],

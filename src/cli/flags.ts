@@ -450,7 +450,7 @@ const FLAGS = [
     kind: { type: 'list' },
     placeholder: 'PATTERN',
     variable: false,
-    help: 'only checks of this name, where `*` stands for any part: `verify/*`',
+    help: 'only checks of this name, where `*` matches any part: `verify/*`',
   },
   {
     name: 'basis',

@@ -110,7 +110,7 @@ interface LineWriter {
 /** The longest name of an operation that takes an account. */
 const OPERATION_WIDTH = 'get_connected_account_details'.length
 
-/** Requests as lines: when, what, its answer, how long, for which account, and what happened behind it. */
+/** Requests as lines: when, what, its answer, how long, for which account, and its effects. */
 export class RequestLines {
   readonly #terminal: Terminal | undefined
   /** Real time, whose date is left out on a terminal. */
@@ -182,7 +182,7 @@ function isWorthExplaining({ status, injected, violations, rules }: RequestFacts
   return status === 0 || status >= 400 || injected || violations.length > 0 || rules.length > 0
 }
 
-/** What happened behind the answer. */
+/** The effects of the request. */
 function writeEffects(line: LineWriter, { due, upstream, refreshes, transitions, rules }: RequestFacts): void {
   for (const { event, from, to } of due) line.add(`due: ${event} ${from} → ${to}`, 'cyan')
   if (upstream.length > 0) line.add(`→ ${upstreamText(upstream)}`)

@@ -63,7 +63,7 @@ function chosen({ only = [], basis }: ConformOptions): Check[] {
   )
   if (checks.length > 0) return checks
   throw new StartError(
-    `no check is called ${only.join(' or ')}${basis === undefined ? '' : ` with basis ${basis}`}; names are like ${CHECKS[0]?.id ?? ''}, and * stands for any part`,
+    `no check is called ${only.join(' or ')}${basis === undefined ? '' : ` with basis ${basis}`}; names are like ${CHECKS[0]?.id ?? ''}, and * matches any part`,
   )
 }
 

@@ -57,7 +57,7 @@ export class Api {
     return once(async () => (await this.requestToken()).is(200).string('access_token'))
   }
 
-  /** Forgets the token, which may have expired. */
+  /** Discards the token, which may have expired. */
   signOut(): void {
     this.#token = this.#tokenOnce()
   }

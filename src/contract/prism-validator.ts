@@ -78,7 +78,7 @@ export type AnswerGenerator = (schema: JsonObject) => JsonValue | undefined
  */
 export async function createAnswerGenerator(): Promise<AnswerGenerator> {
   const module = await import('@stoplight/prism-http/dist/mocker/generator/JSONSchema.js')
-  // Of a CommonJS package that is loaded late the bundle hands on the default export only.
+  // The bundle gives a CommonJS package that is loaded late only a default export.
   const { generate, generateStatic } = 'default' in module ? (module.default as typeof module) : module
   // It reads the operation for references, of which there are none, and for the message of an error.
   const operation = { id: '', method: 'get', path: '/', request: {}, responses: [] } as unknown as StaticOperation

@@ -9,7 +9,7 @@ import { ControlError } from './errors.ts'
 export interface AdmissionRules {
   /** When it is set, every call has to send it and may come from anywhere. */
   readonly adminToken?: string | undefined
-  /** More names under which the mock can be called (`--allow-host`); `*` stands for any characters. */
+  /** More names under which the mock can be called (`--allow-host`); `*` matches any characters. */
   readonly allowHosts?: readonly string[] | undefined
   /** The configured base URL; its host is a name of the mock. */
   readonly baseUrl?: string | undefined

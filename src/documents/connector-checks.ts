@@ -101,7 +101,7 @@ export class ToolSchemaCheck {
     const schemas = valuesAt(document, ['tools', '*', 'input_schema'])
     if (schemas.length === 0) return []
     if (!this.#ajv) {
-      // Of a CommonJS package that is loaded late the bundle hands on the default export only.
+      // The bundle gives a CommonJS package that is loaded late only a default export.
       const { Ajv2020: Ajv } = (await loadAjv()).default
       this.#ajv = { Ajv, meta: new Ajv(OPTIONS) }
     }

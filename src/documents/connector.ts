@@ -41,7 +41,7 @@ const path = z.string().regex(/^\//, { error: 'a path that starts with /' }).met
 const pathPattern = z
   .string()
   .regex(/^(?:\/(?:\{[A-Za-z_]\w*\}|[^/{}]*))+$/, {
-    error: 'a path that starts with /, whose parts are {name}, or text in which * stands for anything',
+    error: 'a path that starts with /, whose parts are {name}, or text in which * matches anything',
   })
   .meta({ title: 'path' })
 
@@ -102,7 +102,7 @@ const responder = withRule(
       path: pathPattern
         .optional()
         .describe(
-          'Here * stands for any text inside one part, and {name} captures one part as request.params.name. Absent: any path.',
+          'Here * matches any text inside one part, and {name} captures one part as request.params.name. Absent: any path.',
         ),
       query: textMap.optional().describe('Values by parameter.'),
       headers: textMap.optional().describe('Values by header.'),
@@ -116,7 +116,7 @@ const responder = withRule(
       })
         .optional()
         .describe('Values by field of the account that calls.'),
-    }).describe('Which requests it answers; in its texts * stands for any text.'),
+    }).describe('Which requests it answers; in its texts * matches any text.'),
     steps: steps
       .optional()
       .describe(
@@ -248,7 +248,7 @@ const shape = strict({
   reject: z
     .array(nonEmpty)
     .default([])
-    .describe('Credentials that the third party refuses although a caller stored them; * stands for any text.'),
+    .describe('Credentials that the third party refuses although a caller stored them; * matches any text.'),
   base_url: z
     .string()
     .refine(isBaseUrl, { error: BASE_URL_RULE })

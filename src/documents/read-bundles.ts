@@ -27,7 +27,7 @@ export async function readSource(path: string, checks: DocumentChecks, bundled: 
   return { path, bundle: bundleOf(files), files }
 }
 
-/** What is wrong with seeds that are put one after the other, each problem once. An account may stand at a connector of any of them. */
+/** What is wrong with seeds that are put one after the other, each problem once. An account may have a connector of any of them. */
 export function problemsOfSources(sources: readonly ReadSource[]): Problem[] {
   const known = connectorsIn(mergeBundles(sources.map(({ bundle }) => bundle)))
   const files = sources.flatMap((source) => source.files ?? [])

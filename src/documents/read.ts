@@ -64,7 +64,7 @@ export async function parseConnector(text: string, file: string, checks: Documen
   return connector
 }
 
-/** The problems of a source in the order in which they stand in the file, each place and text once, up to a bound. */
+/** The problems of a source in their order in the file, each place and text once, up to a bound. */
 export function located(source: SourceText, findings: readonly Finding[]): Problem[] {
   const problems = new Map(
     findings.map((finding) => source.problem(finding)).map((problem) => [problem.message, problem]),

@@ -145,7 +145,7 @@ const rule = withRule(
   strict({
     name: nonEmpty.describe('A unique name in the file; the request journal and messages name the rule by it.'),
     at: z.enum(RULE_PLACES).describe('Where the rule acts.'),
-    on: match.default({}).describe('Which requests the rule matches; in its texts * stands for any text. Absent: all.'),
+    on: match.default({}).describe('Which requests the rule matches; in its texts * matches any text. Absent: all.'),
     when: conditions.default({}),
     do: z.array(faultItem).default([]).describe('What the rule does: one fault in each item, in this order.'),
     then: nonEmpty
@@ -159,7 +159,7 @@ const rule = withRule(
   }),
   ({ at, on = {}, do: items, then, off_spec = false }, report) => {
     if (items?.length === 0 && then === undefined) {
-      report(['do'], { found: 'empty', allowed: 'at least one fault, or a state behind then' })
+      report(['do'], { found: 'empty', allowed: 'at least one fault, or a state after then' })
     }
     if (at) refuseUnmatched(at, on, report)
     const faults = (items ?? []).flatMap(faultsIn)
@@ -251,7 +251,7 @@ function kindsOf(...phases: readonly Fault['phase'][]): string {
 
 /** Regular expressions, however they are put: what users write is never run as one (1.4). */
 function refuseRegularExpressions(value: JsonValue, path: Path, report: Report): void {
-  const allowed = 'a value, or a glob in which * stands for any text'
+  const allowed = 'a value, or a glob in which * matches any text'
   if (typeof value === 'string') {
     const isRegex = path.at(-1) === 'path' ? hasRegexMarks(value) : looksLikeRegex(value)
     if (isRegex) report(path, { found: `the regular expression ${JSON.stringify(value)}`, allowed })

@@ -9,7 +9,7 @@ import type { SeedBundle } from '../domain/seed.ts'
 import { didYouMean, nearest } from '../domain/suggestion.ts'
 import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
 
-/** The connectors that a seed may refer to; `undefined` behind a name whose own file has problems. */
+/** The connectors that a seed may refer to; `undefined` for a name whose own file has problems. */
 export type KnownConnectors = ReadonlyMap<string, Connector | undefined>
 
 /**
@@ -134,7 +134,7 @@ function collectionFindings(document: JsonValue, path: Path, known: KnownConnect
   })
 }
 
-/** Where items of a collection stand in a document. */
+/** Where items of a collection are in a document. */
 interface ItemsPlace {
   name: string
   items: JsonValue

@@ -31,7 +31,7 @@ export interface TextFile {
 /** The text of a file, or of every YAML and JSON file in a folder, at any depth and in the order of their names. */
 export async function textFiles(path: string): Promise<TextFile[]> {
   const files = (await isFolder(path)) ? await filesIn(path) : [path]
-  if (files.length === 0) throw new UnreadableFileError(path, 'the folder holds no .yaml, .yml or .json file')
+  if (files.length === 0) throw new UnreadableFileError(path, 'the folder has no .yaml, .yml or .json file')
   return textsOf(files)
 }
 
@@ -98,7 +98,7 @@ async function readFiles(files: readonly TextFile[], context: CheckContext): Pro
   return read
 }
 
-/** What the readable files of a seed hold. Connectors stand in the order of its list; files that it does not name follow. */
+/** What the readable files of a seed hold. Connectors are in the order of its list; files that it does not name follow. */
 export function bundleOf({ seeds, connectors }: SeedFiles): SeedBundle {
   const files = connectors.flatMap((each): Connector[] => (each.connector ? [each.connector] : []))
   const bundles = seeds.flatMap(({ document }) => (document ? [toBundle(document, files)] : []))

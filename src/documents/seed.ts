@@ -72,7 +72,7 @@ const settings = strict({
     .enum(['reversible', 'final'])
     .optional()
     .describe(
-      'final: the credentials of deleted or disconnected accounts are refused for good. reversible: stored again, they count as new. Absent: reversible.',
+      'final: the credentials of deleted or disconnected accounts are refused permanently. reversible: stored again, they count as new. Absent: reversible.',
     ),
   post_user_verify_redirect_url: text.optional().describe('What verify answers. Absent or empty: a page of the mock.'),
   vocabulary: vocabulary

@@ -222,7 +222,7 @@ class YamlValues {
     this.#targets = targets
   }
 
-  /** @throws Error for aliases that grow beyond bounds, or stand in what they name */
+  /** @throws Error for aliases that grow beyond bounds, or are inside what they name */
   valueOf(node: unknown): JsonValue {
     return this.#read(node).value
   }
@@ -266,7 +266,7 @@ class YamlValues {
   #follow(alias: Alias): { value: JsonValue; weight: number } {
     const target = this.#targets.get(alias)
     const anchored = target && this.#anchored.get(target)
-    if (!anchored) throw new Error(`the alias *${alias.source} stands in what it names`)
+    if (!anchored) throw new Error(`the alias *${alias.source} is inside what it names`)
     const weight = ++anchored.followed * anchored.weight
     if (weight > MAX_ALIASES) throw new ExcessError(TOO_MANY_ALIASES)
     this.#add(anchored.size)
@@ -334,7 +334,7 @@ function nodeFindings(document: Document, text: string): { findings: SyntaxFindi
       const target = anchors.get(node.source)
       if (target) targets.set(node, target)
       else {
-        const allowed = 'aliases of anchors that stand before them'
+        const allowed = 'aliases of anchors that come before them'
         const offset = startOf(node)[0] ?? 0
         findings.push({ subject: `the alias *${node.source}`, found: 'of no anchor', allowed, offset })
       }

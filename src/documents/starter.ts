@@ -8,7 +8,7 @@ export interface StarterFile {
 export const STARTER_SEED = 'seeds'
 export const STARTER_SCENARIO = 'scenarios/bookings-busy.yaml'
 
-const SEED = `# What a new environment starts with. Every key may be left out; npx toolmock validate says what may stand where.
+const SEED = `# What a new environment starts with. Every key may be left out; npx toolmock validate says what is allowed where.
 
 # API credentials. Without this list there is test_client with test_secret.
 # clients:
@@ -63,7 +63,7 @@ tools:
     # What execute_tool answers as data, out of the response; the whole body when left out.
     result: { booking_id: '{{response.body.id}}', room: '{{response.body.room}}' }
 
-# What the third party answers: the first that matches does. A * stands for any text.
+# What the third party answers: the first that matches does. A * matches any text.
 responders:
   - on: { method: POST, path: /v1/bookings, body: { room: 'closed*' } }
     respond: { status: 422, body: { error: room_closed } }
@@ -79,7 +79,7 @@ responders:
 
 const SCENARIO = `# What goes wrong, when, and where. Runs from the start with --scenario FILE.
 name: bookings-busy
-description: The second booking is told to come back later; the third goes through.
+description: The second booking is answered with 429; the third one succeeds.
 rules:
   - name: rate limit
     at: third_party # service, third_party, token_refresh or consent

@@ -61,7 +61,7 @@ export function credentialField(name: string): CredentialField {
   return { name, label: displayName(name), secret: name !== 'username', required: true, hint: '' }
 }
 
-/** The connector behind a connection without a connector file; undefined for sign-on types, which are none (G19, G49). */
+/** The connector of a connection without a connector file; undefined for sign-on types, which are none (G19, G49). */
 export function connectorOfConnection(connection: Connection): Connector | undefined {
   const type = typeOfConnection(connection.type)
   return type && bareConnector(connection.key_id, type)

@@ -49,7 +49,7 @@ export function isToolErrorStatus(status: number): status is ToolErrorStatus {
 export interface FieldViolation {
   /** JSON path into the body (`connected_account.api_config`), or the name of a query parameter. */
   field: string
-  /** The rule, and what was found where that helps; it goes on behind the name of the field ({@link ruleAndFound}). */
+  /** The rule, and what was found where that helps; it follows the name of the field ({@link ruleAndFound}). */
   description: string
   /** The rule in the words of the contract: `required`, `type`, `minLength`, … */
   constraint: string

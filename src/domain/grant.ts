@@ -19,7 +19,7 @@ export interface Grant {
   expires_at?: Instant
   revoked: boolean
   refresh_revoked: boolean
-  /** Refused for good, for every account that presents it (the setting `revocation`). */
+  /** Refused permanently, for every account that presents it (the setting `revocation`). */
   final?: true
 }
 

@@ -74,7 +74,7 @@ export type ForwardedAnswer =
 export interface ThirdParty {
   /** Makes the HTTP call of a tool with the account's live credentials and maps the answer to the tool's result. */
   call(connector: Connector, tool: Tool, account: Account, input: JsonObject): Promise<ToolAnswer>
-  /** Hands a request on, with the account's live credentials. */
+  /** Forwards a request, with the account's live credentials. */
   forward(connector: Connector, account: Account, request: ForwardedRequest): Promise<ForwardedAnswer>
   /** Obtains credentials for types whose tokens the service gets itself (`WORKSPACE_DWD`, `TRUSTED_IDP`, `OAUTH_M2M`). */
   obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R>

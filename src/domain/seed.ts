@@ -81,7 +81,7 @@ export function emptyBundle(): SeedBundle {
   return { clients: [], settings: {}, connectors: [], connections: [], providers: [], accounts: [], generate: [] }
 }
 
-/** `ci-*` stands for every client id of that form: the first token request makes the environment of that name (1.2). */
+/** `ci-*` matches every client id of that form: the first token request makes the environment of that name (1.2). */
 export function isClientPattern(clientId: string): boolean {
   return clientId.includes('*')
 }

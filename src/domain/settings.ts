@@ -14,7 +14,7 @@ export interface Settings {
   consent: 'ask' | 'approve' | 'deny'
   /**
    * What storing the credentials of a deleted or disconnected account again does: they count as issued anew, or, with
-   * `final`, the third party refuses them for good, for every account ("States").
+   * `final`, the third party refuses them permanently, for every account ("States").
    */
   revocation?: 'reversible' | 'final'
   /** What verify answers (G33); empty for `{base_url}/connect/success`. */

@@ -52,7 +52,7 @@ export function equalValues(a: JsonValue, b: JsonValue): boolean {
 }
 
 /**
- * Whether `text` as a whole fits `pattern`, in which `*` stands for any run of characters, none included, and everything
+ * Whether `text` as a whole fits `pattern`, in which `*` matches any run of characters, none included, and everything
  * else for itself. Looks back only to the last `*`, so that no pattern takes long: patterns and texts come from users.
  */
 export function matchesGlob(pattern: string, text: string): boolean {

@@ -70,14 +70,14 @@ export class Vocabulary {
         return kept.has(word) ? found : `"${this.wire(word)}"`
       }
       if (found.startsWith('"') || kept.has(found)) return found
-      return /[.[]/.test(found) ? path(found) : this.#said(found)
+      return /[.[]/.test(found) ? path(found) : this.#translated(found)
     })
   }
 
-  readonly #path = (dotted: string): string => dotted.replace(WORD, (word) => this.#said(word))
+  readonly #path = (dotted: string): string => dotted.replace(WORD, (word) => this.#translated(word))
 
   /** Only the document's own words: the inside says no others but in quotation. */
-  #said(word: string): string {
+  #translated(word: string): string {
     return this.#words.get(word) ?? word
   }
 }

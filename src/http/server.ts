@@ -183,7 +183,7 @@ function isWaitedFor(socket: Socket): boolean {
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Hands the requests of each connection on one after another. Node reads all requests that a client has sent ahead
+ * Passes the requests of each connection on one after another. Node reads all requests that a client has sent ahead
  * (pipelined), and would have the answers to all of them wait in memory for a client that reads none. A request waits here
  * until the answer before it has left, and meanwhile nothing more is read from its connection. So all that a connection holds
  * is one answer and the requests of one read.

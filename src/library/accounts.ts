@@ -12,7 +12,7 @@ export interface MockAccounts {
   expire(id: string): Promise<AccountView>
   /** `DISCONNECTED`, as if access had been removed at the third party, which then refuses its credentials. */
   disconnect(id: string): Promise<AccountView>
-  /** The third party forgets the refresh token; the access token stays valid until it expires. */
+  /** The third party revokes the refresh token; the access token stays valid until it expires. */
   revokeRefreshToken(id: string): Promise<AccountView>
   /** The access token has expired; the next use renews it if it can be renewed (G46). */
   expireAccessToken(id: string): Promise<AccountView>

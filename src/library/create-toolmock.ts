@@ -68,7 +68,7 @@ export interface ToolmockOptions {
 }
 
 /**
- * Starts a mock in this process: in memory and on a free port, unless told otherwise. Under `toolmock run`, or with `url`, it
+ * Starts a mock in this process: in memory and on a free port by default. Under `toolmock run`, or with `url`, it
  * makes an environment of its own on the server that is there.
  *
  *     await using mock = await createToolmock({ scenario: 'token-dies-mid-run' })

@@ -23,7 +23,7 @@ export interface MockScenarios {
   start(name: string): Promise<ScenarioView>
   /** Stops it; its counts can still be read. @throws ToolmockError SCENARIO_NOT_FOUND */
   stop(name: string): Promise<ScenarioView>
-  /** Stops and forgets every scenario. */
+  /** Stops and removes every scenario. */
   clear(): Promise<void>
   /** Rules of started scenarios that had to fire and did not: the test did not reach what it is about. */
   unfired(): Promise<readonly UnfiredRule[]>

@@ -30,7 +30,7 @@ export function locatorOf(headers: Readonly<Record<string, string | string[] | u
   }
 }
 
-/** /proxy/{path}: hands a request on to the third party of an account; refresh, 401 and state as for a tool's call (G44 to G46). */
+/** /proxy/{path}: forwards a request to the third party of an account; refresh, 401 and state as for a tool's call (G44 to G46). */
 export async function proxyRequest(
   call: ProxyCall,
   locator: Locator,

@@ -86,7 +86,7 @@ function isUnauthorized(answer: Answer): boolean {
 function refused<A extends Answer>({ environment, trace }: Context, account: Account, answer: A): A {
   environment.model.transact(() => {
     const current = environment.model.tables.accounts.get(account.id)
-    // The account was deleted or given other credentials before the answer came: that stands.
+    // The account was deleted or given other credentials before the answer came: that change is kept.
     if (current?.credentials !== account.credentials) return
     environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
   })
@@ -165,7 +165,7 @@ function storeAnswer({ environment, trace }: Context, asked: Account, answer: To
   const { model, clock } = environment
   const current = model.tables.accounts.get(asked.id)
   const reason = answer.granted ? 'renewed' : `${answer.error}: ${answer.description}`
-  // The account was deleted, or its owner stored other credentials, before the answer came: that stands.
+  // The account was deleted, or its owner stored other credentials, before the answer came: that change is kept.
   if (current?.credentials !== asked.credentials) return { account: current ?? asked, outcome: 'renewed', reason }
   if (!answer.granted && answer.status >= 500) return { account: current, outcome: 'unavailable', reason }
   const at = now(environment)

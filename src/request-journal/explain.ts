@@ -105,7 +105,7 @@ function isPassedOn({ operation, errorCode, status }: RecordedEntry): boolean {
 
 const PASSED_ON = thirdPartyFailure(
   'The third party answered this, and the proxy passes it on.',
-  'Compare the path, which begins behind /proxy, the query and the body with what the third party takes.',
+  'Compare the path, which begins after /proxy, the query and the body with what the third party takes.',
 )
 
 /** A rule of a scenario answered in place of the operation. */

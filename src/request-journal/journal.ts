@@ -140,7 +140,7 @@ const DEFAULT_TIMEOUT = 5000
 /** The entries of one environment, oldest first. Beyond its limits the oldest entries are dropped. */
 export class Journal {
   readonly limits: JournalLimits
-  /** Each gets every new entry, until the wait it stands for is over. */
+  /** Each gets every new entry, until its wait is over. */
   readonly #waits = new Set<{ readonly append: (entry: RecordedEntry) => void; readonly end: () => void }>()
   readonly #subscribers = new Set<(event: JournalEvent) => void>()
   #entries: RecordedEntry[] = []

@@ -51,9 +51,9 @@ function maskObject(value: JsonObject, around: Secrecy, documentName: DocumentNa
   return Object.fromEntries(entries)
 }
 
-/** What a name and the sign behind it look like in free text: `name: `, `"name":`, `name=`. */
+/** What a name and the sign after it look like in free text: `name: `, `"name":`, `name=`. */
 const NAMES = /((?:\\*["'`])?([\w.%-]{1,60})(?:\\*["'`])?\s{0,20}[:=]\s{0,20})/g
-/** Behind it: a quoted text, a list or an object of unknown end, or a word. A credential is written in two words. */
+/** After it: a quoted text, a list or an object of unknown end, or a word. A credential is written in two words. */
 const VALUE = /\\*"(?:[^"\\]|\\.)*"?|'[^']*'?|[[{][^]*|(?:(?:bearer|basic|oauth|token)\s+)?[^\s"',;&{}[\]]+/iy
 const SCHEMES = /\b(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
 /** Elements of XML, and parts of multipart forms. */

@@ -268,7 +268,7 @@ const EARLY: ReadonlySet<string> = new Set([
   'invalid_client',
 ])
 
-/** The same answer again, where neither the client nor the model gives it: a server of the user's own behind a tool, a full disk. */
+/** The same answer again, where neither the client nor the model gives it: a server of the user's own that a tool calls, a full disk. */
 function unexplainedAnswer({ status, error_code, upstream, response }: JournalEntry): JsonObject | undefined {
   const isOfUser = upstream.some(isOwnServer)
   const isUnexplained =

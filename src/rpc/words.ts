@@ -21,7 +21,7 @@ export interface WordDifferences {
   readonly vocabulary: VocabularyWords
 }
 
-/** Compares the words of the operations behind the served methods with the enumerations of the descriptors. */
+/** Compares the words of the operations of the served methods with the enumerations of the descriptors. */
 export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocabulary | undefined): WordDifferences {
   const found = new Places()
   for (const method of methods) for (const binding of method.bindings) addPlaces(method, binding, found)

@@ -135,7 +135,7 @@ export class EnvironmentScenarios {
   #active: readonly ScenarioRun[] = []
   /** Whether rows change because of a call of this object; otherwise a commit is being undone. */
   #changing = false
-  /** Runs that are over: what a reset begins anew has still happened. Only the latest can still come back by an undo. */
+  /** Runs that are over, which reports still count after a reset. Only the latest can still come back by an undo. */
   readonly #past = new Set<ScenarioRun>()
   readonly #longPast = new Histories()
   #random: (() => number) | undefined
@@ -206,7 +206,7 @@ export class EnvironmentScenarios {
     })
   }
 
-  /** Stops and forgets every scenario, those of the start too. */
+  /** Stops and removes every scenario, those of the start too. */
   clear(): void {
     const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
     this.#change(() => {
@@ -377,7 +377,7 @@ export class EnvironmentScenarios {
 
   #begin(scenario: Scenario, byHand: boolean): void {
     const { tables } = this.#environment.model
-    // Runs stand in the order of their starts.
+    // Runs are in the order of their starts.
     tables.scenario_runs.remove(scenario.name)
     const started_at = this.#environment.clock.now()
     this.#save(new ScenarioRun(scenario, { by_hand: byHand, started_at, state: scenario.initial, rules: [] }), true)
@@ -398,7 +398,7 @@ export class EnvironmentScenarios {
   #follow(before?: StoredScenarioRun, after?: StoredScenarioRun): void {
     const former = before && this.#runOf.get(before)
     const current = after && this.#currentRun(after.id)
-    // A run whose start is undone has not happened.
+    // A run whose start is undone is not counted.
     if (former && former !== current && this.#changing) this.#past.add(former)
     if (current) this.#past.delete(current)
     const [oldest] = this.#past

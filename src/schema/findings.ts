@@ -61,7 +61,7 @@ export function valueAtPath(document: unknown, path: Path): unknown {
   return value
 }
 
-/** Every value at a path of a document, in which `*` stands for each item of a list; none where it leads nowhere. */
+/** Every value at a path of a document, in which `*` matches each item of a list; none where it leads nowhere. */
 export function valuesAt(
   value: JsonValue | undefined,
   path: readonly string[],

@@ -301,7 +301,7 @@ const grant = strict({
   final: z
     .literal(true)
     .exactOptional()
-    .describe('Refused for good, for every account that presents it (settings.revocation).'),
+    .describe('Refused permanently, for every account that presents it (settings.revocation).'),
 })
 
 const authorizationCode = strict({

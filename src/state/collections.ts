@@ -14,7 +14,7 @@ export function rateCountersOf({ connector, account_id }: Omit<CollectionPlace, 
   return [`rate limit ${id} since`, `rate limit ${id}`]
 }
 
-/** Puts a new item behind all others. Only inside a transaction. */
+/** Puts a new item after all others. Only inside a transaction. */
 export function putItem({ model }: Environment, place: CollectionPlace, key: string, item: JsonObject): CollectionItem {
   const { connector, collection, account_id } = place
   const sequence = model.count(counterOf(place))

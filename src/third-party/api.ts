@@ -46,7 +46,7 @@ export function answerApi(context: SchemeContext, request: ReceivedRequest): Wir
   return answered instanceof Promise ? answered.then(limited) : limited(answered)
 }
 
-/** A call whose credential is good. */
+/** A call with a valid credential. */
 interface AuthenticatedCall {
   readonly request: ReceivedRequest
   readonly view: RequestView

@@ -50,7 +50,7 @@ export interface ThirdPartiesOptions {
 export interface ThirdParties {
   /** Where they listen, `http://127.0.0.1:4711`. */
   readonly origin: string
-  /** The service's client for one environment; calls are noted in the trace of the request behind them. */
+  /** The service's client for one environment; calls are noted in the trace of the request that causes them. */
   client(environment: Environment, trace?: RequestTrace): ThirdParty
   /** Answers a call of any program at the API of a third party, as it answers one of the service. */
   answer(call: ThirdPartyRequest, response: ServerResponse): Promise<void>
@@ -328,7 +328,7 @@ interface ApiAddress {
   readonly prefix: string
 }
 
-/** A value that cannot stand in the path of a call, however it is encoded. */
+/** A value that the path of a call cannot contain, however it is encoded. */
 class UnsendablePath extends Error {
   override readonly name = 'UnsendablePath'
 }

@@ -113,7 +113,7 @@ function foundAt(
   const templates = new Templates()
   const isKnown = (each: { environment: Environment; connector: Connector }): boolean => {
     const verdict = SCHEMES[each.connector.authorization_type].verify(request, { ...each, templates })
-    // A credential that is no longer good was issued there all the same.
+    // A credential that is no longer valid was issued there all the same.
     return verdict.allowed ? verdict.grant !== undefined : ISSUED.has(verdict.refusal.reason)
   }
   const ofDefault = there.find(({ environment }) => environment === defaultEnvironment())

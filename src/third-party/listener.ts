@@ -27,7 +27,7 @@ export const CALL_HEADER = 'x-mock-call'
 
 /** A call of the service to an in-process third party that has no answer yet. */
 export interface OpenCall {
-  /** Of the request behind the call: what happens at the third party is noted in it. */
+  /** Of the request that causes the call: what the third party does is noted in it. */
   readonly trace: RequestTrace | undefined
   /** The change that goes with a token; the client makes it in one commit with the service's own. */
   apply: (() => void) | undefined
@@ -66,7 +66,7 @@ export interface ThirdPartyRequest {
   account: Account | undefined
   /** The tool that the call is made for. */
   tool: string | undefined
-  /** Of the request behind the call: rules that fire here are noted in it. */
+  /** Of the request that causes the call: rules that fire here are noted in it. */
   trace: RequestTrace | undefined
 }
 
@@ -183,7 +183,7 @@ async function answerAsApi(
 ): Promise<WireAnswer> {
   const answering = answerApi({ environment, connector, templates: options.templates }, request)
   const answered = answering instanceof Promise ? await answering : answering
-  // The request behind a call of the service waits itself, once for everything that it has caused.
+  // The request that causes a call of the service waits itself, once for everything that it has caused.
   if (!openCall(options, request)) await options.registry.flushed?.()
   return answered
 }

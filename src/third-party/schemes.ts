@@ -410,7 +410,7 @@ export function acceptCredentials(context: SchemeContext, account: Account, cred
   tables.grants.put(grant)
 }
 
-/** Revokes everything that the third party has issued to the account, for good if the settings say so. Only inside a transaction. */
+/** Revokes everything that the third party has issued to the account, permanently if the settings say so. Only inside a transaction. */
 export function revokeCredentials({ model, clock, settings }: Environment, account: Account): void {
   const final = settings.revocation === 'final' ? { final: true as const } : {}
   for (const grant of model.grantIndex.ofAccount(account.id))

@@ -249,7 +249,7 @@ class Budget {
     if (this.#text < 0) throw new TemplateError(`the template makes more than ${MOST_TEXT} characters`)
   }
 
-  /** Counts a value that stands in the result as what it is: its texts, and a character for everything else. */
+  /** Counts a value that is in the result as it is: its texts, and a character for everything else. */
   value(value: JsonValue | undefined): void {
     const rest: (JsonValue | undefined)[] = [value]
     for (let at = rest.pop(); at !== undefined; at = rest.pop()) {

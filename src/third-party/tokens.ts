@@ -198,7 +198,7 @@ const tokenExchange: GrantType = (call) => {
   return {
     body: {
       ...tokenBody(connector, grant),
-      // The session token stands where an access token does; the keys are what requests are signed with.
+      // The session token takes the place of an access token; the keys are what requests are signed with.
       access_token: sessionToken(grant.access, grant.secret),
       issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
       token_type: 'N_A',

@@ -208,7 +208,7 @@ function AccountDetail({ id }: { readonly id: string }) {
 const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: string } = {
   expire: 'The account becomes EXPIRED: the user has to connect it again.',
   disconnect: 'The account becomes DISCONNECTED, and the third party refuses its credentials.',
-  revoke_refresh_token: 'The third party forgets the refresh token: the next renewal is refused.',
+  revoke_refresh_token: 'The third party revokes the refresh token: the next renewal is refused.',
   expire_access_token: 'The access token expires now: the next use renews it, where it can be renewed.',
 }
 

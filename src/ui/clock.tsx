@@ -54,7 +54,7 @@ export function ClockView() {
       <Problem error={due.error} />
       {due.value && due.value.due.length === 0 ? (
         <Empty title="Nothing falls due.">
-          <p>Access tokens, links, auth requests and bearer tokens stand here once there are some.</p>
+          <p>Access tokens, links, auth requests and bearer tokens are listed here once there are some.</p>
         </Empty>
       ) : (
         <DueList due={due.value?.due ?? []} busy={busy} jump={(at) => change({ now: at })} />

@@ -64,7 +64,7 @@ export function ContractView() {
   )
 }
 
-/** What the report counts; nothing of what there is nothing of. */
+/** The counts of the report that are not zero. */
 function countsOf({ requests, injected, violations, unknown_paths, unfired_rules, warnings }: Report['total']): string {
   const counts: readonly (readonly [count: number, text: string])[] = [
     [violations.length, plural(violations.length, 'violation')],

@@ -277,7 +277,7 @@ function Snapshots() {
       </form>
       <Problem error={error ?? action.error} />
       {value?.snapshots.length === 0 && (
-        <p class="quiet">No snapshot yet. One holds accounts, settings and the clock, to come back to.</p>
+        <p class="quiet">No snapshot yet. A snapshot saves accounts, settings and the clock, to be restored.</p>
       )}
       <ul class="plain snapshots">
         {value?.snapshots.map(({ name: each, taken_at }) => (
@@ -413,7 +413,7 @@ function shown(value: unknown): string {
 function WholeState() {
   const file = useRef<HTMLInputElement>(null)
   const [asks, setAsks] = useState(false)
-  const [said, setSaid] = useState('')
+  const [done, setDone] = useState('')
   const { busy, error, run } = useAction()
   const download = (): void =>
     run(async () => {
@@ -423,12 +423,12 @@ function WholeState() {
   const upload = (chosen: File): void =>
     run(async () => {
       await call('PUT', '/state', { query: inEnvironment(), document: await chosen.text() })
-      setSaid(`The state is that of ${chosen.name} now.`)
+      setDone(`The state is that of ${chosen.name} now.`)
     })
   const reset = (): void =>
     run(async () => {
       await call('POST', '/reset', { query: inEnvironment() })
-      setSaid('The environment is what its seed makes it.')
+      setDone('The environment is what its seed makes it.')
     })
   return (
     <Section level={2} title="Whole state">
@@ -459,7 +459,7 @@ function WholeState() {
           }}
         />
       </div>
-      {said !== '' && !error && <p role="status">{said}</p>}
+      {done !== '' && !error && <p role="status">{done}</p>}
       <Problem error={error} />
       {asks && (
         <Confirm

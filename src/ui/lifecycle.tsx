@@ -1,7 +1,7 @@
 import type { AccountStatus } from '../domain/account.ts'
 import { LIFECYCLE_EVENTS, LIFECYCLE_STATES, type LifecycleState, MOVES } from '../domain/lifecycle.ts'
 
-/** Where each state stands in the picture, by its middle. */
+/** Where each state is in the picture, by its middle. */
 const MIDDLES: { readonly [State in LifecycleState]: readonly [x: number, y: number] } = {
   none: [10, 110],
   PENDING_AUTH: [112, 26],

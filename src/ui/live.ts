@@ -66,7 +66,7 @@ async function keepReading(asked: string, over: AbortSignal): Promise<void> {
   let pause = SHORTEST_PAUSE
   for (let at = again.peek(); !isOver(over); at = again.peek()) {
     const stop = new AbortController()
-    const forget = again.subscribe((value) => {
+    const unsubscribe = again.subscribe((value) => {
       if (value !== at) stop.abort()
     })
     const both = AbortSignal.any([over, stop.signal])
@@ -82,7 +82,7 @@ async function keepReading(asked: string, over: AbortSignal): Promise<void> {
       await waiting(refused?.status === 401 ? Infinity : pause, both)
       pause = Math.min(pause * 2, LONGEST_PAUSE)
     }
-    forget()
+    unsubscribe()
   }
 }
 

@@ -5,7 +5,7 @@ import type { ApiError } from './api.ts'
 import { toneOf } from './format.ts'
 import { listen } from './keyboard.ts'
 
-/** The status of an answer; 0 stands for a connection that ended without one. */
+/** The status of an answer; 0 for a connection that ended without one. */
 export function Status({ status }: { readonly status: number }) {
   return <span class={`status ${toneOf(status)}`}>{status === 0 ? 'none' : status}</span>
 }
@@ -25,7 +25,7 @@ export function Problem({ error }: { readonly error: ApiError | undefined }) {
   )
 }
 
-/** What is there when nothing is: what to do first. */
+/** Shown in place of an empty list: what to do first. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -61,7 +61,7 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: () => stri
   )
 }
 
-/** A part of a view that can be folded. The note beside its title can have buttons, so it is no part of the summary. */
+/** A part of a view that can be collapsed. The note beside its title can have buttons, so it is no part of the summary. */
 export function Section({
   title,
   children,
@@ -73,7 +73,7 @@ export function Section({
   readonly children: ComponentChildren
   readonly open?: boolean
   readonly note?: ComponentChildren
-  /** Of its heading: 2 where the section stands in a page, 3 in what is open beside a list. */
+  /** Of its heading: 2 where the section is in a page, 3 in what is open beside a list. */
   readonly level?: 2 | 3
 }) {
   const Heading = `h${level}` as const
@@ -142,7 +142,7 @@ export function Detail({
   )
 }
 
-/** What stands where an answer is waited for, or why there is none. */
+/** Shown until an answer is there, or the reason why there is none. */
 export function Reading({ error }: { readonly error: ApiError | undefined }) {
   return error ? <Problem error={error} /> : <p class="quiet">Reading…</p>
 }
@@ -228,7 +228,7 @@ export function Json({ value }: { readonly value: unknown }) {
   )
 }
 
-/** Longer lists and texts start folded. */
+/** Longer lists and texts start collapsed. */
 const UNFOLDED = 3
 const LONG = 40
 

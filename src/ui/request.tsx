@@ -144,7 +144,7 @@ function Story({
   )
 }
 
-/** In words why the answer is what it is. What led to a success is folded. */
+/** In words why the answer is what it is. What led to a success is collapsed. */
 function Why({ explanation, failed }: { readonly explanation: Explanation; readonly failed: boolean }) {
   const { summary, because, basis, facts, advice, decided_by } = explanation
   return (

@@ -210,7 +210,7 @@ type Found = Schemas['DocumentProblem']
 /** How long the server is not asked after a letter was typed. */
 const QUIET_MS = 250
 
-/** A text field with line numbers; the server checks what is typed, and its problems stand beside their lines. */
+/** A text field with line numbers; the server checks what is typed, and its problems are shown beside their lines. */
 function Editor({ text: given, changed }: { readonly text: string; readonly changed: () => void }) {
   const id = useId()
   const [text, setText] = useState(given)

@@ -58,7 +58,7 @@ export function Shell() {
     () => document.querySelector('.views [aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' }),
     [view],
   )
-  // Who changes the view by a key or a link goes on in the new one.
+  // After a change of the view by a key or a link the focus is in the new one.
   const main = useRef<HTMLElement>(null)
   const shown = useRef(view)
   useEffect(() => {

@@ -2,7 +2,7 @@ import { shorten } from '../domain/text.ts'
 import type { Request } from './api.ts'
 import { tookOf } from './format.ts'
 
-/** Who takes part in a request. */
+/** The participants of a request. */
 export type Lane = 'caller' | 'service' | 'third party'
 
 /** One thing that took place: a message from one to another, or something within one of them. */
@@ -128,8 +128,8 @@ function answerStep({ status, ms, answer }: Upstream): Step {
       detail: `${shorten(answer, 120)} · after ${tookOf(ms)}`,
       tone: 'error',
     }
-  const said = status >= 400 ? `${shorten(answer, 120)} · ` : ''
-  return { from, to: 'service', text: String(status), detail: `${said}after ${tookOf(ms)}`, tone: toneOf(status) }
+  const answered = status >= 400 ? `${shorten(answer, 120)} · ` : ''
+  return { from, to: 'service', text: String(status), detail: `${answered}after ${tookOf(ms)}`, tone: toneOf(status) }
 }
 
 function renewalStep({ outcome, reason, shared }: Request['refreshes'][number]): Step {

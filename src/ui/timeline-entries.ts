@@ -34,7 +34,7 @@ export type Line =
       readonly key: string
       readonly count: number
       readonly failed: number
-      readonly folded: boolean
+      readonly collapsed: boolean
     }
 
 /** The newest entries, oldest first. Signals say only that they changed: there are too many of them to be copied. */
@@ -146,11 +146,14 @@ function searchedText(entry: TimelineEntry): string {
     .toLowerCase()
 }
 
-/** The lines of the list: all entries, or the groups with the newest entry first, each with its entries unless it is folded. */
+/** The lines of the list: all entries, or the groups with the newest entry first, each with its entries unless it is collapsed. */
 export function linesOf(
   entries: readonly TimelineEntry[],
   by: Grouping,
-  { folded, labels }: { readonly folded: ReadonlySet<string>; readonly labels: ReadonlyMap<string, string | null> },
+  {
+    collapsed,
+    labels,
+  }: { readonly collapsed: ReadonlySet<string>; readonly labels: ReadonlyMap<string, string | null> },
 ): Line[] {
   const line = (entry: TimelineEntry): Line => ({ kind: 'entry', entry, key: keyOf(entry) })
   if (by === 'none') return entries.map(line)
@@ -162,10 +165,17 @@ export function linesOf(
     else groups.set(name, [entry])
   }
   return [...groups].flatMap(([name, members]) => {
-    const isFolded = folded.has(name)
+    const isCollapsed = collapsed.has(name)
     const failed = members.filter(({ status }) => hasStatus(status, 'error')).length
-    const head: Line = { kind: 'group', name, key: `group ${name}`, count: members.length, failed, folded: isFolded }
-    return isFolded ? [head] : [head, ...members.map(line)]
+    const head: Line = {
+      kind: 'group',
+      name,
+      key: `group ${name}`,
+      count: members.length,
+      failed,
+      collapsed: isCollapsed,
+    }
+    return isCollapsed ? [head] : [head, ...members.map(line)]
   })
 }
 

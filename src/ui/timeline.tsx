@@ -52,17 +52,17 @@ export function TimelineView() {
     mark: parameters['mark'] ?? '',
   }
   const by = GROUPINGS.find((each) => each === parameters['by']) ?? 'none'
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set())
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
   const entries = useMemo(() => timeline.matching(filter), [version, JSON.stringify(filter)])
   const known = environments.value
   const lines = useMemo(() => {
     const labels = new Map(known.map(({ name, label }) => [name, label]))
-    return linesOf(entries, by, { folded, labels })
-  }, [entries, by, folded, known])
-  const fold = (name: string): void => {
-    const next = new Set(folded)
+    return linesOf(entries, by, { collapsed, labels })
+  }, [entries, by, collapsed, known])
+  const toggle = (name: string): void => {
+    const next = new Set(collapsed)
     if (!next.delete(name)) next.add(name)
-    setFolded(next)
+    setCollapsed(next)
   }
   const filtered = Object.values(filter).some((value) => value !== '')
   return (
@@ -88,7 +88,7 @@ export function TimelineView() {
               <span class="took">Took</span>
               <span class="real">Real time</span>
             </div>
-            <List lines={lines} open={id} fold={fold} />
+            <List lines={lines} open={id} toggle={toggle} />
           </>
         )}
       </div>
@@ -194,11 +194,11 @@ const BEYOND = 12
 function List({
   lines,
   open,
-  fold,
+  toggle,
 }: {
   readonly lines: readonly Line[]
   readonly open: string
-  readonly fold: (name: string) => void
+  readonly toggle: (name: string) => void
 }) {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
@@ -254,7 +254,7 @@ function List({
   const press = (): void => {
     const chosen = lines[current]
     if (chosen?.kind === 'entry') show(chosen.entry)
-    else if (chosen) fold(chosen.name)
+    else if (chosen) toggle(chosen.name)
   }
   // Not after the next frame: keys can come before it.
   useLayoutEffect(() =>
@@ -299,10 +299,10 @@ function List({
               {...place}
               role="row"
               class={`line group ${at === current ? 'current' : ''}`}
-              onClick={() => fold(each.name)}
+              onClick={() => toggle(each.name)}
             >
               <span role="gridcell">
-                {each.folded ? '▸' : '▾'} <strong>{each.name}</strong>{' '}
+                {each.collapsed ? '▸' : '▾'} <strong>{each.name}</strong>{' '}
                 <span class="quiet">{plural(each.count, 'request')}</span>{' '}
                 {each.failed > 0 && <Tag tone="warning">{plural(each.failed, 'error')}</Tag>}
               </span>

@@ -28,7 +28,7 @@ const OF_CODE: Readonly<Record<string, string>> = {
   INVALID_PAGE_TOKEN: 'convention:G4',
   INVALID_TOOL_INPUT: 'convention:G44',
 }
-/** Rules about a field whose basis differs from the field's, by operation, path and constraint; `*` stands for any. */
+/** Rules about a field whose basis differs from the field's, by operation, path and constraint; `*` matches any. */
 const OF_RULE: Readonly<Record<string, string>> = {
   '* organization_id required': 'choice:G21',
   '* connected_account.authorization_details.trusted_idp.db_user required': 'document:2.2',

@@ -255,7 +255,7 @@ function addTimes(to: Map<string, Times>, from: ReadonlyMap<string, Times>): voi
 /** How many links without a `user_verify_url`, and how many flows that ended so, a record keeps. */
 const MAX_LINKS = 1000
 
-/** A flow of a magic link without a `user_verify_url`: who asked for the link, in which request. */
+/** A flow of a magic link without a `user_verify_url`: which client asked for the link, in which request. */
 interface UnverifiedFlow {
   readonly client: string
   readonly found: FoundIn
@@ -274,7 +274,7 @@ class LinkFlows {
   }
 
   /** The flows without verification of clients that verify elsewhere; of all clients with `ofAll`. */
-  forgotten(ofAll: boolean): readonly UnverifiedFlow[] {
+  unverified(ofAll: boolean): readonly UnverifiedFlow[] {
     return this.#ended.filter(({ client }) => ofAll || this.#verifying.has(client))
   }
 

@@ -229,7 +229,7 @@ function unverifiedFlows(subjects: readonly Subject[]): Iterable<Counted<NewWarn
   const found = new Findings<NewWarning>(findingKey)
   for (const { record } of subjects) {
     const others = subjects.some((other) => other.record !== record && other.record.flows.verifies)
-    for (const flow of record.flows.forgotten(others)) found.add(UNVERIFIED_FLOW, flow.found)
+    for (const flow of record.flows.unverified(others)) found.add(UNVERIFIED_FLOW, flow.found)
   }
   return found.list()
 }

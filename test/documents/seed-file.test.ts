@@ -335,7 +335,7 @@ describe('loading seeds', () => {
         new UnreadableFileError(join(folder, 'nowhere.yaml'), 'there is no such file or folder'),
       )
       expect(await refusal(join(folder, 'empty'))).toEqual(
-        new UnreadableFileError(join(folder, 'empty'), 'the folder holds no .yaml, .yml or .json file'),
+        new UnreadableFileError(join(folder, 'empty'), 'the folder has no .yaml, .yml or .json file'),
       )
     })
   })

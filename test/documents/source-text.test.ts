@@ -44,7 +44,7 @@ describe('a text that is no usable document', () => {
     [
       'an alias to nothing',
       'a: *nothing\n',
-      'f.yaml:1:4: the alias *nothing is of no anchor; allowed: aliases of anchors that stand before them',
+      'f.yaml:1:4: the alias *nothing is of no anchor; allowed: aliases of anchors that come before them',
     ],
     ['a number that JSON lacks', 'a: .nan\n', 'f.yaml:1:4: `a` is NaN; allowed: a value that JSON has'],
     ['a number that is too large', '{"a": [1e999]}', 'f.yaml:1:8: `a[0]` is Infinity; allowed: a value that JSON has'],

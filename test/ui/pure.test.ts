@@ -420,7 +420,7 @@ describe('the timeline', () => {
   it('groups by the label of the test, the group with the newest entry first', () => {
     const entries = [entry(3, { environment: 'a' }), entry(2, { status: 500 }), entry(1, { environment: 'a' })]
     const labels = new Map([['a', 'mail > sends']])
-    const lines = linesOf(entries, 'test', { folded: new Set(['default']), labels })
+    const lines = linesOf(entries, 'test', { collapsed: new Set(['default']), labels })
     expect(
       lines.map((line) => (line.kind === 'group' ? [line.name, line.count, line.failed] : line.entry.sequence)),
     ).toEqual([['mail > sends', 2, 0], 3, 1, ['default', 1, 1]])

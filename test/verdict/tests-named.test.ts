@@ -113,10 +113,10 @@ describe('a finding leads back to its tests', () => {
       const { text: page } = await rendered(mock, 'html')
       expect(page).toContain('<li>accounts &gt; lists them, 100% (test/accounts.test.ts:12)</li>')
       expect(page).toContain('<code>?page_size=101</code>')
-      const [overview = '', folded = ''] = page.split('<h2 id="details-title">')
+      const [overview = '', collapsed = ''] = page.split('<h2 id="details-title">')
       expect(overview).toMatch(/<th scope="col" class="status">400<\/th>/)
       expect(overview).toMatch(/<span class="reach driven" title="driven">2<\/span>/)
-      expect(folded.match(/<details /g)?.length).toBeGreaterThanOrEqual(20)
+      expect(collapsed.match(/<details /g)?.length).toBeGreaterThanOrEqual(20)
     })
   })
 

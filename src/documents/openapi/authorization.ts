@@ -11,7 +11,7 @@ export function authorizationOf(document: ApiDocument, operations: readonly ApiO
     for (const names of security) counts.set(names.join(' '), (counts.get(names.join(' ')) ?? 0) + 1)
   }
   const asked = [...counts].sort((a, b) => b[1] - a[1]).map(([names]) => names.split(' ').filter((name) => name !== ''))
-  // Many documents describe how to sign in, and forget to ask for it.
+  // Many documents describe how to sign in, and do not require it.
   const [first] = Object.keys(securitySchemes)
   const alternatives = asked.length > 0 ? asked : first === undefined ? [[]] : [[first]]
   const readable = alternatives.map((names) =>

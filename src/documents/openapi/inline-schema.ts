@@ -33,7 +33,7 @@ export interface Inlined {
 /**
  * A schema of the document as one that stands alone, in JSON Schema 2020-12: references are replaced by what they lead to,
  * `allOf` is merged, and what Ajv would refuse is left out. In a schema of an answer, values that should vary are templates:
- * they stand there as examples, which Prism's generator then takes.
+ * they are examples there, which Prism's generator then takes.
  */
 export function inlineSchema(
   schema: JsonValue,

@@ -159,7 +159,7 @@ export class ExpiryIndex {
   /** A credential that was revoked is refused as an unknown one is. */
   readonly grants = this.#index<Grant>('grants', grantEnd, this.#over, isRevoked)
 
-  /** Rows that can be forgotten now, `now` being milliseconds; they count as present until they are removed. */
+  /** Rows that can be removed now, `now` being milliseconds. */
   due(now: number): RowName[] {
     const due: Expiring[] = []
     for (const { of, most, upto } of [

@@ -81,7 +81,7 @@ export class GrantIndex implements Index<Grant> {
 const NONE: readonly never[] = Object.freeze([])
 
 /**
- * Grants by connector and token; of several with the same token one that is refused for good, else the latest. An empty
+ * Grants by connector and token; of several with the same token one that is refused permanently, else the latest. An empty
  * token finds nothing.
  */
 class TokenMap {

@@ -152,7 +152,7 @@ export class Model {
   readonly definitions = new DefinitionTimes(() => this.present())
   readonly #expiry = new ExpiryIndex()
   readonly tables: { readonly [Name in keyof AllRows]: Table<AllRows[Name]> }
-  /** The time of its environment, in milliseconds; until it has one, nothing is forgotten. */
+  /** The time of its environment, in milliseconds; until it has one, expired rows are not removed. */
   present: () => number = () => 0
   /** Adds rows to a commit that make no commit by themselves: the counters of scenarios (G63). */
   beforeCommit: () => void = () => undefined

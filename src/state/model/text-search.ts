@@ -74,7 +74,7 @@ export class TextSearch implements TextSearcher {
 
   #index(): void {
     const { order } = this.#accounts
-    // Accounts that are gone are only forgotten by building anew.
+    // Only a new index is without the accounts that were deleted.
     if (this.#trigrams.rows > 2 * order.size + INDEXED_PER_SEARCH) {
       this.#trigrams = new TrigramIndex()
       this.#indexedUpTo = 0

@@ -26,8 +26,8 @@ const CLAIM = '.claim'
 
 /**
  * Takes the exclusive lock of a state file: a socket beside it that the holder listens on. The system closes it when the
- * holder dies, so that neither a reused process id nor another container's can be mistaken for a holder; whoever finds
- * it taken asks it who it is.
+ * holder dies, so that neither a reused process id nor another container's can be mistaken for a holder. A start
+ * that finds the lock taken asks the holder for its process id.
  * @throws StateError naming the holder
  */
 export async function lockState(file: string, time: TimeSource): Promise<StateLock> {
@@ -42,7 +42,7 @@ export async function lockState(file: string, time: TimeSource): Promise<StateLo
       if (server) return { release: () => release(server, place.path) }
     }
   } finally {
-    await place.forget()
+    await place.removeShortcut()
   }
   throw new StateError(`${place.path}${CLAIM}: another start takes the lock of ${file} again and again`)
 }
@@ -60,7 +60,7 @@ export async function refuseIfHeld(file: string): Promise<void> {
     const holder = await askHolder(place.address)
     if (holder !== undefined) throw heldBy(file, holder)
   } finally {
-    await place.forget()
+    await place.removeShortcut()
   }
 }
 
@@ -76,31 +76,31 @@ interface Place {
   readonly path: string
   /** The same place in few enough characters for a socket. */
   readonly address: string
-  /** Removes what made the address short. */
-  forget(): Promise<void>
+  /** Removes the link that made the address short. */
+  removeShortcut(): Promise<void>
 }
 
 /** @throws StateError when the path is too long and cannot be made shorter */
 async function placeOf(file: string): Promise<Place> {
   const folder = dirname(resolve(file))
   const plain = `${resolve(file)}.lock`
-  if (fits(plain)) return { path: plain, address: plain, forget: () => Promise.resolve() }
+  if (fits(plain)) return { path: plain, address: plain, removeShortcut: () => Promise.resolve() }
   const digest = createHash('sha256').update(basename(file)).digest('hex').slice(0, 16)
   const name = Buffer.byteLength(basename(file)) <= LONGEST_NAME ? `${basename(file)}.lock` : `.${digest}.lock`
   const path = join(folder, name)
   const shortcut = await mkdtemp(join(tmpdir(), 'toolmock-lock-')).catch((error: unknown) => {
     throw tooLong(path, `no shorter one can be made in ${tmpdir()}: ${String(error)}`)
   })
-  const forget = (): Promise<void> => rm(shortcut, { recursive: true, force: true })
+  const removeShortcut = (): Promise<void> => rm(shortcut, { recursive: true, force: true })
   const address = join(shortcut, 'to', name)
   try {
     await symlink(folder, join(shortcut, 'to'))
     if (!fits(address)) throw tooLong(path, `so is one in ${tmpdir()}`)
   } catch (error) {
-    await forget()
+    await removeShortcut()
     throw error
   }
-  return { path, address, forget }
+  return { path, address, removeShortcut }
 }
 
 function fits(path: string): boolean {

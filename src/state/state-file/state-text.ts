@@ -121,7 +121,7 @@ function rows(all: readonly object[], ordered: (row: object) => object = (row) =
 }
 
 /**
- * Reads a text in which rows stand on lines of their own, with any indentation. Rows are parsed one by one: that
+ * Reads a text in which rows are on lines of their own, with any indentation. Rows are parsed one by one: that
  * takes less time than parsing the whole text, and much less memory. Undefined when the text is not like that, or no
  * JSON; it then has to be parsed as a whole.
  */
@@ -151,7 +151,7 @@ function splitRows(bytes: Buffer): { frame: string; runs: JsonValue[][] } | unde
   for (const text of linesOf(bytes)) {
     const row = text.trim()
     const isRow = row.startsWith('{"')
-    // A comma stands between two rows, and nowhere else.
+    // There is a comma between two rows, and nowhere else.
     if (run && isRow !== isMore) return undefined
     if (!isRow) {
       run = undefined

@@ -98,7 +98,7 @@ function notAFile(path: string, what: string): Error {
   return Object.assign(new Error(`${path} is ${what}, not a file`), { code: 'EISDIR' })
 }
 
-/** Gives the memory of what was read back now, and not when the next collection happens to come; the bytes are gone. */
+/** Frees the memory of what was read now, and not with the next garbage collection; the bytes are gone. */
 export function release({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0)
 }

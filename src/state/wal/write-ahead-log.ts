@@ -331,7 +331,7 @@ function hex(crc: number): string {
 /** Where a log that was read at the start goes on. */
 export interface WalEnd {
   segment: number
-  /** Bytes that are good; what follows is the torn rest of a write and is cut off. */
+  /** Bytes that are valid; what follows is the torn rest of a write and is cut off. */
   length: number
 }
 
@@ -371,7 +371,7 @@ export class WalFile {
   #segment: number
   #exists: boolean
   #end: number
-  /** Whether bytes may lie behind the end, from a write that failed or was torn. */
+  /** Whether there may be bytes after the end, from a write that failed or was torn. */
   #untidy: boolean
   /** Durable bytes in the log files before this one. */
   #sizeBefore = 0
@@ -439,7 +439,7 @@ export class WalFile {
   async rotate(): Promise<void> {
     if (!this.#exists) return
     const before = await this.#open()
-    // A start takes bytes behind the end of a log file that another one follows for damage.
+    // A start takes bytes after the end of a log file that another one follows for damage.
     if (this.#untidy) {
       await before.truncate(this.#end)
       await before.datasync()
@@ -515,7 +515,7 @@ export class WalFile {
     return [file, header.length]
   }
 
-  /** A start would take it for the one that follows, and what is behind the end of the present one for damage. */
+  /** A start would take it for the one that follows, and what is after the end of the present one for damage. */
   async #removeStray(): Promise<void> {
     if (this.#stray === undefined) return
     await this.#fileSystem.remove(this.#stray)

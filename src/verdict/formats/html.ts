@@ -136,7 +136,7 @@ function environmentsSection({ contract, coverage }: ReportPair): Html {
   })
   return html`<section id="environments" aria-labelledby="environments-title">
     <h2 id="environments-title">Environments</h2>
-    ${folded(plural(rows.length, 'environment'), table({ caption: 'Findings and coverage of each environment', columns, rows }))}
+    ${collapsed(plural(rows.length, 'environment'), table({ caption: 'Findings and coverage of each environment', columns, rows }))}
   </section>`
 }
 
@@ -345,16 +345,16 @@ function cell(status: OperationCoverage['statuses'][number] | undefined): Html |
   return html`<span class="reach ${reach}" title="${REACH_NAMES[reach]}">${counts[reach]}</span>`
 }
 
-/** Everything that was exercised and what never was, folded. */
+/** Everything that was exercised and what never was, collapsed. */
 function detailsSection({ operations, lifecycle_moves: moves, scenarios }: Coverage): Html {
   return html`<section id="details" aria-labelledby="details-title">
     <h2 id="details-title">Details</h2>
-    ${operations.map(details)} ${folded('Lifecycle transitions of accounts', movesTable(moves))}
-    ${folded('Bundled scenarios', scenariosTable(scenarios))}
+    ${operations.map(details)} ${collapsed('Lifecycle transitions of accounts', movesTable(moves))}
+    ${collapsed('Bundled scenarios', scenariosTable(scenarios))}
   </section>`
 }
 
-function folded(summary: HtmlValue, inside: HtmlValue, id?: string): Html {
+function collapsed(summary: HtmlValue, inside: HtmlValue, id?: string): Html {
   return html`<details ${id !== undefined && html`id="${id}"`}>
     <summary>${summary}</summary>
     ${inside}
@@ -404,7 +404,7 @@ function details({ operation, statuses, request_fields: sent, response_fields: a
   const summary = html`<code>${operation}</code> <small>${driven} of ${statuses.length} statuses</small>`
   const tables = html`${table({ caption: `${operation}: statuses and their error codes`, columns, rows })}
   ${fieldsTable(operation, sent.map(requestField), answered.map(responseField))}`
-  return folded(summary, tables, `operation-${operation}`)
+  return collapsed(summary, tables, `operation-${operation}`)
 }
 
 function errorCode({ error_code: code, reach, answers, injected }: ErrorCodeCoverage): ShownField {
@@ -448,7 +448,7 @@ function listed(fields: readonly ShownField[]): HtmlValue {
   return fields.map(({ shown }, at) => html`${at > 0 && ', '}${shown}`)
 }
 
-/** A bar of the counts, which stand beside it as figures. */
+/** A bar of the counts, which are beside it as figures. */
 function bar(tally: Tally): Html {
   const parts = REACHES.filter((reach) => tally[reach] > 0)
   return html`<span class="bar" aria-hidden="true"

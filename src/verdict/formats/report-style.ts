@@ -238,7 +238,7 @@ export const REPORT_STYLE = css`
   }
 `
 
-/** On paper: black on white, without page breaks inside a row or behind a heading. */
+/** On paper: black on white, without page breaks inside a row or after a heading. */
 export const PRINT_STYLE = css`
   @media print {
     @page {

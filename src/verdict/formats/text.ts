@@ -5,7 +5,7 @@ import { verdictOf } from '../verdict.ts'
 
 /** The rows of a screen, and those of the first line and of the lines that `toolmock run` prints around the verdict. */
 const ROWS = { screen: 24, around: 7 }
-/** The least width that is believed. */
+/** A terminal that reports fewer columns gets as many as this. */
 const COLUMNS = 80
 
 /** The reports as `toolmock run` prints them where there is no terminal. */
