@@ -109,5 +109,7 @@ function nearMissText({ id, method, path, status, differences }: NearMiss): stri
   const texts = differences.map(
     ({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`,
   )
-  return `- close: ${method} ${path} ${status} (${id}): ${texts.join('; ')}`
+  // What is no request, such as an event of the control API, has no method.
+  const asked = method === '' ? path : `${method} ${path}`
+  return `- close: ${asked} ${status} (${id}): ${texts.join('; ')}`
 }

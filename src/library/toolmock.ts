@@ -188,13 +188,16 @@ const RULES = {
   test: ANYTHING,
 } satisfies Record<keyof EnvironmentOptions, Rule>
 
+const TEST_RULES = { label: ANYTHING, file: ANYTHING, line: ANYTHING } satisfies Record<keyof TestLabel, Rule>
+
 async function createEnvironment(
   { control: server, env, defaults }: EnvironmentParts,
   name: string | undefined,
   options: EnvironmentOptions = {},
 ): Promise<EnvironmentParts> {
   checkOptions('environment', options, RULES)
-  const { seed, clock, freeze, idSeed, test } = { ...defaults, ...options }
+  const { seed, clock, freeze, idSeed, test = {} } = { ...defaults, ...options }
+  checkOptions('environment: test', test, TEST_RULES)
   // As with a server of its own, whose scenarios run in every environment.
   const all = [...(defaults?.scenarios ?? []), ...(options.scenarios ?? [])]
   const scenarios = all.length === 0 ? undefined : all

@@ -79,6 +79,9 @@ const PLAIN_KEYWORDS: ReadonlySet<string> = new Set([
   '$schema',
 ])
 
+/** A member of the input in an expression; Handlebars ends a name at these characters. */
+const INPUT_READ = /\binput\.([^\s!"#%-,./;->@[-^`{-~]+)/g
+
 /** Warns of members of a tool's input that its schema does not name and its call does not read. */
 function noteUnreadInput({ input_schema: schema, ...tool }: Tool, input: JsonObject, trace: RequestTrace): void {
   const { properties } = schema
@@ -88,7 +91,8 @@ function noteUnreadInput({ input_schema: schema, ...tool }: Tool, input: JsonObj
   const templates = JSON.stringify([tool.call, tool.result])
   // The call reads the input as a whole, or a member in another notation.
   if (/\binput\b(?!\.\w)/.test(templates)) return
-  const unread = unknown.filter((each) => !templates.includes(`input.${each}`))
+  const read = new Set([...templates.matchAll(INPUT_READ)].map(([, name]) => name))
+  const unread = unknown.filter((each) => !read.has(each))
   for (const name of unread.slice(0, MAX_WARNINGS)) {
     const field = fieldName(['tool_input', name])
     const description = `is ignored: the tool ${tool.name} has no input of that name`

@@ -133,8 +133,8 @@ describe.each(ACCESSES)('the library, %s', (access) => {
   })
 
   it('journal: what does not hold is thrown, with what came close', async () => {
-    await withMock(access, {}, async ({ journal, env }) => {
-      await (await clientOf({ env })).account({})
+    await withMock(access, {}, async ({ accounts, journal, env }) => {
+      const id = await (await clientOf({ env })).account({})
       const wanted = { operation: 'create_connected_account', body: { identifier: 'grace@*' } } as const
       const close = expect.arrayContaining([expect.objectContaining({ operation: 'create_connected_account' })])
       expect(await rejection(journal.verify(wanted))).toMatchObject({
@@ -153,6 +153,10 @@ describe.each(ACCESSES)('the library, %s', (access) => {
           /^0 requests match {.*}; wanted: at least 1, and the time to wait is over\n- close: .*not "grace@\*"/,
         ),
         details: [{ matched: 0, near_misses: close }],
+      })
+      await accounts.expire(id)
+      expect(await rejection(journal.verify({ account: id, status: 500 }))).toMatchObject({
+        message: expect.stringMatching(/^- close: expire was applied to account .* 200 \(/m),
       })
       expect(await rejection(journal.explain('never'))).toMatchObject({ code: 'REQUEST_NOT_FOUND', status: 404 })
     })
@@ -173,6 +177,10 @@ describe.each(ACCESSES)('the library, %s', (access) => {
         [
           () => mock.environment('a', { sed: {} } as object),
           'environment has no option "sed"; it has seed, clock, freeze, idSeed',
+        ],
+        [
+          () => mock.environment('a', { test: 'sends a message' } as object),
+          'environment: test takes an object with label, file, line; found "sends a message"',
         ],
         [
           () => journal.wait({}, { timeout: 1 } as object),

@@ -264,6 +264,12 @@ describe('the call of a tool', () => {
       ])
     }))
 
+  it('notes an input whose name is the beginning of one that the call reads', () =>
+    withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
+      await run(mock, 'send', { t: 'x' })
+      expect((await lastEntry(mock)).warnings).toMatchObject([{ field: 'tool_input.t', kind: 'ignored' }])
+    }))
+
   it('notes at most twenty of them', () =>
     withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
       await run(mock, 'send', Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`remark_${at}`, ''])))
