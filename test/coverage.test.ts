@@ -3,7 +3,7 @@ import { ROUTES } from '../src/contract/route.ts'
 import { OPERATIONS } from '../src/operations/table.ts'
 import { recordedExchanges } from './support/recorded-exchanges.ts'
 
-describe('the tests hold every operation of the spec', () => {
+describe('every operation of the spec has tests', () => {
   it('names the same operations as the table of handlers', () => {
     const declared = ROUTES.map(({ operation }) => operation)
     expect(Object.keys(OPERATIONS).sort()).toEqual([...declared].sort())

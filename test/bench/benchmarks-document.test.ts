@@ -55,7 +55,7 @@ describe('docs/benchmarks.md', () => {
     expect(benchmarksDocument(RUN, '')).toContain('- `get-details`: GET get-details: no reason is written down yet.')
   })
 
-  it('keeps the reasons that were written by hand, however often it is written anew', () => {
+  it('keeps the reasons that were written by hand, however often it is generated again', () => {
     const reason = '- `get-details`: the journal costs\n  what it costs.'
     const first = benchmarksDocument(RUN, '').replace(/^- `get-details`.*$/m, reason)
     const second = benchmarksDocument({ ...RUN, missed: [] }, first)

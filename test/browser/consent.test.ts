@@ -110,7 +110,7 @@ describeInBrowser('a user with a browser', (open) => {
     expect(complaints).toEqual([])
   })
 
-  it('continues where nobody has to sign in', async () => {
+  it('continues where no sign-in is needed', async () => {
     const { page, complaints } = await open()
     await page.goto(await linkFor('encyclopedia', 'ada@example.com'))
     expect(await heading(page)).toBe('No sign-in is needed')

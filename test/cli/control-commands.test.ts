@@ -248,7 +248,7 @@ describe('a command about a running server', () => {
       )
     })
 
-    it('shows what the line of the server shows of what happened behind a request', async () => {
+    it('shows the same effects of a request as the line of the server', async () => {
       const { ok, post } = await bench()
       await post('/execute_tool', {
         connector: 'mail',

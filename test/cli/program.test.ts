@@ -49,7 +49,7 @@ describe('toolmock', () => {
     expect(await toolmock.run(args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
   })
 
-  it('names a variable that holds what it may not', async () => {
+  it('names a variable that has a value it must not have', async () => {
     const { code, stderr } = await toolmock.run(['start'], { TOOLMOCK_LOG_LEVEL: 'loud' })
     expect(code).toBe(2)
     expect(stderr).toMatch(/^toolmock: TOOLMOCK_LOG_LEVEL=loud: expected one of error, warn, info, debug\./)

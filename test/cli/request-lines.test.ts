@@ -88,7 +88,7 @@ describe('toolmock start prints a line for each request', () => {
     ])
   })
 
-  it('with what happened behind it: calls of the third party, refreshes, moves of state', async () => {
+  it('with its effects: calls of the third party, refreshes, moves of state', async () => {
     const serving = await toolmock.start(FROZEN)
     const caller = new Caller(serving.url)
     await caller.control('POST', '/seed', SEED)

@@ -251,7 +251,7 @@ describe('the command of toolmock run', () => {
     expect(() => process.kill(Number(pid.toString()), 0)).toThrow('ESRCH')
   })
 
-  it('leaves nothing behind: no file and no port', async () => {
+  it('leaves no file and no port', async () => {
     const [work, temporary] = [toolmock.path('work'), toolmock.path('temporary')]
     for (const folder of [work, temporary]) mkdirSync(folder)
     const seen = `

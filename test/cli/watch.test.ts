@@ -106,7 +106,7 @@ describe('toolmock start --watch', () => {
     await serving.stop()
   })
 
-  it('starts a changed scenario anew where it runs', async () => {
+  it('restarts a changed scenario that runs', async () => {
     put('scenes/seeds/clock.yaml', CONNECTOR('noon'))
     put('scenes/seeds/default.yaml', SEED('ada'))
     const scenario = put('scenes/broken.yaml', SCENARIO(503))

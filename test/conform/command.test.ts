@@ -28,7 +28,7 @@ async function run(args: (url: string) => readonly string[], watched = false): P
 }
 
 describe('toolmock conform', () => {
-  it('exits 0 when everything holds, with JSON alone on stdout', async () => {
+  it('exits 0 when every check passes, with JSON alone on stdout', async () => {
     const only = ['--only', 'token/*', '--only', 'verify/twice']
     const ended = await run((url) => ['--base-url', url, '--format', 'json', '--consent', 'control-api', ...only])
     expect(ended).toMatchObject({ code: 0, stderr: '' })
@@ -56,7 +56,7 @@ describe('toolmock conform', () => {
     expect(ended.stderr.split('\n')).toHaveLength(1)
   })
 
-  it('shows how far it is where somebody watches', async () => {
+  it('shows its progress on a terminal', async () => {
     const ended = await run((url) => ['--base-url', url, '--only', 'token/t*'], true)
     expect(ended.progress[0]).toMatch(/^0\/\d+ token\/type$/)
     expect(ended.progress.at(-1)).toBe('')

@@ -37,7 +37,7 @@ describe('the checks', () => {
 })
 
 describe('the conformance suite against toolmock', () => {
-  it('finds that every check holds, and leaves nothing behind', async () => {
+  it('passes every check, and leaves nothing on the target', async () => {
     await conformed(EVERYTHING, ({ checks, summary, leftBehind }, { services: { registry } }) => {
       expect(checks.filter(({ result }) => result !== 'held')).toEqual([])
       expect(summary).toEqual({ total: CHECKS.length, held: CHECKS.length, broken: 0, skipped: 0 })

@@ -79,7 +79,7 @@ describe('collections', () => {
     })
   })
 
-  it('hold what tools created, each account its own', async () => {
+  it('contain what tools created, each account its own', async () => {
     await withPad({}, async ({ run, notes }) => {
       const { data } = await run('pad_add_note', { title: 'Second' })
       expect(await notes()).toEqual([FIRST, data])

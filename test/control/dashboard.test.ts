@@ -86,7 +86,7 @@ describe('GET /_mock/ui', () => {
     })
   })
 
-  it('opens without the admin token, which the calls behind it need', async () => {
+  it('opens without the admin token, which its calls need', async () => {
     await withControl({ adminToken: 's3cret' }, async ({ http }) => {
       expect((await http('get', '/_mock/ui')).status).toBe(200)
       expect((await http('get', '/_mock/timeline')).status).toBe(401)

@@ -178,7 +178,7 @@ describe('snapshots', () => {
     })
   })
 
-  it('are unknown until they are taken and once they are forgotten', async () => {
+  it('are unknown until they are taken and once they are deleted', async () => {
     await withControl({}, async ({ call }) => {
       expect(codeOf(await call('post', '/snapshots/s/restore'))).toBe('SNAPSHOT_NOT_FOUND')
       expect(codeOf(await call('get', '/state/diff'))).toBe('INVALID_QUERY')

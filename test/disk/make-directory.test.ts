@@ -13,7 +13,7 @@ describe('a directory is made', () => {
       expect((await stat(deep)).isDirectory()).toBe(true)
     }))
 
-  it('unless a file stands in its way', () =>
+  it('unless a file is in its way', () =>
     withDirectory(async (directory) => {
       const file = join(directory, 'file')
       await writeFile(file, '')

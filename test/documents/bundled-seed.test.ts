@@ -120,7 +120,7 @@ describe('the JSON Schemas of the documents', () => {
     }
   })
 
-  it('are what spec/schemas holds', async () => {
+  it('are what is in spec/schemas', async () => {
     for (const [name, schema] of Object.entries(jsonSchemas())) {
       const file = join(bundledSeedFolder(), '..', 'spec', 'schemas', `${name}.schema.json`)
       expect([name, JSON.parse(await readFile(file, 'utf8'))]).toEqual([name, JSON.parse(JSON.stringify(schema))])

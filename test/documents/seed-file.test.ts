@@ -16,7 +16,7 @@ connectors:
 `
 
 describe('a seed file', () => {
-  it('holds clients, settings, connectors, connections, providers, accounts and what to generate', async () => {
+  it('contains clients, settings, connectors, connections, providers, accounts and what to generate', async () => {
     const bundle = await seed(`
 $schema: https://schemas.example/seed.json
 clients: [{ client_id: c1, client_secret: s1 }, { client_id: 'ci-*', client_secret: s2 }]
@@ -285,7 +285,7 @@ describe('loading seeds', () => {
     })
   })
 
-  it('puts one seed after the other: accounts may stand at connectors of another, the later connector of a name wins', async () => {
+  it('applies one seed after the other: accounts may have connectors of another, the later connector of a name wins', async () => {
     const tree = {
       'a.yaml': `${CONNECTORS}settings: { consent: deny, magic_link_lifetime: 1m }\n`,
       'b.yaml':

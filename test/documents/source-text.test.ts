@@ -73,7 +73,7 @@ describe('a text that is no usable document', () => {
     ).toContain('the text is one with more than 250000 values, aliases written out; allowed: at most 250000')
   })
 
-  it('refuses an alias to what it stands in', () => {
+  it('refuses an alias to what it is in', () => {
     expect(problem('a: &a [*a]\n')).toMatch(/more than 200 times|more than 100 levels|not YAML/)
   })
 

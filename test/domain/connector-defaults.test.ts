@@ -64,7 +64,7 @@ describe('a connector that only has a type', () => {
     expect(credentialField('pass_code')).toMatchObject({ label: 'Pass code', secret: true })
   })
 
-  it('has somebody who can sign in exactly where consent is asked for', () => {
+  it('has people who can sign in exactly where consent is asked for', () => {
     for (const type of AUTHORIZATION_TYPES) {
       expect([type, bareConnector('shop', type).people.length > 0]).toEqual([type, TRAITS[type].source === 'consent'])
     }

@@ -63,7 +63,7 @@ describe('a vocabulary', () => {
     expect([wireWord({ status: 'phase' }, 'status'), wireWord({}, 'constructor')]).toEqual(['phase', 'constructor'])
   })
 
-  it('keeps in a text the words that it is told to keep', () => {
+  it('keeps the words of a text that are to be kept', () => {
     const vocabulary = new Vocabulary({ status: 'phase' })
     const kept = new Set(['status'])
     expect(vocabulary.prose('status of "status" at status[0]', kept)).toBe('status of "status" at phase[0]')

@@ -16,7 +16,7 @@ describe('many clients', { timeout: 60_000 }, () => {
       expect(clients.filter(({ ended }) => ended)).toHaveLength(0)
     }))
 
-  it('500 that each leave half a request behind keep nobody from being answered', () =>
+  it('500 that each send half a request do not keep others from being answered', () =>
     withServer({}, async ({ open, get, head }) => {
       const clients = await Promise.all(Array.from({ length: 500 }, () => open()))
       for (const [index, client] of clients.entries()) {

@@ -225,7 +225,7 @@ describe('the document’s own word where the wire has another', () => {
     })
   })
 
-  it('does not stand in for the word of the wire', async () => {
+  it('does not replace the word of the wire', async () => {
     await withToolmock(speaking(), async ({ api }) => {
       const answer = await api.post('/connected_accounts', { connector: 'workspace', identifier: 'ada@example.com' })
       const query = await api.get('/connected_accounts/details', { connector: 'workspace', identifier: 'x' })

@@ -61,7 +61,7 @@ describe('over a socket', () => {
       expect(answers[0]).toContain('BODY_TOO_LARGE')
     }))
 
-  it('a body of 2 MB in chunks, whose length nobody announced, is answered with 413', () =>
+  it('a body of 2 MB in chunks, without a Content-Length, is answered with 413', () =>
     withToolmock({}, async ({ app, signIn }) => {
       const headers = { Authorization: `Bearer ${await signIn()}`, 'Content-Type': 'application/json' }
       const { url } = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -6,7 +6,7 @@ import { rejection, ACCESSES, withMock } from './with-mock.ts'
 const WRONG_INPUT = { ...MESSAGE, tool_input: { to: 7 } }
 
 describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
-  it('holds for a client that keeps the contract, and shows what it exercised', async () => {
+  it('passes for a client that keeps the contract, and shows what it exercised', async () => {
     await withMock(access, {}, async (mock) => {
       const client = await clientOf(mock)
       await client.account({ connected_account: TOKENS })
@@ -86,7 +86,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
     })
   })
 
-  it('remembers what a reset forgets, until it is cleared', async () => {
+  it('is kept over a reset, until it is cleared', async () => {
     await withMock(access, {}, async (mock) => {
       await (await clientOf(mock)).get('/connected_accounts?page_size=many')
       await mock.reset()

@@ -60,7 +60,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
   })
 
   it.each([['no such account'], ['../../reset'], ['%2e%2e'], ['a/b?c#d'], ['\ud800'], ['__proto__']])(
-    'an id %j is looked for, whatever it holds',
+    'an id %j is looked for, whatever its characters',
     async (id) => {
       await withMock(access, {}, async (mock) => {
         expect(await rejection(mock.accounts.expire(id))).toMatchObject({ code: 'ACCOUNT_NOT_FOUND', status: 404 })
@@ -132,7 +132,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('journal: what does not hold is thrown, with what came close', async () => {
+  it('journal: an expectation that fails throws, with what came close', async () => {
     await withMock(access, {}, async ({ accounts, journal, env }) => {
       const id = await (await clientOf({ env })).account({})
       const wanted = { operation: 'create_connected_account', body: { identifier: 'grace@*' } } as const

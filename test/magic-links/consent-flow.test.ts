@@ -100,7 +100,7 @@ describe('approve without a user_verify_url', () => {
     expect(requests().map((request) => request.outcome)).toEqual(['superseded'])
   })
 
-  it('forgets the former end of life when the new token has none', () => {
+  it('removes the former expiry when the new token has none', () => {
     const { flow, account } = setUp({ type: 'TRACKER_OAUTH1', link, account: { token_expires_at: inAnHour } })
     approve(flow, 'link', { ...consented, lifetime: null })
     expect(account().token_expires_at).toBeUndefined()

@@ -348,7 +348,7 @@ describe('GET /connect/callback', () => {
     expect(account().status).toBe('PENDING_VERIFICATION')
   })
 
-  it('does not spend the code where verification is required and cannot happen', async () => {
+  it('does not use up the code where verification is required and impossible', async () => {
     const spent: string[] = []
     const { app } = setUp({
       link: { user_verify_url: '' },

@@ -34,7 +34,7 @@ describe('mutants of the mock', () => {
     expect(checks.map(({ id, result }) => ({ id, result }))).toEqual([{ id: mutant.caughtBy, result: 'broken' }])
   })
 
-  it('are all that the front in between is noticed by: the mock behind it holds', async () => {
+  it('are all by which the proxy in between is noticed: the mock itself passes', async () => {
     const only = SHORT_FORM.map((name) => MUTANTS.find((each) => each.name === name)!.caughtBy)
     const { summary } = await conformOf({ mutate: () => undefined }, { only })
     expect(summary).toMatchObject({ broken: 0, skipped: 0 })

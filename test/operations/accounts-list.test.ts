@@ -78,7 +78,7 @@ describe.each(LISTINGS)('GET %s page by page', (path, query) => {
       expect(second).toMatchObject({ ids: ['ca_3', id], next: '', total: 5 })
     }))
 
-  it('ends with an empty page when everything behind the token was deleted', () =>
+  it('ends with an empty page when everything after the token was deleted', () =>
     withToolmock({ seed: numbered(4) }, async (mock) => {
       const first = await page(mock, path, { ...query, page_size: 2 })
       for (const id of ['ca_2', 'ca_3']) await mock.api.post('/connected_accounts:delete', { id })

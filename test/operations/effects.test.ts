@@ -505,7 +505,7 @@ describe('PUT /connected_accounts', () => {
   const expiry = async (answer: ReturnType<typeof update>): Promise<string> =>
     (await answer).body.connected_account.token_expires_at
 
-  it('begins the lifetime of an access token anew, and not with a refresh token alone (G25)', () =>
+  it('restarts the lifetime of an access token, and not with a refresh token alone (G25)', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       mock.time.advance('30m')

@@ -84,7 +84,7 @@ describe('a magic link', () => {
 })
 
 describe('consent', () => {
-  it('approved behind a link with user_verify_url: PENDING_AUTH becomes PENDING_VERIFICATION, without credentials yet', () =>
+  it('approved over a link with user_verify_url: PENDING_AUTH becomes PENDING_VERIFICATION, without credentials yet', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock)
       mock.time.advance('1m')
@@ -96,7 +96,7 @@ describe('consent', () => {
       expect(await runTool(mock, id)).toBe(400)
     }))
 
-  it('approved behind a link without user_verify_url: PENDING_AUTH becomes ACTIVE', () =>
+  it('approved over a link without user_verify_url: PENDING_AUTH becomes ACTIVE', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock)
       await decide(mock, await linkFor(mock, { id }))
@@ -124,7 +124,7 @@ describe('consent', () => {
     }),
   )
 
-  it('approved again behind a link with user_verify_url: ACTIVE stays, the new tokens wait', () =>
+  it('approved again over a link with user_verify_url: ACTIVE stays, the new tokens wait', () =>
     withToolmock(accountIn('ACTIVE'), async (mock) => {
       const before = await authOf(mock, ID)
       mock.time.advance('1m')
@@ -132,7 +132,7 @@ describe('consent', () => {
       expect(await authOf(mock, ID)).toEqual(before)
     }))
 
-  it('approved again behind a link without user_verify_url: ACTIVE stays, the new tokens are live at once', () =>
+  it('approved again over a link without user_verify_url: ACTIVE stays, the new tokens are live at once', () =>
     withToolmock(accountIn('ACTIVE'), async (mock) => {
       mock.time.advance('1m')
       await decide(mock, await linkFor(mock, { id: ID }))

@@ -50,7 +50,7 @@ describe('an account with an organization and a user (4, G52)', () => {
       expect((await details(mock, USER)).status).toBe(200)
     }))
 
-  it('does not stand in the way of one in the organization alone', () =>
+  it('does not conflict with one in the organization alone', () =>
     withToolmock({}, async (mock) => {
       await createAccount(mock, PAIR)
       await createAccount(mock, ORG)

@@ -18,14 +18,14 @@ async function deleted(mock: TestToolmock, body: object, credentials: object): P
 }
 
 describe('credentials of an account that was deleted (3.1)', () => {
-  it('count as issued anew when they are stored again', () =>
+  it('count as newly issued when they are stored again', () =>
     withToolmock({}, async (mock) => {
       await deleted(mock, { connector: 'weather' }, KEY)
       const { id } = await createActive(mock, { connector: 'weather' }, KEY)
       expect(await runs(mock, id, 'weather_get_forecast')).toBe(true)
     }))
 
-  it('are refused for good where revocation is final', () =>
+  it('are refused permanently where revocation is final', () =>
     withToolmock(FINAL, async (mock) => {
       await deleted(mock, { connector: 'weather' }, KEY)
       const { id } = await createActive(mock, { connector: 'weather' }, KEY)
@@ -36,7 +36,7 @@ describe('credentials of an account that was deleted (3.1)', () => {
       expect(await runs(mock, other.id, 'weather_get_forecast')).toBe(false)
     }))
 
-  it('are refused to another account that holds the same where revocation is final', () =>
+  it('are refused to another account that has the same where revocation is final', () =>
     withToolmock(FINAL, async (mock) => {
       const other = await createActive(mock, { connector: 'weather', identifier: 'grace' }, KEY)
       await deleted(mock, { connector: 'weather' }, KEY)

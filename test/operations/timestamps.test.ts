@@ -165,7 +165,7 @@ describe('last_used_at (2.1, G26)', () => {
     expect(await afterCall({ base_url: 'http://127.0.0.1:1' })).toBeUndefined()
   })
 
-  it('is no status of somebody else: ada has one, grace has none', () =>
+  it('is the status of one account alone: ada has one, grace has none', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       const grace = await createActive(mock, { ...ADA, identifier: 'grace@example.com' })

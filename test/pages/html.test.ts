@@ -20,7 +20,7 @@ describe('html', () => {
     expect(html`[${0}]`.toString()).toBe('[0]')
   })
 
-  it('replaces control characters, which no page may hold, and keeps line breaks and tabs', () => {
+  it('replaces control characters, which no page may contain, and keeps line breaks and tabs', () => {
     expect(html`<p>${'a\u0000b\u001b[31m\u0085\n\tc'}</p>`.toString()).toBe('<p>a\ufffdb\ufffd[31m\ufffd\n\tc</p>')
   })
 

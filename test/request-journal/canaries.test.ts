@@ -148,7 +148,7 @@ function found(text: string): string[] {
   )
 }
 
-it('no output holds a secret, wherever and as whatever a client sent it', { timeout: 120_000 }, async () => {
+it('no output contains a secret, wherever and in whatever form a client sent it', { timeout: 120_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-canaries-'))
   const journalFile = join(folder, 'journal.jsonl')
   const lines: string[] = []

@@ -61,7 +61,7 @@ describe('a journal file', () => {
 })
 
 describe.runIf(process.platform === 'linux')('a journal file that is a pipe', () => {
-  it('gets the entries that come once somebody reads it, and says how many it lacks', () =>
+  it('gets the entries that come once it is read, and says how many are missing', () =>
     withDirectory(async (directory) => {
       const path = join(directory, 'pipe')
       execFileSync('mkfifo', [path])

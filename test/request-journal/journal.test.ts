@@ -47,7 +47,7 @@ describe('the limits of a journal', () => {
     }
   })
 
-  it('count anew after clear, and from the entries that stay where only some are dropped', () => {
+  it('count from zero after clear, and from the entries that stay where only some are dropped', () => {
     const entry = { url: '', responseBody: 'x'.repeat(976) }
     const three = [entry, entry, entry]
     const journal = journalOf(three, { maxBytes: 6000 })

@@ -12,7 +12,7 @@ function block(language: string): string {
   return new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1] ?? ''
 }
 
-it('the example of docs/grpc.md works as it stands there, its descriptors by buf', async () => {
+it('the example of docs/grpc.md works as it is there, with descriptors by buf', async () => {
   const work = toolmock.path('work')
   mkdirSync(work)
   writeFileSync(join(work, 'package.json'), '{ "type": "module" }')

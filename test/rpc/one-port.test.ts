@@ -171,7 +171,7 @@ describe('one port', () => {
     })
   })
 
-  it('speaks no HTTP/2 without descriptors', async () => {
+  it('serves no HTTP/2 without descriptors', async () => {
     await withRpc({ descriptors: [] }, async ({ url }) => {
       const session = connect(url)
       const [error] = (await once(session, 'error')) as [Error]

@@ -187,7 +187,7 @@ describe('the scenarios of an environment', () => {
     expect(scenarios.list()).toMatchObject([{ running: false, rules: [{ hits: 1 }] }])
   })
 
-  it('stay stopped when they are defined anew, and start again only by hand, from the beginning', async () => {
+  it('stay stopped when they are defined again, and start again only by hand, from the beginning', async () => {
     const { scenarios, environment } = bench([scenario([{ when: { first: 1 } }])])
     scenarios.match(request())
     scenarios.stop('s')
@@ -202,7 +202,7 @@ describe('the scenarios of an environment', () => {
     expect(scenarios.list()).toMatchObject([{ running: true, rules: [{ matched: 1, hits: 1 }] }])
   })
 
-  it('start when they are defined, anew each time, bundled ones too', async () => {
+  it('start each time they are defined, bundled ones too', async () => {
     const { scenarios } = bench([])
     scenarios.define(scenario([{ when: { first: 1 } }]))
     expect(scenarios.active).toBe(false)

@@ -124,7 +124,7 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
       }),
   )
 
-  it('respond: the answer stands for the operation, which is not carried out', () =>
+  it('respond: the answer replaces the operation, which is not carried out', () =>
     withScenarios({ scenarios: [CREATE_REFUSED] }, async (bench) => {
       const asked = { connector: 'mail', identifier: 'ada@example.com' }
       const refused = await bench.call('POST', '/connected_accounts', asked)

@@ -34,7 +34,7 @@ describe('the basis of the contract', () => {
     expect(without.map(([name]) => name)).toEqual([])
   })
 
-  it('has a legal form wherever it stands', () => {
+  it('has a legal form wherever it is used', () => {
     expect(used.filter((basis) => !LEGAL.test(basis))).toEqual([])
   })
 

@@ -110,7 +110,7 @@ describe('the request schemas', () => {
     expect(own(schema(name), 'unevaluatedProperties')).toBeUndefined()
   })
 
-  it('let output-only fields hold anything, because they are ignored', () => {
+  it('accept any value in output-only fields, which are ignored', () => {
     const sent = {
       id: 1,
       status: 'NONSENSE',
@@ -215,7 +215,7 @@ describe('the answer schemas', () => {
     },
   )
 
-  it('never hold what the document never returns', () => {
+  it('never contain what the document never returns', () => {
     const fields = answerSchemas.flatMap((name) => Object.keys(own(schema(name), 'properties') ?? {}))
     expect(fields).not.toContain('secret_access_key')
     expect(fields).not.toContain('session_token')

@@ -65,7 +65,7 @@ const CONDITIONS: Condition[][] = [
 ]
 
 describe('items in an order', () => {
-  it('are the same whether the order was kept through changes or is made anew', () => {
+  it('are the same whether the order was kept through changes or is made again', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
         const index = new CollectionIndex()

@@ -42,7 +42,7 @@ function grant(id: string, at: number, revoked: boolean): Grant {
 }
 
 describe('rows that have had their time', () => {
-  it('are forgotten in passing: 30 days of use leave memory and file no larger than two', async () => {
+  it('are removed meanwhile: 30 days of use leave memory and file no larger than two', async () => {
     await withDirectory(async (directory) => {
       let present = START
       const file = join(directory, 'state.json')
@@ -135,7 +135,7 @@ describe('rows that have had their time', () => {
     await registry.close()
   })
 
-  it('are forgotten at once beyond 10,000 where they are over for good, and pending requests, live grants and links are not', async () => {
+  it('are removed at once beyond 10,000 where they are over, and pending requests, live grants and links are not', async () => {
     const registry = await openTestRegistry()
     const { model } = registry.create('default')
     const { auth_requests, grants, magic_links } = model.tables
@@ -165,7 +165,7 @@ describe('rows that have had their time', () => {
     await registry.close()
   })
 
-  it('are not forgotten before they have ended for a day, nor requests that are pending', async () => {
+  it('are not removed before they have ended for a day, nor requests that are pending', async () => {
     const registry = await openTestRegistry()
     const { model, clock } = registry.create('default')
     model.transact(() => {

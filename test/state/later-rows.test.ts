@@ -44,7 +44,7 @@ describe('rows that wait to be entered', () => {
     expect(told(later)).toEqual(told(atOnce))
   })
 
-  it('are entered once each, in their order, however often somebody asks', () => {
+  it('are entered once each, in their order, however often they are queried', () => {
     const entered: number[] = []
     const rows = new DeferredRows<number>((row) => entered.push(row))
     const all = Array.from({ length: GRANTS }, (_, number) => number)

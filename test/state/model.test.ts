@@ -109,7 +109,7 @@ describe('what falls due', () => {
     expect(model.due.take(LAST)).toEqual({ at: LAST, kind: 'account', id: 'ca_3' })
   })
 
-  it('is forgotten when the row says otherwise', () => {
+  it('is dropped when the row changes', () => {
     const model = new Model(() => undefined)
     const { accounts, auth_requests } = model.tables
     model.transact(() => {

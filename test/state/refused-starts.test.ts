@@ -15,7 +15,7 @@ describe('a start', () => {
     }),
   )
 
-  it('says so when a client of its seed belongs to an environment of the state file, and touches nothing', () =>
+  it('says so when a client of its seed belongs to an environment of the state file, and changes nothing', () =>
     withDirectory(async (directory) => {
       const state = join(directory, 'state.json')
       const registry = await openTestRegistry({ file: state })

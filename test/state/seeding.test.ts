@@ -283,7 +283,7 @@ describe('clients, connections and providers of a seed', () => {
     expect(environment.connector('acme_template')).toBeUndefined()
   })
 
-  it('knows the connector of a bare connection, and none behind a sign-on connection or an unknown name', async () => {
+  it('knows the connector of a bare connection, and none of a sign-on connection or an unknown name', async () => {
     const connections = [
       { key_id: 'calendar', type: 'OAUTH' as const },
       { key_id: 'sso', type: 'SAML' as const },

@@ -50,7 +50,7 @@ describe('a log by its former name', () => {
   )
 
   it(
-    'that a state file holds already is removed',
+    'that a state file contains already is removed',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const text = await stopped(file, disk)
@@ -146,7 +146,7 @@ describe('a state file of version 1', () => {
   )
 
   it(
-    'is reported by a check, which touches nothing',
+    'is reported by a check, which changes nothing',
     inDirectory(async (file) => {
       const old = toVersion1(await stopped(file, new MemoryDisk()))
       await writeFile(file, old)

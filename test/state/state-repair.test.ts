@@ -314,7 +314,7 @@ describe('a repair of a state file', () => {
   )
 
   it(
-    'saves what the journal holds of a state file that is gone',
+    'saves what the log contains of a state file that is gone',
     inDirectory(async ({ file, out }) => {
       await killed(file)
       await rm(file)
@@ -326,7 +326,7 @@ describe('a repair of a state file', () => {
   )
 
   it(
-    'refuses, as a start does, an earlier state file beside a journal whose beginning a later one holds',
+    'refuses, as a start does, an earlier state file beside a log whose beginning is in a later one',
     inDirectory(async ({ file, out }) => {
       const earlier = await stopped(file)
       const disk = new MemoryDisk([[file, Buffer.from(earlier)]])
@@ -357,7 +357,7 @@ describe('a repair of a state file', () => {
   )
 
   it(
-    'never writes over a file, its own or another, and refuses what holds nothing',
+    'never writes over a file, its own or another, and refuses an empty one',
     inDirectory(async ({ file, out }) => {
       const text = await stopped(file)
       await writeFile(out, 'mine')

@@ -13,7 +13,7 @@ function inDirectory(work: (file: string) => Promise<void>): () => Promise<void>
 }
 
 describe('the text of the state file', () => {
-  it('reads by line as it reads as a whole, whatever the rows hold', async () => {
+  it('reads by line as it reads as a whole, whatever is in the rows', async () => {
     await withDirectory(async (directory) => {
       let run = 0
       await fc.assert(

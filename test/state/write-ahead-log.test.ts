@@ -67,7 +67,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'damaged in its middle is refused, naming the line, and nothing is touched',
+    'damaged in its middle is refused, naming the line, and nothing is changed',
     inDirectory(async (file) => {
       const disk = await logged(file, 3)
       const whole = disk.file(`${file}.wal`) ?? Buffer.alloc(0)
@@ -182,7 +182,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'shares one write and one sync between commits that come in different turns before somebody waits',
+    'shares one write and one sync between commits that come in different turns before a request waits',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
@@ -304,7 +304,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'and its state file are gone for good once a start has removed them',
+    'and its state file stay removed once a start has removed them',
     inDirectory(async (file) => {
       const disk = await logged(file, 2)
       await (await openTestRegistry({ file, fileSystem: disk })).close()
@@ -390,7 +390,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'is written soon although nobody waits',
+    'is written soon although no request waits',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
@@ -418,7 +418,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'holds a commit of thousands of changes, whole or not at all',
+    'has a commit of thousands of changes, whole or not at all',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })

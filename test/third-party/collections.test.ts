@@ -62,7 +62,7 @@ async function titles(fixture: Fixture, query: string): Promise<unknown> {
 }
 
 describe('a collection', () => {
-  it('holds what was created', async () => {
+  it('contains what was created', async () => {
     await using fixture = await started()
     const created = await fixture.api('/notes', send('POST', { title: 'Delta', extra: { a: 1 } }))
     const made = '2026-01-01T00:00:00.000Z'

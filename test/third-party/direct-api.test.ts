@@ -42,7 +42,7 @@ async function withPad(work: (bench: ControlBench) => Promise<void>): Promise<vo
 }
 
 describe('/third-party/{connector}/api', () => {
-  it('answers a program that holds a credential as it answers the service', async () => {
+  it('answers a program with a credential as it answers the service', async () => {
     await withPad(async ({ http, api, token }) => {
       const created = await http('post', '/third-party/pad/api/v1/notes')
         .set('Authorization', 'Bearer ada')

@@ -88,7 +88,7 @@ describe('a rate limit', () => {
     expect([headers.get('retry-after'), headers.get('x-ratelimit-limit')]).toEqual(['7', 'many'])
   })
 
-  it('begins anew when the clock is moved back', async () => {
+  it('starts again when the clock is moved back', async () => {
     await using fixture = await started(LIMIT)
     for (let nth = 1; nth <= 3; nth++) await fixture.api('/', as('a'))
     fixture.environment.clock.set(Date.parse('2025-06-01T00:00:00.000Z'))

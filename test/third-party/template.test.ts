@@ -110,7 +110,7 @@ describe('templates', () => {
     },
   )
 
-  it('reads an own key named __proto__ and renders it without touching a prototype', async () => {
+  it('reads an own key named __proto__ and renders it without changing a prototype', async () => {
     const values = { input: JSON.parse('{"__proto__": {"polluted": "yes"}}') as JsonObject }
     expect(await render('{{input.__proto__.polluted}}', values)).toBe('yes')
     const rendered = await render(JSON.parse('{"__proto__": "{{person}}"}') as JsonObject)

@@ -390,7 +390,7 @@ describe('a token that the service asks for', () => {
     expect(grants.map(({ revoked }) => revoked)).toEqual([true, true])
   })
 
-  it('is revoked with everything else when somebody else uses the same refresh token meanwhile', async () => {
+  it('is revoked with everything else when another client uses the same refresh token meanwhile', async () => {
     await using fixture = await interrupted(({ environment }, send) => {
       const [grant] = environment.model.grantIndex.ofAccount('ca_1')
       if (grant)

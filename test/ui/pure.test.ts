@@ -401,7 +401,7 @@ describe('the timeline', () => {
     expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[2, 1], 0])
   })
 
-  it('counts what came faster than it could be shown, until it begins anew', () => {
+  it('counts what came faster than it could be shown, until it starts again', () => {
     const timeline = new Timeline()
     timeline.replace([entry(1)])
     timeline.add([entry(4)], 2)

@@ -202,7 +202,7 @@ describe('GET /_mock/contract', () => {
     }
   })
 
-  it('speaks the document’s words where the wire has others (G48)', async () => {
+  it('has the document’s words where the wire has others (G48)', async () => {
     await withToolmock({ seed: { settings: { vocabulary: { connector: 'app' } } } }, async (mock) => {
       await mock.api.post('/connected_accounts', { app: 7, identifier: 'ada@example.com', connector: 'mail' })
       const { violations } = (await contractOf(mock)).total

@@ -239,7 +239,7 @@ describe('a name that is nearly a known one is a violation', () => {
     })
   })
 
-  it('stands in the journal', async () => {
+  it('is in the journal', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await execute({ tool_name: 'mail_send_mesage' })(mock)

@@ -16,7 +16,7 @@ async function opinionOf(mock: TestToolmock, query = ''): Promise<PrismCheck> {
 }
 
 describe('GET /_mock/contract?judge=prism', () => {
-  it('holds every exchange that the journal keeps against the contract, and agrees with the mock', async () => {
+  it('checks every exchange of the journal against the contract, and agrees with the mock', async () => {
     await withMisdeeds(async (mock, total) => {
       const opinion = await opinionOf(mock)
       expect(opinion).toMatchObject({ judge: 'prism', disagreements: [], left_out: 0 })
