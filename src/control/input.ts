@@ -198,7 +198,7 @@ export async function readBody(route: ControlRoute, request: IncomingMessage, li
   if (route.body === 'none') {
     // Many clients send an empty object when they have nothing to say.
     if (document === undefined || ['', '{}'].includes(document.text.trim())) return undefined
-    throw invalidBody('a body', 'none: this call takes no body')
+    throw invalidBody('not empty', 'an empty one, as this call reads none')
   }
   const empty = document === undefined || document.text === ''
   if (empty && route.body === 'required') throw invalidBody('missing', 'a JSON or YAML body')

@@ -124,7 +124,7 @@ function allowed(issue: Issue): string {
     case 'too_big':
       return `at most ${amount(issue.maximum, issue.origin)}`
     case 'invalid_union':
-      return issue.errors.flatMap((issues) => issues.map(allowed)).join(', or ')
+      return [...new Set(issue.errors.flatMap((issues) => issues.map(allowed)))].join(', or ')
     default:
       return issue.message
   }

@@ -152,6 +152,11 @@ describe('a scenario file is refused', () => {
       /`do\[0\]\.truncate_body` is set at consent; allowed: respond with an OAuth error/,
     ],
     [
+      'a wait that is too long',
+      'at: service, do: [{ latency: 11m }]',
+      /^`do\[0\]\.latency` is "11m"; allowed: milliseconds as a number, or a duration[^,]*, of at most 600000 ms, or an object$/,
+    ],
+    [
       'two counters',
       'at: service, when: { nth: 1, every: 2 }, do: [{ timeout: {} }]',
       /^`when\.every` is set together with nth; allowed: one of nth, first, every, after$/,
