@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { NotedWarning } from '../domain/request-trace.ts'
@@ -144,19 +145,18 @@ interface ReadQuery {
   readonly unknown: string[]
 }
 
+/** Node stops at a thousand otherwise. */
+const EVERY_PAIR = { maxKeys: 0 }
+
 function readQuery(route: Route, text: string): ReadQuery {
   const read: ReadQuery = { values: {}, violations: [], unknown: [] }
   if (text === '') return read
   if (route.query.length > 0) read.violations.push(...encodingViolations(text))
-  const sent = new Map<string, string[]>()
-  for (const [name, value] of new URLSearchParams(text)) {
-    const values = sent.get(name)
-    if (values) values.push(value)
-    else sent.set(name, [value])
-  }
-  for (const [name, texts] of sent) {
+  const sent = parse(text, '&', '=', EVERY_PAIR)
+  for (const name of Object.keys(sent)) {
+    const values = sent[name] ?? []
     const parameter = route.query.find((known) => known.name === name)
-    if (parameter) readParameter(parameter, texts, read)
+    if (parameter) readParameter(parameter, Array.isArray(values) ? values : [values], read)
     else read.unknown.push(shownName(name))
   }
   return read

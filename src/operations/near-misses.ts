@@ -40,11 +40,13 @@ export function noteNearMisses(
   operation: Operation,
   { query, body }: Pick<CheckedRequest<Operation>, 'query' | 'body'>,
 ): void {
-  for (const part of [query, body]) {
-    for (const [field, value] of isJsonObject(part) ? Object.entries(part) : []) {
+  for (const part of [query, body] as unknown[]) {
+    if (!isJsonObject(part)) continue
+    for (const field of Object.keys(part)) {
       const named = namedBy(operation, field)
       if (named === undefined) continue
-      for (const each of [value].flat()) noteNearMiss(context, { field, named, value: each })
+      const value = part[field]
+      for (const each of Array.isArray(value) ? value : [value]) noteNearMiss(context, { field, named, value: each })
     }
   }
 }

@@ -201,7 +201,12 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   #rows(sequences: readonly number[]): Account[] {
-    return sequences.flatMap((sequence) => this.#bySequence.get(sequence) ?? [])
+    const rows: Account[] = []
+    for (const sequence of sequences) {
+      const row = this.#bySequence.get(sequence)
+      if (row) rows.push(row)
+    }
+    return rows
   }
 
   #remove(account: Account): void {
@@ -284,15 +289,15 @@ class NameIndex {
 
   similar(identifier: string): string | undefined {
     this.#later.enterAll()
+    if (this.#isKnown(identifier)) return undefined
     const plain = withoutCaseAndBlanks(identifier)
     const [unusual] = this.#unusual.get(plain)?.values() ?? []
-    if (plain === identifier) return unusual !== undefined && !this.#isKnown(plain) ? unusual : undefined
-    if (this.#unusual.get(plain)?.has(identifier)) return undefined
     return this.#isKnown(plain) ? plain : unusual
   }
 
   #isKnown(identifier: string): boolean {
-    return [...this.#byConnector.values()].some((named) => named.has(identifier))
+    for (const named of this.#byConnector.values()) if (named.has(identifier)) return true
+    return false
   }
 
   /** The accounts of a name; not to be changed. */
