@@ -25,7 +25,7 @@ function run(options: Partial<AppOptions> = {}): Promise<Run> {
     const answers: string[] = []
     let token = ''
     const http: Call = async (method, path, body) => {
-      const request = supertest(app.express)[method](path).redirects(0).set('Connection', 'close')
+      const request = supertest(app.listener)[method](path).redirects(0).set('Connection', 'close')
       if (path.startsWith('/api/')) void request.set('Authorization', `Bearer ${token}`)
       if (body) void request.type(path === '/oauth/token' ? 'form' : 'json')
       const answer = await (body ? request.send(body) : request)

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import type { AppServices } from '../app-services.ts'
 import { ToolSchemas } from '../contract/tool-schemas.ts'
 import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios } from '../documents/load-scenarios.ts'
@@ -8,7 +9,7 @@ import { EnvironmentProvisioner } from '../state/provisioning.ts'
 import { ResponseCache } from '../http/answer.ts'
 import { SILENT } from '../http/log.ts'
 import { refuseExpectation } from '../http/refusal.ts'
-import { createFastExpress, type ExpressApp, limitsOf, type Serving, servingOf } from '../http/server.ts'
+import { createFastExpress, limitsOf, type Serving, servingOf } from '../http/server.ts'
 import { answerUnreadable } from '../http/unreadable-request.ts'
 import { applyAccountEvent, applyDueEvents } from '../operations/account-events.ts'
 import { OPERATIONS } from '../operations/table.ts'
@@ -34,7 +35,7 @@ export type { AppOptions } from './options.ts'
 
 export interface App {
   /** For tests without a port. */
-  readonly express: ExpressApp
+  readonly listener: RequestListener
   readonly services: AppServices
   /** The first client of the default environment. */
   readonly client: { readonly id: string; readonly secret: string }
@@ -210,10 +211,11 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
   const { services, notices, closing } = started
   const { app: express, createFastServer } = createFastExpress()
   const rpc = await rpcOf(options, services)
-  mountRoutes(express, services, rpc)
+  const listener = mountRoutes(express, services, rpc)
   const limits = limitsOf(options.limits)
   const tls = await tlsOf(options)
   const server = await createFastServer(
+    listener,
     limits,
     services.log,
     tls && { ...tls, ...(rpc && { ALPNProtocols: ['h2', 'http/1.1'] }) },
@@ -226,7 +228,7 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
   const reloading = options.watch ? await (await import('./reload.ts')).watchFiles(options, services) : undefined
   const [client] = services.defaultEnvironment()?.model.tables.clients.values() ?? []
   return {
-    express,
+    listener,
     services,
     client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
     notices,

@@ -1,18 +1,24 @@
+import type { RequestListener } from 'node:http'
+import type { NextFunction, Request, Response } from 'express'
 import type { AppServices } from '../app-services.ts'
 import { home } from '../control/home.ts'
 import { controlRoutes } from '../control/routes.ts'
 import type { ExpressApp } from '../http/server.ts'
 import { recordPages } from '../http/page-journal.ts'
-import { unexpectedError, unknownPath } from '../http/refusal.ts'
+import { refuseUnexpected, unknownPath } from '../http/refusal.ts'
 import { mountOauthMetadata, mountOperations, mountProxy, setRequestId } from '../http/routes.ts'
 import { magicLinkRoutes } from '../magic-links/routes.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { directApiRoutes } from '../third-party/direct-api.ts'
 import { authorizeRoutes } from '../third-party/authorize.ts'
 
-/** All routes of the server, in the order in which they are tried. */
-export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): void {
-  mountOperations(app, services)
+/**
+ * Mounts all routes of the server, in the order in which they are tried.
+ * @returns what answers every request. Operations whose path has no parameter do not go through Express, which would take
+ * 2.4 of the 24 microseconds of a GET.
+ */
+export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): RequestListener {
+  const direct = mountOperations(app, services)
   mountProxy(app, services)
   mountOauthMetadata(app, services)
   if (rpc) {
@@ -28,5 +34,15 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   app.use('/third-party', authorizeRoutes(services))
   app.use(magicLinkRoutes(services))
   app.use(unknownPath(services))
-  app.use(unexpectedError(services))
+  app.use((thrown: unknown, request: Request, response: Response, _next: NextFunction) => {
+    refuseUnexpected(thrown, { request, response, services })
+  })
+  const others: RequestListener = app
+  return (request, response) => {
+    const { url = '' } = request
+    const end = url.search(/[?#]/)
+    const handle = direct.get(end < 0 ? url : url.slice(0, end))
+    if (handle) handle(request, response, {})
+    else others(request, response)
+  }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type { RequestHandler } from 'express'
 import type { AppServices } from '../app-services.ts'
 import { nearestRoute, servedRoutes } from '../contract/route.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
@@ -69,20 +69,21 @@ export function undocumentedPath(services: AppServices): RequestHandler {
   }
 }
 
-/** What a route throws: 404 for a path that Express cannot decode, 500 for a defect of the mock. */
-export function unexpectedError(services: AppServices): ErrorRequestHandler {
-  return (thrown, request, response, _next) => {
-    const undecodable =
-      thrown instanceof URIError || (thrown instanceof Error && 'status' in thrown && thrown.status === 400)
-    if (!undecodable) {
-      const fields = { path: request.path, error: String(thrown) }
-      services.log.error('a request failed outside the request pipeline', fields)
-    }
-    const error: unknown = undecodable
-      ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded')
-      : thrown
-    refuse(request, response, { error, ids: services.requestIds.pages }, services)
+/** Answers what a route throws: 404 for a path that Express cannot decode, 500 for a defect of the mock. */
+export function refuseUnexpected(
+  thrown: unknown,
+  { request, response, services }: { request: IncomingMessage; response: ServerResponse; services: AppServices },
+): void {
+  const undecodable =
+    thrown instanceof URIError || (thrown instanceof Error && 'status' in thrown && thrown.status === 400)
+  if (!undecodable) {
+    const fields = { path: request.url?.split('?', 1).join(), error: String(thrown) }
+    services.log.error('a request failed outside the request pipeline', fields)
   }
+  const error: unknown = undecodable
+    ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded')
+    : thrown
+  refuse(request, response, { error, ids: services.requestIds.pages }, services)
 }
 
 /** 417 for an expectation other than `100-continue` (RFC 9110 10.1.1). */

@@ -9,7 +9,7 @@ import { baseUrlOf, NodeRequest, requestIdOf } from './node-request.ts'
 import { recordPages } from './page-journal.ts'
 import { runPipeline, runProxy } from './pipeline.ts'
 import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
-import { refuse, undocumentedPath } from './refusal.ts'
+import { refuse, refuseUnexpected, undocumentedPath } from './refusal.ts'
 import type { AnswerSink, RequestContext, SentRequest } from './request-context.ts'
 
 /** Serves one path for every method. */
@@ -17,22 +17,28 @@ export type PathHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   pathParameters: Readonly<Record<string, string>>,
-) => Promise<void> | undefined
+) => void
 
 /**
  * Mounts the operations of the spec, those of Discovery unless `--documented-only`: each on its method and path, 405 for
  * other methods (G8).
+ * @returns the handlers of the paths without parameters, which need no Express
  */
-export function mountOperations(app: Express, services: AppServices): void {
+export function mountOperations(app: Express, services: AppServices): ReadonlyMap<string, PathHandler> {
   const served = servedRoutes(services.documentedOnly)
+  const direct = new Map<string, PathHandler>()
   for (const { path } of ROUTES)
     if (!served.some((route) => route.path === path)) app.all(path, undocumentedPath(services))
   for (const path of new Set(served.map((route) => route.path))) {
     const handle = pathHandler(path, served, services)
-    app
-      .route(expressPath(path))
-      .all((request, response) => handle(request, response, request.params as Record<string, string>))
+    if (!path.includes('{')) direct.set(path, handle)
+    else {
+      app
+        .route(expressPath(path))
+        .all((request, response) => handle(request, response, request.params as Record<string, string>))
+    }
   }
+  return direct
 }
 
 /** Mounts the proxy on every path and method below `/proxy`, unless `--documented-only`. */
@@ -61,9 +67,16 @@ function pathHandler(path: string, served: readonly Route[], services: AppServic
         { error: methodNotAllowed(method, allowed), ids: services.requestIds.operations },
         services,
       )
-      return undefined
+      return
     }
-    return runPipeline(contextOf(route, new NodeRequest(message, response, pathParameters), services), services)
+    const failed = (thrown: unknown): void => refuseUnexpected(thrown, { request: message, response, services })
+    try {
+      runPipeline(contextOf(route, new NodeRequest(message, response, pathParameters), services), services)?.catch(
+        failed,
+      )
+    } catch (thrown) {
+      failed(thrown)
+    }
   }
 }
 

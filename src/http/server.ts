@@ -29,7 +29,7 @@ interface TlsSettings {
  */
 export function createFastExpress(): {
   app: Express
-  createFastServer: (limits: ServerLimits, log: Log, tls?: TlsSettings) => Promise<Server>
+  createFastServer: (handle: RequestListener, limits: ServerLimits, log: Log, tls?: TlsSettings) => Promise<Server>
 } {
   const app = express()
   app.disable('x-powered-by')
@@ -63,16 +63,15 @@ export function createFastExpress(): {
   app.response = FastResponse.prototype as unknown as typeof app.response
 
   const classes = { IncomingMessage: FastRequest, ServerResponse: FastResponse }
-  const turns = new Turns()
-  const handle = app as unknown as RequestListener
-  const serve: RequestListener = (request, response) => {
-    toOriginForm(request)
-    handle(request, response)
-  }
-  const listener = turns.of(serve) as RequestListener<typeof FastRequest, typeof FastResponse>
   return {
     app,
-    createFastServer: async (limits, log, tls) => {
+    createFastServer: async (handle, limits, log, tls) => {
+      const turns = new Turns()
+      const serve: RequestListener = (request, response) => {
+        toOriginForm(request)
+        handle(request, response)
+      }
+      const listener = turns.of(serve) as RequestListener<typeof FastRequest, typeof FastResponse>
       unread = new UnreadAnswers((bytes) => {
         log.warn('a connection was closed: clients leave too much of their answers unread', { unread_bytes: bytes })
       })

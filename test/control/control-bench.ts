@@ -24,7 +24,7 @@ export async function withControl(options: AppOptions, work: (bench: ControlBenc
   const failures: unknown[] = []
   const log = { ...SILENT, error: (...told: unknown[]) => void failures.push(told) }
   const app = await createApp({ clock: START, freeze: true, log, ...options })
-  const http = (method: Method, path: string): Test => supertest(app.express)[method](path)
+  const http = (method: Method, path: string): Test => supertest(app.listener)[method](path)
   try {
     await work({
       app,

@@ -1,7 +1,11 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import supertest from 'supertest'
 import { describe, expect, it } from 'vitest'
+import { createApp } from '../../src/app/app.ts'
 import { ROUTES } from '../../src/contract/route.ts'
+import { SILENT } from '../../src/http/log.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
 import { withToolmock } from '../support/toolmock.ts'
 
 /** A connection of one's own to the mock: what is sent goes out as it is, what comes is kept. */
@@ -226,4 +230,35 @@ describe('X-Request-Id (G18)', () => {
       const answer = await http('get', '/api/v1/connections').set('X-Request-Id', 'abc')
       expect(answer.body).toMatchObject({ details: [{ request_info: { request_id: 'abc' } }] })
     }))
+})
+
+describe('a defect of the mock behind an operation', () => {
+  it.each([
+    ['at once', () => undefined],
+    ['after a wait', () => Promise.resolve(undefined)],
+  ])('is a 500, logged and in the journal, when an answer cannot be made %s', async (_when, handler) => {
+    const errors: string[] = []
+    const log = { ...SILENT, error: (message: string) => void errors.push(message) }
+    const operations: unknown = { ...OPERATIONS, list_connections: handler, delete_custom_provider: handler }
+    const app = await createApp({ operations: operations as typeof OPERATIONS, log })
+    try {
+      const client = supertest(app.listener)
+      const { id: client_id, secret: client_secret } = app.client
+      const form = { client_id, client_secret, grant_type: 'client_credentials' }
+      const token = await client.post('/oauth/token').type('form').send(form)
+      const authorization = { Authorization: `Bearer ${String(token.body.access_token)}` }
+      const paths = ['/api/v1/connections', '/api/v1/custom-providers/any']
+      for (const asked of [client.get(paths[0] ?? ''), client.delete(paths[1] ?? '')]) {
+        const { status, body, headers } = await asked.set(authorization)
+        expect({ status, code: body.details[0].error_code }).toEqual({ status: 500, code: 'INTERNAL' })
+        expect(headers['x-request-id']).toBe(body.details[0].request_info.request_id)
+      }
+      const { body } = await client.get('/_mock/requests')
+      const failed = body.requests.filter((entry: { status: number }) => entry.status === 500)
+      expect(failed.map((entry: { path: string }) => entry.path)).toEqual(expect.arrayContaining(paths))
+      expect(errors).toEqual(Array(2).fill('a request failed outside the request pipeline'))
+    } finally {
+      await app.close()
+    }
+  })
 })

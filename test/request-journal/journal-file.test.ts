@@ -46,7 +46,7 @@ describe('a journal file', () => {
     withDirectory(async (directory) => {
       const journalFile = join(directory, 'journal.jsonl')
       const app = await createApp({ journalFile })
-      await supertest(app.express).get('/api/v1/connections').set('X-Request-Id', 'mine')
+      await supertest(app.listener).get('/api/v1/connections').set('X-Request-Id', 'mine')
       await app.close()
       expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({
         id: 'mine',

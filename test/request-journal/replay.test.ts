@@ -15,7 +15,7 @@ interface Replay {
 }
 
 async function control(mock: TestToolmock, method: 'get' | 'put' | 'post', path: string, body?: object) {
-  const request = supertest(mock.app.express)[method](`/_mock${path}`)
+  const request = supertest(mock.app.listener)[method](`/_mock${path}`)
   const answer = await (body === undefined ? request : request.send(body))
   expect(answer.status, answer.text).toBeLessThan(300)
   return answer.body
@@ -185,7 +185,7 @@ describe('POST /_mock/requests/{id}/scenario makes documents that reproduce the 
       const replay = (await control(mock, 'post', `/requests/${first.headers['x-request-id']}/scenario`)) as Replay
       expect(replay.scenario.rules.flatMap(({ do: faults }) => faults)).toEqual([{ latency: 0 }])
       expect(replay.seed).toEqual({})
-      const unknown = await supertest(mock.app.express).post('/_mock/requests/req_none/scenario')
+      const unknown = await supertest(mock.app.listener).post('/_mock/requests/req_none/scenario')
       expect([unknown.status, unknown.body.error.code]).toEqual([404, 'REQUEST_NOT_FOUND'])
     })
   })

@@ -113,7 +113,7 @@ async function bracket(
   const environment = app.services.registry.environment('default')
   if (!environment) throw new Error('there is no default environment')
   let token = ''
-  const http: TestToolmock['http'] = (method, path) => supertest(app.express)[method](path).redirects(0)
+  const http: TestToolmock['http'] = (method, path) => supertest(app.listener)[method](path).redirects(0)
   const authorized = (method: 'get' | 'post' | 'put' | 'delete', path: string) =>
     http(method, `/api/v1${path}`).set('Authorization', `Bearer ${token}`)
   const sent = async (request: Test, body: object | undefined): Promise<Response> =>

@@ -187,11 +187,11 @@ describe('GET /_mock/contract', () => {
     try {
       const { id: client_id, secret: client_secret } = app.client
       const form = { client_id, client_secret, grant_type: 'client_credentials' }
-      const token = await supertest(app.express).post('/oauth/token').type('form').send(form)
-      await supertest(app.express)
+      const token = await supertest(app.listener).post('/oauth/token').type('form').send(form)
+      await supertest(app.listener)
         .get('/api/v1/connections')
         .set('Authorization', `Bearer ${String(token.body.access_token)}`)
-      const { body } = await supertest(app.express).get('/_mock/contract')
+      const { body } = await supertest(app.listener).get('/_mock/contract')
       expect(body.ok).toBe(false)
       expect(body.total.violations).toEqual([])
       expect(body.total.answer_violations).toContainEqual(

@@ -6,7 +6,7 @@ type Method = 'get' | 'put' | 'post' | 'delete'
 
 /** A call of the control API. */
 export async function control(mock: TestToolmock, method: Method, path: string, body?: object): Promise<Response> {
-  const request = supertest(mock.app.express)[method](`/_mock${path}`)
+  const request = supertest(mock.app.listener)[method](`/_mock${path}`)
   return body === undefined ? request : request.send(body)
 }
 
@@ -53,7 +53,7 @@ export const RULE_429 = {
 
 /** A file of a report as text, whatever its media type. */
 export async function rendered(mock: TestToolmock, format: string): Promise<{ text: string; type: string }> {
-  const answer = await supertest(mock.app.express)
+  const answer = await supertest(mock.app.listener)
     .get(`/_mock/contract?format=${format}`)
     .buffer(true)
     .parse((response, done) => {
