@@ -1,20 +1,11 @@
 import type { Account } from '../domain/account.ts'
-import { matchesGlob, matchesValue, valueAt } from '../domain/value-match.ts'
-import { milliseconds } from '../domain/instant.ts'
-import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import type {
-  FiredRule,
-  RuleConditions,
-  RuleMatch,
-  RulePlace,
-  Scenario,
-  ScenarioRule,
-  ScenarioTime,
-} from '../domain/scenario.ts'
+import type { FiredRule, Scenario } from '../domain/scenario.ts'
+import { valueAt } from '../domain/value-match.ts'
 import type { Environment } from '../state/environment.ts'
 import type { StoredScenarioRun } from '../state/model/model.ts'
 import type { MatchedFault, ModelActions } from './faults/fault.ts'
+import { isMet, matches, type ScenarioRequest } from './rule-matching.ts'
 import {
   Histories,
   type RuleCount,
@@ -24,30 +15,6 @@ import {
   UnknownScenarioError,
   viewOf,
 } from './scenario-run.ts'
-
-/** A request as rules see it, at every place. What is expensive to find is a getter, because most rules do not ask for it. */
-export interface ScenarioRequest {
-  readonly at: RulePlace
-  /** The operation at `service`. */
-  readonly operation?: string | undefined
-  readonly tool?: string | undefined
-  readonly connector?: string | undefined
-  readonly clientId?: string | undefined
-  readonly method?: string | undefined
-  /** Decoded, without the query. */
-  readonly path?: string | undefined
-  readonly body: JsonValue | undefined
-  /** A list where a parameter was sent more than once. */
-  readonly query: JsonObject
-  /** Names in lower case. */
-  readonly headers: JsonObject
-  /** Found by the request's locator, without side effects. */
-  readonly account: Account | undefined
-  /** What the request says of an account that is not there (yet): the fields of its locator. */
-  readonly locator?: Readonly<Record<string, string>> | undefined
-  /** Where rules that fire, and what they cause, are noted. */
-  readonly trace: RequestTrace
-}
 
 type AccountEvent = Parameters<ModelActions['applyEvent']>[0]
 
@@ -262,7 +229,7 @@ export class EnvironmentScenarios {
   }
 
   /**
-   * Counts a request and fires every rule whose conditions hold, in order: `then` of one is the state that the next one finds.
+   * Counts a request and fires every rule whose conditions are met, in order: `then` of one is the state that the next one finds.
    * Faults that change the model have been applied when this returns. Undefined when no rule fired.
    */
   match(request: ScenarioRequest): FiredRules | undefined {
@@ -278,7 +245,7 @@ export class EnvironmentScenarios {
         run.unsaved = true
         const now = this.#environment.clock.now()
         const circumstances = { number: count.matched, now, startedAt: run.startedAt, random: () => this.random() }
-        if (!holds(rule.when, circumstances)) continue
+        if (!isMet(rule.when, circumstances)) continue
         // A request ends once: a rule that would end it does not fire on one that another rule has ended.
         if (faults.some(endsRequest) && count.faults.some(endsRequest)) continue
         const failures = this.#apply(count.faults, request, applied)
@@ -439,80 +406,6 @@ function firedRule({ name }: Scenario, { rule, faults, matched }: RuleCount, fai
   const failed = failures.length === 0 ? '' : `; this could not be done: ${failures.join('; ')}`
   const sentence = `On request ${matched} that matches, ${effects.join(', ')}${failed}`
   return { scenario: name, rule: rule.name, at: rule.at, sentence, do: rule.do, off_spec: rule.off_spec }
-}
-
-/** Whether a request is at a rule's place and is all that `on` asks for. Values and globs, never code. */
-function matches({ at, on }: ScenarioRule, request: ScenarioRequest): boolean {
-  return (
-    at === request.at &&
-    (on.operation === undefined || on.operation === request.operation) &&
-    matchesText(on.tool, request.tool) &&
-    matchesText(on.connector, request.connector) &&
-    matchesText(on.client, request.clientId) &&
-    matchesText(on.method, request.method) &&
-    matchesText(on.path, request.path) &&
-    every(on.body, (path, wanted) => matchesValue(wanted, valueAt(request.body, path))) &&
-    every(on.query, (name, glob) => texts(request.query, name).some((text) => matchesGlob(glob, text))) &&
-    every(on.headers, (name, glob) => texts(request.headers, name).some((text) => matchesGlob(glob, text))) &&
-    matchesAccount(on.account, request)
-  )
-}
-
-function matchesText(glob: string | undefined, text: string | undefined): boolean {
-  return glob === undefined || (text !== undefined && matchesGlob(glob, text))
-}
-
-/** The account as it is; for one that does not exist yet, what the request says of it. */
-function matchesAccount(wanted: RuleMatch['account'], request: ScenarioRequest): boolean {
-  if (wanted === undefined) return true
-  const found = request.account
-  const { id, connector, identifier, organization_id, user_id, status } = found ?? {}
-  const view: Readonly<Record<string, string | undefined>> = found
-    ? { id, connector, identifier, organization_id, user_id, status }
-    : (request.locator ?? {})
-  return every(wanted, (field, glob) => matchesText(glob, Object.hasOwn(view, field) ? view[field] : undefined))
-}
-
-function every<T>(wanted: Readonly<Record<string, T>> | undefined, holds: (key: string, value: T) => boolean): boolean {
-  return wanted === undefined || Object.entries(wanted).every(([key, value]) => holds(key, value))
-}
-
-/** The values of a query parameter or header as texts. */
-function texts(values: JsonObject, name: string): string[] {
-  const found = Object.hasOwn(values, name) ? values[name] : undefined
-  if (found === undefined || found === null) return []
-  return (Array.isArray(found) ? found : [found]).map((value: JsonValue) =>
-    typeof value === 'string' ? value : JSON.stringify(value),
-  )
-}
-
-/** What the conditions of a rule depend on. */
-interface Circumstances {
-  /** Which request this is of all that match the rule in its state since the scenario started; the first is 1. */
-  readonly number: number
-  /** Milliseconds of the environment's clock. */
-  readonly now: number
-  readonly startedAt: number
-  /** From 0 to below 1; asked for only when all else holds. */
-  readonly random: () => number
-}
-
-/** Whether the conditions of a rule hold, but for its state, which decides what is counted at all. */
-function holds(when: RuleConditions, { number, now, startedAt, random }: Circumstances): boolean {
-  const { nth, first, every, after, times = Infinity, from, until, probability } = when
-  return (
-    (nth === undefined || number === nth) &&
-    (first === undefined || number <= first) &&
-    (every === undefined || number % every === 0) &&
-    (after === undefined || (number > after && number <= after + times)) &&
-    (from === undefined || now >= timeOf(from, startedAt)) &&
-    (until === undefined || now < timeOf(until, startedAt)) &&
-    (probability === undefined || random() < probability)
-  )
-}
-
-function timeOf(time: ScenarioTime, startedAt: number): number {
-  return 'at' in time ? milliseconds(time.at) : startedAt + time.after
 }
 
 /**

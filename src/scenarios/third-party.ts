@@ -6,7 +6,8 @@ import { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import { actBefore, deliveryOf, encoded, injectedAnswer, sendWhole } from './delivery.ts'
 import type { Pauses } from './pauses.ts'
-import type { EnvironmentScenarios, ScenarioRegistry, ScenarioRequest } from './environment-scenarios.ts'
+import type { EnvironmentScenarios, ScenarioRegistry } from './environment-scenarios.ts'
+import type { ScenarioRequest } from './rule-matching.ts'
 import type { EncodedAnswer } from './faults/fault.ts'
 
 /** A request that the service sent to a third party, as that one received it (`third-party/listener.ts`). */

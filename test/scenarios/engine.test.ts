@@ -3,11 +3,8 @@ import { unfired } from '../../src/scenarios/scenario-run.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
 import { RequestTrace } from '../../src/domain/request-trace.ts'
-import {
-  EnvironmentScenarios,
-  type ScenarioRequest,
-  type ScenarioServices,
-} from '../../src/scenarios/environment-scenarios.ts'
+import { EnvironmentScenarios, type ScenarioServices } from '../../src/scenarios/environment-scenarios.ts'
+import type { ScenarioRequest } from '../../src/scenarios/rule-matching.ts'
 import { UnknownScenarioError } from '../../src/scenarios/scenario-run.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
 
