@@ -31,7 +31,8 @@ import {
   startListener,
   type ThirdPartyRequest,
 } from './listener.ts'
-import { acceptCredentials, applicationOf, revokeCredentials, type SchemeContext, SCHEMES, signJwt } from './schemes.ts'
+import { signJwt } from './jwt.ts'
+import { acceptCredentials, applicationOf, revokeCredentials, type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView, asText, Templates, type TemplateScope } from './template.ts'
 
 export interface ThirdPartiesOptions {

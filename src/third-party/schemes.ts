@@ -1,19 +1,16 @@
-import { ServiceError } from '../domain/errors.ts'
-import { TemplateError } from './template-error.ts'
 import { createHash, createHmac } from 'node:crypto'
 import type { Account } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
-import { matchesGlob } from '../domain/value-match.ts'
+import { ServiceError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type Instant, instant, milliseconds } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import type { JsonValue } from '../domain/json.ts'
+import { matchesGlob } from '../domain/value-match.ts'
 import { type Environment, now } from '../state/environment.ts'
-import type { Templates } from './template.ts'
 import {
   ACCOUNT_HEADER,
-  decodePart,
   encodePart,
   headerOf,
   headerValue,
@@ -21,6 +18,9 @@ import {
   parametersOf,
   type ReceivedRequest,
 } from './http-messages.ts'
+import { authorizationFields, oauth1Signature, type Pair } from './oauth1.ts'
+import { TemplateError } from './template-error.ts'
+import type { Templates } from './template.ts'
 
 export interface SchemeContext {
   readonly environment: Environment
@@ -188,8 +188,6 @@ function challengeName({ authorization_type: type }: Connector): string {
   return type === 'BEARER_TOKEN' ? 'Bearer' : 'ApiKey'
 }
 
-type Pair = readonly [name: string, value: string]
-
 /**
  * OAuth 1 with HMAC-SHA1 signatures (RFC 5849), one-legged: the consumer's secret signs, the token names the account.
  * The third party checks every signature. It accepts old timestamps and repeated nonces, since tests repeat themselves and
@@ -225,7 +223,7 @@ const oauth1: Scheme = {
     const header = headerOf(request, 'authorization')
     if (header === '') return refuse('missing', challenge)
     const fields = authorizationFields(header)
-    if (!fields || !isComplete(fields)) return refuse('malformed', challenge)
+    if (!fields) return refuse('malformed', challenge)
     const { client_id, client_secret } = applicationOf(context.environment, context.connector.connector)
     if (fields.get('oauth_consumer_key') !== client_id) return refuse('unknown', challenge)
     const signed = [...fields].filter(([name]) => name !== 'realm' && name !== 'oauth_signature')
@@ -241,52 +239,6 @@ const oauth1: Scheme = {
     if (access === '') return undefined
     return { access, secret: '', refresh_token: '', scopes: oauth_token?.scopes ?? [] }
   },
-}
-
-/** What an OAuth 1 signature covers. */
-interface Oauth1Parts {
-  method: string
-  /** Scheme, host and path, without the query. */
-  url: string
-  /** Query, form and `oauth_…` parameters, decoded; without `realm` and `oauth_signature`. */
-  parameters: readonly Pair[]
-}
-
-/** The signature of RFC 5849 3.4.2. */
-export function oauth1Signature(parts: Oauth1Parts, consumerSecret: string, tokenSecret: string): string {
-  const key = `${encodePart(consumerSecret)}&${encodePart(tokenSecret)}`
-  return createHmac('sha1', key).update(oauth1BaseString(parts)).digest('base64')
-}
-
-/** The text that is signed (RFC 5849 3.4.1): method, URL and the sorted parameters, each encoded. */
-export function oauth1BaseString({ method, url, parameters }: Oauth1Parts): string {
-  const encoded = parameters.map(([name, value]): Pair => [encodePart(name), encodePart(value)])
-  encoded.sort(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
-  const normalized = encoded.map(([name, value]) => `${name}=${value}`).join('&')
-  return [method.toUpperCase(), encodePart(url), encodePart(normalized)].join('&')
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
-/** `OAuth name="value", …` as decoded fields; undefined for any other text, and when a field appears twice. */
-function authorizationFields(header: string): Map<string, string> | undefined {
-  const [, list] = /^OAuth +(.+)$/i.exec(header) ?? []
-  if (list === undefined) return undefined
-  const fields = new Map<string, string>()
-  for (const item of list.split(',')) {
-    const [, name, raw = ''] = /^([a-z_]+)="([^"]*)"$/.exec(item.trim()) ?? []
-    const value = decodePart(raw)
-    if (name === undefined || value === undefined || fields.has(name)) return undefined
-    fields.set(name, value)
-  }
-  return fields
-}
-
-function isComplete(fields: ReadonlyMap<string, string>): boolean {
-  const required = ['oauth_consumer_key', 'oauth_token', 'oauth_signature', 'oauth_timestamp', 'oauth_nonce']
-  return required.every((name) => fields.has(name)) && fields.get('oauth_signature_method') === 'HMAC-SHA1'
 }
 
 const KEY_ALGORITHM = 'TMK1-HMAC-SHA256'
@@ -458,32 +410,4 @@ export function applicationOf(environment: Environment, connector: string): Appl
 /** The name of the environment whose application a `client_id` names; undefined when it names none. */
 export function environmentOfClientId(clientId: string): string | undefined {
   return clientId.startsWith(CLIENT_ID_PREFIX) ? clientId.slice(CLIENT_ID_PREFIX.length) : undefined
-}
-
-/** A JSON Web Token signed with HMAC-SHA256 (RFC 7519, `HS256`). */
-export function signJwt(claims: JsonObject, secret: string): string {
-  const content = `${jwtPart({ alg: 'HS256', typ: 'JWT' })}.${jwtPart(claims)}`
-  return `${content}.${jwtSignature(content, secret)}`
-}
-
-/** The claims of a token that was signed with `secret`; undefined for every other text. */
-export function verifyJwt(token: string, secret: string): JsonObject | undefined {
-  const [header, claims, given, ...rest] = token.split('.')
-  if (header === undefined || claims === undefined || rest.length > 0) return undefined
-  if (header !== jwtPart({ alg: 'HS256', typ: 'JWT' }) || given !== jwtSignature(`${header}.${claims}`, secret))
-    return undefined
-  try {
-    const value: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'))
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function jwtPart(value: JsonObject): string {
-  return Buffer.from(JSON.stringify(value), 'utf8').toString('base64url')
-}
-
-function jwtSignature(content: string, secret: string): string {
-  return createHmac('sha256', secret).update(content).digest('base64url')
 }

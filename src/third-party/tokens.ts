@@ -4,7 +4,8 @@ import { matchesGlob } from '../domain/value-match.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type JsonObject, own } from '../domain/json.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { type Application, applicationOf, expiryOf, revoked, sessionToken, verifyJwt } from './schemes.ts'
+import { verifyJwt } from './jwt.ts'
+import { type Application, applicationOf, expiryOf, revoked, sessionToken } from './schemes.ts'
 import {
   ACCOUNT_HEADER,
   decodePart,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AuthorizationType } from '../../src/domain/authorization-type.ts'
 import type { Connector } from '../../src/domain/connector.ts'
 import type { Credentials } from '../../src/domain/credentials.ts'
-import { oauth1BaseString, oauth1Signature } from '../../src/third-party/schemes.ts'
+import { oauth1BaseString, oauth1Signature } from '../../src/third-party/oauth1.ts'
 import { Fixture, accountOf, connectorOf, granted, tool } from './fixture.ts'
 
 const oauth = (access_token: string): Credentials => ({

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { type Account } from '../../src/domain/account.ts'
 import type { Connector } from '../../src/domain/connector.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { applicationOf, signJwt } from '../../src/third-party/schemes.ts'
+import { signJwt } from '../../src/third-party/jwt.ts'
+import { applicationOf } from '../../src/third-party/schemes.ts'
 import { CALLBACK, Fixture, accountOf, connectorOf, granted } from './fixture.ts'
 
 const refreshing = (refresh_token: Connector['oauth']['refresh_token']): Connector => {
