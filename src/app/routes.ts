@@ -1,11 +1,10 @@
 import type { RequestListener } from 'node:http'
-import type { NextFunction, Request, Response } from 'express'
 import type { AppServices } from '../app-services.ts'
 import { home } from '../control/home.ts'
 import { controlRoutes } from '../control/routes.ts'
 import type { ExpressApp } from '../http/server.ts'
 import { recordPages } from '../http/page-journal.ts'
-import { refuseUnexpected, unknownPath } from '../http/refusal.ts'
+import { unexpectedError, unknownPath } from '../http/refusal.ts'
 import { mountOauthMetadata, mountOperations, mountProxy, setRequestId } from '../http/routes.ts'
 import { magicLinkRoutes } from '../magic-links/routes.ts'
 import type { Rpc } from '../rpc/rpc.ts'
@@ -34,9 +33,7 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   app.use('/third-party', authorizeRoutes(services))
   app.use(magicLinkRoutes(services))
   app.use(unknownPath(services))
-  app.use((thrown: unknown, request: Request, response: Response, _next: NextFunction) => {
-    refuseUnexpected(thrown, { request, response, services })
-  })
+  app.use(unexpectedError(services))
   const others: RequestListener = app
   return (request, response) => {
     const { url = '' } = request

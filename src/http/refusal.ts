@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RequestHandler } from 'express'
+import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { AppServices } from '../app-services.ts'
 import { nearestRoute, servedRoutes } from '../contract/route.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
@@ -84,6 +84,13 @@ export function refuseUnexpected(
     ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded')
     : thrown
   refuse(request, response, { error, ids: services.requestIds.pages }, services)
+}
+
+/** {@link refuseUnexpected} for what Express serves. */
+export function unexpectedError(services: AppServices): ErrorRequestHandler {
+  return (thrown, request, response, _next) => {
+    refuseUnexpected(thrown, { request, response, services })
+  }
 }
 
 /** 417 for an expectation other than `100-continue` (RFC 9110 10.1.1). */
