@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Response } from 'supertest'
 import { readControlDocument } from '../../src/contract/generated/control-document.js'
@@ -54,9 +54,13 @@ export function resolved<Value extends object>(value: Value): Exclude<Value, Ref
   >
 }
 
+/** Compiled at the first answer, because compiling takes longer than a test. */
+const checks = new WeakMap<object, ValidateFunction>()
+
 /** What is wrong with a value by a schema of the document; empty when nothing is. */
 export function faultsOf(schema: object, value: unknown): string {
-  const check = ajv.compile(absolute(schema))
+  const check = checks.get(schema) ?? ajv.compile(absolute(schema))
+  checks.set(schema, check)
   return check(value) ? '' : ajv.errorsText(check.errors)
 }
 
