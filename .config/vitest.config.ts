@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { ClosingLine } from './closing-line.ts'
-import { PARSED_SEED } from './parsed-seed.ts'
+import { TEST_DEFINES } from './test-build.ts'
 
 /** Asks what the other tests have produced, so it comes after them. */
 const LAST = 'test/coverage.test.ts'
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
-  define: PARSED_SEED,
+  define: TEST_DEFINES,
   test: {
     globalSetup: ['.config/generated-code.ts', '.config/recorded-exchanges.ts'],
     projects: [
@@ -18,7 +18,7 @@ export default defineConfig({
           name: 'tests',
           include: ['test/**/*.test.ts'],
           exclude: [LAST, 'test/mutation/**'],
-          globalSetup: ['.config/parsed-seed.ts'],
+          globalSetup: ['.config/test-build.ts'],
         },
       },
       { extends: true, test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 1 }, globalSetup: [] } },
@@ -26,6 +26,8 @@ export default defineConfig({
     // Tests start real servers and child processes: a process per worker keeps their handles apart, two fit a small machine.
     pool: 'forks',
     maxWorkers: 2,
+    // Modules stay loaded from one test file to the next: nothing in `src` keeps state in a module.
+    isolate: false,
     // Only for tests that never end: on a busy machine the first test of a file waits long for its modules.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -10,7 +10,7 @@ import type { BundledSeed } from './read-bundles.ts'
 
 /**
  * The file with the parsed bundled seed. The bundler puts it in (`.build/bundle.ts`), and so does a test run
- * (`.config/parsed-seed.ts`). Sources that run unbundled have none: what an earlier build parsed may be older than the seed.
+ * (`.config/test-build.ts`). Sources that run unbundled have none: what an earlier build parsed may be older than the seed.
  */
 declare const TOOLMOCK_PARSED_SEED: string | undefined
 

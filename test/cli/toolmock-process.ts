@@ -1,15 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { existsSync, mkdtempSync, symlinkSync } from 'node:fs'
+import { copyFile, cp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { afterAll, beforeAll } from 'vitest'
-import { bundledSeed } from '../../.build/bundled-seed.ts'
-import { bundleCode } from '../../.build/bundle.ts'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A folder of this run with the parsed bundled seed and, once a test has needed it, the bundle. */
+    testBuild: string
+  }
+}
 
 type Variables = Record<string, string>
 
@@ -50,8 +55,8 @@ export interface Serving {
 }
 
 /**
- * The command line as users run it: bundled once for the test file, in a folder of its own that has nothing installed, each
- * run a process with none of this one's `TOOLMOCK_…` variables and an empty working directory.
+ * The command line as users run it: the bundle in a folder of its own that has nothing installed, each run a process with none
+ * of this one's `TOOLMOCK_…` variables and an empty working directory.
  */
 export class ToolmockProcess {
   readonly folder = mkdtempSync(join(tmpdir(), 'toolmock-cli-'))
@@ -120,9 +125,7 @@ export class ToolmockProcess {
   }
 
   async #bundle(): Promise<void> {
-    const dist = join(this.folder, 'package/dist')
-    await bundleCode(dist)
-    writeFileSync(join(dist, 'bundled-seed.json'), await bundledSeed())
+    await cp(await bundleOfTheRun(), join(this.folder, 'package/dist'), { recursive: true })
     for (const name of ['seeds', 'scenarios', 'spec', 'package.json'])
       symlinkSync(join(ROOT, name), join(this.folder, 'package', name))
   }
@@ -158,6 +161,22 @@ export class ToolmockProcess {
     for (const child of this.#children) child.kill('SIGKILL')
     await rm(this.folder, { recursive: true, force: true })
   }
+}
+
+/** The `dist` of the command line, which the first test file that needs it makes. */
+async function bundleOfTheRun(): Promise<string> {
+  const folder = inject('testBuild')
+  const dist = join(folder, 'dist')
+  if (existsSync(dist)) return dist
+  const { bundleCode } = await import('../../.build/bundle.ts')
+  const made = mkdtempSync(join(folder, 'making-'))
+  await bundleCode(made)
+  await copyFile(join(folder, 'bundled-seed.json'), join(made, 'bundled-seed.json'))
+  // As a whole, and only one: the other worker may have been faster.
+  await rename(made, dist).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+  })
+  return dist
 }
 
 function linesUntil(stream: Readable): (line: RegExp) => Promise<string[]> {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { PARSED_SEED } from '../../.config/parsed-seed.ts'
+import { TEST_DEFINES } from '../../.config/test-build.ts'
 
 /** It is installed in this folder alone, so the compiler cannot know it. */
 const VITEST_POOL: string = 'tinypool'
@@ -15,10 +15,10 @@ Tinypool.prototype.recycleWorkers = () => Promise.resolve()
 
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
-  define: PARSED_SEED,
+  define: TEST_DEFINES,
   test: {
     include: (process.env['MUTATION_TESTS'] ?? '').split(','),
-    globalSetup: ['.config/recorded-exchanges.ts', '.config/parsed-seed.ts'],
+    globalSetup: ['.config/recorded-exchanges.ts', '.config/test-build.ts'],
     isolate: false,
     testTimeout: 15_000,
     hookTimeout: 30_000,
