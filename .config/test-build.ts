@@ -3,6 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A folder of this run with the parsed bundled seed and what tests share; once a test has needed it, with the bundle. */
+    testBuild: string
+  }
+}
+
 /** Each run has its own, so nothing in it is older than the sources. */
 const FOLDER = join(tmpdir(), `toolmock-test-build-${process.pid}`)
 const PARSED_SEED = join(FOLDER, 'bundled-seed.json')

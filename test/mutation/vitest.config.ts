@@ -6,9 +6,8 @@ import { TEST_DEFINES } from '../../.config/test-build.ts'
 const VITEST_POOL: string = 'tinypool'
 
 /**
- * The tests of a run of mutation testing: `MUTATION_TESTS` are globs, separated by commas. Modules stay
- * loaded from one mutant to the next, which makes a run several times as fast. It is sound because nothing in `src` keeps state
- * in a module.
+ * The tests of a run of mutation testing: `MUTATION_TESTS` are globs, separated by commas. Modules stay loaded from one mutant
+ * to the next, which makes a run several times as fast. It is sound because nothing in `src` keeps state in a module.
  */
 const { Tinypool } = (await import(VITEST_POOL)) as { Tinypool: { prototype: { recycleWorkers: () => Promise<void> } } }
 Tinypool.prototype.recycleWorkers = () => Promise.resolve()

@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, describe } from 'vitest'
+import { describe, inject } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
 
 /** The shells that people paste into, each with the arguments that make it read its input as pasted lines. */
@@ -32,15 +30,14 @@ export interface Connection {
   readonly clientSecret: string
 }
 
-/** A folder for PATH in which `npx toolmock` runs the command line from its sources. */
-const bin = mkdtempSync(join(tmpdir(), 'toolmock-bin-'))
+/** A folder for PATH in which `npx toolmock` runs the command line from its sources; it goes with the others of the run. */
+const bin = mkdtempSync(join(inject('testBuild'), 'bin-'))
 const loader = import.meta.resolve('tsx')
 writeFileSync(
   join(bin, 'npx'),
   `#!/bin/sh\nshift\nexec '${process.execPath}' --import '${loader}' '${ROOT}src/cli/main.ts' "$@"\n`,
 )
 chmodSync(join(bin, 'npx'), 0o755)
-afterAll(() => rm(bin, { recursive: true, force: true }))
 
 interface Paste {
   readonly shell?: Shell
