@@ -15,7 +15,7 @@ const WORKERS = 16
 /** A sample is taken at least so often, in seconds. */
 const LONGEST_SAMPLE = 15
 /** The mock forgets what has ended a day ago but for a thousand rows; so many rows are left then. */
-const REMEMBERED = 1200
+const KEPT = 1200
 /** The median of the last third of the samples may be above that of the second third by so many bytes, which is noise. */
 const NOISE = 3 * 1024 * 1024
 
@@ -83,7 +83,7 @@ async function work(at: Load, name: string, until: number): Promise<void> {
 async function forgetTheDay(at: Load, sample: number): Promise<void> {
   await call(at, 200, 'PUT', '/_mock/clock', { advance: '25h' })
   at.token = await tokenOf(app, at.url)
-  for (let more = 0; rows() > REMEMBERED && more < 5000; more++) {
+  for (let more = 0; rows() > KEPT && more < 5000; more++) {
     await lifeOfAnAccount(at, `soak-${sample}-later-${more}@example.com`)
   }
 }

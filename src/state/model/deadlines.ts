@@ -126,24 +126,24 @@ interface Expiring extends RowName {
   readonly at: Instant
 }
 
-/** Ended rows answer for so long what became of them: that a link is used up, that a token has expired. */
-const REMEMBERED_MS = 24 * 60 * 60_000
-/** As many stay in any case, so that a clock that is moved forth and back finds a small model as it was. */
-const REMEMBERED_ROWS = 1000
-/** Rows that are kept although they are over for good and answer as unknown ones do: use at full speed makes many in a day. */
-const REMEMBERED_OVER = 10_000
-/** More than this of what has ended goes before its time, and so do bearer tokens that would still work. */
-const REMEMBERED_MOST = 50_000
+/** How long ended rows are kept, so that answers can say why: a link is used up, a token has expired. */
+const KEPT_MS = 24 * 60 * 60_000
+/** As many are kept in any case, so that a small model is as it was after the clock is moved forth and back. */
+const KEPT_ROWS = 1000
+/** How many of the rows are kept that can never be valid again: use at full speed makes many in a day. */
+const KEPT_OVER = 10_000
+/** How many ended rows are kept at most, and how many bearer tokens, valid ones among them. */
+const KEPT_AT_MOST = 50_000
 /** Rows that one commit removes at most: more than it can make, and few enough not to be noticed. */
 const PER_COMMIT = 16
 
 /**
- * Rows that come with use and end by themselves, the earliest end first. Commits remove them in passing, so that neither
+ * Rows that come with use and end by themselves, the earliest end first. Each commit removes some, so that neither
  * memory nor file grow without bound, and reading never pays for it.
  */
 export class ExpiryIndex {
   readonly #ended = new Endings()
-  /** Those of them that are over for good, at every time of the clock. */
+  /** Those of them that are never valid again, at any time of the clock. */
   readonly #over = new Endings()
   readonly #tokens = new Endings()
 
@@ -163,10 +163,10 @@ export class ExpiryIndex {
   due(now: number): RowName[] {
     const due: Expiring[] = []
     for (const { of, most, upto } of [
-      { of: this.#ended, most: REMEMBERED_ROWS, upto: endedBy(now - REMEMBERED_MS) },
-      { of: this.#over, most: REMEMBERED_OVER, upto: undefined },
-      { of: this.#ended, most: REMEMBERED_MOST, upto: endedBy(now) },
-      { of: this.#tokens, most: REMEMBERED_MOST, upto: undefined },
+      { of: this.#ended, most: KEPT_ROWS, upto: endedBy(now - KEPT_MS) },
+      { of: this.#over, most: KEPT_OVER, upto: undefined },
+      { of: this.#ended, most: KEPT_AT_MOST, upto: endedBy(now) },
+      { of: this.#tokens, most: KEPT_AT_MOST, upto: undefined },
     ])
       due.push(...of.take(Math.min(of.size - most, PER_COMMIT) - due.length, upto))
     return due
@@ -182,7 +182,7 @@ export class ExpiryIndex {
       update: (before, after) => {
         const row = after ?? before
         const at = after && endOf(after)
-        // Most rows of a large file never had an end: nothing is known of them.
+        // Most rows of a large file never had an end, and are not in the index.
         if (!row || (!before && at === undefined)) return
         this.#ended.expect({ table, id: row.id }, at)
         also?.expect({ table, id: row.id }, after && isOfThose(after) ? at : undefined)
