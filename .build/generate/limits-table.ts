@@ -20,7 +20,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
   {
     title: 'Connections',
     limits: [
-      limit('TLS handshake, and the head of a request', 'src/http/server.ts', 'headersTimeout', time, 'closed; 408'),
+      limit('TLS handshake; head of a request', 'src/http/server.ts', 'headersTimeout', time, 'closed; 408'),
       limit('a whole request', 'src/http/server.ts', 'requestTimeout', time, '408'),
       limit('a connection without a request', 'src/http/server.ts', 'keepAliveTimeout', time, 'closed'),
       limit('a client that reads nothing of its answer', 'src/http/server.ts', 'stallTimeout', time, 'closed'),
@@ -75,6 +75,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         characters,
         'refused',
       ),
+      limit('levels that such a file nests', 'src/documents/source-text.ts', 'MAX_DEPTH', count, 'refused'),
       limit('keys of such a file or body', 'src/domain/json.ts', 'MAX_KEYS', count, 'refused; 413'),
       limit('values of such a file or body', 'src/domain/json.ts', 'MAX_VALUES', count, 'refused; 413'),
       limit('an OpenAPI document', 'src/documents/openapi/read-plain.ts', 'LONGEST', characters, 'refused'),
@@ -149,13 +150,13 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
     title: 'Rows that have ended',
     limits: [
       limit(
-        'time that they are kept, by the clock of the environment',
+        'time that each is kept, by the clock of the environment',
         'src/state/model/deadlines.ts',
         'REMEMBERED_MS',
         time,
-        'dropped, but for the last ones',
+        'dropped, except for the last ones',
       ),
-      limit('last ones of each kind', 'src/state/model/deadlines.ts', 'REMEMBERED_ROWS', count, 'dropped in time'),
+      limit('last ones of all kinds, kept longer', 'src/state/model/deadlines.ts', 'REMEMBERED_ROWS', count, 'dropped'),
       limit(
         'auth requests that are over, and revoked credentials',
         'src/state/model/deadlines.ts',
@@ -170,7 +171,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         count,
         'the ones closest to expiry are dropped and answer 401',
       ),
-      limit('all of them', 'src/state/model/deadlines.ts', 'REMEMBERED_MOST', count, 'dropped at once'),
+      limit('rows of all kinds', 'src/state/model/deadlines.ts', 'REMEMBERED_MOST', count, 'dropped at once'),
     ],
   },
 ]

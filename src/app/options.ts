@@ -48,7 +48,7 @@ export interface AppOptions {
   tls?: TlsOptions | undefined
   /** The URL that links and redirects begin with; from each request when absent. */
   baseUrl?: string | undefined
-  /** Largest body of a request in bytes; 1 MiB when absent (G7). */
+  /** Largest body of a request in bytes; 1 MiB when absent (G7), and 64 MiB of a call of the control API. */
   bodyLimit?: number | undefined
   /** Largest state that `GET` and `PUT /_mock/state` take in bytes; 256 MiB when absent. */
   stateLimit?: number | undefined

@@ -321,7 +321,7 @@ const FLAGS = [
     placeholder: 'BYTES',
     default: 1_048_576,
     variable: true,
-    help: 'largest request body that is accepted',
+    help: 'largest request body that is accepted; without it, a call of the control API may have 64 MiB',
   },
   {
     name: 'log-level',

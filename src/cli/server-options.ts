@@ -81,7 +81,7 @@ export function runOptions(read: RunArguments, log: AppOptions['log']): AppOptio
   }
 }
 
-function commonOptions({ values }: StartArguments | RunArguments): AppOptions {
+function commonOptions({ values, given }: StartArguments | RunArguments): AppOptions {
   return {
     scenarios: values.scenario,
     clock: values.clock,
@@ -93,7 +93,8 @@ function commonOptions({ values }: StartArguments | RunArguments): AppOptions {
     allowOutbound: values['allow-outbound'],
     journalFile: values.journal,
     journalCapacity: values['journal-size'],
-    bodyLimit: values['body-limit'],
+    // Without the flag, bodies of the control API have a limit of their own.
+    bodyLimit: given.has('body-limit') ? values['body-limit'] : undefined,
   }
 }
 

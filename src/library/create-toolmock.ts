@@ -59,7 +59,7 @@ export interface ToolmockOptions {
   readonly allowOutbound?: boolean
   /** Reload seeds, connectors and scenarios when their files change. */
   readonly watch?: boolean
-  /** Largest request body that is accepted, in bytes; 1 MiB when absent (G7). */
+  /** Largest request body that is accepted, in bytes; when absent, 1 MiB (G7), and 64 MiB of a call of the control API. */
   readonly bodyLimit?: number
   /** How many entries the request journal of an environment keeps; 10,000 when absent. */
   readonly journalSize?: number

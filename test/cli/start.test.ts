@@ -16,6 +16,7 @@ const listens = (port: number): Promise<boolean> =>
       resolve(false)
     })
   })
+const JSON_BODY = { 'content-type': 'application/json' }
 const health = async (url: string): Promise<number> => (await fetch(`${url}/_mock/health`)).status
 
 describe('toolmock start', () => {
@@ -102,6 +103,23 @@ describe('toolmock start', () => {
 
     const plain = await (await toolmock.start(['--state', state])).stop()
     expect(plain.stderr).toBe('')
+  })
+
+  it('takes larger bodies of the control API than of the service, unless --body-limit says otherwise', async () => {
+    const statusesOf = async (url: string): Promise<number[]> => {
+      const name = 'large'.repeat(250_000)
+      const answers = [
+        await fetch(`${url}/_mock/environments`, { method: 'POST', headers: JSON_BODY, body: JSON.stringify({ name }) }),
+        await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams({ name }) }),
+      ]
+      return answers.map(({ status }) => status)
+    }
+    const serving = await toolmock.start(['--in-memory'])
+    expect(await statusesOf(serving.url)).toEqual([400, 413])
+    await serving.stop('SIGTERM')
+    const limited = await toolmock.start(['--in-memory', '--body-limit', '1048576'])
+    expect(await statusesOf(limited.url)).toEqual([413, 413])
+    await limited.stop('SIGTERM')
   })
 
   it('ends at once on a second signal, even with a request under way', async () => {
