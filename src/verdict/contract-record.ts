@@ -7,7 +7,7 @@ import type { FieldViolation } from '../domain/errors.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { parsedBody, pathOf, requestText } from '../request-journal/view.ts'
+import { pathOf } from '../request-journal/view.ts'
 import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
 import {
   answerViolationsOf,
@@ -21,6 +21,7 @@ import {
   violationsOf,
   warningsOf,
 } from './findings.ts'
+import { LinkFlows } from './link-flows.ts'
 
 /** How many removed environments keep a record of their own; the records of older ones are added up. */
 const MAX_REMOVED = 200
@@ -249,57 +250,6 @@ function addTimes(to: Map<string, Times>, from: ReadonlyMap<string, Times>): voi
   for (const [key, { own, injected }] of from) {
     const times = to.get(key) ?? { own: 0, injected: 0 }
     to.set(key, { own: times.own + own, injected: times.injected + injected })
-  }
-}
-
-/** How many links without a `user_verify_url`, and how many flows that ended so, a record keeps. */
-const MAX_LINKS = 1000
-
-/** A flow of a magic link without a `user_verify_url`: which client asked for the link, in which request. */
-interface UnverifiedFlow {
-  readonly client: string
-  readonly found: FoundIn
-}
-
-/** Which clients verify their users, and which flows of theirs ended without verification. */
-class LinkFlows {
-  /** By the id of the link. */
-  readonly #open = new Map<string, UnverifiedFlow>()
-  readonly #ended: UnverifiedFlow[] = []
-  readonly #verifying = new Set<string>()
-
-  /** Whether any client verifies its users. */
-  get verifies(): boolean {
-    return this.#verifying.size > 0
-  }
-
-  /** The flows without verification of clients that verify elsewhere; of all clients with `ofAll`. */
-  unverified(ofAll: boolean): readonly UnverifiedFlow[] {
-    return this.#ended.filter(({ client }) => ofAll || this.#verifying.has(client))
-  }
-
-  see(entry: RecordedEntry, test: TestLabel | undefined): void {
-    const { client, operation } = entry
-    const { link } = entry.trace
-    if (client !== null && (operation === 'verify_user' || link?.verified)) this.#verifying.add(client)
-    if (!link || link.verified) return
-    if (link.event === 'made' && client !== null && this.#open.size < MAX_LINKS) {
-      const { id: request, environment, method, url, at } = entry
-      const body = parsedBody(requestText(entry))
-      this.#open.set(link.id, { client, found: { request, environment, method, url, at, body, test } })
-    }
-    if (link.event === 'approved') this.#end(link.id)
-  }
-
-  add(other: LinkFlows): void {
-    this.#ended.push(...other.#ended.slice(0, MAX_LINKS - this.#ended.length))
-    for (const client of other.#verifying) this.#verifying.add(client)
-  }
-
-  #end(id: string): void {
-    const flow = this.#open.get(id)
-    this.#open.delete(id)
-    if (flow && this.#ended.length < MAX_LINKS) this.#ended.push(flow)
   }
 }
 

@@ -1,7 +1,5 @@
 import type { AppServices } from '../app-services.ts'
-import { DECLARED_CODES } from '../contract/generated/field-tables.ts'
 import { type Route, servedRoutes } from '../contract/route.ts'
-import type { Operation } from '../contract/shapes.ts'
 import { bundledScenarioNames } from '../documents/load-scenarios.ts'
 import type {
   ContractRecord,
@@ -11,32 +9,22 @@ import type {
   Finding,
   FindingOrigin,
   PrismCheck,
-  Reach,
   TestName,
   UnfiredRule,
 } from '../documents/report-schemas.ts'
 import { instant } from '../domain/instant.ts'
 import type { TestLabel } from '../domain/test-label.ts'
-import { MOVES } from '../domain/lifecycle.ts'
 import { once } from '../domain/once.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { Histories, type ScenarioHistory, unfired } from '../scenarios/scenario-run.ts'
 import type { Basis } from './basis.ts'
-import {
-  type ContractFields,
-  type ContractRecords,
-  DRIVEN,
-  EnvironmentRecord,
-  INJECTED,
-  type Level,
-  NEVER,
-  REQUEST_PARTS,
-  type Times,
-} from './contract-record.ts'
-import { type Counted, findingKey, Findings, type NewFinding, type NewWarning } from './findings.ts'
+import { type ContractFields, type ContractRecords, EnvironmentRecord } from './contract-record.ts'
+import { coverageOf } from './coverage.ts'
+import type { Counted, NewFinding } from './findings.ts'
 import { render, type ReportFormat } from './formats/formats.ts'
 import type { JournalOf } from './prism-check.ts'
-import { isKept, tallyOf } from './report-pair.ts'
+import { unverifiedFlows } from './link-flows.ts'
+import { isKept } from './report-pair.ts'
 
 /** The reports of a running server, of one environment or of all of them; each is made when it is asked for. */
 export interface Reports {
@@ -153,12 +141,26 @@ function contractReport(sources: ReportSources, environment?: string): ContractR
 
 /** Which parts of the contract were exercised: of one environment, or of all together and each of them. */
 function coverageReport(sources: ReportSources, environment?: string): CoverageReport {
+  const { declared } = sources.records
+  const covered = (subjects: readonly Subject[]): Coverage =>
+    coverageOf(
+      sumOf(subjects, declared),
+      subjects.flatMap(({ scenarios }) => scenarios),
+      { ...sources, declared },
+    )
   const subjects = subjectsOf(sources, environment)
   return {
     ...headOf(sources),
-    total: coverageOf([...subjects, ...olderOf(sources, environment)], sources),
-    environments: subjects.map((subject) => ({ name: subject.name, ...coverageOf([subject], sources) })),
+    total: covered([...subjects, ...olderOf(sources, environment)]),
+    environments: subjects.map((subject) => ({ name: subject.name, ...covered([subject]) })),
   }
+}
+
+function sumOf(subjects: readonly Subject[], declared: ContractFields): EnvironmentRecord {
+  return EnvironmentRecord.sum(
+    subjects.map(({ record }) => record),
+    declared,
+  )
 }
 
 function headOf({ version, at }: ReportSources) {
@@ -189,49 +191,22 @@ function contractRecordOf(
   subjects: readonly Subject[],
   { basis, records: { declared } }: ReportSources,
 ): ContractRecord {
-  const record = EnvironmentRecord.sum(
-    subjects.map((subject) => subject.record),
-    declared,
-  )
+  const record = sumOf(subjects, declared)
   const { violations, answerViolations, warnings, unknownPaths } = record
   const finding = (counted: Counted<NewFinding>): Finding => findingOf(counted, basis)
+  const flows = subjects.map((subject) => subject.record.flows)
   return {
     requests: record.requests,
     injected: record.injected,
     violations: [...violations.list()].map(finding),
     answer_violations: [...answerViolations.list()].map(finding),
     unknown_paths: [...unknownPaths.list()].map((counted) => ({ ...counted.item, ...originOf(counted) })),
-    warnings: [...warnings.list(), ...unverifiedFlows(subjects)].map((counted) => {
+    warnings: [...warnings.list(), ...unverifiedFlows(flows)].map((counted) => {
       return { ...finding(counted), kind: counted.item.kind }
     }),
     unfired_rules: unfiredRules(subjects),
     left_out: [violations, answerViolations, warnings, unknownPaths].reduce((sum, { leftOut }) => sum + leftOut, 0),
   }
-}
-
-/** Why a flow without verification matters, as a warning. */
-const UNVERIFIED_FLOW: NewWarning = {
-  kind: 'unverified_flow',
-  operation: 'create_magic_link',
-  path: 'user_verify_url',
-  constraint: 'unverified_flow',
-  error_code: null,
-  found: 'nothing',
-  allowed:
-    'is missing although the client verifies its users elsewhere: there is no check that the person who gave consent is the user of the account',
-}
-
-/**
- * The flows that ended without verification, of clients that verify their users elsewhere. An environment of a test has
- * clients of its own, so that of several environments each counts as elsewhere.
- */
-function unverifiedFlows(subjects: readonly Subject[]): Iterable<Counted<NewWarning>> {
-  const found = new Findings<NewWarning>(findingKey)
-  for (const { record } of subjects) {
-    const others = subjects.some((other) => other.record !== record && other.record.flows.verifies)
-    for (const flow of record.flows.unverified(others)) found.add(UNVERIFIED_FLOW, flow.found)
-  }
-  return found.list()
 }
 
 function findingOf(counted: Counted<NewFinding>, basis: Basis): Finding {
@@ -290,105 +265,4 @@ function unfiredRules(subjects: readonly Subject[]): UnfiredRule[] {
     })
   }
   return [...byHand, ...nowhere.values()]
-}
-
-type OperationCoverage = Coverage['operations'][number]
-
-/** The parts of the contract that these environments exercised, taken together. */
-function coverageOf(
-  subjects: readonly Subject[],
-  { bundledScenarios, routes, records: { declared } }: ReportSources,
-): Coverage {
-  const record = EnvironmentRecord.sum(
-    subjects.map((subject) => subject.record),
-    declared,
-  )
-  const operations = routes.map(({ operation }) => operationCoverage(operation, record, declared))
-  const lifecycle_moves = MOVES.map(({ from, event, to }) => {
-    return { from, event, to, reach: reachOf(levelOf(record.moves.get(`${from} ${event} ${to}`))) }
-  })
-  const histories = new Histories()
-  for (const history of subjects.flatMap(({ scenarios }) => scenarios)) histories.add(history)
-  const known = new Map(histories.list().map((history) => [history.name, history]))
-  const scenarios = bundledScenarios.map((name) => scenarioCoverage(name, known.get(name)))
-  const statuses = operations.flatMap((operation) => operation.statuses)
-  return {
-    summary: {
-      operations: tallyOf(operations),
-      statuses: tallyOf(statuses),
-      error_codes: tallyOf(statuses.flatMap((status) => status.error_codes)),
-      request_fields: tallyOf(operations.flatMap((operation) => operation.request_fields)),
-      response_fields: tallyOf(operations.flatMap((operation) => operation.response_fields)),
-      lifecycle_moves: tallyOf(lifecycle_moves),
-      scenarios: tallyOf(scenarios),
-    },
-    operations,
-    lifecycle_moves,
-    scenarios,
-  }
-}
-
-function operationCoverage(
-  operation: Operation,
-  record: EnvironmentRecord,
-  declared: ContractFields,
-): OperationCoverage {
-  const statuses = Object.entries(DECLARED_CODES[operation] ?? {}).map(([status, codes]) =>
-    statusCoverage(record, operation, { status: Number(status), codes }),
-  )
-  const fields = declared.of(operation)
-  const reached = record.fields.get(operation) ?? {}
-  const levels = (part: keyof typeof fields, at: number) => reachOf((reached[part]?.[at] ?? NEVER) as Level)
-  const successes = statuses.filter(({ status }) => status >= 200 && status < 300)
-  return {
-    operation,
-    reach: reachOf(levelOf(sumOf(successes.map(({ answers, injected }) => ({ own: answers, injected }))))),
-    statuses,
-    request_fields: REQUEST_PARTS.flatMap((part) =>
-      fields[part].fields.map(({ path, required }, at) => ({ path, in: part, required, reach: levels(part, at) })),
-    ),
-    response_fields: fields.answer.fields.map(({ path }, at) => ({ path, reach: levels('answer', at) })),
-  }
-}
-
-function statusCoverage(
-  { outcomes }: EnvironmentRecord,
-  operation: Operation,
-  { status, codes }: { status: number; codes: readonly string[] },
-): OperationCoverage['statuses'][number] {
-  const prefix = `${operation} ${status} `
-  const all = [...outcomes].flatMap(([key, times]) => (key.startsWith(prefix) ? [times] : []))
-  return {
-    status,
-    ...answersOf(sumOf(all)),
-    error_codes: codes.map((error_code) => ({ error_code, ...answersOf(outcomes.get(`${prefix}${error_code}`)) })),
-  }
-}
-
-function answersOf(times: Times | undefined) {
-  return { reach: reachOf(levelOf(times)), answers: times?.own ?? 0, injected: times?.injected ?? 0 }
-}
-
-function sumOf(all: readonly Times[]): Times {
-  return all.reduce((a, b) => ({ own: a.own + b.own, injected: a.injected + b.injected }), { own: 0, injected: 0 })
-}
-
-function scenarioCoverage(name: string, history: ScenarioHistory | undefined): Coverage['scenarios'][number] {
-  const { rules = [], started = 0 } = history ?? {}
-  const open = rules.filter(({ must_fire, hits }) => must_fire && hits === 0)
-  const fired = rules.filter(({ hits }) => hits > 0)
-  const reach = fired.length > 0 && open.length === 0 ? 'driven' : 'never'
-  return { name, reach, started, rules: rules.length, rules_fired: fired.length }
-}
-
-const REACHES: Readonly<Record<Level, Reach>> = { [NEVER]: 'never', [INJECTED]: 'injected_only', [DRIVEN]: 'driven' }
-
-function reachOf(level: Level | undefined): Reach {
-  return REACHES[level ?? NEVER]
-}
-
-function levelOf(times: Times | undefined): Level {
-  if (!times) return NEVER
-  if (times.own > 0) return DRIVEN
-  return times.injected > 0 ? INJECTED : NEVER
 }

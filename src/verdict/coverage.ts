@@ -1,0 +1,123 @@
+import { DECLARED_CODES } from '../contract/generated/field-tables.ts'
+import type { Route } from '../contract/route.ts'
+import type { Operation } from '../contract/shapes.ts'
+import type { Coverage, Reach } from '../documents/report-schemas.ts'
+import { MOVES } from '../domain/lifecycle.ts'
+import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
+import {
+  type ContractFields,
+  DRIVEN,
+  type EnvironmentRecord,
+  INJECTED,
+  type Level,
+  NEVER,
+  REQUEST_PARTS,
+  type Times,
+} from './contract-record.ts'
+import { tallyOf } from './report-pair.ts'
+
+type OperationCoverage = Coverage['operations'][number]
+
+/** What coverage is measured against. */
+interface CoverageSources {
+  /** The operations that the server serves. */
+  readonly routes: readonly Route[]
+  readonly declared: ContractFields
+  readonly bundledScenarios: readonly string[]
+}
+
+/** The parts of the contract that a record and the runs of scenarios have exercised. */
+export function coverageOf(
+  record: EnvironmentRecord,
+  runs: readonly ScenarioHistory[],
+  { bundledScenarios, routes, declared }: CoverageSources,
+): Coverage {
+  const operations = routes.map(({ operation }) => operationCoverage(operation, record, declared))
+  const lifecycle_moves = MOVES.map(({ from, event, to }) => {
+    return { from, event, to, reach: reachOf(levelOf(record.moves.get(`${from} ${event} ${to}`))) }
+  })
+  const histories = new Histories()
+  for (const history of runs) histories.add(history)
+  const known = new Map(histories.list().map((history) => [history.name, history]))
+  const scenarios = bundledScenarios.map((name) => scenarioCoverage(name, known.get(name)))
+  const statuses = operations.flatMap((operation) => operation.statuses)
+  return {
+    summary: {
+      operations: tallyOf(operations),
+      statuses: tallyOf(statuses),
+      error_codes: tallyOf(statuses.flatMap((status) => status.error_codes)),
+      request_fields: tallyOf(operations.flatMap((operation) => operation.request_fields)),
+      response_fields: tallyOf(operations.flatMap((operation) => operation.response_fields)),
+      lifecycle_moves: tallyOf(lifecycle_moves),
+      scenarios: tallyOf(scenarios),
+    },
+    operations,
+    lifecycle_moves,
+    scenarios,
+  }
+}
+
+function operationCoverage(
+  operation: Operation,
+  record: EnvironmentRecord,
+  declared: ContractFields,
+): OperationCoverage {
+  const statuses = Object.entries(DECLARED_CODES[operation] ?? {}).map(([status, codes]) =>
+    statusCoverage(record, operation, { status: Number(status), codes }),
+  )
+  const fields = declared.of(operation)
+  const reached = record.fields.get(operation) ?? {}
+  const levels = (part: keyof typeof fields, at: number) => reachOf((reached[part]?.[at] ?? NEVER) as Level)
+  const successes = statuses.filter(({ status }) => status >= 200 && status < 300)
+  return {
+    operation,
+    reach: reachOf(levelOf(sumOf(successes.map(({ answers, injected }) => ({ own: answers, injected }))))),
+    statuses,
+    request_fields: REQUEST_PARTS.flatMap((part) =>
+      fields[part].fields.map(({ path, required }, at) => ({ path, in: part, required, reach: levels(part, at) })),
+    ),
+    response_fields: fields.answer.fields.map(({ path }, at) => ({ path, reach: levels('answer', at) })),
+  }
+}
+
+function statusCoverage(
+  { outcomes }: EnvironmentRecord,
+  operation: Operation,
+  { status, codes }: { status: number; codes: readonly string[] },
+): OperationCoverage['statuses'][number] {
+  const prefix = `${operation} ${status} `
+  const all = [...outcomes].flatMap(([key, times]) => (key.startsWith(prefix) ? [times] : []))
+  return {
+    status,
+    ...answersOf(sumOf(all)),
+    error_codes: codes.map((error_code) => ({ error_code, ...answersOf(outcomes.get(`${prefix}${error_code}`)) })),
+  }
+}
+
+function answersOf(times: Times | undefined) {
+  return { reach: reachOf(levelOf(times)), answers: times?.own ?? 0, injected: times?.injected ?? 0 }
+}
+
+function sumOf(all: readonly Times[]): Times {
+  return all.reduce((a, b) => ({ own: a.own + b.own, injected: a.injected + b.injected }), { own: 0, injected: 0 })
+}
+
+function scenarioCoverage(name: string, history: ScenarioHistory | undefined): Coverage['scenarios'][number] {
+  const { rules = [], started = 0 } = history ?? {}
+  const open = rules.filter(({ must_fire, hits }) => must_fire && hits === 0)
+  const fired = rules.filter(({ hits }) => hits > 0)
+  const reach = fired.length > 0 && open.length === 0 ? 'driven' : 'never'
+  return { name, reach, started, rules: rules.length, rules_fired: fired.length }
+}
+
+const REACHES: Readonly<Record<Level, Reach>> = { [NEVER]: 'never', [INJECTED]: 'injected_only', [DRIVEN]: 'driven' }
+
+function reachOf(level: Level | undefined): Reach {
+  return REACHES[level ?? NEVER]
+}
+
+function levelOf(times: Times | undefined): Level {
+  if (!times) return NEVER
+  if (times.own > 0) return DRIVEN
+  return times.injected > 0 ? INJECTED : NEVER
+}

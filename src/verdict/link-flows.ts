@@ -1,0 +1,80 @@
+import type { TestLabel } from '../domain/test-label.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
+import { parsedBody, requestText } from '../request-journal/view.ts'
+import { type Counted, findingKey, Findings, type FoundIn, type NewWarning } from './findings.ts'
+
+/** How many links without a `user_verify_url`, and how many flows that ended so, a record keeps. */
+const MAX_LINKS = 1000
+
+/** A flow of a magic link without a `user_verify_url`: which client asked for the link, in which request. */
+interface UnverifiedFlow {
+  readonly client: string
+  readonly found: FoundIn
+}
+
+/** Which clients of an environment verify their users, and which flows of theirs ended without verification. */
+export class LinkFlows {
+  /** By the id of the link. */
+  readonly #open = new Map<string, UnverifiedFlow>()
+  readonly #ended: UnverifiedFlow[] = []
+  readonly #verifying = new Set<string>()
+
+  /** Whether any client verifies its users. */
+  get verifies(): boolean {
+    return this.#verifying.size > 0
+  }
+
+  /** The flows without verification of clients that verify elsewhere; of all clients with `ofAll`. */
+  unverified(ofAll: boolean): readonly UnverifiedFlow[] {
+    return this.#ended.filter(({ client }) => ofAll || this.#verifying.has(client))
+  }
+
+  see(entry: RecordedEntry, test: TestLabel | undefined): void {
+    const { client, operation } = entry
+    const { link } = entry.trace
+    if (client !== null && (operation === 'verify_user' || link?.verified)) this.#verifying.add(client)
+    if (!link || link.verified) return
+    if (link.event === 'made' && client !== null && this.#open.size < MAX_LINKS) {
+      const { id: request, environment, method, url, at } = entry
+      const body = parsedBody(requestText(entry))
+      this.#open.set(link.id, { client, found: { request, environment, method, url, at, body, test } })
+    }
+    if (link.event === 'approved') this.#end(link.id)
+  }
+
+  add(other: LinkFlows): void {
+    this.#ended.push(...other.#ended.slice(0, MAX_LINKS - this.#ended.length))
+    for (const client of other.#verifying) this.#verifying.add(client)
+  }
+
+  #end(id: string): void {
+    const flow = this.#open.get(id)
+    this.#open.delete(id)
+    if (flow && this.#ended.length < MAX_LINKS) this.#ended.push(flow)
+  }
+}
+
+/** Why a flow without verification matters, as a warning. */
+const UNVERIFIED_FLOW: NewWarning = {
+  kind: 'unverified_flow',
+  operation: 'create_magic_link',
+  path: 'user_verify_url',
+  constraint: 'unverified_flow',
+  error_code: null,
+  found: 'nothing',
+  allowed:
+    'is missing although the client verifies its users elsewhere: there is no check that the person who gave consent is the user of the account',
+}
+
+/**
+ * The flows that ended without verification, of clients that verify their users elsewhere. An environment of a test has
+ * clients of its own, so that of several environments each counts as elsewhere.
+ */
+export function unverifiedFlows(environments: readonly LinkFlows[]): Iterable<Counted<NewWarning>> {
+  const found = new Findings<NewWarning>(findingKey)
+  for (const flows of environments) {
+    const others = environments.some((other) => other !== flows && other.verifies)
+    for (const flow of flows.unverified(others)) found.add(UNVERIFIED_FLOW, flow.found)
+  }
+  return found.list()
+}
