@@ -298,3 +298,39 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
     </dl>
   )
 }
+
+/** Asks before something is lost. */
+export function Confirm({
+  title,
+  text,
+  label,
+  act,
+  close,
+}: {
+  readonly title: string
+  readonly text: string
+  readonly label: string
+  readonly act: () => void
+  readonly close: () => void
+}) {
+  return (
+    <Dialog title={title} onClose={close}>
+      <p>{text}</p>
+      <div class="buttons">
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            act()
+            close()
+          }}
+        >
+          {label}
+        </button>
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+      </div>
+    </Dialog>
+  )
+}

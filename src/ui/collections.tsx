@@ -1,0 +1,118 @@
+import { plural, shorten } from '../domain/text.ts'
+import type { Schemas } from './api.ts'
+import { Choice, Problem, Section } from './parts.tsx'
+import { adjust, place } from './place.ts'
+import { useApi } from './use-api.ts'
+
+/** The items that the responders of connectors create, list, change and delete. */
+export function Collections() {
+  const { value, error } = useApi<{ collections: readonly Schemas['Collection'][] }>('/collections')
+  const { collection: chosen = '', account = '' } = place.value.parameters
+  const collections = value?.collections ?? []
+  const current = collections.find((each) => nameOf(each) === chosen) ?? collections[0]
+  const accounts = useApi<Schemas['Accounts']>(current?.per === 'account' ? '/accounts' : null, {
+    query: current?.connector,
+  })
+  const owners = (accounts.value?.accounts ?? []).filter(({ connector }) => connector === current?.connector)
+  const owner = owners.find((each) => each.id === account) ?? owners[0]
+  if (value && collections.length === 0) return null
+  return (
+    <Section level={2} title="Collections" note={value ? plural(collections.length, 'collection') : undefined}>
+      <Problem error={error} />
+      {current && (
+        <div class="buttons">
+          <Choice
+            label="Collection"
+            value={nameOf(current)}
+            options={collections.map((each) => [nameOf(each), nameOf(each)])}
+            onChange={(collection) => adjust({ collection, account: '' })}
+          />
+          {current.per === 'account' && owner && (
+            <Choice
+              label="Account"
+              value={owner.id}
+              options={owners.map((each) => [each.id, each.identifier])}
+              onChange={(next) => adjust({ account: next })}
+            />
+          )}
+        </div>
+      )}
+      {current && current.per === 'account' && accounts.value && !owner ? (
+        <p class="quiet">Each account has items of its own, and this connector has no account yet.</p>
+      ) : (
+        current &&
+        (current.per === 'environment' || owner) && (
+          <Items
+            key={`${nameOf(current)} ${owner?.id ?? ''}`}
+            collection={current}
+            account={current.per === 'account' ? owner?.id : undefined}
+          />
+        )
+      )}
+    </Section>
+  )
+}
+
+function nameOf({ connector, collection }: Schemas['Collection']): string {
+  return `${connector}/${collection}`
+}
+
+/** More columns than this do not fit; the rest of an item is in the last one. */
+const MOST_COLUMNS = 6
+const MOST_ITEMS = 200
+
+function Items({
+  collection,
+  account,
+}: {
+  readonly collection: Schemas['Collection']
+  readonly account: string | undefined
+}) {
+  const path = `/collections/${encodeURIComponent(collection.connector)}/${encodeURIComponent(collection.collection)}`
+  const { value, error } = useApi<Schemas['CollectionItems']>(path, { account })
+  if (error) return <Problem error={error} />
+  if (!value) return null
+  if (value.items.length === 0) return <p class="quiet">It is empty. A tool that creates something fills it.</p>
+  const keys = [...new Set([collection.key, ...value.items.flatMap((item) => Object.keys(item))])].slice(
+    0,
+    MOST_COLUMNS,
+  )
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label={nameOf(collection)}>
+      <table>
+        <caption>
+          {plural(value.items.length, 'item')}
+          {value.items.length > MOST_ITEMS && `, the newest ${MOST_ITEMS} of them`}
+        </caption>
+        <thead>
+          <tr>
+            {keys.map((key) => (
+              <th key={key} scope="col">
+                {key}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {value.items
+            .slice(-MOST_ITEMS)
+            .reverse()
+            .map((item) => (
+              <tr key={String(item[collection.key])}>
+                {keys.map((key) => (
+                  <td key={key} class={key === collection.key ? 'mono' : ''}>
+                    {cellOf(item[key])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return shorten(typeof value === 'string' ? value : JSON.stringify(value), 160)
+}
