@@ -163,9 +163,9 @@ export class ExpiryIndex {
   due(now: number): RowName[] {
     const due: Expiring[] = []
     for (const { of, most, upto } of [
-      { of: this.#ended, most: KEPT_ROWS, upto: endedBy(now - KEPT_MS) },
+      { of: this.#ended, most: KEPT_ROWS, upto: now - KEPT_MS },
       { of: this.#over, most: KEPT_OVER, upto: undefined },
-      { of: this.#ended, most: KEPT_AT_MOST, upto: endedBy(now) },
+      { of: this.#ended, most: KEPT_AT_MOST, upto: now },
       { of: this.#tokens, most: KEPT_AT_MOST, upto: undefined },
     ])
       due.push(...of.take(Math.min(of.size - most, PER_COMMIT) - due.length, upto))
@@ -200,11 +200,12 @@ class Endings {
     return this.#ends.size
   }
 
-  /** The earliest ones up to a time, at most so many. */
-  take(most: number, upto?: Instant): Expiring[] {
+  /** The earliest ones up to a time in milliseconds, at most so many. */
+  take(most: number, upto = Infinity): Expiring[] {
     const taken: Expiring[] = []
-    if (most <= 0) return taken
-    for (let { first } = this.#heap; first && (upto === undefined || first.at <= upto); first = this.#heap.first) {
+    if (most <= 0 || upto < 0) return taken
+    const latest = upto === Infinity ? undefined : instant(upto)
+    for (let { first } = this.#heap; first && (latest === undefined || first.at <= latest); first = this.#heap.first) {
       if (this.#isPresent(first)) {
         if (taken.length === most) break
         taken.push(first)
@@ -236,10 +237,6 @@ class Endings {
   #isPresent(item: Expiring): boolean {
     return this.#ends.get(`${item.table} ${item.id}`) === item
   }
-}
-
-function endedBy(milliseconds: number): Instant {
-  return instant(Math.max(0, milliseconds))
 }
 
 /** Only what can do nothing any more: revoked as a whole, or expired without an account that would be renewed with it. */
