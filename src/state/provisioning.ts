@@ -3,18 +3,18 @@ import type { Client } from '../domain/client.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { CLOCK_YEARS, instant, isClockTime, milliseconds } from '../domain/instant.ts'
 import { once } from '../domain/once.ts'
-import type { Ids, ThirdParty } from '../domain/ports.ts'
+import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import { slug } from '../domain/provider.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import { isSameSecret } from '../domain/secret.ts'
-import { isClientPattern, mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
+import { isClientPattern, type SeedBundle } from '../domain/seed.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 import { type ClockState, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type Origin, type StartClock, TABLE_NAMES } from './model/model.ts'
+import { changedSeed, exactSeed, extendedOrigin, keptRows, reseededOrigin, withoutClients } from './origin.ts'
 import { putSeed, seedExpander } from './seeding.ts'
 import { TABLES_KEPT_BY_RESET, replaceRows } from './snapshots.ts'
 import { StorageError } from './wal/state-errors.ts'
@@ -185,7 +185,7 @@ export class EnvironmentProvisioner {
       const exact = exactSeed(environment, expand(environment))
       environment.configure(seed.settings)
       putSeed(environment, thirdParty(environment), exact, trace)
-      environment.model.tables.origins.put(extended(originNow(), environment, { seed, exact }))
+      environment.model.tables.origins.put(extendedOrigin(originNow(), environment, { seed, exact }))
     })
   }
 
@@ -205,7 +205,7 @@ export class EnvironmentProvisioner {
         const exact = exactSeed(environment, changed)
         environment.configure(seed.settings)
         putSeed(environment, thirdParty(environment), exact)
-        environment.model.tables.origins.put(reseeded(origin, environment, { seed: changed, exact }))
+        environment.model.tables.origins.put(reseededOrigin(origin, environment, { seed: changed, exact }))
       })
     }
     // New environments are made from it only once no disk can refuse it any more.
@@ -272,96 +272,10 @@ export class EnvironmentProvisioner {
   }
 }
 
-/** A seed without its clients: those belong to the environment that it is the seed of, and the rest get their own. */
-function withoutClients(seed: SeedBundle): SeedBundle {
-  return { ...seed, clients: [] }
-}
-
 /** A seed that brings neither connectors nor connections is about those of the server. */
 function withConnectors(seed: SeedBundle, ofServer: SeedBundle): SeedBundle {
   if (seed.connectors.length > 0 || seed.connections.length > 0) return seed
   return { ...seed, connectors: ofServer.connectors, connections: ofServer.connections }
-}
-
-/**
- * A seed whose generated accounts have been written out, with ids: those that the environment's entities have already, or
- * new ones.
- */
-function exactSeed(environment: Environment, expanded: SeedBundle): SeedBundle {
-  const { ids, model } = environment
-  const known = (account: SeedAccount): string | undefined =>
-    model.accountIndex.inScope(account.connector, account.identifier, account)?.id
-  return {
-    ...expanded,
-    providers: expanded.providers.map((provider) => ({
-      ...provider,
-      identifier: provider.identifier ?? generatedIdentifier(provider.display_name, ids),
-    })),
-    accounts: expanded.accounts.map((account) => ({
-      ...account,
-      id: known(account) ?? account.id ?? ids.id('ca'),
-    })),
-  }
-}
-
-/** The origin after another seed document was added. */
-function extended(origin: Origin, environment: Environment, added: { seed: SeedBundle; exact: SeedBundle }): Origin {
-  return {
-    ...origin,
-    seed: mergeBundles([origin.seed, added.seed]),
-    exact: mergeBundles([origin.exact, added.exact]),
-    kept: keptRows(environment, added.exact, origin.kept),
-  }
-}
-
-/**
- * A changed seed as it goes on top of an environment that was made from an earlier one: providers without an identifier keep
- * the one that they were given, and accounts that were generated once are not generated again.
- */
-function changedSeed({ exact }: Origin, seed: SeedBundle): SeedBundle {
-  const given = new Map(exact.providers.map(({ display_name, identifier }) => [display_name, identifier]))
-  const providers = seed.providers.map((provider) => {
-    const identifier = provider.identifier ?? given.get(provider.display_name)
-    return identifier === undefined ? provider : { ...provider, identifier }
-  })
-  return { ...seed, providers, generate: [] }
-}
-
-/** The origin after the seed that it rests on has changed: what that names is now as it says, the rest stays. */
-function reseeded(
-  origin: Origin,
-  environment: Environment,
-  { seed, exact }: { seed: SeedBundle; exact: SeedBundle },
-): Origin {
-  const accounts = new Set(exact.accounts.map(({ id }) => id))
-  const providers = new Set(exact.providers.map(({ identifier }) => identifier))
-  const before = {
-    ...origin.exact,
-    accounts: origin.exact.accounts.filter(({ id }) => !accounts.has(id)),
-    providers: origin.exact.providers.filter(({ identifier }) => !providers.has(identifier)),
-  }
-  return {
-    ...origin,
-    seed: { ...seed, clients: mergeBundles([origin.seed, seed]).clients },
-    exact: mergeBundles([before, exact]),
-    kept: keptRows(environment, exact, origin.kept),
-  }
-}
-
-/** The rows that carry the ids of what a seed names: those that were kept before, and those that have come since. */
-function keptRows(
-  { model: { tables } }: Environment,
-  seed: SeedBundle,
-  before: Origin['kept'] = { connections: [], providers: [] },
-): Origin['kept'] {
-  const names = new Set([
-    ...seed.connectors.map(({ connector }) => connector),
-    ...seed.connections.map(({ key_id }) => key_id),
-    ...seed.providers.flatMap(({ identifier }) => identifier ?? []),
-  ])
-  const connections = [...tables.connections.values()].filter(({ key_id }) => names.has(key_id))
-  const providers = [...tables.providers.values()].filter(({ identifier }) => names.has(identifier))
-  return { connections: union(before.connections, connections), providers: union(before.providers, providers) }
 }
 
 /** Empties the model and fills it from the origin; clients and bearer tokens stay. Only inside `Environment.change`. */
@@ -372,17 +286,6 @@ function refill(environment: Environment, thirdParty: ThirdParty, origin: Origin
   replaceRows(environment, 'connections', kept.connections)
   replaceRows(environment, 'providers', kept.providers)
   putSeed(environment, thirdParty, withoutClients(exact))
-}
-
-/** G37. */
-function generatedIdentifier(displayName: string, ids: Ids): string {
-  return `${slug(displayName)}-${ids.id('p').slice(-8)}`
-}
-
-function union<T extends { readonly id: string }>(before: readonly T[], present: Iterable<T>): T[] {
-  const rows = new Map(before.map((row) => [row.id, row]))
-  for (const row of present) if (!rows.has(row.id)) rows.set(row.id, row)
-  return [...rows.values()]
 }
 
 const LONGEST_NAME = 64

@@ -1,0 +1,110 @@
+import type { Ids } from '../domain/ports.ts'
+import { slug } from '../domain/provider.ts'
+import { mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
+import type { Environment } from './environment.ts'
+import type { Origin } from './model/model.ts'
+
+/*
+ * How the origin of an environment is made, and how it changes with its seed.
+ */
+
+/** A seed without its clients: those belong to the environment that it is the seed of, and the rest get their own. */
+export function withoutClients(seed: SeedBundle): SeedBundle {
+  return { ...seed, clients: [] }
+}
+
+/**
+ * A seed whose generated accounts have been written out, with ids: those that the environment's entities have already, or
+ * new ones.
+ */
+export function exactSeed(environment: Environment, expanded: SeedBundle): SeedBundle {
+  const { ids, model } = environment
+  const known = (account: SeedAccount): string | undefined =>
+    model.accountIndex.inScope(account.connector, account.identifier, account)?.id
+  return {
+    ...expanded,
+    providers: expanded.providers.map((provider) => ({
+      ...provider,
+      identifier: provider.identifier ?? generatedIdentifier(provider.display_name, ids),
+    })),
+    accounts: expanded.accounts.map((account) => ({
+      ...account,
+      id: known(account) ?? account.id ?? ids.id('ca'),
+    })),
+  }
+}
+
+/** The origin after another seed document was added. */
+export function extendedOrigin(
+  origin: Origin,
+  environment: Environment,
+  added: { seed: SeedBundle; exact: SeedBundle },
+): Origin {
+  return {
+    ...origin,
+    seed: mergeBundles([origin.seed, added.seed]),
+    exact: mergeBundles([origin.exact, added.exact]),
+    kept: keptRows(environment, added.exact, origin.kept),
+  }
+}
+
+/**
+ * A changed seed as it goes on top of an environment that was made from an earlier one: providers without an identifier keep
+ * the one that they were given, and accounts that were generated once are not generated again.
+ */
+export function changedSeed({ exact }: Origin, seed: SeedBundle): SeedBundle {
+  const given = new Map(exact.providers.map(({ display_name, identifier }) => [display_name, identifier]))
+  const providers = seed.providers.map((provider) => {
+    const identifier = provider.identifier ?? given.get(provider.display_name)
+    return identifier === undefined ? provider : { ...provider, identifier }
+  })
+  return { ...seed, providers, generate: [] }
+}
+
+/** The origin after the seed that it rests on has changed: what that names is now as it says, the rest stays. */
+export function reseededOrigin(
+  origin: Origin,
+  environment: Environment,
+  { seed, exact }: { seed: SeedBundle; exact: SeedBundle },
+): Origin {
+  const accounts = new Set(exact.accounts.map(({ id }) => id))
+  const providers = new Set(exact.providers.map(({ identifier }) => identifier))
+  const before = {
+    ...origin.exact,
+    accounts: origin.exact.accounts.filter(({ id }) => !accounts.has(id)),
+    providers: origin.exact.providers.filter(({ identifier }) => !providers.has(identifier)),
+  }
+  return {
+    ...origin,
+    seed: { ...seed, clients: mergeBundles([origin.seed, seed]).clients },
+    exact: mergeBundles([before, exact]),
+    kept: keptRows(environment, exact, origin.kept),
+  }
+}
+
+/** The rows that carry the ids of what a seed names: those that were kept before, and those that have come since. */
+export function keptRows(
+  { model: { tables } }: Environment,
+  seed: SeedBundle,
+  before: Origin['kept'] = { connections: [], providers: [] },
+): Origin['kept'] {
+  const names = new Set([
+    ...seed.connectors.map(({ connector }) => connector),
+    ...seed.connections.map(({ key_id }) => key_id),
+    ...seed.providers.flatMap(({ identifier }) => identifier ?? []),
+  ])
+  const connections = [...tables.connections.values()].filter(({ key_id }) => names.has(key_id))
+  const providers = [...tables.providers.values()].filter(({ identifier }) => names.has(identifier))
+  return { connections: union(before.connections, connections), providers: union(before.providers, providers) }
+}
+
+/** G37. */
+function generatedIdentifier(displayName: string, ids: Ids): string {
+  return `${slug(displayName)}-${ids.id('p').slice(-8)}`
+}
+
+function union<T extends { readonly id: string }>(before: readonly T[], present: Iterable<T>): T[] {
+  const rows = new Map(before.map((row) => [row.id, row]))
+  for (const row of present) if (!rows.has(row.id)) rows.set(row.id, row)
+  return [...rows.values()]
+}
