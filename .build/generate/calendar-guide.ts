@@ -16,11 +16,11 @@ export const calendarGuide: Step = {
       root,
       GUIDE,
       'calendar',
-      `**1. Who it is, and what a program can ask of it.** A tool has a schema of its input and the HTTP call that it makes.
+      `**1. Sign-in and tools.** A tool has a schema of its input and the HTTP call that it makes.
 
 ${TOOLS ?? ''}
 
-**2. What it keeps.** \`fields\` completes what is created, and \`seed\` is there from the start.
+**2. What it stores.** \`fields\` completes what is created, and \`seed\` is there from the start.
 
 ${COLLECTION ?? ''}
 
@@ -28,7 +28,7 @@ ${COLLECTION ?? ''}
 
 ${RESPONDERS ?? ''}
 
-**4. How it says no.** The eleventh call in a minute of the mock's clock is a 429. Every error without an answer of its own has this body.
+**4. Limits and errors.** The eleventh call in a minute of the mock's clock is a 429. Every error without an answer of its own has this body.
 
 ${LIMITS ?? ''}`,
     ),

@@ -11,7 +11,7 @@ const SOURCES: Readonly<Record<AuthorizationTraits['source'], string>> = {
   none: 'nowhere: it needs none',
 }
 
-/** The table of the bundled connectors, out of its files. */
+/** The table of the bundled connectors and the list of their tools, out of their files. */
 export const connectorsTable: Step = {
   name: 'connectors table',
   inputs: ['seeds', 'seeds/connectors', 'src/domain/authorization-type.ts'],
@@ -20,11 +20,15 @@ export const connectorsTable: Step = {
     const { bundledSeed } = await import('../bundled-seed.ts')
     const { parseBundle } = await import('../../src/documents/bundle.ts')
     const { TRAITS } = await import('../../src/domain/authorization-type.ts')
-    const rows = parseBundle(await bundledSeed()).connectors.map(
-      ({ authorization_type: type, connector, tools }) =>
-        `| \`${type}\` | \`${connector}\` | ${SOURCES[TRAITS[type].source]} | ${tools.map(({ name }) => `\`${name}\``).join(', ')} |`,
+    const { connectors } = parseBundle(await bundledSeed())
+    const rows = connectors.map(
+      ({ authorization_type: type, connector }) =>
+        `| \`${type}\` | \`${connector}\` | ${SOURCES[TRAITS[type].source]} |`,
     )
-    const head = ['| type | connector | credentials come from | tools |', '| --- | --- | --- | --- |']
-    return markedSection(root, ACCOUNTS_GUIDE, 'connectors', [...head, ...rows].join('\n'))
+    const tools = connectors.map(
+      (each) => `- \`${each.connector}\`: ${each.tools.map(({ name }) => `\`${name}\``).join(', ')}`,
+    )
+    const table = ['| type | connector | credentials come from |', '| --- | --- | --- |', ...rows].join('\n')
+    return markedSection(root, ACCOUNTS_GUIDE, 'connectors', `${table}\n\nTheir tools:\n\n${tools.join('\n')}`)
   },
 }

@@ -32,7 +32,7 @@ async function page(): Promise<string> {
 
 # File reference
 
-Every key of a connector file, a seed file and a scenario file. [Connectors](connectors.md) and [Failing on demand](scenarios.md) show how they are used.
+This page lists every key of a connector file, a seed file and a scenario file, and every helper of templates. [Connectors](connectors.md) and [Failing on demand](scenarios.md) show how they are used.
 
 \`[]\` stands for each item of a list, \`*\` for each name that you choose. An unknown key is refused. \`spec/schemas\` has the same as JSON Schema: name one in \`$schema\` and your editor completes the keys.
 

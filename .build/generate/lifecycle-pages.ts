@@ -29,7 +29,7 @@ function page(): string {
 
 # The lifecycle of a connected account
 
-Every move of \`status\`. A pair of state and event that is not here leaves the status as it is. \`(none)\` is an account that
+This page lists every move of \`status\`, with its event. A pair of state and event that is not here leaves the status as it is. \`(none)\` is an account that
 does not exist yet, or no longer.
 
 \`\`\`mermaid

@@ -39,10 +39,10 @@ describe('the links of the README and the guides', () => {
     expect(named.filter(({ target, anchor }) => !anchorsOf(target).includes(anchor))).toEqual([])
   })
 
-  it('lead from README.md to nothing that the package lacks', () => {
+  it.each(['README.md', ...guides])('%s: lead to nothing that the package lacks', (file) => {
     const inPackage = (target: string) =>
-      published.files.some((each) => target === each || target.startsWith(`${each}/`))
-    expect(linksOf('README.md').filter(({ target }) => target !== 'README.md' && !inPackage(target))).toEqual([])
+      target === 'README.md' || published.files.some((each) => target === each || target.startsWith(`${each}/`))
+    expect(linksOf(file).filter(({ target }) => !inPackage(target))).toEqual([])
   })
 
   it('name every guide in the README and in the index of the guides', () => {
@@ -64,11 +64,27 @@ describe('the guides', () => {
     expect(blocks.flatMap((block) => block.match(/^.*(?:^|\s)#.*$/gm) ?? [])).toEqual([])
   })
 
-  it.each(['README.md', ...guides])('%s: no cell of a table has more than 600 characters', (file) => {
+  it.each(['README.md', ...guides])('%s: no cell of a table has more than 250 characters', (file) => {
     const cells = textOf(file)
       .split('\n')
       .filter((line) => line.startsWith('|'))
       .flatMap((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()))
-    expect(cells.filter((cell) => cell.length >= 600)).toEqual([])
+    expect(cells.filter((cell) => cell.length > 250)).toEqual([])
+  })
+
+  it.each(['README.md', ...guides])('%s: no heading is more than one level below the one before it', (file) => {
+    const headings =
+      textOf(file)
+        .replaceAll(/^```.*?^```/gms, '')
+        .match(/^#+ .+$/gm) ?? []
+    const levels = headings.map((heading) => heading.indexOf(' '))
+    expect(headings.filter((_, at) => (levels[at] ?? 0) > (levels[at - 1] ?? 0) + 1)).toEqual([])
+  })
+
+  it.each(guides)('%s: says what it is for before the first heading, table, list or block', (file) => {
+    const [, first = ''] = textOf(file)
+      .replaceAll(/<!--.*?-->\n+/gs, '')
+      .split(/\n{2,}/)
+    expect(first).toMatch(/^(?![#|`-]{1,3} )[A-Z`].*\.$/s)
   })
 })
