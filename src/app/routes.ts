@@ -11,13 +11,9 @@ import type { Rpc } from '../rpc/rpc.ts'
 import { directApiRoutes } from '../third-party/direct-api.ts'
 import { authorizeRoutes } from '../third-party/authorize.ts'
 
-/**
- * Mounts all routes of the server, in the order in which they are tried.
- * @returns what answers every request. Operations whose path has no parameter do not go through Express, which would take
- * 2.4 of the 24 microseconds of a GET.
- */
+/** Mounts all routes of the server, in the order in which they are tried. @returns what answers every request */
 export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): RequestListener {
-  const direct = mountOperations(app, services)
+  const listener = mountOperations(app, services)
   mountProxy(app, services)
   mountOauthMetadata(app, services)
   if (rpc) {
@@ -34,12 +30,5 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   app.use(magicLinkRoutes(services))
   app.use(unknownPath(services))
   app.use(unexpectedError(services))
-  const others: RequestListener = app
-  return (request, response) => {
-    const { url = '' } = request
-    const end = url.search(/[?#]/)
-    const handle = direct.get(end < 0 ? url : url.slice(0, end))
-    if (handle) handle(request, response, {})
-    else others(request, response)
-  }
+  return listener
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Express, RequestHandler } from 'express'
 import type { AppServices } from '../app-services.ts'
 import { type Route, ROUTES, servedRoutes } from '../contract/route.ts'
@@ -13,7 +13,7 @@ import { refuse, refuseUnexpected, undocumentedPath } from './refusal.ts'
 import type { AnswerSink, RequestContext, SentRequest } from './request-context.ts'
 
 /** Serves one path for every method. */
-export type PathHandler = (
+type PathHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   pathParameters: Readonly<Record<string, string>>,
@@ -22,9 +22,10 @@ export type PathHandler = (
 /**
  * Mounts the operations of the spec, those of Discovery unless `--documented-only`: each on its method and path, 405 for
  * other methods (G8).
- * @returns the handlers of the paths without parameters, which need no Express
+ * @returns what answers every request. Operations whose path has no parameter do not go through Express, which would take
+ * 2.4 of the 24 microseconds of a GET.
  */
-export function mountOperations(app: Express, services: AppServices): ReadonlyMap<string, PathHandler> {
+export function mountOperations(app: Express, services: AppServices): RequestListener {
   const served = servedRoutes(services.documentedOnly)
   const direct = new Map<string, PathHandler>()
   for (const { path } of ROUTES)
@@ -38,7 +39,14 @@ export function mountOperations(app: Express, services: AppServices): ReadonlyMa
         .all((request, response) => handle(request, response, request.params as Record<string, string>))
     }
   }
-  return direct
+  const others: RequestListener = app
+  return (request, response) => {
+    const { url = '' } = request
+    const end = url.search(/[?#]/)
+    const handle = direct.get(end < 0 ? url : url.slice(0, end))
+    if (handle) handle(request, response, NO_PARAMETERS)
+    else others(request, response)
+  }
 }
 
 /** Mounts the proxy on every path and method below `/proxy`, unless `--documented-only`. */
