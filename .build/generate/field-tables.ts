@@ -17,6 +17,7 @@ interface FieldNode {
   open?: true
   items?: FieldNode
   outputOnly?: true
+  url?: true
   required?: true
   aliasOf?: string
 }
@@ -31,6 +32,8 @@ export interface FieldNode {
   readonly items?: FieldNode
   /** Only ever answered (G9). */
   readonly outputOnly?: true
+  /** A URL, which counts as absent when it is empty (G58). */
+  readonly url?: true
   /** Never left out of its object. */
   readonly required?: true
   /** The document's name for what this is another name of (G11). */
@@ -80,6 +83,7 @@ function nodeOf(spec: SpecDocument, schema: Schema): FieldNode {
   if (schema.$ref !== undefined) parts.push(nodeOf(spec, follow<Schema>(spec, schema)))
   const node: FieldNode = {}
   if (schema['x-output-only'] === true) node.outputOnly = true
+  if (schema.format === 'uri') node.url = true
   if (typeof schema['x-alias-of'] === 'string') node.aliasOf = schema['x-alias-of']
   if (schema.items) node.items = nodeOf(spec, schema.items)
   if (schema.properties) {

@@ -226,7 +226,7 @@ function checkBody({ operation, bodyRequired }: Route, body: unknown): CheckedPa
   return { value, violations: violations(validator, value), warnings }
 }
 
-/** A body without what has no effect: output-only fields (G9), and known fields that are null (G58). */
+/** A body without what has no effect: output-only fields (G9), known fields that are null, and URLs that are empty (G58). */
 export function meaningfulBody(operation: Operation, body: JsonValue): JsonValue {
   return meaningful(BODY_FIELDS[operation] ?? {}, body)
 }
@@ -303,7 +303,7 @@ function meaningful(node: FieldNode, value: JsonValue): JsonValue {
 }
 
 function isIdle(known: FieldNode, value: JsonValue | undefined): boolean {
-  return known.outputOnly === true || value === null
+  return known.outputOnly === true || value === null || (known.url === true && value === '')
 }
 
 /** Visits the known fields and not those of the body, so that a wide body costs nothing. */

@@ -42,7 +42,7 @@ export function disagreementsOf(prism: PrismValidator, exchange: ObservedExchang
  * | parameter names have a case, unknown ones are ignored | ignores case | Prism does not see unknown names |
  * | a repeated form field is a violation | takes the last one | the same as for strict mode |
  * | a query that is not well percent-encoded is a violation (G59) | sees it decoded | those violations do not count |
- * | `null` for a known field counts as absent (G58) | is of another type | Prism does not see that field |
+ * | `null` for a known field, or an empty URL, counts as absent (G58) | is of another type or form | Prism does not see that field |
  * | a body where none belongs is a warning | 415 | Prism does not see that body |
  * | a body where none belongs in an answer is a violation | does not look | that violation does not count |
  */

@@ -102,6 +102,14 @@ describe('POST /connected_accounts/magic_link', () => {
       expectError(await mock.api.post(PATH, ADA), 400, 'AMBIGUOUS_LOCATOR')
     }))
 
+  it('takes an empty user_verify_url as absent (G35, G58)', () =>
+    withToolmock({}, async ({ api, http }) => {
+      const { status, body } = await api.post(PATH, { ...ADA, user_verify_url: '' })
+      expect(status).toBe(200)
+      const back = await http('get', `${new URL(body.link).pathname}?decision=approve`)
+      expect(new URL(back.headers['location'] ?? '').pathname).toBe('/connect/success')
+    }))
+
   it.each([
     'app.example/back',
     '/back',
