@@ -80,5 +80,5 @@ export function notApplied({ seeds, clock, freeze, idSeed }: AppOptions): string
   if (unused.length === 0) return []
   const were = unused.length === 1 ? 'was' : 'were'
   const kept = 'the state file holds an environment already, which keeps its own'
-  return [`${kept}: ${unused.join(', ')} ${were} not applied; --fresh starts anew`]
+  return [`${kept}: ${unused.join(', ')} ${were} not applied; --fresh replaces it`]
 }

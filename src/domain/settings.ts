@@ -13,7 +13,7 @@ export interface Settings {
   /** `ask` shows the consent page; the others decide every link at once (G31). */
   consent: 'ask' | 'approve' | 'deny'
   /**
-   * What storing the credentials of a deleted or disconnected account again does: they count as issued anew, or, with
+   * What storing the credentials of a deleted or disconnected account again does: they count as newly issued, or, with
    * `final`, the third party refuses them permanently, for every account ("States").
    */
   revocation?: 'reversible' | 'final'

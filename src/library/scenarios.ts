@@ -19,7 +19,7 @@ export interface MockScenarios {
    * @throws ToolmockError INVALID_DOCUMENT with every problem
    */
   define(document: ScenarioDocument): Promise<ScenarioView>
-  /** Starts a defined or a bundled one, anew if it runs. @throws ToolmockError SCENARIO_NOT_FOUND */
+  /** Starts a defined or a bundled one, or restarts it. @throws ToolmockError SCENARIO_NOT_FOUND */
   start(name: string): Promise<ScenarioView>
   /** Stops it; its counts can still be read. @throws ToolmockError SCENARIO_NOT_FOUND */
   stop(name: string): Promise<ScenarioView>

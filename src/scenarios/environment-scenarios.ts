@@ -49,7 +49,7 @@ export class ScenarioRegistry {
     this.#initial = scenarios
   }
 
-  /** The scenarios of the start as they were read anew (`--watch`): those that run start anew. */
+  /** The scenarios of the start as they were read again (`--watch`): those that run restart. */
   redefine(scenarios: readonly Scenario[], environments: Iterable<Environment>): void {
     this.startWith(scenarios)
     for (const environment of environments)
@@ -136,7 +136,7 @@ export class EnvironmentScenarios {
     return this.#active.length > 0
   }
 
-  /** Makes a scenario known; one of the same name is replaced and, if it runs, starts anew. */
+  /** Makes a scenario known; one of the same name is replaced and, if it runs, restarts. */
   define(scenario: Scenario, byHand = true): void {
     const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
     this.#change(() => {
@@ -147,7 +147,7 @@ export class EnvironmentScenarios {
     })
   }
 
-  /** Starts a defined or bundled scenario, anew if it runs. @throws UnknownScenarioError */
+  /** Starts a defined or bundled scenario, or restarts it. @throws UnknownScenarioError */
   async start(name: string): Promise<void> {
     const { scenario_definitions: definitions } = this.#environment.model.tables
     const bundled = definitions.get(name) ? undefined : await this.#services.bundled(name, this.#environment)

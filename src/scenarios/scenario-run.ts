@@ -134,7 +134,7 @@ export class Histories {
   }
 }
 
-/** A scenario that was defined anew has the rules of its latest definition; what others of the same name saw counts. */
+/** A scenario that was redefined has the rules of its latest definition; what others of the same name saw counts. */
 function together(a: ScenarioHistory, b: ScenarioHistory): ScenarioHistory {
   const before = new Map(a.rules.map((rule) => [rule.rule, rule]))
   const rules = b.rules.map((rule) => {

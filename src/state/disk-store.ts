@@ -66,7 +66,7 @@ export class DiskStore {
     log.onFull = () => this.#checkpointFull()
   }
 
-  /** Writes the whole model into the state file, while commits go on; the log begins anew. */
+  /** Writes the whole model into the state file, while commits go on; the log starts again. */
   checkpoint(): Promise<void> {
     this.#checkpointing ??= this.#checkpoint(true).finally(() => (this.#checkpointing = undefined))
     return this.#checkpointing

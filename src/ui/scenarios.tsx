@@ -111,10 +111,10 @@ function StartStop({
         type="button"
         class="small"
         disabled={busy}
-        aria-label={`${running ? 'Start anew' : 'Start'} ${name}`}
+        aria-label={`${running ? 'Restart' : 'Start'} ${name}`}
         onClick={() => send('start')}
       >
-        {running ? 'Start anew' : 'Start'}
+        {running ? 'Restart' : 'Start'}
       </button>
       {running && (
         <button type="button" class="small" disabled={busy} aria-label={`Stop ${name}`} onClick={() => send('stop')}>

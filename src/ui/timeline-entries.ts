@@ -57,7 +57,7 @@ export class Timeline {
     return this.#waiting.length
   }
 
-  /** Begins anew with these. */
+  /** Starts again with these. */
   replace(entries: readonly TimelineEntry[]): void {
     this.clear()
     this.add(entries, 0)

@@ -97,7 +97,7 @@ describe('toolmock start', () => {
     await (await toolmock.start(['--state', state, '--clock', '2026-01-01', '--freeze', '--id-seed', '1'])).stop()
     const asked = ['--seed', 'bundled', '--clock', '2030-01-01', '--id-seed', '2']
     const { stderr } = await (await toolmock.start(['--state', state, ...asked])).stop()
-    expect(stderr).toContain('keeps its own: the seed, the clock, the id seed were not applied; --fresh starts anew')
+    expect(stderr).toContain('keeps its own: the seed, the clock, the id seed were not applied; --fresh replaces it')
     const { environments } = JSON.parse(readFileSync(state, 'utf8')) as { environments: Record<string, unknown> }
     expect(environments['default']).toMatchObject({ clock: { frozen_at: '2026-01-01T00:00:00.000Z' } })
 
@@ -109,7 +109,11 @@ describe('toolmock start', () => {
     const statusesOf = async (url: string): Promise<number[]> => {
       const name = 'large'.repeat(250_000)
       const answers = [
-        await fetch(`${url}/_mock/environments`, { method: 'POST', headers: JSON_BODY, body: JSON.stringify({ name }) }),
+        await fetch(`${url}/_mock/environments`, {
+          method: 'POST',
+          headers: JSON_BODY,
+          body: JSON.stringify({ name }),
+        }),
         await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams({ name }) }),
       ]
       return answers.map(({ status }) => status)

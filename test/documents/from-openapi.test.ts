@@ -198,7 +198,7 @@ describe('a connector out of an OpenAPI document', () => {
       { id: 1, kind: 'a' },
     ],
     [
-      'another type is made anew',
+      'another type is made again',
       { type: 'object', properties: { count: { type: 'integer', default: 3 }, text: { type: 'string' } } },
       { count: '12,', text: 'x' },
       { count: 3, text: 'x' },

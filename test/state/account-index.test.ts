@@ -120,7 +120,7 @@ const search = (accounts: AccountIndex): TextSearch => new TextSearch(accounts)
 describe('AccountIndex', () => {
   it.each([
     ['keeping answers to several filters', 0],
-    ['finding them anew each time', Infinity],
+    ['finding them again each time', Infinity],
   ])('answers pages, totals and look-ups as a look at every account would, after any history, %s', (_, few) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (steps) => {

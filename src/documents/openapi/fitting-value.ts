@@ -9,7 +9,7 @@ const MOST_LEVELS = 3
 
 /**
  * A value of an answer changed as little as its schema in the document asks: examples of documents often contradict their
- * own schema. What is required and missing is made, what is of another type is made anew, and what is not allowed is dropped.
+ * own schema. What is required and missing is made, what is of another type is made again, and what is not allowed is dropped.
  * A value that fits stays the same object. Templates fit wherever
  * the schema names no values.
  */

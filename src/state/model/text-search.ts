@@ -104,7 +104,7 @@ type Bucket = number[] | 'common' | undefined
 
 /**
  * Narrows down which texts can contain another, by the runs of three characters in them. It answers too many rather than
- * too few: runs share buckets, and texts that are gone stay in until everything is built anew.
+ * too few: runs share buckets, and texts that are gone stay in until everything is built again.
  */
 class TrigramIndex {
   readonly #buckets: Bucket[] = new Array<Bucket>(BUCKETS)

@@ -110,11 +110,11 @@ class WalReader {
     if (wasDurable || foreign) {
       const what = foreign ? 'this is not a write-ahead log of toolmock, or it is damaged' : 'the log is damaged here'
       throw new StateError(
-        `${place}: ${what}. Nothing was changed; keep the file; npx toolmock state repair saves what can be saved, --fresh starts anew`,
+        `${place}: ${what}. Nothing was changed; keep the file; npx toolmock state repair saves what can be saved, --fresh replaces the whole state`,
       )
     }
     this.#notices.push(`${place}: ${CUT_SHORT}`)
-    // A log file without a whole first line has no commit in it: it begins anew.
+    // A log file without a whole first line has no commit in it: it is written again.
     this.#end ??= { segment: damaged.segment, length: 0 }
   }
 
@@ -133,7 +133,7 @@ class WalReader {
     const saves = missing ? '; npx toolmock state repair saves what the log holds' : ''
     throw new StateError(
       `${segmentPath(this.#path, this.#end?.segment ?? 1)}: ${what}. Nothing was changed; ` +
-        `put the state file back, remove the log to go on without it, or use --fresh to start anew${saves}`,
+        `put the state file back, remove the log to go on without it, or use --fresh to replace the whole state${saves}`,
     )
   }
 }

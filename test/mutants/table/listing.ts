@@ -153,7 +153,7 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'page-token-unchecked',
-    what: 'a page_token that cannot be read begins anew',
+    what: 'a page_token that cannot be read starts at the first page',
     caughtBy: 'list/token-malformed',
     mutate: ({ request }) =>
       request(({ path, query }) => {
