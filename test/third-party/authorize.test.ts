@@ -2,35 +2,52 @@ import express from 'express'
 import supertest from 'supertest'
 import { describe, expect, it } from 'vitest'
 import type { Connector } from '../../src/domain/connector.ts'
+import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
+import { EnvironmentScenarios, type ScenarioServices } from '../../src/scenarios/environment-scenarios.ts'
 import { Pauses } from '../../src/scenarios/pauses.ts'
 import { authorizeRoutes } from '../../src/third-party/authorize.ts'
 import { authorizeUrl, decide } from '../../src/third-party/consent.ts'
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts'
-import { connectorOf } from './fixture.ts'
+import { accountOf, connectorOf } from './fixture.ts'
 
 const BASE = 'http://127.0.0.1:8665'
 const ASKED = { state: 'st&te=1', redirectUri: `${BASE}/connect/callback`, scopes: ['mail.read', 'mail.send'] }
 
-function site(changes: Partial<Connector> = {}) {
+function site(changes: Partial<Connector> = {}, rules: readonly Partial<ScenarioRule>[] = []) {
   const environment = testEnvironment()
   const connector = connectorOf('OAUTH', { display_name: 'Mail <b>', people: ['ada@example.com'], ...changes })
   environment.model.transact(() => {
     environment.model.tables.connectors.put({ ...connector, id: connector.connector })
   })
+  const scenarios = new EnvironmentScenarios(environment, {} as ScenarioServices, () => [scenarioOf(rules)])
   const app = express()
   const services = {
     registry: {
       environment: (name: string) => (name === 'default' ? environment : undefined),
-      byOauthState: () => undefined,
+      byOauthState: (state: string) => ({ link: { account_id: state } }),
       durable: () => undefined,
     },
-    scenarios: { of: () => ({ active: false }) },
+    scenarios: { of: () => scenarios },
     pauses: new Pauses(),
     baseUrl: BASE,
   }
   app.use('/third-party', authorizeRoutes(services as unknown as Parameters<typeof authorizeRoutes>[0]))
   const path = authorizeUrl('', environment, connector, { ...ASKED, loginHint: '"><script>' })
   return { environment, connector, agent: supertest(app), path }
+}
+
+function scenarioOf(rules: readonly Partial<ScenarioRule>[]): Scenario {
+  const rule = {
+    name: 'r',
+    at: 'consent',
+    on: {},
+    when: {},
+    do: [],
+    then: null,
+    must_fire: true,
+    off_spec: false,
+  } as const
+  return { name: 's', description: '', initial: '', rules: rules.map((fields) => ({ ...rule, ...fields })) }
 }
 
 function codeOf(location: string, environment: TestEnvironment) {
@@ -126,7 +143,11 @@ describe('POST /third-party/{connector}/authorize', () => {
     const at = site()
     const answer = await send(at, { decision: 'deny' }).expect(303)
     const { searchParams } = new URL(answer.headers['location'] ?? '')
-    expect([searchParams.get('error'), searchParams.get('state')]).toEqual(['access_denied', ASKED.state])
+    expect(Object.fromEntries(searchParams)).toEqual({
+      error: 'access_denied',
+      error_description: 'The request was denied.',
+      state: ASKED.state,
+    })
     expect(at.environment.model.tables.authorization_codes.size).toBe(0)
   })
 
@@ -138,12 +159,61 @@ describe('POST /third-party/{connector}/authorize', () => {
     expect(answer.text).toContain('class="problem"')
   })
 
+  it('redirects with the error of a scenario, for the account that it is about, and issues nothing', async () => {
+    const error = { error: 'server_error', error_description: 'Try later.' }
+    const respond = {
+      kind: 'respond' as const,
+      params: { status: null, error_code: null, message: null, headers: {}, body: error },
+    }
+    const at = site({}, [{ on: { account: { identifier: 'ada@*' }, connector: 'app' }, do: [respond] }])
+    at.environment.model.transact(() => {
+      const accounts = [
+        { id: 'ca_ada', identifier: 'ada@example.com', sequence: 1 },
+        { id: 'ca_eve', identifier: 'eve@example.com', sequence: 2 },
+      ]
+      for (const account of accounts) at.environment.model.tables.accounts.put(accountOf(at.connector, {}, account))
+    })
+    const answered = async (state: string) => {
+      const answer = await send(at, { decision: 'approve', person: 'ada@example.com', state }).expect(303)
+      return Object.fromEntries(new URL(answer.headers['location'] ?? '').searchParams)
+    }
+    expect(await answered('ca_ada')).toEqual({ ...error, state: 'ca_ada' })
+    expect(at.environment.model.tables.authorization_codes.size).toBe(0)
+    expect(await answered('ca_eve')).toEqual({ code: expect.stringMatching(/^code_./), state: 'ca_eve' })
+    expect(await answered('ca_nobody')).toHaveProperty('code')
+  })
+
   it('checks the request again, as the form can be anything', async () => {
     await send(site(), { decision: 'approve', person: 'a', redirect_uri: 'http://evil.example/' }).expect(400)
   })
 })
 
+describe('authorizeUrl', () => {
+  it('names the connector, the application and what is asked for, and a login only when there is one', () => {
+    const { environment, connector } = site()
+    const url = new URL(authorizeUrl(BASE, environment, { ...connector, connector: 'a b/c' }, ASKED))
+    expect(url.pathname).toBe('/third-party/a%20b%2Fc/authorize')
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      client_id: 'toolmock-default',
+      redirect_uri: ASKED.redirectUri,
+      response_type: 'code',
+      scope: 'mail.read mail.send',
+      state: ASKED.state,
+    })
+    const hinted = authorizeUrl(BASE, environment, connector, { ...ASKED, loginHint: 'ada@example.com' })
+    expect(new URL(hinted).searchParams.get('login_hint')).toBe('ada@example.com')
+  })
+})
+
 describe('decide', () => {
+  it('issues another code each time', () => {
+    const { environment, connector } = site()
+    const answer = { ...ASKED, decision: 'approve', person: 'a' } as const
+    const codes = [1, 2].map(() => new URL(decide(environment, connector, answer)).searchParams.get('code'))
+    expect(new Set(codes).size).toBe(2)
+    expect(environment.model.tables.authorization_codes.size).toBe(2)
+  })
+
   it('lets anybody sign in without a browser', () => {
     const { environment, connector } = site()
     const url = decide(environment, connector, { ...ASKED, decision: 'approve', person: 'nobody@else.example' })

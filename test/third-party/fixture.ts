@@ -136,11 +136,11 @@ export class Fixture implements AsyncDisposable {
   }
 
   /** A token request as anybody could send it. */
-  async token(form: Record<string, string> | string, headers: Record<string, string> = {}) {
+  async token(form: Record<string, string> | string, headers: Record<string, string> = {}, method = 'POST') {
     const application = applicationOf(this.environment, this.connector.connector)
     const body = typeof form === 'string' ? form : new URLSearchParams({ ...application, ...form }).toString()
     const response = await fetch(`${this.url}/oauth/token`, {
-      method: 'POST',
+      method,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
       body,
     })

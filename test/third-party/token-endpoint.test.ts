@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type Account } from '../../src/domain/account.ts'
+import type { AuthorizationType } from '../../src/domain/authorization-type.ts'
 import type { Connector } from '../../src/domain/connector.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { signJwt } from '../../src/third-party/jwt.ts'
@@ -35,11 +37,28 @@ describe('authorization_code', () => {
     expect(answer.headers.get('pragma')).toBe('no-cache')
   })
 
+  it('answers with the scopes, separated by spaces, and names no domain where the connector has none', async () => {
+    await using fixture = await Fixture.start(connectorOf('OAUTH'))
+    const code = fixture.code('ada@example.com', ['mail.read', 'mail.send'])
+    const { body } = await fixture.token({ grant_type: 'authorization_code', code, redirect_uri: CALLBACK })
+    expect(body).toEqual({
+      access_token: expect.stringMatching(/^at_./),
+      token_type: 'Bearer',
+      expires_in: 3600,
+      refresh_token: expect.stringMatching(/^rt_./),
+      scope: 'mail.read mail.send',
+    })
+  })
+
   it('takes a code once', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const form = { grant_type: 'authorization_code', code: fixture.code(), redirect_uri: CALLBACK }
     expect((await fixture.token(form)).status).toBe(200)
-    expect(await fixture.token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await fixture.token(form)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant', error_description: 'the code is unknown or was used before' },
+    })
+    expect(fixture.environment.model.tables.grants.size).toBe(1)
   })
 
   it('takes a code for ten minutes', async () => {
@@ -49,18 +68,23 @@ describe('authorization_code', () => {
     fixture.environment.clock.advance(599_999)
     expect((await fixture.token(inTime)).status).toBe(200)
     fixture.environment.clock.advance(1)
-    expect(await fixture.token(late)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await fixture.token(late)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant', error_description: 'the code has expired' },
+    })
     expect(fixture.environment.model.tables.authorization_codes.size).toBe(0)
   })
 
   it('takes a code only with its own redirect_uri, and not after an attempt with another one', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const form = { grant_type: 'authorization_code', code: fixture.code() }
+    const answers = []
     for (const redirect_uri of ['http://evil.example/', CALLBACK])
-      expect(await fixture.token({ ...form, redirect_uri })).toMatchObject({
-        status: 400,
-        body: { error: 'invalid_grant' },
-      })
+      answers.push((await fixture.token({ ...form, redirect_uri })).body)
+    expect(answers).toEqual([
+      { error: 'invalid_grant', error_description: 'redirect_uri is not the one of the authorization' },
+      { error: 'invalid_grant', error_description: 'the code is unknown or was used before' },
+    ])
   })
 
   it('refuses the code of another connector, and leaves it to that one', async () => {
@@ -84,6 +108,16 @@ describe('authorization_code', () => {
     expect(account.credentials.oauth_token?.refresh_token).toBe('')
     expect(await fixture.call(account)).toMatchObject({ kind: 'result' })
   })
+
+  it('TRACKER_OAUTH1: says neither when the token expires nor how it is renewed', async () => {
+    await using fixture = await Fixture.start(connectorOf('TRACKER_OAUTH1'))
+    const { body } = await fixture.token({
+      grant_type: 'authorization_code',
+      code: fixture.code(),
+      redirect_uri: CALLBACK,
+    })
+    expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'scope'])
+  })
 })
 
 describe('refresh_token', () => {
@@ -102,6 +136,13 @@ describe('refresh_token', () => {
     expect(after.credentials.oauth_token?.refresh_token).toBe(before.credentials.oauth_token?.refresh_token)
     expect(after.credentials.oauth_token).toMatchObject({ scopes: ['mail.read'], domain: 'example.com' })
     expect(await fixture.call(await renewed(fixture, after))).toMatchObject({ kind: 'result' })
+  })
+
+  it('keep: the answer names no refresh token', async () => {
+    await using fixture = await Fixture.start(refreshing('keep'))
+    const { refresh_token = '' } = (await fixture.consented()).credentials.oauth_token ?? {}
+    const { body } = await fixture.token({ grant_type: 'refresh_token', refresh_token })
+    expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in', 'scope', 'domain'])
   })
 
   it('rotate: gives a new refresh token each time', async () => {
@@ -138,6 +179,7 @@ describe('refresh_token', () => {
     expect(await fixture.refresh(stored)).toMatchObject({
       granted: false,
       error: 'unauthorized_client',
+      description: 'this application renews no tokens',
     })
   })
 
@@ -168,7 +210,11 @@ describe('refresh_token', () => {
     const former = await fixture.consented()
     fixture.environment.model.transact(() => fixture.client.revoke(former))
     const present = await fixture.consented()
-    expect(await fixture.refresh(former)).toMatchObject({ granted: false, error: 'invalid_grant' })
+    expect(await fixture.refresh(former)).toMatchObject({
+      granted: false,
+      error: 'invalid_grant',
+      description: 'the refresh token has been revoked',
+    })
     expect(await fixture.call(present)).toMatchObject({ kind: 'result' })
   })
 
@@ -210,6 +256,67 @@ describe('refresh_token', () => {
     }
     // Five that are spent, and the present one.
     expect(fixture.environment.model.tables.grants.size).toBe(6)
+  })
+
+  it('remembers the latest of the spent grants, which a refresh token that comes back is known by', async () => {
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const accounts: Account[] = [await fixture.consented()]
+    for (let round = 0; round < 8; round += 1) {
+      fixture.environment.clock.advance(3_600_000)
+      accounts.push(await renewed(fixture, accounts[round]!))
+    }
+    expect(await fixture.refresh(accounts[0]!)).toMatchObject({ description: 'the refresh token is unknown' })
+    expect(await fixture.refresh(accounts[7]!)).toMatchObject({
+      description: 'the refresh token was used before; everything issued from it is revoked',
+    })
+  })
+})
+
+/** Grants that still work, or that have to be remembered, stay however many an account gets. */
+describe('the many grants of an account', () => {
+  const MANY = 8
+
+  it('stay while their tokens never expire', async () => {
+    await using fixture = await Fixture.start(connectorOf('TRACKER_OAUTH1'))
+    const first = await fixture.consented()
+    for (let round = 0; round < MANY; round += 1) await fixture.consented()
+    expect(await fixture.call(first)).toMatchObject({ kind: 'result' })
+  })
+
+  it('stay until their tokens expire', async () => {
+    await using fixture = await Fixture.start(refreshing('none'))
+    const first = await fixture.consented()
+    for (let round = 0; round < MANY; round += 1) await fixture.consented()
+    fixture.environment.clock.advance(3_599_999)
+    await fixture.consented()
+    expect(await fixture.call(first)).toMatchObject({ kind: 'result' })
+    fixture.environment.clock.advance(1)
+    await fixture.consented()
+    // Five that have expired; of the two others one was issued a millisecond before, the other now.
+    expect(fixture.environment.model.tables.grants.size).toBe(7)
+  })
+
+  it('stay while they can be renewed', async () => {
+    await using fixture = await Fixture.start(refreshing('rotate'))
+    const first = await fixture.consented()
+    for (let round = 0; round < MANY; round += 1) await fixture.consented()
+    fixture.environment.clock.advance(3_600_000)
+    await fixture.consented()
+    expect(granted(await fixture.refresh(first)).lifetime_ms).toBe(3_600_000)
+  })
+
+  it('stay once they are refused permanently', async () => {
+    await using fixture = await Fixture.start(refreshing('none'))
+    const { model, clock } = fixture.environment
+    await fixture.consented()
+    model.transact(() => {
+      const [grant] = model.grantIndex.ofAccount('ca_1')
+      if (grant) model.tables.grants.put({ ...grant, revoked: true, refresh_revoked: true, final: true })
+    })
+    for (let round = 0; round < MANY; round += 1) await fixture.consented()
+    clock.advance(3_600_000)
+    await fixture.consented()
+    expect(model.grantIndex.ofAccount('ca_1').filter(({ final }) => final)).toHaveLength(1)
   })
 })
 
@@ -265,13 +372,14 @@ describe('a signed assertion', () => {
       grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
       assertion,
     })
-    return status === 200 ? 'granted' : body['error_description']
+    return status === 200 ? 'granted' : [body['error'], body['error_description']]
   }
-  const unsigned = 'the assertion is not signed by this application'
-  const nobody = 'the assertion names no subject'
-  const expired = 'the assertion has expired'
+  const unsigned = ['invalid_grant', 'the assertion is not signed by this application']
+  const nobody = ['invalid_grant', 'the assertion names no subject']
+  const expired = ['invalid_grant', 'the assertion has expired']
+  const rejected = ['invalid_grant', 'access for this subject is not allowed']
 
-  it.each<[string, JsonObject, string]>([
+  it.each<[string, JsonObject, string | string[]]>([
     ['a second before it expires', { exp: NOW + 1 }, 'granted'],
     ['at the moment at which it expires', { exp: NOW }, expired],
     ['without an expiry', { exp: null }, expired],
@@ -280,13 +388,9 @@ describe('a signed assertion', () => {
     ['without an issuer', { iss: null }, unsigned],
     ['of an empty subject', { sub: '' }, nobody],
     ['of a subject that is no text', { sub: 7 }, nobody],
-    [
-      'of a subject that the connector rejects',
-      { sub: 'eve@outside.example' },
-      'access for this subject is not allowed',
-    ],
+    ['of a subject that the connector rejects', { sub: 'eve@outside.example' }, rejected],
   ])('%s', async (_title, claims, answer) => {
-    expect(await ask(claims)).toBe(answer)
+    expect(await ask(claims)).toEqual(answer)
   })
 
   it.each<[string, (token: string) => string]>([
@@ -295,14 +399,125 @@ describe('a signed assertion', () => {
     ['with a part too many', (token) => `${token}.x`],
     ['and without its signature', (token) => token.replace(/[^.]*$/, '')],
     ['and with another header', (token) => token.replace(/^[^.]*/, part({ alg: 'none' }))],
+    ['with its header alone', (token) => token.replace(/\..*$/, '')],
   ])('that is signed %s is refused', async (_title, change) => {
-    expect(await ask({}, change)).toBe(unsigned)
+    expect(await ask({}, change)).toEqual(unsigned)
+  })
+
+  it.each(['null', '[]', '"claims"', '{'])('whose claims are %s is refused', async (claims) => {
+    await using fixture = await Fixture.start(connectorOf('WORKSPACE_DWD'))
+    const content = `${part({ alg: 'HS256', typ: 'JWT' })}.${Buffer.from(claims).toString('base64url')}`
+    const { client_secret } = applicationOf(fixture.environment, 'app')
+    const signature = createHmac('sha256', client_secret).update(content).digest('base64url')
+    const { status, body } = await fixture.token({
+      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      assertion: `${content}.${signature}`,
+    })
+    expect([status, body['error'], body['error_description']]).toEqual([400, ...unsigned])
   })
 
   it('that is missing is an invalid_request', async () => {
     await using fixture = await Fixture.start(connectorOf('WORKSPACE_DWD'))
     const answer = await fixture.token({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer' })
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request', error_description: 'assertion is missing' },
+    })
+  })
+})
+
+describe('the scopes of a token without a user', () => {
+  it.each([
+    ['those that are asked for', { scope: 'mail.read  mail.send' }, 'mail.read mail.send'],
+    ['all of the connector when none is asked for', {}, 'mail.all mail.admin'],
+    ['all of the connector when an empty text is asked for', { scope: ' ' }, 'mail.all mail.admin'],
+  ])('are %s', async (_title, form, scope) => {
+    const connector = connectorOf('OAUTH_M2M')
+    const oauth = { ...connector.oauth, scopes: ['mail.all', 'mail.admin'] }
+    await using fixture = await Fixture.start({ ...connector, oauth })
+    const { body } = await fixture.token({ grant_type: 'client_credentials', ...form })
+    expect(body).toEqual({
+      access_token: expect.stringMatching(/^at_./),
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope,
+    })
+  })
+})
+
+describe('token-exchange', () => {
+  const grant_type = 'urn:ietf:params:oauth:grant-type:token-exchange'
+
+  const ask = async (changes: Partial<Connector>, form: Record<string, string>) => {
+    await using fixture = await Fixture.start(connectorOf('TRUSTED_IDP', changes))
+    const { client_id, client_secret } = applicationOf(fixture.environment, 'app')
+    const exp = Date.parse('2026-01-01T00:05:00.000Z') / 1000
+    const subject_token = signJwt({ iss: client_id, sub: 'ada@example.com', exp }, client_secret)
+    const { status, body } = await fixture.token({ grant_type, subject_token, ...form })
+    const grants = [...fixture.environment.model.tables.grants.values()]
+    return { status, body, grants }
+  }
+
+  it('gives temporary keys, which it names, and a session token that belongs to them', async () => {
+    const { body, grants } = await ask({}, {})
+    expect(body).toEqual({
+      access_token: expect.stringMatching(/^st_./),
+      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      token_type: 'N_A',
+      expires_in: 3600,
+      scope: '',
+      access_key_id: expect.stringMatching(/^key_./),
+      secret_access_key: expect.stringMatching(/^sk_./),
+    })
+    const { access_key_id: access, secret_access_key: secret } = body
+    expect(grants).toMatchObject([{ person: 'ada@example.com', access, secret, refresh_token: '' }])
+  })
+
+  it.each<[string, Partial<Connector>, Record<string, string>, string[] | undefined]>([
+    [
+      'a provisioned cluster without db_user',
+      { cluster: 'provisioned' },
+      {},
+      ['invalid_request', 'a provisioned cluster needs db_user'],
+    ],
+    [
+      'a provisioned cluster with an empty db_user',
+      { cluster: 'provisioned' },
+      { db_user: '' },
+      ['invalid_request', 'a provisioned cluster needs db_user'],
+    ],
+    ['a provisioned cluster with db_user', { cluster: 'provisioned' }, { db_user: 'reporting' }, undefined],
+    ['a serverless cluster with db_user', {}, { db_user: 'reporting' }, undefined],
+    [
+      'a db_user that the connector rejects',
+      { reject: ['nobody', 'admin*'] },
+      { db_user: 'administrator' },
+      ['invalid_grant', 'access for this db_user is not allowed'],
+    ],
+    [
+      'a subject that the connector rejects',
+      { reject: ['nobody', 'ada@*'] },
+      {},
+      ['invalid_grant', 'access for this subject is not allowed'],
+    ],
+    [
+      'an unsigned subject_token',
+      {},
+      { subject_token: 'x' },
+      ['invalid_grant', 'the assertion is not signed by this application'],
+    ],
+  ])('%s', async (_title, changes, form, error) => {
+    const { status, body, grants } = await ask(changes, form)
+    expect([status, grants.length]).toEqual(error ? [400, 0] : [200, 1])
+    if (error) expect([body['error'], body['error_description']]).toEqual(error)
+  })
+
+  it('without a subject_token is an invalid_request', async () => {
+    await using fixture = await Fixture.start(connectorOf('TRUSTED_IDP'))
+    expect(await fixture.token({ grant_type })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request', error_description: 'subject_token is missing' },
+    })
   })
 })
 
@@ -315,36 +530,124 @@ function part(value: JsonObject): string {
 }
 
 describe('the token endpoint', () => {
+  const unregistered = 'the application is not registered here, or its secret is wrong'
+  const known =
+    'known are authorization_code, refresh_token, client_credentials, ' +
+    'urn:ietf:params:oauth:grant-type:jwt-bearer, urn:ietf:params:oauth:grant-type:token-exchange'
+
   it.each([
-    ['no grant type', {}, 400, 'invalid_request'],
-    ['an unknown grant type', { grant_type: 'constructor' }, 400, 'unsupported_grant_type'],
-    ['a grant type of other applications', { grant_type: 'client_credentials' }, 400, 'unauthorized_client'],
-    ['no code', { grant_type: 'authorization_code' }, 400, 'invalid_request'],
-    ['no refresh token', { grant_type: 'refresh_token' }, 400, 'invalid_request'],
-    ['an empty refresh token', { grant_type: 'refresh_token', refresh_token: '' }, 400, 'invalid_request'],
-    ['a wrong secret', { grant_type: 'refresh_token', client_secret: 'x' }, 401, 'invalid_client'],
-    ['a wrong client', { grant_type: 'refresh_token', client_id: 'x' }, 401, 'invalid_client'],
-  ])('refuses %s', async (_title, form, status, error) => {
+    ['no grant type', {}, 400, 'invalid_request', 'grant_type is missing'],
+    ['an unknown grant type', { grant_type: 'constructor' }, 400, 'unsupported_grant_type', known],
+    ['no code', { grant_type: 'authorization_code' }, 400, 'invalid_request', 'code is missing'],
+    ['no refresh token', { grant_type: 'refresh_token' }, 400, 'invalid_request', 'refresh_token is missing'],
+    [
+      'an empty refresh token',
+      { grant_type: 'refresh_token', refresh_token: '' },
+      400,
+      'invalid_request',
+      'refresh_token is missing',
+    ],
+    ['a wrong secret', { grant_type: 'refresh_token', client_secret: 'x' }, 401, 'invalid_client', unregistered],
+    ['a wrong client', { grant_type: 'refresh_token', client_id: 'x' }, 401, 'invalid_client', unregistered],
+  ])('refuses %s', async (_title, form, status, error, error_description) => {
     await using fixture = await Fixture.start(connectorOf('OAUTH'))
-    expect(await fixture.token(form)).toMatchObject({ status, body: { error } })
+    expect(await fixture.token(form)).toMatchObject({ status, body: { error, error_description } })
+  })
+
+  it.each<[AuthorizationType, string[]]>([
+    ['OAUTH', ['authorization_code', 'refresh_token']],
+    ['SMART_FHIR', ['authorization_code', 'refresh_token']],
+    ['TRACKER_OAUTH1', ['authorization_code', 'refresh_token']],
+    ['OAUTH_M2M', ['client_credentials']],
+    ['WORKSPACE_DWD', ['urn:ietf:params:oauth:grant-type:jwt-bearer']],
+    ['TRUSTED_IDP', ['urn:ietf:params:oauth:grant-type:token-exchange']],
+    ['API_KEY', []],
+    ['NO_AUTH', []],
+  ])('gives applications of type %s no grants but %j', async (type, allowed) => {
+    await using fixture = await Fixture.start(connectorOf(type))
+    const refused = new Map<string, JsonObject>()
+    for (const grant_type of known.replace('known are ', '').split(', ')) {
+      const { body } = await fixture.token({ grant_type })
+      if (body['error'] === 'unauthorized_client') refused.set(grant_type, body)
+    }
+    const others = known.replace('known are ', '').split(', ')
+    expect([...refused.keys()]).toEqual(others.filter((name) => !allowed.includes(name)))
+    for (const body of refused.values()) expect(body['error_description']).toBe('not for applications of this kind')
   })
 
   it.each([
     ['a field sent twice', 'grant_type=a&grant_type=b', {}],
     ['JSON', '{}', { 'Content-Type': 'application/json' }],
+    ['a media type that only ends like a form', '', { 'Content-Type': 'x/application/x-www-form-urlencoded' }],
+    ['a media type that only begins like a form', '', { 'Content-Type': 'application/x-www-form-urlencoded2' }],
   ])('refuses %s', async (_title, body, headers) => {
     await using fixture = await Fixture.start(connectorOf('OAUTH'))
-    expect(await fixture.token(body, headers)).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    expect(await fixture.token(body, headers)).toMatchObject({
+      status: 400,
+      body: {
+        error: 'invalid_request',
+        error_description: 'send each field once, as application/x-www-form-urlencoded',
+      },
+    })
   })
 
-  it('takes the application in an Authorization header', async () => {
-    await using fixture = await Fixture.start(connectorOf('OAUTH'))
-    const authorization = `Basic ${Buffer.from('toolmock-default:wrong').toString('base64')}`
-    const answer = await fixture.token('grant_type=refresh_token', { authorization })
+  it.each(['; charset=utf-8', ' ;charset=utf-8', ''])('takes a form whose media type ends with "%s"', async (end) => {
+    await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
+    const headers = { 'Content-Type': `APPLICATION/x-www-form-urlencoded${end}` }
+    expect((await fixture.token({ grant_type: 'client_credentials' }, headers)).status).toBe(200)
+  })
+
+  it('refuses other methods than POST, and names that one', async () => {
+    await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
+    const answer = await fixture.token({ grant_type: 'client_credentials' }, {}, 'PUT')
+    expect(answer).toMatchObject({ status: 405, body: { error: 'invalid_request' } })
+    expect(answer.headers.get('allow')).toBe('POST')
+  })
+
+  /** The status of a request whose application is in an `Authorization` header. */
+  const signedIn = async (header: (id: string, secret: string) => string, form: Record<string, string> = {}) => {
+    await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
+    const { client_id, client_secret } = applicationOf(fixture.environment, 'app')
+    const body = new URLSearchParams({ grant_type: 'client_credentials', ...form }).toString()
+    const answer = await fixture.token(body, { authorization: header(client_id, client_secret) })
+    if (answer.status === 401) expect(answer.headers.get('www-authenticate')).toBe('Basic realm="token"')
+    return answer.status
+  }
+  const basic = (...parts: string[]) => `Basic ${Buffer.from(parts.join(':')).toString('base64')}`
+
+  it.each<[string, (id: string, secret: string) => string]>([
+    ['as it is', (id, secret) => basic(id, secret)],
+    ['form-encoded (RFC 6749 2.3.1)', (id, secret) => basic(id.replace('-', '%2D'), secret)],
+    ['form-encoded twice', (id, secret) => basic(id.replace('-', '%2D'), `%${hex(secret)}${secret.slice(1)}`)],
+    ['with more than one space', (id, secret) => basic(id, secret).replace(' ', '   ')],
+    ['with the scheme in other letters', (id, secret) => basic(id, secret).replace('Basic', 'bASIC')],
+  ])('takes the application in an Authorization header, %s', async (_title, header) => {
+    expect(await signedIn(header)).toBe(200)
+  })
+
+  it.each<[string, (id: string, secret: string) => string]>([
+    ['with a wrong secret', (id) => basic(id, 'wrong')],
+    ['with a wrong client', (_id, secret) => basic('wrong', secret)],
+    ['with the secret alone', (_id, secret) => basic(secret)],
+    ['with a part too many', (id, secret) => basic(id, secret, 'more')],
+    ['of a scheme that only ends with Basic', (id, secret) => `Not-${basic(id, secret)}`],
+    ['followed by something else', (id, secret) => `${basic(id, secret)} more`],
+    ['of another scheme', (id, secret) => basic(id, secret).replace('Basic', 'Bearer')],
+  ])('refuses an Authorization header %s', async (_title, header) => {
+    expect(await signedIn(header)).toBe(401)
+  })
+
+  it('believes the header and not the form', async () => {
+    await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
+    const form = { grant_type: 'client_credentials' }
+    const answer = await fixture.token(form, { authorization: basic('toolmock-default', 'wrong') })
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
-    expect(answer.headers.get('www-authenticate')).toMatch(/^Basic/)
   })
 })
+
+function hex(text: string): string {
+  return Buffer.from(text.slice(0, 1)).toString('hex')
+}
 
 describe('a token that the service asks for', () => {
   /** Runs `between` after the token endpoint has decided and before the service has its answer. */
@@ -389,6 +692,36 @@ describe('a token that the service asks for', () => {
     expect(granted(await fixture.refresh(account)).credentials.oauth_token?.access_token).toMatch(/^at_/)
     const grants = fixture.environment.model.grantIndex.ofAccount(account.id)
     expect(grants.map(({ revoked }) => revoked)).toEqual([true, true])
+  })
+
+  it('is revoked when its account is deleted meanwhile, also where nothing is renewed', async () => {
+    const known: { fixture?: Fixture } = {}
+    let asked = 0
+    await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'), {
+      intercept: () =>
+        Promise.resolve(async (response, answer) => {
+          const { status, headers, body } = await answer()
+          const { environment, client } = known.fixture!
+          const account = environment.model.tables.accounts.get('ca_1')
+          if (++asked === 2) environment.model.transact(() => account && client.revoke(account))
+          response.writeHead(status, headers).end(body)
+        }),
+    })
+    known.fixture = fixture
+    const account = fixture.place({})
+    granted(await fixture.obtain(account))
+    granted(await fixture.obtain(account))
+    const grants = fixture.environment.model.grantIndex.ofAccount(account.id)
+    expect(grants.map(({ revoked }) => revoked)).not.toContain(false)
+  })
+
+  it('is not revoked for a grant of its account that was revoked long before', async () => {
+    await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
+    const account = fixture.place({})
+    granted(await fixture.obtain(account))
+    fixture.environment.model.transact(() => fixture.client.revoke(account))
+    const { credentials } = granted(await fixture.obtain(account))
+    expect(await fixture.call({ ...account, credentials })).toMatchObject({ kind: 'result' })
   })
 
   it('is revoked with everything else when another client uses the same refresh token meanwhile', async () => {
