@@ -3,14 +3,23 @@ import { unfired } from '../../src/scenarios/scenario-run.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
 import { RequestTrace } from '../../src/domain/request-trace.ts'
-import { EnvironmentScenarios, type ScenarioServices } from '../../src/scenarios/environment-scenarios.ts'
+import {
+  EnvironmentScenarios,
+  ScenarioRegistry,
+  type ScenarioServices,
+} from '../../src/scenarios/environment-scenarios.ts'
 import type { ScenarioRequest } from '../../src/scenarios/rule-matching.ts'
 import { UnknownScenarioError } from '../../src/scenarios/scenario-run.ts'
+import type { Account } from '../../src/domain/account.ts'
+import type { Origin } from '../../src/state/model/model.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
+import { accountOf, connectorOf } from '../third-party/fixture.ts'
 
 interface Bench {
   environment: TestEnvironment
   scenarios: EnvironmentScenarios
+  /** What the scenarios have asked other modules to do. */
+  asked: string[]
 }
 
 function rule(fields: Partial<ScenarioRule>): ScenarioRule {
@@ -22,20 +31,34 @@ function scenario(rules: Partial<ScenarioRule>[], fields: Partial<Scenario> = {}
   return { name: 's', description: '', initial: '', ...fields, rules: rules.map(rule) }
 }
 
-function bench(initial: readonly Scenario[], seed = 1): Bench {
-  const environment = testEnvironment({ seed })
-  const services: ScenarioServices = {
+function servicesOf(environment: TestEnvironment, asked: string[] = []): ScenarioServices {
+  return {
     bundled: (name) => Promise.resolve(name === 'bundled' ? scenario([{}], { name }) : undefined),
     bundledNames: () => Promise.resolve(['bundled']),
     bundledScenarios: () => Promise.resolve([scenario([{}], { name: 'bundled' })]),
-    applyEvent: () => undefined,
-    consumeAuthRequest: () => undefined,
+    applyEvent: (_environment, account, event) => void asked.push(`${event} ${account.id}`),
+    consumeAuthRequest: (_environment, id) => void asked.push(`consume ${id}`),
     advanceClock: (_environment, by) => {
+      asked.push(`advance ${by}`)
       environment.clock.advance(by)
     },
   }
-  const scenarios = new EnvironmentScenarios(environment, services, () => initial)
-  return { environment, scenarios }
+}
+
+function bench(initial: readonly Scenario[], seed = 1): Bench {
+  const environment = testEnvironment({ seed })
+  const asked: string[] = []
+  const scenarios = new EnvironmentScenarios(environment, servicesOf(environment, asked), () => initial)
+  return { environment, scenarios, asked }
+}
+
+function model(kind: string, params: JsonObject = {}): ScenarioRule['do'][number] {
+  return { kind, params }
+}
+
+/** The names of the rules that fire on a request. */
+function fired(scenarios: EnvironmentScenarios, fields: Partial<ScenarioRequest> = {}): string[] {
+  return scenarios.match(request(fields))?.rules.map(({ rule: name }) => name) ?? []
 }
 
 function request(fields: Partial<ScenarioRequest> = {}): ScenarioRequest {
@@ -65,6 +88,12 @@ describe('when a rule fires', () => {
     [{ from: { at: '2026-01-01T00:08:00.000Z' } }, [9, 10]],
     [{ until: { at: '2026-01-01T00:01:00.000Z' } }, [1]],
     [{ every: 2, from: { after: 300_000 } }, [6, 8, 10]],
+    [{ every: 1 }, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    [{ after: 0, times: 1 }, [1]],
+    [{ after: 0 }, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    [{ first: 5, every: 2, until: { after: 180_000 } }, [2]],
+    [{ from: { at: '2026-01-01T00:02:00.000Z' }, until: { at: '2026-01-01T00:04:00.000Z' } }, [3, 4]],
+    [{ first: 3, probability: 1 }, [1, 2, 3]],
     [{ probability: 0 }, []],
     [{ probability: 1, nth: 2 }, [2]],
   ])('%j: requests %j of ten', (when, numbers) => {
@@ -76,6 +105,18 @@ describe('when a rule fires', () => {
     expect(runs[0]).toEqual(runs[1])
     expect(runs[0]?.length).toBeGreaterThan(230)
     expect(runs[0]?.length).toBeLessThan(370)
+  })
+
+  it('draws the same numbers from the same id seed in every version', () => {
+    const drawn = [1, 2, 4, 7, 8, 9, 10, 12, 14, 15, 16, 17, 18, 19, 20, 24, 26, 28, 29, 30]
+    expect(firesOn({ probability: 0.5 }, 30)).toEqual(drawn)
+  })
+
+  it('asks for chance only when all else is met', () => {
+    const { scenarios } = bench([scenario([{ when: { nth: 2, probability: 0.5 } }])])
+    const other = bench([]).scenarios
+    scenarios.match(request())
+    expect(scenarios.random()).toBe(other.random())
   })
 
   it('counts only requests of its place, match and state, for each rule by itself', () => {
@@ -140,6 +181,14 @@ describe('which requests a rule is about', () => {
   const about = (on: ScenarioRule['on'], fields: Partial<ScenarioRequest>): boolean =>
     bench([scenario([{ on }])]).scenarios.match(request(fields)) !== undefined
   const body = (value: JsonValue): Partial<ScenarioRequest> => ({ body: value })
+  const ADA = {
+    id: 'ca_1',
+    connector: 'mail',
+    identifier: 'ada@example.com',
+    organization_id: 'org_1',
+    user_id: 'user_1',
+    status: 'ACTIVE',
+  } as Account
   const hostile = JSON.parse('{"__proto__": {"a": 1}}') as JsonObject
 
   it.each([
@@ -160,7 +209,33 @@ describe('which requests a rule is about', () => {
     [{ headers: { toString: '*' } }, {}, false],
     [{ account: { identifier: 'ada*' } }, { locator: { identifier: 'ada@example.com' } }, true],
     [{ account: { status: 'ACTIVE' } }, { locator: { identifier: 'ada@example.com' } }, false],
-  ])('%j and %j: %s', (on, fields, fits) => {
+    [{ account: { toString: '*' } }, { locator: { identifier: 'ada@example.com' } }, false],
+    [{ account: { identifier: '*' } }, {}, false],
+    [{ account: { id: 'ca_1', status: 'ACTIVE' } }, { account: ADA }, true],
+    [{ account: { connector: 'mail', organization_id: 'org_1' } }, { account: ADA }, true],
+    [{ account: { identifier: 'ada@*', user_id: 'user_1' } }, { account: ADA }, true],
+    [{ account: { id: 'ca_1', status: 'EXPIRED' } }, { account: ADA }, false],
+    [{ account: { identifier: 'eve@*' } }, { account: ADA, locator: { identifier: 'eve@example.com' } }, false],
+    [{ connector: 'mail' }, { connector: 'mail' }, true],
+    [{ connector: 'mail' }, { connector: 'files' }, false],
+    [{ connector: '*' }, {}, false],
+    [{ tool: 'mail_*' }, { tool: 'file_send' }, false],
+    [{ client: 'ci-*' }, { clientId: 'app' }, false],
+    [{ client: '*' }, {}, false],
+    [{ method: 'POST' }, { method: 'GET' }, false],
+    [{ path: '/v1/*' }, { path: '/v2/a' }, false],
+    [{ body: { a: 1, b: 2 } }, body({ a: 1, b: 2 }), true],
+    [{ body: { a: 1, b: 2 } }, body({ a: 1, b: 3 }), false],
+    [{ query: { tag: 'b' } }, { query: { tag: ['a', 'c'] } }, false],
+    [{ query: { tag: 'b' } }, { query: {} }, false],
+    [{ query: { tag: '*' } }, { query: { tag: null } }, false],
+    [{ query: { tag: '7' } }, { query: { tag: 7 } }, true],
+    [{ query: { tag: 'true' } }, { query: { tag: [false, true] } }, true],
+    [{ query: { tag: 'a', more: 'b' } }, { query: { tag: 'a', more: 'c' } }, false],
+    [{ headers: { 'x-a': '1' } }, { headers: { 'x-a': '12' } }, false],
+    [{ headers: { 'x-a': '2' } }, { headers: { 'x-a': ['1', '2'] } }, true],
+    [{}, { at: 'third_party' as const }, false],
+  ] as [ScenarioRule['on'], Partial<ScenarioRequest>, boolean][])('%j and %j: %s', (on, fields, fits) => {
     expect(about(on, fields)).toBe(fits)
   })
 })
@@ -218,13 +293,14 @@ describe('the scenarios of an environment', () => {
     await expect(scenarios.start('x')).rejects.toThrow('there is no scenario "x"; there are bundled, s')
     expect(() => {
       scenarios.stop('x')
-    }).toThrow(UnknownScenarioError)
+    }).toThrow('there is no scenario "x"; there are s')
   })
 
-  it('are gone once they are cleared', () => {
+  it('are gone once they are cleared', async () => {
     const { scenarios } = bench([scenario([{}])])
     scenarios.clear()
     expect([scenarios.active, scenarios.list()]).toEqual([false, []])
+    await expect(scenarios.start('s')).rejects.toThrow(UnknownScenarioError)
   })
 
   it('note each rule that fired, with what it did, in the trace of its request', () => {
@@ -249,4 +325,435 @@ describe('the scenarios of an environment', () => {
     ])
     expect(trace.rules[0]?.do.map(({ kind }) => kind)).toEqual(['expire_account', 'latency'])
   })
+})
+
+describe('what rules do to the model', () => {
+  const ADA = { id: 'ca_1', status: 'ACTIVE' } as Account
+  const doing = (...kinds: ScenarioRule['do'][number][]): Bench => {
+    const made = bench([scenario([{ do: kinds }])])
+    made.environment.model.transact(() => made.environment.model.tables.accounts.put(accountOf(connectorOf('OAUTH'))))
+    return made
+  }
+
+  it.each<[string, JsonObject, string]>([
+    ['expire_account', {}, 'expire ca_1'],
+    ['expire_access_token', {}, 'expire_access_token ca_1'],
+    ['revoke_refresh_token', {}, 'revoke_refresh_token ca_1'],
+    ['disconnect', {}, 'disconnect ca_1'],
+    ['consume_auth_request', {}, 'consume ar_1'],
+    ['advance_clock', { by: 5_000 }, 'advance 5000'],
+  ])('%s is applied at once, to what the request is about', (kind, params, done) => {
+    const { scenarios, asked } = doing(model(kind, params))
+    const found = scenarios.match(request({ account: ADA, body: { auth_request_id: 'ar_1' } }))
+    expect(asked).toEqual([done])
+    expect(found).toMatchObject({ faults: [], rules: [{ rule: 'r' }] })
+    expect([...(found?.applied ?? [])]).toEqual([kind])
+    expect(found?.rules[0]?.sentence).not.toContain('could not be done')
+  })
+
+  it('revoke_bearer_tokens: none is left', () => {
+    const { scenarios, environment } = doing(model('revoke_bearer_tokens'))
+    const { model: state } = environment
+    state.transact(() => {
+      for (const id of ['one', 'two'])
+        state.tables.bearer_tokens.put({ id, client_id: 'c', expires_at: '2026-01-01T01:00:00.000Z' })
+    })
+    scenarios.match(request())
+    expect(state.tables.bearer_tokens.size).toBe(0)
+  })
+
+  it.each<[string, Partial<ScenarioRequest>, string]>([
+    ['expire_account', {}, 'the request is about no connected account that there is'],
+    [
+      'expire_account',
+      { account: { id: 'ca_9' } as Account },
+      'the request is about no connected account that there is',
+    ],
+    ['consume_auth_request', {}, 'the request names no auth_request_id'],
+    ['consume_auth_request', { body: { auth_request_id: 7 } }, 'the request names no auth_request_id'],
+  ])('%s of %j cannot be done, and the rule says so', (kind, fields, reason) => {
+    const { scenarios, asked } = doing(model(kind))
+    const found = scenarios.match(request(fields))
+    expect([asked, [...(found?.applied ?? [])]]).toEqual([[], []])
+    expect(found?.rules[0]?.sentence).toMatch(new RegExp(`; this could not be done: ${reason}$`))
+  })
+
+  it('says of each thing why it could not be done', () => {
+    const { scenarios } = doing(model('expire_account'), model('consume_auth_request'))
+    expect(scenarios.match(request())?.rules[0]?.sentence).toBe(
+      'On request 1 that matches, makes the account EXPIRED, consumes the auth request as a verify before this one does; ' +
+        'this could not be done: the request is about no connected account that there is; ' +
+        'the request names no auth_request_id',
+    )
+  })
+
+  it('hands on what remains to be done, in its order', () => {
+    const { scenarios } = doing(model('latency', { min: 1, max: 1 }), model('expire_account'), model('timeout'))
+    const found = scenarios.match(request({ account: ADA }))
+    expect(found?.faults.map(({ kind }) => kind)).toEqual(['latency', 'timeout'])
+    expect([...(found?.applied ?? [])]).toEqual(['expire_account'])
+  })
+
+  it.each<[string, ScenarioRule['do'], boolean]>([
+    ['a wait', [model('latency', { min: 1, max: 1 })], false],
+    ['a change of the model', [model('expire_account')], false],
+    ['the end of the connection', [model('reset_connection')], true],
+    ['a wait and the end of the connection', [model('latency', { min: 1, max: 1 }), model('timeout')], true],
+  ])('%s is noted as what the answer became or not', (_title, kinds, injected) => {
+    const { scenarios } = doing(...kinds)
+    const trace = new RequestTrace()
+    scenarios.match(request({ account: ADA, trace }))
+    expect(trace.rules.map((each) => each.injected)).toEqual([injected])
+  })
+
+  it('a rule that goes to a state alone says so', () => {
+    const { scenarios } = bench([scenario([{ then: 'x', off_spec: true }], { initial: 'y' })])
+    expect(scenarios.match(request())?.rules).toEqual([
+      {
+        scenario: 's',
+        rule: 'r',
+        at: 'service',
+        sentence: 'On request 1 that matches, goes to state x',
+        do: [],
+        off_spec: true,
+      },
+    ])
+  })
+})
+
+describe('several scenarios', () => {
+  const two = [scenario([{ name: 'a' }], { name: 'one' }), scenario([{ name: 'b' }], { name: 'two' })]
+
+  it('fire in the order of their starts, which a new start changes', async () => {
+    const { scenarios } = bench(two)
+    expect(fired(scenarios)).toEqual(['a', 'b'])
+    await scenarios.start('one')
+    expect(fired(scenarios)).toEqual(['b', 'a'])
+    expect(scenarios.list().map(({ name }) => name)).toEqual(['one', 'two'])
+  })
+
+  it('answer a request once between them', () => {
+    const answering = (name: string): Partial<ScenarioRule> => ({ name, do: [model('timeout')], when: { every: 1 } })
+    const { scenarios } = bench([
+      scenario([answering('a')], { name: 'one' }),
+      scenario([answering('b'), { name: 'c', do: [model('malformed_json')] }], { name: 'two' }),
+    ])
+    expect(fired(scenarios)).toEqual(['a', 'c'])
+  })
+
+  it.each<[string, ScenarioRule['do'], string[]]>([
+    ['an answer', [model('respond', { status: 503, headers: {} })], ['a']],
+    ['the end of the connection', [model('reset_connection')], ['a']],
+    [
+      'a wait and an answer',
+      [model('latency', { min: 1, max: 1 }), model('respond', { status: 503, headers: {} })],
+      ['a'],
+    ],
+    ['a wait', [model('latency', { min: 1, max: 1 })], ['a', 'b']],
+    ['a change of the model', [model('advance_clock', { by: 1 })], ['a', 'b']],
+    ['another delivery', [model('malformed_json')], ['a', 'b']],
+  ])('%s of a second rule, on a request that a first one answers', (_title, kinds, names) => {
+    const { scenarios } = bench([
+      scenario([
+        { name: 'a', do: [model('respond', { status: 429, headers: {} })] },
+        { name: 'b', do: kinds },
+      ]),
+    ])
+    expect(fired(scenarios)).toEqual(names)
+  })
+
+  it('a rule that leads nowhere leaves the state as it is', () => {
+    const { scenarios } = bench([
+      scenario([{ name: 'a' }, { name: 'b', when: { state: 'begin' } }], { initial: 'begin' }),
+    ])
+    expect([fired(scenarios), fired(scenarios)]).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ])
+    expect(scenarios.list()).toMatchObject([{ state: 'begin' }])
+  })
+
+  it('one stops, the other goes on', () => {
+    const { scenarios } = bench(two)
+    scenarios.stop('one')
+    expect([scenarios.active, fired(scenarios)]).toEqual([true, ['b']])
+  })
+
+  it('are told apart by name when they are shown', () => {
+    const { scenarios } = bench([
+      scenario(
+        [{ name: 'a', then: 'next', must_fire: false, do: [model('expire_account'), model('reset_connection')] }],
+        {
+          name: 'one',
+          description: 'The first.',
+          initial: 'begin',
+        },
+      ),
+    ])
+    scenarios.define(scenario([], { name: 'two' }))
+    expect(scenarios.list()).toEqual([
+      {
+        name: 'one',
+        description: 'The first.',
+        running: true,
+        started: true,
+        state: 'begin',
+        rules: [
+          {
+            name: 'a',
+            at: 'service',
+            must_fire: false,
+            sentence: 'makes the account EXPIRED, resets the connection without an answer, goes to state next',
+            matched: 0,
+            hits: 0,
+          },
+        ],
+      },
+      { name: 'two', description: '', running: false, started: false, state: null, rules: [] },
+    ])
+  })
+
+  it('are known with the bundled ones, each once', async () => {
+    const { scenarios } = bench(two)
+    const names = async () => (await scenarios.known()).map(({ name, running, started }) => [name, running, started])
+    const own = [
+      ['one', true, true],
+      ['two', true, true],
+    ]
+    expect(await names()).toEqual([...own, ['bundled', false, false]])
+    await scenarios.start('bundled')
+    expect(await names()).toEqual([...own, ['bundled', true, true]])
+  })
+
+  it('are found by name, with their text', async () => {
+    const { scenarios } = bench([scenario([{}], { text: 'name: s' })])
+    expect(await scenarios.find('s')).toMatchObject({ view: { name: 's', running: true }, text: 'name: s' })
+    expect(await scenarios.find('bundled')).toMatchObject({ view: { name: 'bundled', running: false } })
+    await expect(scenarios.find('x')).rejects.toThrow('there is no scenario "x"; there are bundled, s')
+  })
+})
+
+describe('a scenario that is defined again', () => {
+  const again = scenario([{ name: 'new' }], { initial: 'begin' })
+
+  it('starts anew when it runs', () => {
+    const { scenarios, environment } = bench([scenario([{ name: 'old', then: 'end' }], { initial: 'begin' })])
+    environment.clock.advance(60_000)
+    expect(fired(scenarios)).toEqual(['old'])
+    scenarios.define(again)
+    expect(scenarios.list()).toMatchObject([{ running: true, state: 'begin', rules: [{ name: 'new', matched: 0 }] }])
+    expect(fired(scenarios)).toEqual(['new'])
+  })
+
+  it('counts its times from then on', () => {
+    const { scenarios, environment } = bench([scenario([{}])])
+    environment.clock.advance(60_000)
+    scenarios.define(scenario([{ when: { until: { after: 60_000 } } }]))
+    environment.clock.advance(59_999)
+    expect(fired(scenarios)).toEqual(['r'])
+    environment.clock.advance(1)
+    expect(fired(scenarios)).toEqual([])
+  })
+
+  it('stays one of the start, or by hand, as it was', async () => {
+    const { scenarios } = bench([scenario([{}])])
+    scenarios.define(again, false)
+    expect(scenarios.history()).toMatchObject([{ started: 2, byHand: false }])
+    scenarios.define(again)
+    expect(scenarios.history()).toMatchObject([{ started: 3, byHand: true }])
+    scenarios.reset()
+    await scenarios.start('s')
+    scenarios.define(again, false)
+    scenarios.reset()
+    expect(scenarios.list()).toMatchObject([{ rules: [{ name: 'r' }] }])
+  })
+
+  it('whose faults are those of a newer version is refused', async () => {
+    const { scenarios } = bench([])
+    for (const kind of ['of_a_newer_version', 'constructor']) {
+      scenarios.define(scenario([{ do: [model(kind)] }]))
+      await expect(scenarios.start('s')).rejects.toThrow(`there is no fault ${kind}; a newer version may have it`)
+    }
+  })
+})
+
+describe('scenarios and the rows that hold them', () => {
+  const reopened = ({ environment }: Bench, initial: readonly Scenario[]): EnvironmentScenarios =>
+    new EnvironmentScenarios(environment, servicesOf(environment), () => initial)
+
+  it('of an earlier start are gone, and those that came by hand stay with what they counted', async () => {
+    const first = bench([scenario([{ name: 'old' }], { name: 'start' })])
+    first.scenarios.define(scenario([{ name: 'by hand', then: 'late' }], { name: 'hand', initial: 'early' }))
+    await first.scenarios.start('hand')
+    fired(first.scenarios)
+    first.scenarios.saveCounts()
+    const next = reopened(first, [scenario([{ name: 'new' }], { name: 'other' })])
+    expect(next.list()).toMatchObject([
+      { name: 'hand', running: true, state: 'late', rules: [{ matched: 1, hits: 1 }] },
+      { name: 'other', running: true },
+    ])
+    expect(fired(next)).toEqual(['by hand', 'new'])
+    expect(next.history().map(({ name, byHand }) => [name, byHand])).toEqual([
+      ['hand', true],
+      ['other', false],
+    ])
+  })
+
+  it('are saved with the next commit of any kind, and only when something was counted', () => {
+    const { scenarios, environment } = bench([scenario([{ then: 'b' }], { initial: 'a' })])
+    const row = () => environment.model.tables.scenario_runs.get('s')
+    const commit = () => environment.model.transact(() => environment.model.count('account_sequence'))
+    const started = row()
+    commit()
+    expect(row()).toBe(started)
+    fired(scenarios)
+    expect(row()).toMatchObject({ state: 'a', rules: [{ matched: 0, hits: 0 }] })
+    commit()
+    const counted = row()
+    expect(counted).toMatchObject({ running: true, state: 'b', rules: [{ matched: 1, hits: 1 }] })
+    commit()
+    expect(row()).toBe(counted)
+  })
+
+  it('whose change is undone are as they were, and a start that was undone is not counted', () => {
+    const { scenarios, environment } = bench([scenario([{ name: 'old' }])])
+    fired(scenarios)
+    expect(() =>
+      environment.model.transact(() => {
+        scenarios.define(scenario([{ name: 'new' }]))
+        throw new Error('undone')
+      }),
+    ).toThrow('undone')
+    expect(fired(scenarios)).toEqual(['old'])
+    expect(scenarios.history()).toMatchObject([{ started: 1, rules: [{ rule: 'old', matched: 2, hits: 2 }] }])
+  })
+
+  it('stop and keep their counts in their row', () => {
+    const { scenarios, environment } = bench([scenario([{}])])
+    fired(scenarios)
+    scenarios.stop('s')
+    expect(environment.model.tables.scenario_runs.get('s')).toMatchObject({ running: false, rules: [{ matched: 1 }] })
+  })
+
+  it('that never ran are stopped without any row', () => {
+    const { scenarios, environment } = bench([])
+    scenarios.define(scenario([{}]))
+    scenarios.stop('s')
+    expect(environment.model.tables.scenario_runs.size).toBe(0)
+  })
+})
+
+describe('what scenarios did before', () => {
+  it('is counted through any number of resets', () => {
+    const { scenarios } = bench([scenario([{}])])
+    for (let round = 0; round < 1100; round += 1) {
+      fired(scenarios)
+      scenarios.reset()
+    }
+    expect(scenarios.history()).toEqual([
+      {
+        name: 's',
+        started: 1101,
+        byHand: false,
+        rules: [{ rule: 'r', at: 'service', must_fire: true, matched: 1100, hits: 1100 }],
+      },
+    ])
+  })
+
+  it('is counted for the rules of the latest definition, by name', () => {
+    const { scenarios } = bench([scenario([{ name: 'a' }, { name: 'b', on: { operation: 'list_tools' } }])])
+    fired(scenarios)
+    scenarios.define(scenario([{ name: 'b' }, { name: 'a', when: { nth: 7 } }, { name: 'c', must_fire: false }]))
+    fired(scenarios)
+    expect(scenarios.history()).toMatchObject([
+      {
+        started: 2,
+        rules: [
+          { rule: 'b', matched: 1, hits: 1 },
+          { rule: 'a', matched: 2, hits: 1 },
+          { rule: 'c', matched: 1, hits: 1 },
+        ],
+      },
+    ])
+  })
+
+  it('has rules that never fired, but for those that need not', () => {
+    const never = { when: { nth: 9 } }
+    const { scenarios } = bench([
+      scenario([{ name: 'a', ...never }, { name: 'b', ...never, must_fire: false }, { name: 'c' }]),
+    ])
+    fired(scenarios)
+    expect(unfired(scenarios.history())).toEqual([{ scenario: 's', rule: 'a', at: 'service', matched: 1 }])
+  })
+
+  it('does not shift chance: a reset begins it anew, with the next number of the ids', () => {
+    const [one, other] = [bench([scenario([{}])]), bench([])]
+    other.environment.ids.number()
+    for (let draw = 0; draw < 3; draw += 1) one.scenarios.random()
+    one.scenarios.reset()
+    expect(one.scenarios.random()).toBe(other.scenarios.random())
+  })
+})
+
+describe('the scenarios of all environments', () => {
+  const start = scenario([{ name: 'start' }])
+  const registryOf = (environment: TestEnvironment) => new ScenarioRegistry(servicesOf(environment))
+
+  it('begin with those of the start, each environment by itself', () => {
+    const [one, two] = [testEnvironment(), testEnvironment({ name: 'two' })]
+    const registry = registryOf(one)
+    registry.startWith([start])
+    fired(registry.of(one))
+    expect(registry.of(one)).toBe(registry.of(one))
+    expect(registry.of(one).list()).toMatchObject([{ rules: [{ matched: 1 }] }])
+    expect(registry.of(two).list()).toMatchObject([{ rules: [{ matched: 0 }] }])
+  })
+
+  it('are none without any of the start', () => {
+    const environment = testEnvironment()
+    expect(registryOf(environment).of(environment).list()).toEqual([])
+  })
+
+  it('begin with those of the environment too, which count before one of the same name', () => {
+    const environment = testEnvironment()
+    environment.model.transact(() => {
+      environment.model.tables.origins.put({
+        id: 'origin',
+        scenarios: [scenario([{ name: 'own' }]), scenario([{ name: 'more' }], { name: 't' })],
+      } as unknown as Origin)
+    })
+    const registry = registryOf(environment)
+    registry.startWith([start, scenario([{ name: 'other' }], { name: 'u' })])
+    expect(fired(registry.of(environment))).toEqual(['other', 'own', 'more'])
+  })
+
+  it('are read anew: those that run start anew, and resets begin with them', () => {
+    const environment = testEnvironment()
+    const registry = registryOf(environment)
+    registry.startWith([start])
+    expect(fired(registry.of(environment))).toEqual(['start'])
+    registry.redefine([scenario([{ name: 'edited' }])], [environment])
+    expect(fired(registry.of(environment))).toEqual(['edited'])
+    registry.of(environment).stop('s')
+    registry.redefine([scenario([{ name: 'again' }])], [environment])
+    expect(fired(registry.of(environment))).toEqual([])
+    registry.of(environment).reset()
+    expect(fired(registry.of(environment))).toEqual(['again'])
+    expect(registry.of(environment).history()).toMatchObject([{ byHand: false }])
+  })
+
+  it('save what they counted, but for environments that never asked', () => {
+    const [one, two] = [testEnvironment(), testEnvironment({ name: 'two' })]
+    const registry = registryOf(one)
+    registry.startWith([start])
+    fired(registry.of(one))
+    registry.saveCounts([two, one])
+    expect(one.model.tables.scenario_runs.get('s')).toMatchObject({ rules: [{ matched: 1 }] })
+    expect(two.model.tables.scenario_runs.size).toBe(0)
+  })
+})
+
+it('the error of an unknown scenario says what there is', () => {
+  expect(new UnknownScenarioError('x', []).message).toBe('there is no scenario "x"; there is none')
+  expect(new UnknownScenarioError('x', ['a', 'b']).message).toBe('there is no scenario "x"; there are a, b')
 })
