@@ -44,6 +44,20 @@ export const GROUPS: readonly {
     files: ['src/operations/proxy.ts'],
     tests: ['test/http/proxy.test.ts', 'test/operations/effects.test.ts'],
   },
+  {
+    name: 'grants',
+    files: ['src/third-party/tokens.ts', 'src/third-party/consent.ts', 'src/third-party/jwt.ts'],
+    tests: ['test/third-party/token-endpoint.test.ts', 'test/third-party/authorize.test.ts'],
+  },
+  {
+    name: 'scenarios',
+    files: [
+      'src/scenarios/environment-scenarios.ts',
+      'src/scenarios/scenario-run.ts',
+      'src/scenarios/rule-matching.ts',
+    ],
+    tests: ['test/scenarios/engine.test.ts'],
+  },
 ]
 
 function operation(name: string, ...tests: string[]) {
