@@ -2,7 +2,7 @@ import { LONGEST_DURATION } from './instant.ts'
 
 /** What `parseDuration` takes, for messages. */
 export const DURATION_FORMS =
-  '90s, 15m, 2h, 1h30m, 1d, 250ms, an ISO 8601 duration such as PT5M, or a number of seconds'
+  '90s, 15m, 2h, 1h30m, 1d, 250ms, an ISO 8601 duration such as PT5M, or a number of seconds; at most 10 years'
 
 const SHORT = /^(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/
 const ISO = /^P(?=[\dT])(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/

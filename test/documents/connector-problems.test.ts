@@ -42,7 +42,7 @@ describe('a problem of a connector file names file, line, column, place, what wa
     [
       'a bad duration',
       'connector: a\nauthorization_type: OAUTH_M2M\noauth: { access_token_lifetime: soon }\n',
-      'c.yaml:3:33: `oauth.access_token_lifetime` is "soon"; allowed: 90s, 15m, 2h, 1h30m, 1d, 250ms, an ISO 8601 duration such as PT5M, or a number of seconds',
+      'c.yaml:3:33: `oauth.access_token_lifetime` is "soon"; allowed: 90s, 15m, 2h, 1h30m, 1d, 250ms, an ISO 8601 duration such as PT5M, or a number of seconds; at most 10 years',
     ],
     [
       'a status that is none',

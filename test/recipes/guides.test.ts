@@ -109,9 +109,9 @@ describeInShell.each(shells)('what the guides paste into %s', (shell) => {
     recipe.expect(lines)
   })
 
-  it('getting started: the walk works when it is pasted block by block', async () => {
+  it('getting started: the steps work when they are pasted block by block', async () => {
     await using mock = await createToolmock()
-    const lines = await pasted(codeBlocks('docs/getting-started.md', 'The walk').join(''), mock, { shell })
+    const lines = await pasted(codeBlocks('docs/getting-started.md', 'Step by step').join(''), mock, { shell })
     expect(lines[0]).toMatch(/^http:\/\/localhost:3000\/verify\?.*auth_request_id=[\w-]+/)
     expect(lines[0]).toContain('state=my-state')
     expect(json(lines[1])).toEqual({ post_user_verify_redirect_url: `${mock.url}/connect/success` })
