@@ -350,13 +350,13 @@ export function segmentPath(path: string, segment: number): string {
   return segment === 1 ? path : `${path}.${segment}`
 }
 
-/** The numbers of the files of a log, ascending. */
+/** The numbers of the files of a log, ascending. No file is called `.1`. */
 export async function segmentsOf(fileSystem: FileSystem, path: string): Promise<number[]> {
   const prefix = basename(path)
   const numbers = (await fileSystem.list(dirname(path))).map((name) => {
     if (name === prefix) return 1
     const number = name.startsWith(`${prefix}.`) ? name.slice(prefix.length + 1) : ''
-    return /^[1-9]\d{0,8}$/.test(number) ? Number(number) : 0
+    return /^(?:[2-9]|[1-9]\d{1,8})$/.test(number) ? Number(number) : 0
   })
   return numbers.filter((number) => number > 0).sort((a, b) => a - b)
 }
