@@ -1,6 +1,10 @@
+import { getEventListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { RecordedEntry } from '../../src/request-journal/entry.ts'
+import { RequestTrace } from '../../src/domain/request-trace.ts'
 import { Journal, type JournalEvent } from '../../src/request-journal/journal.ts'
 import { masked } from '../../src/request-journal/masking.ts'
 import { JournalQueryError, readJournalQuery, readMatch } from '../../src/request-journal/query.ts'
@@ -32,20 +36,23 @@ describe('the limits of a journal', () => {
     expect(journal.query().map(({ id }) => id)).toEqual(['huge'])
   })
 
-  it('keep as many of the newest entries as fit, however many came before', () => {
-    // What an entry takes beside its body, and a body of 976 bytes.
-    const entry = { url: '', responseBody: 'x'.repeat(976) }
-    for (const [maxBytes, kept] of [
-      [6000, ['req_98', 'req_99', 'req_100']],
-      [5999, ['req_99', 'req_100']],
-    ] as const) {
-      const journal = journalOf(
-        Array.from({ length: 100 }, () => entry),
-        { maxBytes },
-      )
-      expect(journal.query().map(({ id }) => id)).toEqual(kept)
-    }
-  })
+  it.each(['requestBody', 'responseBody', 'url'])(
+    'count the bytes of the %s, however many entries came before',
+    (field) => {
+      // What an entry takes beside its body, and a body of 976 bytes.
+      const entry = { url: '', requestBody: '', responseBody: '', [field]: 'x'.repeat(976) }
+      for (const [maxBytes, kept] of [
+        [6000, ['req_98', 'req_99', 'req_100']],
+        [5999, ['req_99', 'req_100']],
+      ] as const) {
+        const journal = journalOf(
+          Array.from({ length: 100 }, () => entry),
+          { maxBytes },
+        )
+        expect(journal.query().map(({ id }) => id)).toEqual(kept)
+      }
+    },
+  )
 
   it('count from zero after clear, and from the entries that stay where only some are dropped', () => {
     const entry = { url: '', responseBody: 'x'.repeat(976) }
@@ -59,6 +66,21 @@ describe('the limits of a journal', () => {
     expect(journal.size).toBe(3)
   })
 
+  it('let go of the memory of dropped entries', async () => {
+    const journal = new Journal({ capacity: 3, maxBytes: 1e9 })
+    const append = (): WeakRef<RecordedEntry> => {
+      const entry = recorded()
+      journal.append(entry)
+      return new WeakRef(entry)
+    }
+    const dropped = append()
+    for (let count = 1; count <= 2100; count++) append()
+    await nextTurn()
+    setFlagsFromString('--expose-gc')
+    ;(runInNewContext('gc') as () => void)()
+    expect(dropped.deref()).toBeUndefined()
+  })
+
   it('leave nothing after clear', () => {
     const journal = journalOf([{}, {}])
     journal.clear()
@@ -67,12 +89,62 @@ describe('the limits of a journal', () => {
   })
 })
 
+describe('clearing a journal', () => {
+  it('drops what came before a count of entries, and says how often it was done', () => {
+    const journal = journalOf([{}, {}, {}, {}])
+    expect([journal.appended, journal.cleared]).toEqual([4, 0])
+    journal.clear(3)
+    expect(journal.query().map(({ id }) => id)).toEqual(['req_4'])
+    journal.clear()
+    expect(journal.query()).toEqual([])
+    expect([journal.appended, journal.cleared]).toEqual([4, 2])
+  })
+
+  it('keeps what is left when more was dropped than is to be cleared', () => {
+    const journal = journalOf([{}, {}, {}, {}], { capacity: 2 })
+    journal.clear(1)
+    expect(journal.query().map(({ id }) => id)).toEqual(['req_3', 'req_4'])
+  })
+})
+
+describe('the timeline of a journal', () => {
+  it.each([
+    ['all', 0, 10, [1, 2, 3], 0],
+    ['those after the first one', 1, 10, [2, 3], 0],
+    ['nothing new', 3, 10, [], 0],
+    ['nothing after more than there are', 9, 10, [], 0],
+    ['the newest two', 0, 2, [2, 3], 1],
+    ['none of three', 0, 0, [], 3],
+  ])('shows %s: after %i, at most %i', (_, seen, most, sequences, skipped) => {
+    const { entries, ...rest } = journalOf([{}, {}, {}]).timeline(seen, most)
+    expect(entries.map(({ sequence, id }) => [sequence, id])).toEqual(
+      sequences.map((sequence) => [sequence, `req_${sequence}`]),
+    )
+    expect(rest).toEqual({ skipped })
+  })
+
+  it('counts on after entries were dropped or cleared', () => {
+    const journal = journalOf([{}, {}, {}, {}, {}], { capacity: 3 })
+    const sequences = () => journal.timeline(0, 10).entries.map(({ sequence }) => sequence)
+    expect(sequences()).toEqual([3, 4, 5])
+    journal.clear()
+    expect(sequences()).toEqual([])
+    journal.append(recorded())
+    expect(sequences()).toEqual([6])
+  })
+})
+
 describe('querying a journal', () => {
+  const injected = new RequestTrace()
+  injected.rules = ['first', 'second'].map((rule) => ({
+    ...{ scenario: 'outage', rule, at: 'service', sentence: '', off_spec: false },
+    ...{ do: [], injected: true, call: null },
+  }))
   const journal = journalOf([
     { operation: 'create_token', method: 'POST', url: '/oauth/token' },
     { status: 404, errorCode: 'TOOL_NOT_FOUND' },
     { at: Date.parse('2026-01-02T00:00:00.000Z'), client: 'ci-7' },
-    { operation: null, url: '/api/v1/execute_tol', status: 404 },
+    { operation: null, url: '/api/v1/execute_tol', status: 404, trace: injected },
   ])
 
   it.each([
@@ -88,19 +160,47 @@ describe('querying a journal', () => {
     ['since=req_1&limit=1', ['req_2']],
     ['limit=2', ['req_3', 'req_4']],
     ['environment=other&limit=1', ['req_4']],
+    ['limit=12', ['req_1', 'req_2', 'req_3', 'req_4']],
+    ['since=&limit=1', ['req_4']],
+    ['injected=true', ['req_4']],
+    ['injected=false', ['req_1', 'req_2', 'req_3']],
+    ['scenario=outage', ['req_4']],
+    ['rule=second', ['req_4']],
+    ['rule=third', []],
+    ['account=*', []],
   ])('%s finds %j', (query, found) => {
     expect(ids(journal, query)).toEqual(found)
   })
 
   it.each([
-    ['opration=x', 'did you mean operation?'],
-    ['operation=execute_tol', 'did you mean execute_tool?'],
-    ['limit=0', 'must be an integer from 1'],
-    ['since=2026-13-45T00:00:00Z', 'must be an ISO 8601 instant'],
-    ['status=1&status=2', 'send it once'],
-  ])('%s is refused, saying %s', (query, message) => {
-    expect(() => readJournalQuery(new URLSearchParams(query))).toThrow(message)
-    expect(() => readJournalQuery(new URLSearchParams(query))).toThrow(JournalQueryError)
+    ['opration=x', 'did you mean operation?', 'opration', expect.arrayContaining(['operation', 'environment'])],
+    ['zzzzzzzz=x', /is not known here\. Allowed: operation/, 'zzzzzzzz', expect.arrayContaining(['operation'])],
+    ['operation=execute_tol', 'did you mean execute_tool?', 'execute_tol', expect.arrayContaining(['execute_tool'])],
+    ['limit=0', 'must be an integer from 1', 'limit', []],
+    ['limit=1x', 'must be an integer from 1', 'limit', []],
+    ['limit=-1', 'must be an integer from 1', 'limit', []],
+    ['limit=10000000', 'must be an integer from 1', 'limit', []],
+    ['since=2026-13-45T00:00:00Z', 'must be an ISO 8601 instant', 'since', []],
+    ['status=1&status=2', 'status is sent 2 times; send it once', 'status', []],
+  ])('%s is refused, saying %s', (query, message, key, allowed) => {
+    const read = () => readJournalQuery(new URLSearchParams(query))
+    expect(read).toThrow(JournalQueryError)
+    expect(read).toThrow(message)
+    expect(read).toThrow(expect.objectContaining({ key, allowed }))
+  })
+
+  it('returns the latest 1,000 entries without a limit', () => {
+    const found = journalOf(
+      Array.from({ length: 1001 }, () => ({})),
+      { capacity: 2000 },
+    ).query()
+    expect([found.length, found[0]?.id]).toEqual([1000, 'req_2'])
+  })
+
+  it('finds the latest entry with an id', () => {
+    const journal = journalOf([{ status: 500, id: 'twice' }, { status: 200, id: 'twice' }, { status: 404 }])
+    expect(journal.find('twice')?.status).toBe(200)
+    expect(journal.find('never')).toBeUndefined()
   })
 })
 
@@ -119,6 +219,11 @@ describe('verifying', () => {
     [{ client: 'nobody' }, 0, true, 0],
     [{ body: { 'tool_input.cc': '*' } }, 0, true, 0],
     [{}, 2, true, 2],
+    [undefined, 2, true, 2],
+    [{ operation: ['create_token', 'execute_tool'] }, 2, true, 2],
+    [{ error_code: null }, 2, true, 2],
+    [{ client: null }, 0, true, 0],
+    [{ error_code: '*' }, 0, true, 0],
   ])('%j %j times: %s, %i matched', (match, times, ok, matched) => {
     expect(journal.verify(readMatch(match), times)).toMatchObject({ ok, matched })
   })
@@ -134,6 +239,44 @@ describe('verifying', () => {
       },
       { id: 'req_1', differences: [{ field: 'body.tool_input.to', wanted: 'eve@*', found: 'ada@example.com' }] },
     ])
+  })
+
+  it('matches a key of the body that has a dot in it', () => {
+    const journal = journalOf([{ requestBody: '{"tool_input.to":"ada"}' }])
+    expect(journal.count(readMatch({ body: { 'tool_input.to': 'ada' } }))).toBe(1)
+  })
+
+  it('names no near misses when as many match as expected, or more', () => {
+    const match = readMatch({ operation: 'execute_tool', status: 200 })
+    const journal = journalOf([{}, {}, { status: 500 }])
+    for (const times of [undefined, 1, 2]) expect(journal.verify(match, times).near_misses).toEqual([])
+    expect(journal.verify({}, 9).near_misses).toEqual([])
+  })
+
+  it('names the three closest entries that do not match: fewest differences first, then the latest', () => {
+    const journal = journalOf([
+      { status: 500, errorCode: 'A' },
+      { status: 500 },
+      { operation: 'create_token', status: 200 },
+      { kind: 'page', status: 500 },
+      { status: 200 },
+      { status: 501 },
+    ])
+    const closest = (match: object) => journal.verify(readMatch(match), 9).near_misses.map(({ id }) => id)
+    expect(closest({ operation: 'execute_tool', status: 200 })).toEqual(['req_6', 'req_2', 'req_1'])
+    expect(closest({ operation: 'execute_tool', status: 200, error_code: null })).toEqual(['req_6', 'req_2', 'req_1'])
+  })
+
+  it('names what is no request, and what is of another kind or operation, after what differs less', () => {
+    const closest = (entries: Partial<RecordedEntry>[], match: object) =>
+      journalOf(entries)
+        .verify(readMatch(match))
+        .near_misses.map(({ id }) => id)
+    const wrong = { status: 500, errorCode: 'A', client: 'nobody' }
+    const match = { operation: 'execute_tool', kind: 'request', status: 201, client: 'test_client', error_code: null }
+    expect(closest([wrong, { operation: 'create_token', status: 201 }], match)).toEqual(['req_1', 'req_2'])
+    expect(closest([wrong, { kind: 'control', status: 201 }], match)).toEqual(['req_1', 'req_2'])
+    expect(closest([wrong, { kind: 'page' }], { status: 201, client: 'test_client' })).toEqual(['req_1', 'req_2'])
   })
 
   it('looks for near misses among the latest 1,000 entries', () => {
@@ -152,14 +295,23 @@ describe('verifying', () => {
     ])
   })
 
+  it('masks the secrets in the text of a near miss', () => {
+    const journal = journalOf([{ requestBody: '{"input":{"message":"password=hidden"}}' }])
+    const { near_misses } = journal.verify(readMatch({ body: { input: 'none' } }))
+    expect(near_misses[0]?.differences).toMatchObject([
+      { field: 'body.input', found: { message: `password=${masked('hidden')}` } },
+    ])
+  })
+
   it.each([
-    [{ opration: 'x' }, 'did you mean operation?'],
-    [{ operation: 'execute_tol' }, 'did you mean execute_tool?'],
-    [{ body: 'text' }, 'match.body must be an object'],
-    [[], 'match must be an object'],
-    [JSON.parse('{"__proto__": 1}'), 'not known here'],
-  ])('refuses the match %j', (match, message) => {
+    [{ opration: 'x' }, 'did you mean operation?', 'opration'],
+    [{ operation: 'execute_tol' }, 'did you mean execute_tool?', 'execute_tol'],
+    [{ body: 'text' }, 'match.body must be an object', 'body'],
+    [[], 'match must be an object', 'match'],
+    [JSON.parse('{"__proto__": 1}'), 'not known here', '__proto__'],
+  ])('refuses the match %j', (match, message, key) => {
     expect(() => readMatch(match)).toThrow(message)
+    expect(() => readMatch(match)).toThrow(expect.objectContaining({ key }))
   })
 })
 
@@ -204,9 +356,29 @@ describe('waiting', () => {
     const first = journal.wait({}, { timeoutMs: 60_000, signal: gone.signal })
     const second = journal.wait({}, { timeoutMs: 60_000 })
     gone.abort()
+    expect(await soon(first)).toMatchObject({ ok: false })
+    expect(await soon(second)).toBe('still waiting')
     journal.close()
-    expect((await first).ok).toBe(false)
-    expect((await second).ok).toBe(false)
+    expect(await soon(second)).toMatchObject({ ok: false })
+  })
+
+  it('leaves nothing behind at its signal', async () => {
+    const journal = journalOf([])
+    const { signal } = new AbortController()
+    const waiting = journal.wait({}, { timeoutMs: 60_000, signal })
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    journal.append(recorded())
+    await waiting
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  it('goes on when the journal is cleared, and counts what matched before', async () => {
+    const journal = journalOf([{}])
+    const waiting = journal.wait({}, { times: 2, timeoutMs: 60_000 })
+    journal.clear()
+    expect(await soon(waiting)).toBe('still waiting')
+    journal.append(recorded())
+    expect(await soon(waiting)).toMatchObject({ ok: true, matched: 2 })
   })
 })
 

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest'
+import { RequestTrace } from '../../src/domain/request-trace.ts'
+import { type EntryEnvironment, type EntryInput, KEPT, type RecordedEntry } from '../../src/request-journal/entry.ts'
+import { Journals } from '../../src/request-journal/journal.ts'
+
+const DEFAULT: EntryEnvironment = { name: 'default', clock: { now: () => 500 } }
+const OTHER: EntryEnvironment = { name: 'other', clock: { now: () => 900 } }
+
+function journalsWith(environment: EntryEnvironment | undefined = DEFAULT): Journals {
+  return new Journals({ capacity: 1000, maxBytes: 1e9, realTime: () => 100, defaultEnvironment: () => environment })
+}
+
+const input = (fields: Partial<EntryInput> = {}): EntryInput => ({
+  kind: 'request',
+  id: 'req_1',
+  url: '/api',
+  status: 200,
+  environment: undefined,
+  vocabulary: undefined,
+  ...fields,
+})
+
+function recordedBy(journals: Journals, fields: Partial<EntryInput> = {}): RecordedEntry {
+  let entry: RecordedEntry | undefined
+  journals.observe((each) => (entry = each))
+  journals.record(input(fields))
+  if (!entry) throw new Error('nothing was recorded')
+  return entry
+}
+
+describe('recording', () => {
+  it('fills in what the caller does not know', () => {
+    expect(recordedBy(journalsWith())).toEqual({
+      kind: 'request',
+      id: 'req_1',
+      environment: 'default',
+      at: 500,
+      realAt: 100,
+      durationMs: 0,
+      operation: null,
+      protocol: 'http',
+      method: '',
+      url: '/api',
+      requestHeaders: [],
+      requestBody: '',
+      status: 200,
+      errorCode: null,
+      responseHeaders: {},
+      responseBody: '',
+      client: null,
+      trace: new RequestTrace(),
+      vocabulary: undefined,
+      violations: [],
+      warnings: [],
+      responseViolations: [],
+      didYouMean: null,
+      failure: null,
+    })
+  })
+
+  it('keeps what the caller knows', () => {
+    const known = {
+      operation: 'execute_tool',
+      protocol: 'grpc',
+      method: 'POST',
+      requestHeaders: ['Accept', '*/*'],
+      requestBody: 'sent',
+      errorCode: 'TOOL_NOT_FOUND',
+      responseHeaders: { 'X-A': 'b' },
+      responseBody: Buffer.from('answer'),
+      client: 'ci',
+      trace: new RequestTrace(),
+      violations: [{ field: 'a', description: 'b', constraint: 'required' }],
+      warnings: [{ kind: 'ignored', field: 'a', description: 'b' }],
+      responseViolations: [{ field: 'c', description: 'd', constraint: 'type' }],
+      didYouMean: '/x',
+      failure: 'a stack',
+    } satisfies Partial<EntryInput>
+    const entry = recordedBy(journalsWith(), { ...known, environment: OTHER, startedAt: 70 })
+    expect(entry).toMatchObject({ ...known, environment: 'other', at: 900, realAt: 100, durationMs: 30 })
+    expect(entry.trace).toBe(known.trace)
+  })
+
+  it('takes real time for a request that belongs to no environment', () => {
+    const entry = recordedBy(
+      new Journals({ capacity: 9, maxBytes: 1e9, realTime: () => 7, defaultEnvironment: () => undefined }),
+    )
+    expect(entry).toMatchObject({ environment: '', at: 7, realAt: 7 })
+  })
+
+  it.each([KEPT - 1, KEPT, KEPT + 1])('keeps the beginning of a body of %i bytes', (size) => {
+    const journals = journalsWith()
+    const text = 'x'.repeat(size)
+    for (const body of [text, Buffer.from(text)]) {
+      const { requestBody, responseBody } = recordedBy(journals, { requestBody: body, responseBody: body })
+      expect([requestBody, responseBody].map(String)).toEqual(Array(2).fill(text.slice(0, KEPT)))
+    }
+  })
+
+  it('puts each request into the journal of its environment, and all others into that of the default one', () => {
+    const journals = journalsWith()
+    const seen: string[] = []
+    journals.observe(({ id }) => seen.push(`first ${id}`))
+    journals.observe(({ id }) => seen.push(`second ${id}`))
+    journals.record(input({ id: 'a', environment: OTHER }))
+    journals.record(input({ id: 'b' }))
+    const ids = (environment: object) =>
+      journals
+        .of(environment)
+        .recorded()
+        .map(({ id }) => id)
+    expect([ids(OTHER), ids(DEFAULT)]).toEqual([['a'], ['b']])
+    expect(seen).toEqual(['first a', 'second a', 'first b', 'second b'])
+  })
+})
+
+describe('the journal of an environment that is removed', () => {
+  it('ends its waits, and an environment that comes after it begins with an empty one', async () => {
+    const journals = journalsWith()
+    journals.record(input())
+    const waiting = journals.of(DEFAULT).wait({}, { times: 2, timeoutMs: 60_000 })
+    journals.remove(DEFAULT)
+    expect(await waiting).toMatchObject({ ok: false, matched: 1 })
+    expect(journals.of(DEFAULT).size).toBe(0)
+  })
+
+  it('need not exist', () => {
+    expect(() => journalsWith().remove(OTHER)).not.toThrow()
+  })
+})
+
+describe('closing', () => {
+  it('ends the waits of every environment', async () => {
+    const journals = journalsWith()
+    const waits = [DEFAULT, OTHER].map((environment) => journals.of(environment).wait({}, { timeoutMs: 60_000 }))
+    journals.close()
+    expect(await Promise.all(waits)).toMatchObject([{ ok: false }, { ok: false }])
+  })
+})
+
+describe('header lists', () => {
+  /** The lists of these requests as they are kept. */
+  function kept(lists: readonly (readonly string[])[]): (readonly string[])[] {
+    const journals = journalsWith()
+    for (const requestHeaders of lists) journals.record(input({ requestHeaders }))
+    return journals
+      .of(DEFAULT)
+      .recorded()
+      .map(({ requestHeaders }) => requestHeaders)
+  }
+
+  it('that are equal are kept once, others as they came', () => {
+    const lists = [
+      ['a', 'bc'],
+      ['ab', 'c'],
+      ['a', 'bc'],
+      ['ab', 'c'],
+    ]
+    const found = kept(lists)
+    expect(found).toEqual(lists)
+    expect(found[2]).toBe(found[0])
+    expect(found[3]).toBe(found[1])
+  })
+
+  it.each([
+    [511, true],
+    [512, false],
+  ])('are forgotten once there are 512: after %i others an earlier one is known: %s', (others, isKnown) => {
+    const first = () => ['first', '']
+    const found = kept([first(), ...Array.from({ length: others }, (_, at) => ['other', String(at)]), first()])
+    expect(found.at(-1) === found[0]).toBe(isKnown)
+  })
+})
