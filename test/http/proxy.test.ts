@@ -171,6 +171,19 @@ describe('/proxy/{path}', () => {
     ),
   )
 
+  it.each(['organization_id', 'user_id'])('tells accounts of one identifier apart by %s', (scope) => {
+    const accounts = ['one', 'two'].map((name) => {
+      return { id: `ca_${name}`, connector: 'encyclopedia', identifier: 'ada', [scope]: name }
+    })
+    return withProxy({ seed: { accounts } }, async (mock) => {
+      const named = { connection_name: 'encyclopedia', identifier: 'ada', [scope]: 'two' }
+      expect((await mock.proxy('get', '/search?q=a', named)).status).toBe(200)
+      const { tables } = mock.environment.model
+      expect(tables.accounts.get('ca_one')).not.toHaveProperty('last_used_at')
+      expect(tables.accounts.get('ca_two')).toHaveProperty('last_used_at')
+    })
+  })
+
   it('reads an identifier that is no ASCII as UTF-8', () =>
     withProxy(
       { seed: { accounts: [{ connector: 'encyclopedia', identifier: 'Zoë', status: 'ACTIVE' }] } },

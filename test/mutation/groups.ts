@@ -24,7 +24,15 @@ export const GROUPS: readonly {
     'third-party-calls',
   ),
   operation('discovery', 'discovery'),
-  operation('accounts', 'accounts-create', 'accounts-update', 'accounts-read', 'accounts-credentials', 'accounts-list'),
+  operation(
+    'accounts',
+    'accounts-create',
+    'accounts-update',
+    'accounts-read',
+    'accounts-credentials',
+    'accounts-list',
+    'type-change',
+  ),
   {
     name: 'magic-links',
     files: ['src/operations/magic-links.ts'],

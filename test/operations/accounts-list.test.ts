@@ -88,6 +88,27 @@ describe.each(LISTINGS)('GET %s page by page', (path, query) => {
       expect(back).toMatchObject({ ids: ['ca_0', 'ca_1'], previous: '', next: '' })
     }))
 
+  it('begins with an empty page when everything before the token was deleted', () =>
+    withToolmock({ seed: numbered(4) }, async (mock) => {
+      const first = await page(mock, path, { ...query, page_size: 2 })
+      const second = await page(mock, path, { ...query, page_size: 2, page_token: first.next })
+      for (const id of ['ca_0', 'ca_1']) await mock.api.post('/connected_accounts:delete', { id })
+      const back = await page(mock, path, { ...query, page_size: 2, page_token: second.previous })
+      expect(back).toMatchObject({ ids: [], previous: '', total: 2 })
+      const forth = await page(mock, path, { ...query, page_size: 2, page_token: back.next })
+      expect(forth).toMatchObject({ ids: ['ca_2', 'ca_3'], next: '' })
+    }))
+
+  it('says when an account was used last, once it was', () =>
+    withToolmock({ seed: { accounts: [{ connector: 'encyclopedia', identifier: 'person-1' }] } }, async (mock) => {
+      const listed = async () => (await mock.api.get(path, query)).body.connected_accounts[0]
+      expect(await listed()).not.toHaveProperty('last_used_at')
+      mock.time.advance('5m')
+      const tool = { tool_name: 'encyclopedia_list_categories', tool_input: {} }
+      await mock.api.post('/execute_tool', { connector: 'encyclopedia', identifier: 'person-1', ...tool })
+      expect(await listed()).toMatchObject({ last_used_at: '2026-01-01T00:05:00.000Z' })
+    }))
+
   it('visits each account that stays exactly once, whatever is deleted between the pages', () =>
     withToolmock({ seed: numbered(40) }, async (mock) => {
       const plan = fc.array(fc.tuple(fc.integer({ min: 1, max: 8 }), fc.subarray(ids(0, 40), { maxLength: 3 })))

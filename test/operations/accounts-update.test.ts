@@ -136,6 +136,16 @@ describe('PUT /connected_accounts', () => {
       )
     }))
 
+  it('obtains a new token for the same subject of WORKSPACE_DWD where the account is not ACTIVE', () =>
+    withToolmock({}, async (mock) => {
+      const { id, authorization_details: former } = await createAccount(mock, { connector: 'workspace' })
+      await mock.http('post', `/_mock/accounts/${id}/expire`)
+      const { subject } = former.workspace_dwd
+      const after = await update(mock, id, { authorization_details: { workspace_dwd: { subject } } })
+      expect(after.status).toBe('ACTIVE')
+      expect(after.authorization_details.workspace_dwd.access_token).not.toBe(former.workspace_dwd.access_token)
+    }))
+
   it.each(['PENDING_AUTH', 'PENDING_VERIFICATION', 'ACTIVE', 'EXPIRED', 'DISCONNECTED'])(
     'makes %s ACTIVE with live credentials, and leaves it with none (G27)',
     (status) =>

@@ -96,6 +96,7 @@ describe('GET /tools', () => {
   it.each<[string, Record<string, string | string[]>, string[]]>([
     ['a provider', { 'filter.provider': 'weather' }, WEATHER],
     ['a connector', { 'filter.connector': 'weather' }, WEATHER],
+    ['a connector without accounts', { 'filter.connector': 'encyclopedia' }, toolsOf('encyclopedia')],
     ['one tool name', { 'filter.tool_name': 'mail_get_message' }, ['mail_get_message']],
     [
       'several tool names',
@@ -105,6 +106,7 @@ describe('GET /tools', () => {
     ['a text, in any case', { 'filter.query': 'SENDS ONE' }, ['mail_send_message']],
     ['a text that is a regular expression', { 'filter.query': '.*' }, []],
     ['an identifier', { 'filter.identifier': 'ada' }, [...MAIL, ...WEATHER]],
+    ['another identifier', { 'filter.identifier': 'grace' }, MAIL],
     ['an organization', { 'filter.organization_id': 'org' }, MAIL],
     ['a user', { 'filter.user_id': 'u1' }, MAIL],
     ['a connected account', { 'filter.connected_account_id': 'ca_ada_weather' }, WEATHER],
@@ -269,6 +271,21 @@ describe('GET /tools/scoped', () => {
       expect(scopedNames(first)).toEqual([...MAIL, 'mail_send_message'])
       expect(scopedNames(next)).toEqual([...MAIL.slice(1), ...WEATHER])
       expect(next.total_size).toBe(MAIL.length + WEATHER.length)
+    }))
+})
+
+describe('pages of /tools/scoped, when nothing before the token is left', () => {
+  it('begin with an empty page, from which one goes on to all that there is', () =>
+    withToolmock({ seed: TWO_ACTIVE }, async ({ api }) => {
+      const list = async (page_size: number, page_token = '') =>
+        (await api.get('/tools/scoped', { identifier: 'ada', page_size, page_token })).body as Scoped & Page
+      const first = await list(MAIL.length)
+      const next = await list(1, first.next_page_token)
+      await api.post('/connected_accounts:delete', { id: 'ca_ada_mail' })
+      const back = await list(100, next.prev_page_token)
+      expect([scopedNames(back), back.prev_page_token]).toEqual([[], ''])
+      const rest = await list(100, back.next_page_token)
+      expect(scopedNames(rest)).toEqual([...MAIL, ...WEATHER])
     }))
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ADA, expectError, pendingRequest, verify } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 type Provider = Record<string, unknown> & { identifier: string; id: string }
@@ -253,6 +254,16 @@ describe('DELETE /custom-providers/{identifier}', () => {
       expect([deleted.status, deleted.body]).toEqual([200, {}])
       expect((await mock.api.delete(path)).status).toBe(404)
       expect((await mock.api.put(path, {})).status).toBe(404)
+    }))
+
+  it('ends what waits for verification, and says why', () =>
+    withToolmock({}, async (mock) => {
+      const { identifier } = await create(mock, { display_name: 'A', auth_patterns: [{ type: 'OAUTH' }] })
+      const request = await pendingRequest(mock, { connector: identifier, identifier: ADA.identifier })
+      await mock.api.delete(`/custom-providers/${identifier}`)
+      const answer = await verify(mock, request)
+      expectError(answer, 404, 'AUTH_REQUEST_NOT_FOUND')
+      expect(answer.body.message).toContain('ended when its account was disconnected')
     }))
 })
 

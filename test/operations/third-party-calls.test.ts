@@ -86,6 +86,15 @@ describe('while a token is renewed', () => {
     expect(stored()).toBeUndefined()
   })
 
+  it('another request has renewed it before: that is noted, and the token endpoint is not asked', async () => {
+    const { asked, renewing, store } = bench()
+    const current = store({ credentials: tokens('of another request') })
+    const trace = new RequestTrace()
+    expect(await renewing(trace)).toMatchObject({ account: current, outcome: 'renewed' })
+    expect(trace.refreshes).toMatchObject([{ outcome: 'renewed', reason: 'renewed in the meantime', shared: false }])
+    expect(asked).toEqual([])
+  })
+
   it('the third party names no lifetime: the new token does not expire', async () => {
     const { question, renewing, stored } = bench()
     const renewal = renewing()

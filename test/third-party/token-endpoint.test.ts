@@ -361,6 +361,7 @@ describe('the grants that the service asks for itself', () => {
 
 describe('a signed assertion', () => {
   const NOW = Date.parse('2026-01-01T00:00:00.000Z') / 1000
+  const HEADER = { alg: 'HS256', typ: 'JWT' }
 
   /** What the token endpoint answers to claims, signed by the application unless the test changes the token. */
   const ask = async (changes: JsonObject, change = (token: string) => token) => {
@@ -404,10 +405,16 @@ describe('a signed assertion', () => {
     expect(await ask({}, change)).toEqual(unsigned)
   })
 
-  it.each(['null', '[]', '"claims"', '{'])('whose claims are %s is refused', async (claims) => {
+  it.each<[string, JsonObject, (client_id: string) => string]>([
+    ['claims that are null', HEADER, () => 'null'],
+    ['claims that are a list', HEADER, () => '[]'],
+    ['claims that are a text', HEADER, () => '"claims"'],
+    ['claims that are no JSON', HEADER, () => '{'],
+    ['no algorithm', { alg: 'none' }, (iss) => JSON.stringify({ iss, sub: 'ada@example.com', exp: NOW + 300 })],
+  ])('that is signed and has %s is refused', async (_title, header, claims) => {
     await using fixture = await Fixture.start(connectorOf('WORKSPACE_DWD'))
-    const content = `${part({ alg: 'HS256', typ: 'JWT' })}.${Buffer.from(claims).toString('base64url')}`
-    const { client_secret } = applicationOf(fixture.environment, 'app')
+    const { client_id, client_secret } = applicationOf(fixture.environment, 'app')
+    const content = `${part(header)}.${Buffer.from(claims(client_id)).toString('base64url')}`
     const signature = createHmac('sha256', client_secret).update(content).digest('base64url')
     const { status, body } = await fixture.token({
       grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
