@@ -35,7 +35,8 @@ function servicesOf(environment: TestEnvironment, asked: string[] = []): Scenari
   return {
     bundled: (name) => Promise.resolve(name === 'bundled' ? scenario([{}], { name }) : undefined),
     bundledNames: () => Promise.resolve(['bundled']),
-    bundledScenarios: () => Promise.resolve([scenario([{}], { name: 'bundled' })]),
+    bundledScenarios: () =>
+      Promise.resolve(['another', 'bundled'].map((name) => scenario([{}], { name, text: `name: ${name}` }))),
     applyEvent: (_environment, account, event) => void asked.push(`${event} ${account.id}`),
     consumeAuthRequest: (_environment, id) => void asked.push(`consume ${id}`),
     advanceClock: (_environment, by) => {
@@ -248,6 +249,17 @@ describe('the scenarios of an environment', () => {
     expect(scenarios.list()).toMatchObject([{ name: 's', running: true, state: 'done', rules: [{ hits: 1 }] }])
     scenarios.reset()
     expect(scenarios.list()).toMatchObject([{ running: true, state: 'new', rules: [{ matched: 0, hits: 0 }] }])
+  })
+
+  it('are only those of the start after a reset; others are known, and run no more', async () => {
+    const { scenarios } = bench([scenario([{}])])
+    scenarios.define(scenario([{}], { name: 'by hand' }))
+    await scenarios.start('by hand')
+    scenarios.reset()
+    expect(scenarios.list()).toMatchObject([
+      { name: 's', running: true, started: true },
+      { name: 'by hand', running: false, started: false },
+    ])
   })
 
   it('act no more once they are stopped, and keep what they counted', () => {
@@ -479,7 +491,7 @@ describe('several scenarios', () => {
     expect([scenarios.active, fired(scenarios)]).toEqual([true, ['b']])
   })
 
-  it('are told apart by name when they are shown', () => {
+  it('are told apart by name when they are shown', async () => {
     const { scenarios } = bench([
       scenario(
         [{ name: 'a', then: 'next', must_fire: false, do: [model('expire_account'), model('reset_connection')] }],
@@ -491,6 +503,8 @@ describe('several scenarios', () => {
       ),
     ])
     scenarios.define(scenario([], { name: 'two' }))
+    scenarios.define(scenario([{ name: 'c', do: [model('expire_account')] }], { name: 'three' }))
+    await scenarios.start('three')
     expect(scenarios.list()).toEqual([
       {
         name: 'one',
@@ -510,6 +524,16 @@ describe('several scenarios', () => {
         ],
       },
       { name: 'two', description: '', running: false, started: false, state: null, rules: [] },
+      {
+        name: 'three',
+        description: '',
+        running: true,
+        started: true,
+        state: null,
+        rules: [
+          { name: 'c', at: 'service', must_fire: true, sentence: 'makes the account EXPIRED', matched: 0, hits: 0 },
+        ],
+      },
     ])
   })
 
@@ -520,15 +544,18 @@ describe('several scenarios', () => {
       ['one', true, true],
       ['two', true, true],
     ]
-    expect(await names()).toEqual([...own, ['bundled', false, false]])
+    expect(await names()).toEqual([...own, ['another', false, false], ['bundled', false, false]])
     await scenarios.start('bundled')
-    expect(await names()).toEqual([...own, ['bundled', true, true]])
+    expect(await names()).toEqual([...own, ['bundled', true, true], ['another', false, false]])
   })
 
   it('are found by name, with their text', async () => {
     const { scenarios } = bench([scenario([{}], { text: 'name: s' })])
     expect(await scenarios.find('s')).toMatchObject({ view: { name: 's', running: true }, text: 'name: s' })
-    expect(await scenarios.find('bundled')).toMatchObject({ view: { name: 'bundled', running: false } })
+    expect(await scenarios.find('bundled')).toMatchObject({
+      view: { name: 'bundled', running: false },
+      text: 'name: bundled',
+    })
     await expect(scenarios.find('x')).rejects.toThrow('there is no scenario "x"; there are bundled, s')
   })
 })
@@ -709,9 +736,12 @@ describe('the scenarios of all environments', () => {
     expect(registry.of(two).list()).toMatchObject([{ rules: [{ matched: 0 }] }])
   })
 
-  it('are none without any of the start', () => {
+  it('are none without any of the start, until one is started by hand', async () => {
     const environment = testEnvironment()
-    expect(registryOf(environment).of(environment).list()).toEqual([])
+    const scenarios = registryOf(environment).of(environment)
+    expect(scenarios.list()).toEqual([])
+    await scenarios.start('bundled')
+    expect(scenarios.list()).toMatchObject([{ name: 'bundled', running: true }])
   })
 
   it('begin with those of the environment too, which count before one of the same name', () => {
@@ -725,6 +755,7 @@ describe('the scenarios of all environments', () => {
     const registry = registryOf(environment)
     registry.startWith([start, scenario([{ name: 'other' }], { name: 'u' })])
     expect(fired(registry.of(environment))).toEqual(['other', 'own', 'more'])
+    expect(registry.of(environment).history()).toMatchObject([{ started: 1 }, { started: 1 }, { started: 1 }])
   })
 
   it('are read anew: those that run start anew, and resets begin with them', () => {
