@@ -56,7 +56,7 @@ export function describeInBrowser(title: string, tests: (open: OpenTab) => void)
 
 function watched(page: Page): Tab {
   const complaints: string[] = []
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(45_000)
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
   })

@@ -39,13 +39,15 @@ async function trace(server: Serving, name: string, options: readonly string[]):
   }
 }
 
+const UNFINISHED = ' <unfinished ...>'
+
 /** Joins calls that another thread interrupted in the listing, at the place where they ended. */
 function completed(lines: readonly string[]): string[] {
   const begun = new Map<string, string>()
   return lines.flatMap((line) => {
     const [, thread = '', call = ''] = /^(\d+) +(.*)$/.exec(line) ?? []
-    if (call.endsWith('<unfinished ...>')) {
-      begun.set(thread, call.slice(0, -'<unfinished ...>'.length))
+    if (call.endsWith(UNFINISHED)) {
+      begun.set(thread, call.slice(0, -UNFINISHED.length))
       return []
     }
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(call)?.[1]
