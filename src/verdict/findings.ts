@@ -224,16 +224,26 @@ export class Findings<Item extends { readonly path: string }> {
     this.#keyOf = keyOf
   }
 
+  /** Adds all that one request had. */
   addAll(items: readonly Item[], found: FoundIn): void {
-    for (const item of items) this.add(item, found)
+    let shown: JsonValue | undefined
+    for (const item of items) {
+      const counted = this.#counted(item)
+      if (!counted) continue
+      counted.count += 1
+      if (counted.requests.length < MAX_REQUESTS) {
+        shown ??= shownBody(
+          found.body,
+          items.map(({ path }) => path),
+        )
+        counted.requests.push(findingRequest(item.path, found, shown))
+      }
+      if (found.test) counted.tests.set(testKey(found.test), found.test)
+    }
   }
 
   add(item: Item, found: FoundIn): void {
-    const counted = this.#counted(item)
-    if (!counted) return
-    counted.count += 1
-    if (counted.requests.length < MAX_REQUESTS) counted.requests.push(findingRequest(item.path, found))
-    if (found.test) counted.tests.set(testKey(found.test), found.test)
+    this.addAll([item], found)
   }
 
   merge(others: Findings<Item>): void {
@@ -273,18 +283,19 @@ function testKey({ label, file = '' }: TestLabel): string {
 const LONGEST_PATH = 200
 const LONGEST_EXCERPT = 160
 
-function findingRequest(place: string, { request, environment, method, url, at, body }: FoundIn): FindingRequest {
+function findingRequest(place: string, found: FoundIn, body: JsonValue): FindingRequest {
+  const { request, environment, method, url, at } = found
   const path = shorten(url.split('?', 1).join(), LONGEST_PATH)
   return { id: request, environment, method, path, at: instant(at), excerpt: excerptOf(place, url, body) }
 }
 
 /** A query parameter with its value, or the object of the body that the place is in; the place itself comes first. */
-function excerptOf(place: string, url: string, body: unknown): string {
+function excerptOf(place: string, url: string, body: JsonValue): string {
   const { [place]: value } = maskParameters(new URLSearchParams(url.split('?')[1]))
   if (value !== undefined) return shorten(`?${place}=${[value].flat().join(`&${place}=`)}`, LONGEST_EXCERPT)
   if (!isJsonObject(body)) return ''
-  const names = place.split(/[.[\]]+/).filter((name) => name !== '')
-  let at: JsonValue = maskJson(body)
+  const names = namesIn(place)
+  let at: JsonValue = body
   let shown = at
   const last = names.pop() ?? ''
   const inside: string[] = []
@@ -302,6 +313,34 @@ function excerptOf(place: string, url: string, body: unknown): string {
   const first = isJsonObject(shown) && Object.hasOwn(shown, last) ? { [last]: shown[last] ?? null, ...shown } : shown
   const parent = inside.length === 0 ? '' : `${inside.join('.')}: `
   return shorten(`${parent}${JSON.stringify(first)}`, LONGEST_EXCERPT)
+}
+
+function namesIn(place: string): string[] {
+  return place.split(/[.[\]]+/).filter((name) => name !== '')
+}
+
+/** What excerpts may show of a body, secrets masked. A body can have 100,000 members; as many as an excerpt has room for stay. */
+function shownBody(body: unknown, places: readonly string[]): JsonValue {
+  return isJsonObject(body) ? maskJson(abridged(body, places.map(namesIn), { members: LONGEST_EXCERPT })) : null
+}
+
+/** By these members of an object its `value` is known to be secret. */
+const NAMING: ReadonlySet<string> = new Set(['name', 'key'])
+
+/** A value with all that is on the ways into it, and of the rest as much as is `left`. */
+function abridged(value: JsonValue, ways: readonly (readonly string[])[], left: { members: number }): JsonValue {
+  if (typeof value !== 'object' || value === null) return value
+  const heads = new Set(ways.map(([head]) => head))
+  const inner = (key: string, item: JsonValue): JsonValue => {
+    const further = heads.has(key) ? ways.flatMap(([head, ...rest]) => (head === key ? [rest] : [])) : []
+    return abridged(item, further, left)
+  }
+  const isKept = (key: string): boolean => heads.has(key) || NAMING.has(key) || left.members-- > 0
+  if (isJsonObject(value)) {
+    const kept = Object.keys(value).filter(isKept)
+    return Object.fromEntries(kept.map((key) => [key, inner(key, value[key] ?? null)]))
+  }
+  return value.map((item: JsonValue, index) => (isKept(String(index)) ? inner(String(index), item) : null))
 }
 
 /** Equal for the same rule at the same field, for every value that was sent, and for all items of a list. */

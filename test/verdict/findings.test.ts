@@ -431,6 +431,9 @@ describe('response fields', () => {
   })
 })
 
+/** More than an excerpt shows. */
+const FIELDS = Object.fromEntries(Array.from({ length: 99_999 }, (_, number) => [`f${number}`, number]))
+
 describe('findings', () => {
   it.each([
     ['page_size', 'page_size=101&user_id=u', undefined, '?page_size=101'],
@@ -448,6 +451,9 @@ describe('findings', () => {
     ['missing', '', { big: 'x'.repeat(500) }, /^\{"big":"x{152}…$/],
     ['body', '', 'not json', ''],
     ['Authorization', '', undefined, ''],
+    ['f99999', '', { ...FIELDS, f99999: 'last' }, /^\{"f99999":"last","f0":0,"f1":1,/],
+    ['rows[99999].id', '', { rows: [...Array<object>(99_999).fill({}), { id: 'last' }] }, 'rows.99999: {"id":"last"}'],
+    ['value', '', { value: 'hidden', ...FIELDS, name: 'Authorization' }, /^\{"value":"\*\*\*\w{4}","f0":0,/],
   ])('show what was sent at %s, secrets masked', (path, query, body, excerpt) => {
     const findings = new Findings<{ path: string }>((item) => item.path)
     findings.add(
@@ -465,6 +471,24 @@ describe('findings', () => {
         excerpt: typeof excerpt === 'string' ? excerpt : expect.stringMatching(excerpt),
       },
     ])
+  })
+
+  it('of one request read a body of many fields once, not for each of them', () => {
+    let reads = 0
+    const body = new Proxy({ ...FIELDS }, { get: (target, name) => (reads++, Reflect.get(target, name)) })
+    const findings = new Findings<{ path: string }>((item) => item.path)
+    const items = Array.from({ length: 20 }, (_, number) => ({ path: `f${number}` }))
+    findings.addAll(items, {
+      request: 'r',
+      environment: 'default',
+      method: 'POST',
+      url: '/x',
+      at: 0,
+      body,
+      test: undefined,
+    })
+    expect([...findings.list()]).toHaveLength(20)
+    expect(reads).toBeLessThan(1000)
   })
 
   it('are kept up to a thousand different ones of a kind, and twenty requests of each; the others are counted', () => {
