@@ -390,6 +390,16 @@ describe('get-auth and an expired token (G56)', () => {
       mock.time.advance('2h')
       expect(await authOf(mock, 'ca_expired')).toEqual(before)
     }))
+
+  it.each(['expire', 'disconnect'])('never renews after %s, though there is a refresh token', (event) =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      await mock.http('post', `/_mock/accounts/${id}/${event}`)
+      const before = await authOf(mock, id)
+      mock.time.advance('2h')
+      expect(await authOf(mock, id)).toEqual(before)
+    }),
+  )
 })
 
 /** A connector whose third party does not know the refresh tokens that callers bring. */

@@ -51,6 +51,7 @@ function bench() {
     renewing: (trace?: RequestTrace, of = account) => renew(context(trace), of),
     calling: (call: () => Promise<ToolAnswer>, of = account) => callThirdParty(context(), of, call),
     stored: () => accounts.get(account.id),
+    rows: () => accounts.size,
     store: (change: Partial<Account>) => {
       const next = { ...account, ...change }
       model.transact(() => accounts.put(next))
@@ -204,6 +205,19 @@ describe('a renewal that fails', () => {
     expect(renewal).toMatchObject({ outcome: 'refused', reason, account: { status: 'EXPIRED' } })
     expect(of.stored()).toMatchObject({ status: 'EXPIRED' })
     expect(of.asked).toEqual([])
+  })
+})
+
+describe('while a call is on its way', () => {
+  it('the account is deleted: it stays so', async () => {
+    const { calling, remove, rows } = bench()
+    const answer: ToolAnswer = { kind: 'result', data: {} }
+    const called = calling(() => {
+      remove()
+      return Promise.resolve(answer)
+    })
+    expect(await called).toEqual(answer)
+    expect(rows()).toBe(0)
   })
 })
 

@@ -155,7 +155,11 @@ describe('a connector file that changes its type (G39)', () => {
       const thirdParty = changing(mock, () => put(mock, file('API_KEY')))
       const body = { connector: 'app', identifier: 'ada' }
       const call = { environment, thirdParty, body, trace: new RequestTrace() } as Call<'create_connected_account'>
-      await expect(createConnectedAccount(call)).rejects.toThrow('its authorization type changed to API_KEY')
+      const description = 'must be sent again: its authorization type changed to API_KEY'
+      await expect(createConnectedAccount(call)).rejects.toMatchObject({
+        message: expect.stringContaining(description),
+        context: { violations: [{ field: 'connector', description, constraint: 'known_connector' }] },
+      })
       expect((await mock.api.get('/connected_accounts')).body).toMatchObject({ total_size: 0 })
     }))
 
