@@ -2,7 +2,14 @@ import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { rawLines, readWal, type WalContent } from '../../src/state/wal/recovery.ts'
 import { StateError } from '../../src/state/wal/state-errors.ts'
-import { decodeLine, encodeLine, type Identity, segmentsOf, type WalLine } from '../../src/state/wal/write-ahead-log.ts'
+import {
+  decodeLine,
+  encodeLine,
+  type Identity,
+  identityOf,
+  segmentsOf,
+  type WalLine,
+} from '../../src/state/wal/write-ahead-log.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 
 const PATH = '/data/state.json.wal'
@@ -51,11 +58,11 @@ describe('reading a write-ahead log', () => {
   })
 
   it('counts the numbers of its files, and no others', async () => {
-    const endings = ['.10', '', '.2', '.9', '.1234567890', '.1', '.02', '.0', '.3x', '.tmp', '2', '.']
+    const endings = ['.10', '', '.2', '.9', '.1234567890', '.123', '.1', '.02', '.0', '.3x', '.tmp', '2', '.']
     const disk = new MemoryDisk(endings.map((ending) => [PATH + ending, Buffer.alloc(0)]))
     disk.put('/data/other.json.wal.4', '')
     disk.put('/data/state.json', '')
-    expect(await segmentsOf(disk, PATH)).toEqual([1, 2, 9, 10])
+    expect(await segmentsOf(disk, PATH)).toEqual([1, 2, 9, 10, 123])
   })
 
   it('leaves out a copy of its first file that is called .1, and goes on at the end of the first file', async () => {
@@ -80,6 +87,8 @@ describe('the end of a write-ahead log that a crash has torn', () => {
 
   it.each<[string, string[], string]>([
     ['a line without its end', [commit(2).slice(0, -1)], ':3'],
+    ['a line with other text in place of its end', [`${commit(2).slice(0, -1)}x`], ':3'],
+    ['two damaged lines', [damaged(commit(2)), damaged(commit(3))], ':3'],
     ['a part of a line', [commit(2).slice(0, 40)], ':3'],
     ['a damaged line', [damaged(commit(2))], ':3'],
     ['a line with another number', [commit(3)], ':3'],
@@ -145,6 +154,7 @@ describe('a write-ahead log that is damaged where it had been durable', () => {
       `${PATH}:1: this is not`,
     ],
     ['because it begins with a commit', { '': [commit(1)] }, `${PATH}:1: this is not`],
+    ['because it begins with zeros', { '': ['\0\0{"crc"'] }, `${PATH}:1: this is not`],
     ['because it begins with other text', { '': ['a diary'] }, `${PATH}:1: this is not`],
   ])('is refused: %s', async (_, files, message) => {
     await expect(read(files)).rejects.toThrow(StateError)
@@ -165,6 +175,17 @@ describe('a write-ahead log and its state file', () => {
 
   it('reads every commit where there was never a state file', async () => {
     expect(await numbers({ '': [header(), commit(1), commit(2)] })).toEqual([1, 2])
+  })
+
+  it('follows the file that the first of its own files names', async () => {
+    const files = { '': [header(1, LONGER), commit(1)], '.2': [header(2, A), commit(2)] }
+    expect(await numbers(files, LONGER)).toEqual([1, 2])
+    await expect(read(files, A)).rejects.toThrow('not the one this log follows')
+  })
+
+  it('knows a content by its size and its checksum', () => {
+    expect(identityOf(Buffer.from('123456789'))).toEqual({ size: 9, crc: 'cbf43926' })
+    expect(identityOf(Buffer.alloc(0))).toEqual({ size: 0, crc: '00000000' })
   })
 
   it('knows the last of two checkpoints of the same content', async () => {
