@@ -209,13 +209,16 @@ describe('a renewal that fails', () => {
 })
 
 describe('while a call is on its way', () => {
-  it('the account is deleted: it stays so', async () => {
-    const { calling, remove, rows } = bench()
-    const answer: ToolAnswer = { kind: 'result', data: {} }
+  it.each<[string, ToolAnswer]>([
+    ['is answered', { kind: 'result', data: {} }],
+    ['gets a 401 and cannot be renewed', { kind: 'unauthorized', status: 401, message: '' }],
+  ])('that %s, the account is deleted: it stays so', async (_title, answer) => {
+    const { calling, store, remove, rows } = bench()
+    const of = store({ credentials: { oauth_token: { access_token: 'a', refresh_token: '', scopes: [], domain: '' } } })
     const called = calling(() => {
       remove()
       return Promise.resolve(answer)
-    })
+    }, of)
     expect(await called).toEqual(answer)
     expect(rows()).toBe(0)
   })
