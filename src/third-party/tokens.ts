@@ -122,8 +122,11 @@ const authorizationCode: GrantType = (call) => {
   return {
     body: tokenBody(connector, grant),
     apply: () => {
+      const isUsed = !authorization_codes.get(id)
       consume()
       put()
+      // Since the decision another request used the same code (RFC 6749 4.1.2), or it has expired.
+      if (isUsed) environment.model.tables.grants.put(revoked(environment, grant))
     },
   }
 }

@@ -61,6 +61,30 @@ describe('authorization_code', () => {
     expect(fixture.environment.model.tables.grants.size).toBe(1)
   })
 
+  it('takes a code once, also where two requests send it side by side: the token of one is revoked', async () => {
+    const decided: (() => void)[] = []
+    await using fixture = await Fixture.start(refreshing('rotate'), {
+      intercept: ({ kind }) =>
+        Promise.resolve(
+          kind === 'token'
+            ? async (response, answer) => {
+                const { status, headers, body } = await answer()
+                decided.push(() => void response.writeHead(status, headers).end(body))
+                if (decided.length === 2) for (const send of decided) send()
+              }
+            : undefined,
+        ),
+    })
+    const code = fixture.code()
+    const accounts = ['ca_1', 'ca_2'].map((id) => accountOf(fixture.connector, {}, { id }))
+    const answers = await Promise.all(accounts.map((account) => fixture.redeem(account, code)))
+    const calls = answers.map((answer, at) =>
+      fixture.call({ ...accounts[at]!, credentials: granted(answer).credentials }),
+    )
+    const kinds = (await Promise.all(calls)).map(({ kind }) => kind)
+    expect(kinds.toSorted()).toEqual(['result', 'unauthorized'])
+  })
+
   it('takes a code for ten minutes', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const form = () => ({ grant_type: 'authorization_code', code: fixture.code(), redirect_uri: CALLBACK })
