@@ -1,6 +1,6 @@
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { flagsOf } from '../../src/cli/flags.ts'
-import { commandTable, flagTable } from '../../src/cli/help.ts'
+import { COMMAND_NAMES, flagsOf } from '../../src/cli/flags.ts'
+import { commandTable, flagTable, otherFlagTable } from '../../src/cli/help.ts'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
@@ -16,12 +16,24 @@ export const optionsTables: Step = {
       root,
       COMMANDS_GUIDE,
       'flags',
-      [commandTable(COMMANDS), START_TEXT, flagTable(flagsOf('start')), RUN_TEXT, flagTable(RUN_ONLY)].join('\n\n'),
+      [
+        commandTable(COMMANDS),
+        START_TEXT,
+        flagTable(flagsOf('start')),
+        RUN_TEXT,
+        flagTable(RUN_ONLY),
+        'The flags of the other commands:',
+        otherFlagTable(OTHERS),
+      ].join('\n\n'),
     ),
 }
 
 const SHARED = flagsOf('run').filter((flag) => flag.commands.includes('start'))
 const RUN_ONLY = flagsOf('run').filter((flag) => !flag.commands.includes('start'))
+/** `--help` and `--version` are flags of every command. */
+const OTHERS = [...new Set(COMMAND_NAMES.filter((name) => name !== 'start' && name !== 'run').flatMap(flagsOf))].filter(
+  ({ commands }) => commands.length < COMMAND_NAMES.length,
+)
 
 const START_TEXT =
   'The flags of `start`, each with its variable: a service container takes no flags. A flag wins over its variable; lists are comma-separated in a variable.'

@@ -42,6 +42,17 @@ export function flagTable(flags: readonly Flag[]): string {
   return ['| flag | variable | default | what it does |', '|---|---|---|---|', ...rows].join('\n')
 }
 
+/** The flags of commands that are no server, as a Markdown table with the commands that have each. */
+export function otherFlagTable(flags: readonly Flag[]): string {
+  const rows = flags.map((flag) => {
+    const commands = flag.commands.filter((name) => name !== 'start' && name !== 'run').map((name) => `\`${name}\``)
+    const variable = variableOf(flag)
+    const shown = [flag.short ? `-${flag.short}, ` : '', spelling(flag)].join('')
+    return tableRow(`\`${shown}\``, commands.join(', '), variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
+  })
+  return ['| flag | commands | variable | default | what it does |', '|---|---|---|---|---|', ...rows].join('\n')
+}
+
 /** A bar ends its cell, in a code span too. */
 function tableRow(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`

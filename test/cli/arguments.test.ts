@@ -165,6 +165,18 @@ describe('the table of flags', () => {
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
   })
 
+  const guide = readFileSync(new URL('../../docs/commands.md', import.meta.url), 'utf8')
+  it.each(COMMAND_NAMES.filter((name) => name !== 'run'))(
+    'is in the guide to commands with the flags of %s',
+    (command) => {
+      const rows = guide.split('\n').filter((line) => command === 'start' || line.includes(`\`${command}\``))
+      const missing = flagsOf(command).filter(
+        ({ name }) => !rows.some((row) => new RegExp(`^\\| \`(-\\w, )?--${name}\\b`).test(row)),
+      )
+      expect(missing.map(({ name }) => name).filter((name) => !['help', 'version'].includes(name))).toEqual([])
+    },
+  )
+
   it('has no flag whose value nothing reads', () => {
     const folder = new URL('../../src/cli/', import.meta.url)
     const code = readdirSync(folder)
