@@ -251,6 +251,7 @@ describe('verifying', () => {
     const journal = journalOf([{}, {}, { status: 500 }])
     for (const times of [undefined, 1, 2]) expect(journal.verify(match, times).near_misses).toEqual([])
     expect(journal.verify({}, 9).near_misses).toEqual([])
+    expect(journal.verify(match, 3).near_misses.map(({ id }) => id)).toEqual(['req_3'])
   })
 
   it('names the three closest entries that do not match: fewest differences first, then the latest', () => {
@@ -276,6 +277,10 @@ describe('verifying', () => {
     const match = { operation: 'execute_tool', kind: 'request', status: 201, client: 'test_client', error_code: null }
     expect(closest([wrong, { operation: 'create_token', status: 201 }], match)).toEqual(['req_1', 'req_2'])
     expect(closest([wrong, { kind: 'control', status: 201 }], match)).toEqual(['req_1', 'req_2'])
+    expect(closest([{ ...wrong, kind: 'control' }, { status: 201 }], { ...match, kind: 'control' })).toEqual([
+      'req_1',
+      'req_2',
+    ])
     expect(closest([wrong, { kind: 'page' }], { status: 201, client: 'test_client' })).toEqual(['req_1', 'req_2'])
   })
 
