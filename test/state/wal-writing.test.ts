@@ -396,7 +396,11 @@ describe('the files of a write-ahead log', () => {
     disk.fails = () => undefined
     await log.cut(() => 1, true)
     await commit(log)
-    expect(await recovered(disk)).toMatchObject({ lastLine: 2, end: { segment: 2 }, notices: [] })
+    expect(await readWal(disk.after('killed'), PATH, null)).toMatchObject({
+      lastLine: 2,
+      end: { segment: 2 },
+      notices: [],
+    })
   })
 
   it('go on after they were closed', async () => {
