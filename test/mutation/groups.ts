@@ -66,6 +66,21 @@ export const GROUPS: readonly {
     ],
     tests: ['test/scenarios/engine.test.ts'],
   },
+  {
+    name: 'journal',
+    files: ['journal', 'query', 'near-miss'].map((file) => `src/request-journal/${file}.ts`),
+    tests: ['test/request-journal/journal.test.ts', 'test/request-journal/recording.test.ts'],
+  },
+  {
+    name: 'write-ahead-log',
+    files: ['write-ahead-log', 'recovery'].map((file) => `src/state/wal/${file}.ts`),
+    tests: ['test/state/wal-writing.test.ts', 'test/state/wal-recovery.test.ts'],
+  },
+  {
+    name: 'replay-json',
+    files: ['src/state/wal/replay-json.ts'],
+    tests: ['replay-json', 'state-repair', 'state-migration'].map((test) => `test/state/${test}.test.ts`),
+  },
 ]
 
 function operation(name: string, ...tests: string[]) {
