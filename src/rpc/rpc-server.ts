@@ -82,6 +82,8 @@ function isCall({ headers, method, url = '' }: IncomingMessage | Http2ServerRequ
 
 async function serve(handler: UniversalHandler, exchange: RpcExchange, { log }: AppServices): Promise<void> {
   const { request, response } = exchange
+  // A body that is too large is not read to its end. Ending its iteration would destroy the connection before the answer is read.
+  if (!('stream' in request)) request[Symbol.asyncIterator] = () => request.iterator({ destroyOnReturn: false })
   try {
     const values = createContextValues().set(EXCHANGE, exchange)
     const asked = universalRequestFromNodeRequest(request, response, undefined, values)

@@ -1,4 +1,4 @@
-"""The walk of the tests, by gRPC of Python: python3 client.py URL TOKEN CODE_FOLDER"""
+"""The walk of the tests, by gRPC of Python: python3 client.py CODE_FOLDER, with the variables of `toolmock run`"""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Code } from '@connectrpc/connect'
+import { Code, createClient } from '@connectrpc/connect'
 import { describe, expect, it } from 'vitest'
 import {
   Account_AuthorizationType,
@@ -9,7 +9,7 @@ import {
   Providers,
   Tools,
 } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
-import { clientOf, entriesOf, failure, PROTO, ROOT, run, withRpc } from './fixture.ts'
+import { clientOf, entriesOf, failure, PROTO, ROOT, run, TRANSPORTS, withRpc } from './fixture.ts'
 
 describe('a call by the rule of its method', () => {
   it('puts fields that the path does not take into the query: repeated, nested and wrapped ones', async () => {
@@ -200,6 +200,19 @@ describe('an error of an operation', () => {
       )
     })
   })
+
+  it.each(['grpc-web over HTTP/1.1', 'connect over HTTP/1.1, binary'] as const)(
+    'is RESOURCE_EXHAUSTED by %s too, and the connection goes on',
+    async (protocol) => {
+      await withRpc({}, async (mock) => {
+        const accounts = createClient(ConnectedAccounts, TRANSPORTS[protocol](mock.url))
+        const create = (identifier: string) =>
+          accounts.createAccount({ connector: 'mail', identifier }, { headers: mock.headers })
+        expect((await failure(create('a'.repeat(3 * 1024 * 1024)))).code).toBe(Code.ResourceExhausted)
+        expect((await create('ada@example.com')).connectedAccount?.identifier).toBe('ada@example.com')
+      })
+    },
+  )
 })
 
 describe('definitions of a client', () => {
