@@ -203,7 +203,9 @@ const account = strict({
   last_used_at: instantText.optional().describe('When a tool was last executed. Absent: never.'),
   collections: collectionItems
     .optional()
-    .describe('Items of its collections, by name, in place of the seed of the connector file.'),
+    .describe(
+      'Items of its collections, by name, in place of all that the connector file gives, generated ones among them.',
+    ),
 })
 
 const accounts = withRule(unique(account, 'id'), (list, report) => {
@@ -268,7 +270,9 @@ export const seedSchema = strict({
       }),
     )
     .optional()
-    .describe('Items of collections that accounts share, in place of the seed of the connector file.'),
+    .describe(
+      'Items of collections that accounts share, in place of all that the connector file gives, generated ones among them.',
+    ),
 })
 
 export type ParsedSeed = z.output<typeof seedSchema>
