@@ -237,7 +237,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     ])
     expect(time && status && time.x < status.x).toBe(true)
     // Both requests may come in one message of the stream, or one after the other.
-    await page.locator('.line').filter({ hasText: 'mail_send_message' }).first().click()
+    await page.locator('.line').first().getByText('mail_send_message').click()
     await page.getByText('the body had 1000').waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')).toBe(false)
   })
