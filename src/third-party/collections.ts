@@ -243,10 +243,12 @@ function withDefaults(context: SchemeContext, { key, fields }: Collection, given
   const { environment, templates } = context
   const { clock, ids } = environment
   const item = Object.create(null) as JsonObject
+  // What templates see: what is given, and the fields before theirs.
+  const seen = Object.assign(Object.create(null) as JsonObject, given)
+  const scope = { values: { request: null, ...values, item: seen }, clock, ids }
   for (const [name, template] of Object.entries(fields)) {
     const value = Object.hasOwn(given, name) ? given[name] : null
-    const scope = { values: { request: null, ...values, item: { ...given, ...item } }, clock, ids }
-    item[name] = value ?? templates.render(template, scope)
+    item[name] = seen[name] = value ?? templates.render(template, scope)
   }
   for (const [name, value] of Object.entries(given)) if (!Object.hasOwn(item, name)) item[name] = value
   const hasKey = item[key] !== undefined && item[key] !== null && item[key] !== ''
