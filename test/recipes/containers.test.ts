@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type IncomingMessage, request } from 'node:http'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { freePort } from '../support/free-port.ts'
 import { codeBlocks } from './markdown.ts'
 import { type Connection, describeInShell, pasted } from './shell.ts'
 
@@ -21,15 +21,6 @@ const run = promisify(execFile)
 const toolmock = ToolmockProcess.forThisFile()
 /** What the image sets (`Dockerfile`), as far as it is not about the image's own files. */
 const IMAGE = { TOOLMOCK_HOST: '0.0.0.0' }
-
-/** Where a container maps its port to: with a base URL, the mock tells that one and no other. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** One call to where a name leads, by the name that the caller knows. */
 async function call(
