@@ -94,7 +94,7 @@ function partsOf(template: string): TemplatePart[] {
   return parts
 }
 
-/** Whether the template's fields are the parameters of a route: `*` matches a segment, `**` for the rest. */
+/** Whether the template's fields are the parameters of a route: `*` is a segment, `**` the rest. */
 function leadsTo(parts: readonly TemplatePart[], path: string): boolean {
   const text = parts.map((part) => ('text' in part ? part.text : part.segments.join('/'))).join('')
   const [own, verb] = withoutVerb(text)
