@@ -83,7 +83,8 @@ function checkCommands(project: string): void {
   const toolmock = join(project, 'node_modules/.bin/toolmock')
   const version = run(toolmock, ['--version'], project).trim()
   if (version !== manifestOf(ROOT).version) throw new Error(`toolmock --version says ${version}`)
-  if (!run(toolmock, ['--help'], project).includes('Usage: npx toolmock')) throw new Error('toolmock --help says no usage')
+  if (!run(toolmock, ['--help'], project).includes('Usage: npx toolmock'))
+    throw new Error('toolmock --help says no usage')
 }
 
 function checkLibrary(project: string): void {
