@@ -319,26 +319,35 @@ function namesIn(place: string): string[] {
   return place.split(/[.[\]]+/).filter((name) => name !== '')
 }
 
-/** What excerpts may show of a body, secrets masked. A body can have 100,000 members; as many as an excerpt has room for stay. */
+/** What excerpts may show of a body, secrets masked. It can have 100,000 members, and an excerpt has room for few. */
 function shownBody(body: unknown, places: readonly string[]): JsonValue {
-  return isJsonObject(body) ? maskJson(abridged(body, places.map(namesIn), { members: LONGEST_EXCERPT })) : null
+  return isJsonObject(body) ? maskJson(abridged(body, places.map(namesIn))) : null
 }
 
 /** By these members of an object its `value` is known to be secret. */
 const NAMING: ReadonlySet<string> = new Set(['name', 'key'])
 
-/** A value with all that is on the ways into it, and of the rest as much as is `left`. */
-function abridged(value: JsonValue, ways: readonly (readonly string[])[], left: { members: number }): JsonValue {
+/** A value with all that is on the ways into it, and beside that the first members: as many as an excerpt has characters. */
+function abridged(
+  value: JsonValue,
+  ways: readonly (readonly string[])[],
+  left = { members: LONGEST_EXCERPT },
+): JsonValue {
   if (typeof value !== 'object' || value === null) return value
   const heads = new Set(ways.map(([head]) => head))
   const inner = (key: string, item: JsonValue): JsonValue => {
-    const further = heads.has(key) ? ways.flatMap(([head, ...rest]) => (head === key ? [rest] : [])) : []
-    return abridged(item, further, left)
+    if (!heads.has(key)) return abridged(item, [], left)
+    return abridged(
+      item,
+      ways.flatMap(([head, ...rest]) => (head === key ? [rest] : [])),
+    )
   }
   const isKept = (key: string): boolean => heads.has(key) || NAMING.has(key) || left.members-- > 0
   if (isJsonObject(value)) {
-    const kept = Object.keys(value).filter(isKept)
-    return Object.fromEntries(kept.map((key) => [key, inner(key, value[key] ?? null)]))
+    const kept = Object.keys(value).flatMap((key): [string, JsonValue][] =>
+      isKept(key) ? [[key, inner(key, value[key] ?? null)]] : [],
+    )
+    return Object.fromEntries(kept)
   }
   return value.map((item: JsonValue, index) => (isKept(String(index)) ? inner(String(index), item) : null))
 }

@@ -453,6 +453,9 @@ describe('findings', () => {
     ['Authorization', '', undefined, ''],
     ['f99999', '', { ...FIELDS, f99999: 'last' }, /^\{"f99999":"last","f0":0,"f1":1,/],
     ['rows[99999].id', '', { rows: [...Array<object>(99_999).fill({}), { id: 'last' }] }, 'rows.99999: {"id":"last"}'],
+    ['f99999', '', { ...FIELDS, f99999: { x: 1 } }, /^\{"f99999":\{"x":1\},"f0":0,/],
+    ['in.to', '', { ...FIELDS, in: { subject: 'Hi', to: 7 } }, 'in: {"to":7,"subject":"Hi"}'],
+    ['missing', '', { first: { x: { y: 1 } }, ...FIELDS }, /^\{"first":\{"x":\{"y":1\}\},"f0":0,/],
     ['value', '', { value: 'hidden', ...FIELDS, name: 'Authorization' }, /^\{"value":"\*\*\*\w{4}","f0":0,/],
   ])('show what was sent at %s, secrets masked', (path, query, body, excerpt) => {
     const findings = new Findings<{ path: string }>((item) => item.path)
