@@ -53,7 +53,7 @@ export interface ForwardedRequest {
   readonly query: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
+  readonly body: Buffer | string
 }
 
 /** What came back: an answer of any status, or none. */

@@ -141,8 +141,7 @@ export function checkContentType(headers: IncomingHttpHeaders, wanted: string): 
 }
 
 /** @throws ServiceError MALFORMED_BODY: not UTF-8, not JSON, no object, or nested too deeply (G7) */
-export function parseJsonObject(bytes: Buffer): object {
-  const text = decodeText(bytes)
+export function parseJsonObject(text: string): object {
   const depth = extentOf(text).depth
   if (depth > MAX_DEPTH)
     throw malformed(ruleAndFound(`must nest at most ${MAX_DEPTH} levels deep`, 'more levels'), 'max_depth')

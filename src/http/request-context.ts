@@ -79,7 +79,7 @@ export interface RequestContext {
   client: Client | undefined
   readGuard: ReadGuard | undefined
   /** As it was sent; empty when there is none or it was not read. */
-  rawBody: Buffer
+  rawBody: Buffer | string
   /** The parsed body; undefined when there is none. */
   body: unknown
   /** The query in the document's words, where the environment has a vocabulary (G48). */
