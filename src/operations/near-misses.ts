@@ -113,10 +113,10 @@ function nearConnector(environment: Environment, name: string): string | undefin
 
 /** The tools of custom providers are those of connector files, too. */
 function nearTool({ model }: Environment, name: string): string | undefined {
-  const connectors = [...model.tables.connectors.values()]
-  if (connectors.some(({ tools }) => tools.some((tool) => tool.name === name))) return undefined
-  return nearMiss(
-    name,
-    connectors.flatMap(({ tools }) => tools.map((tool) => tool.name)),
-  )
+  const known: string[] = []
+  for (const { tools } of model.tables.connectors.values()) {
+    if (tools.some((tool) => tool.name === name)) return undefined
+    for (const tool of tools) known.push(tool.name)
+  }
+  return nearMiss(name, known)
 }

@@ -83,7 +83,8 @@ const PLAIN_KEYWORDS: ReadonlySet<string> = new Set([
 const INPUT_READ = /\binput\.([^\s!"#%-,./;->@[-^`{-~]+)/g
 
 /** Warns of members of a tool's input that its schema does not name and its call does not read. */
-function noteUnreadInput({ input_schema: schema, ...tool }: Tool, input: JsonObject, trace: RequestTrace): void {
+function noteUnreadInput(tool: Tool, input: JsonObject, trace: RequestTrace): void {
+  const { input_schema: schema } = tool
   const { properties } = schema
   if (!isJsonObject(properties)) return
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name))

@@ -14,13 +14,18 @@ export function rateCountersOf({ connector, account_id }: Omit<CollectionPlace, 
   return [`rate limit ${id} since`, `rate limit ${id}`]
 }
 
-/** Puts a new item after all others. Only inside a transaction. */
-export function putItem({ model }: Environment, place: CollectionPlace, key: string, item: JsonObject): CollectionItem {
-  const { connector, collection, account_id } = place
-  const sequence = model.count(counterOf(place))
-  const row = { id: itemId(place, key), connector, collection, account_id, sequence, item }
-  model.tables.collection_items.put(row)
-  return row
+/** The place of a collection's next item in creation order, from 1. Only inside a transaction. */
+export function nextSequence({ model }: Environment, place: CollectionPlace): number {
+  return model.count(counterOf(place))
+}
+
+/** Puts a new item at the sequence that {@link nextSequence} has given. Only inside a transaction. */
+export function putItem(
+  { model }: Environment,
+  { connector, collection, account_id }: CollectionPlace,
+  { id, sequence, item }: Pick<CollectionItem, 'id' | 'sequence' | 'item'>,
+): void {
+  model.tables.collection_items.put({ id, connector, collection, account_id, sequence, item })
 }
 
 /** Makes these items, in this order, all that a collection holds. Only inside a transaction. */
@@ -33,7 +38,9 @@ export function replaceItems(
   for (const id of collections.at(place).ids()) tables.collection_items.remove(id)
   const counter = counterOf(place)
   tables.counters.put({ id: counter, value: tables.counters.get(counter)?.value ?? 0 })
-  for (const [key, item] of items) putItem(environment, place, key, item)
+  for (const [key, item] of items) {
+    putItem(environment, place, { id: itemId(place, key), sequence: nextSequence(environment, place), item })
+  }
 }
 
 /** Removes what an account had in collections. Only inside a transaction. */

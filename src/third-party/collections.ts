@@ -18,7 +18,7 @@ import type { Responder } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import { equalValues } from '../domain/value-match.ts'
-import { counterOf, putItem } from '../state/collections.ts'
+import { counterOf, nextSequence, putItem } from '../state/collections.ts'
 import {
   type ItemPage,
   type ItemPosition,
@@ -83,10 +83,11 @@ export function runSteps<Answer>(
   // Outside the transaction: what a collection begins with stays when a step fails.
   for (const { collection } of steps) if (collection !== '') fillCollection(scope.context, placeOf(scope, collection))
   return environment.model.transact(() => {
-    const values = Object.assign(Object.create(null) as JsonObject, scope.values)
+    const values = { ...scope.values }
     const headers: Record<string, string> = {}
+    const run: Run = { ...scope, values, headers }
     for (const step of steps) {
-      const result = ACTIONS[step.action]({ ...scope, values, headers }, step)
+      const result = ACTIONS[step.action](run, step)
       if (step.as !== '') values[step.as] = result
     }
     return answer({ values, headers })
@@ -108,9 +109,10 @@ export function fillCollection(context: SchemeContext, place: CollectionPlace): 
       const sequence = at + 1
       const given = templates.render(seed, { values: { ...values, sequence }, clock, ids }) as JsonObject
       const item = withDefaults(context, collection, given, { ...values, sequence })
-      const key = keyOf(collection, item) ?? ''
+      const id = itemId(place, keyOf(collection, item) ?? '')
       // Two items of a file may have the same key by the chance of its templates.
-      if (!model.tables.collection_items.get(itemId(place, key))) putItem(environment, place, key, item)
+      if (model.tables.collection_items.get(id)) continue
+      putItem(environment, place, { id, sequence: nextSequence(environment, place), item })
     }
   })
 }
@@ -147,16 +149,18 @@ function createItem(run: Run, step: Step): JsonValue {
   const given = render(run, step.item ?? '{{request.body}}') ?? {}
   if (!isJsonObject(given)) throw new StepFailure(step, 'invalid', 'the body must be an object')
   refuseConflict(run, step, place)
-  const sequence = (model.tables.counters.get(counterOf(place))?.value ?? 0) + 1
+  const sequence = nextSequence(environment, place)
   const item = withDefaults(context, collection, given, { ...values, sequence })
   const key = keyOf(collection, item)
   if (key === undefined) throw new StepFailure(step, 'invalid', `${collection.key} must be a text or a number`)
-  const existing = model.tables.collection_items.get(itemId(place, key))
+  const id = itemId(place, key)
+  const existing = model.tables.collection_items.get(id)
   if (existing) {
     const message = `${step.collection} has an item with ${collection.key} ${quote(key)} already`
     throw new StepFailure(step, 'conflict', message, { existing: existing.item })
   }
-  return putItem(environment, place, key, item).item
+  putItem(environment, place, { id, sequence, item })
+  return item
 }
 
 function getItem(run: Run, step: Step): JsonValue {
@@ -242,15 +246,12 @@ function found(items: ItemSet, conditions: ReturnType<typeof conditionsOf>, limi
 function withDefaults(context: SchemeContext, { key, fields }: Collection, given: JsonObject, values: JsonObject) {
   const { environment, templates } = context
   const { clock, ids } = environment
-  const item = Object.create(null) as JsonObject
-  // What templates see: what is given, and the fields before theirs.
-  const seen = Object.assign(Object.create(null) as JsonObject, given)
-  const scope = { values: { request: null, ...values, item: seen }, clock, ids }
-  for (const [name, template] of Object.entries(fields)) {
-    const value = Object.hasOwn(given, name) ? given[name] : null
-    item[name] = seen[name] = value ?? templates.render(template, scope)
-  }
-  for (const [name, value] of Object.entries(given)) if (!Object.hasOwn(item, name)) item[name] = value
+  const item = { ...fields, ...given }
+  const missing = Object.keys(fields).filter((name) => !Object.hasOwn(given, name) || given[name] === null)
+  for (const name of missing) item[name] = null
+  // A default sees what is given and the fields before its own.
+  const scope = { values: { request: null, ...values, item }, clock, ids }
+  for (const name of missing) item[name] = templates.render(fields[name] ?? null, scope)
   const hasKey = item[key] !== undefined && item[key] !== null && item[key] !== ''
   return hasKey ? item : { [key]: templates.render('{{id}}', { values: {}, clock, ids }), ...item }
 }

@@ -4,7 +4,6 @@ import {
   compareKeys,
   type Condition,
   meeting,
-  placeId,
   plainText,
   sortKey,
   type SortKey,
@@ -52,7 +51,7 @@ const FEW = 1000
 
 /** The items of collections: those of one connector, collection and account, in any order that was asked for. */
 export class CollectionIndex implements Index<CollectionItem> {
-  /** By account, then by place. */
+  /** By account, then by {@link nameOf}. */
   readonly #sets = new Map<string, Map<string, ItemSet>>()
   readonly #deferred = new DeferredRows<CollectionItem>((row) => this.#setOf(row).update(undefined, row))
 
@@ -68,7 +67,7 @@ export class CollectionIndex implements Index<CollectionItem> {
     set.update(before, after)
     if (set.size > 0) return
     const ofAccount = this.#sets.get(row.account_id)
-    ofAccount?.delete(placeId(row))
+    ofAccount?.delete(nameOf(row))
     if (ofAccount?.size === 0) this.#sets.delete(row.account_id)
   }
 
@@ -78,7 +77,7 @@ export class CollectionIndex implements Index<CollectionItem> {
 
   at(place: CollectionPlace): ItemSet {
     this.#deferred.enterAll()
-    return this.#sets.get(place.account_id)?.get(placeId(place)) ?? new ItemSet()
+    return this.#sets.get(place.account_id)?.get(nameOf(place)) ?? new ItemSet()
   }
 
   /** The ids of the items that belong to an account, of all collections. */
@@ -90,11 +89,16 @@ export class CollectionIndex implements Index<CollectionItem> {
   #setOf(row: CollectionItem): ItemSet {
     const ofAccount = this.#sets.get(row.account_id) ?? new Map<string, ItemSet>()
     this.#sets.set(row.account_id, ofAccount)
-    const place = placeId(row)
-    const set = ofAccount.get(place) ?? new ItemSet()
-    ofAccount.set(place, set)
+    const name = nameOf(row)
+    const set = ofAccount.get(name) ?? new ItemSet()
+    ofAccount.set(name, set)
     return set
   }
+}
+
+/** A text that no other collection of an account has. */
+function nameOf({ connector, collection }: CollectionPlace): string {
+  return `${connector}/${collection}`
 }
 
 /** Items in order, and the test whether a query finds one; without a test it finds all of them. */
