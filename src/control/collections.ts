@@ -38,7 +38,7 @@ export async function getCollection(call: EnvironmentCall<'get_collection'>): Pr
 }
 
 function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | undefined {
-  return call.services.thirdParties.prepareCollections(named(call).connector)
+  return call.services.thirdParties.prepare(named(call).connector)
 }
 
 /** What checks documents is loaded when one is sent. */

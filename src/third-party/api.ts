@@ -21,8 +21,8 @@ import {
 
 /** A third party's API: authenticates the call, then the first matching responder answers. A promise while templates load. */
 export function answerApi(context: SchemeContext, request: ReceivedRequest): WireAnswer | Promise<WireAnswer> {
-  const { environment, connector } = context
-  const preparing = prepareSteps(context)
+  const { environment, connector, templates } = context
+  const preparing = templates.prepare(connector)
   // While templates load, the account or its credential may go: nothing is looked at before.
   if (preparing) return preparing.then(() => answerApi(context, request))
   const authentication = SCHEMES[connector.authorization_type].verify(request, context)
@@ -41,9 +41,8 @@ export function answerApi(context: SchemeContext, request: ReceivedRequest): Wir
   if (!connector.rate_limit) return answerBy(context, call)
   const { isOver, headers } = countCall(environment, connector, connector.rate_limit, call.accountId)
   if (isOver) return tooManyCalls(context, connector.rate_limit, call, headers)
-  const answered = answerBy(context, call)
-  const limited = (answer: WireAnswer): WireAnswer => ({ ...answer, headers: under(answer.headers, headers) })
-  return answered instanceof Promise ? answered.then(limited) : limited(answered)
+  const answer = answerBy(context, call)
+  return { ...answer, headers: under(answer.headers, headers) }
 }
 
 /** A call with a valid credential. */
@@ -58,7 +57,7 @@ interface AuthenticatedCall {
 }
 
 /** The answer of the first responder that matches. */
-function answerBy(context: SchemeContext, call: AuthenticatedCall): WireAnswer | Promise<WireAnswer> {
+function answerBy(context: SchemeContext, call: AuthenticatedCall): WireAnswer {
   const { environment, connector } = context
   const { request, view, path, accountId, account, person } = call
   for (const [index, responder] of connector.responders.entries()) {
@@ -73,7 +72,7 @@ function answerBy(context: SchemeContext, call: AuthenticatedCall): WireAnswer |
     const answer = environment.model.transact(() => nextAnswer(environment.model, responder, counter))
     if (!answer) continue
     countHit(environment, responder)
-    return respond(context, answer, values)
+    return rendered(context, answer, values)
   }
   return noResponder(view)
 }
@@ -115,11 +114,11 @@ function tooManyCalls(
   { calls, every, otherwise = {} }: RateLimit,
   { view, account, person }: AuthenticatedCall,
   limit: Record<string, string>,
-): WireAnswer | Promise<WireAnswer> {
+): WireAnswer {
   const { status = 429, headers = {}, body = context.connector.error_body ?? ERROR_BODY } = otherwise
   const message = `more than ${plural(calls, 'call')} in ${plural(every / 1000, 'second')}`
   const error = { status, code: 'rate_limited', message }
-  return respond(context, { status, headers: under(headers, limit), body }, { request: view, account, person, error })
+  return rendered(context, { status, headers: under(headers, limit), body }, { request: view, account, person, error })
 }
 
 /** The headers of an answer, and the usual ones whose names it does not have in any case of letters. */
@@ -148,28 +147,6 @@ function nextAnswer(model: Model, { answers, after_last }: Responder, counter: s
   if (isOver && after_last === 'repeat') return answers.at(-1)
   model.count(counter)
   return answers[before % answers.length]
-}
-
-function respond(
-  context: SchemeContext,
-  answer: ResponderAnswer,
-  values: JsonObject,
-): WireAnswer | Promise<WireAnswer> {
-  const { templates } = context
-  if (templates.isPrepared(answer)) return rendered(context, answer, values)
-  return templates.prepare(answer).then(() => rendered(context, answer, values))
-}
-
-/** Loads what steps of responders need; undefined when it is there. */
-function prepareSteps({ connector, templates }: SchemeContext): Promise<void> | undefined {
-  const { collections, error_body, responders } = connector
-  // Most connectors have no steps, and nothing to be found out of each call.
-  if (!collections && !error_body && !responders.some(({ steps }) => steps)) return undefined
-  const missing = [responders, collections, error_body].filter((source) => {
-    return source !== undefined && !templates.isPrepared(source)
-  }) as object[]
-  if (missing.length === 0) return undefined
-  return Promise.all(missing.map((source) => templates.prepare(source))).then(() => undefined)
 }
 
 /** What the third party answers once the steps of a responder are taken, or when one of them fails. */
@@ -326,7 +303,9 @@ function isCapture(part: string): boolean {
 }
 
 function every<T>(wanted: Record<string, T> | undefined, test: (key: string, value: T) => boolean): boolean {
-  return wanted === undefined || Object.entries(wanted).every(([key, value]) => test(key, value))
+  if (wanted === undefined) return true
+  for (const key of Object.keys(wanted)) if (!test(key, wanted[key] as T)) return false
+  return true
 }
 
 /** The values of a query parameter or header as texts. */

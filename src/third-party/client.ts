@@ -18,7 +18,6 @@ import {
   HttpClient,
   type OutgoingRequest,
   type Received,
-  TOOL_HEADER,
 } from './http-messages.ts'
 import {
   CALL_HEADER,
@@ -55,8 +54,8 @@ export interface ThirdParties {
   client(environment: Environment, trace?: RequestTrace): ThirdParty
   /** Answers a call of any program at the API of a third party, as it answers one of the service. */
   answer(call: ThirdPartyRequest, response: ServerResponse): Promise<void>
-  /** Loads what the templates of a connector's collections need; undefined when it is there. */
-  prepareCollections(connector: Connector): Promise<void> | undefined
+  /** Loads what the templates of a connector need; undefined when it is there. */
+  prepare(connector: Connector): Promise<void> | undefined
   /** Gives a collection the items that it begins with, unless it has had them. */
   fillCollection(environment: Environment, connector: Connector, place: CollectionPlace): void
   close(): Promise<void>
@@ -74,8 +73,7 @@ export async function startThirdParties(options: ThirdPartiesOptions): Promise<T
     origin: listener.origin,
     client: (of, trace) => new ThirdPartyClient(parts, of, trace),
     answer: (call, response) => respond(parties, call, response),
-    prepareCollections: ({ collections }) =>
-      collections === undefined || templates.isPrepared(collections) ? undefined : templates.prepare(collections),
+    prepare: (connector) => templates.prepare(connector),
     fillCollection: (of, connector, place) => fillCollection({ environment: of, connector, templates }, place),
     close: async () => {
       http.close()
@@ -117,7 +115,7 @@ const TOKEN_TIMEOUT = 10_000
 /** As long as a tool waits that names no time. */
 const FORWARD_TIMEOUT = 30_000
 /** Headers that only the service sends to the in-process third parties. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([ACCOUNT_HEADER, TOOL_HEADER, CALL_HEADER])
+const OWN_HEADERS: ReadonlySet<string> = new Set([ACCOUNT_HEADER, CALL_HEADER])
 /** Characters that are kept of each answer. */
 const KEPT_ANSWER = 2048
 
@@ -148,8 +146,8 @@ class ThirdPartyClient implements ThirdParty {
     const run = { tool, account, input }
     let arrived = false
     try {
-      for (const part of [tool.call, tool.result])
-        if (part && !templates.isPrepared(part)) await templates.prepare(part)
+      const preparing = templates.prepare(connector)
+      if (preparing) await preparing
       const request = model.transact(() => toolRequest(context, api, run))
       const { timeout } = tool.call
       const { received } = await this.#send(connector, account, { request, kind: 'api', tool: tool.name, timeout })
@@ -272,8 +270,7 @@ class ThirdPartyClient implements ThirdParty {
       return { received }
     }
     request.headers[ACCOUNT_HEADER] = account.id
-    if (tool !== undefined) request.headers[TOOL_HEADER] = tool
-    const call: OpenCall = { trace: this.#trace, apply: undefined }
+    const call: OpenCall = { trace: this.#trace, tool, apply: undefined }
     const ticket = calls.open(call)
     request.headers[CALL_HEADER] = ticket
     const received = await http.send(request, timeout, true)

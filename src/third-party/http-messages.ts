@@ -54,9 +54,6 @@ export interface WireAnswer {
  */
 export const ACCOUNT_HEADER = 'x-toolmock-account'
 
-/** Names the tool of a call, so that scenarios can match it. */
-export const TOOL_HEADER = 'x-toolmock-tool'
-
 const BODY_LIMIT = 2 * 1024 * 1024
 
 export function headerOf(request: ReceivedRequest, name: string): string {

@@ -11,7 +11,6 @@ import { TemplateError } from './template-error.ts'
 import { answerToken } from './tokens.ts'
 import {
   ACCOUNT_HEADER,
-  TOOL_HEADER,
   type ReceivedRequest,
   type WireAnswer,
   decodePart,
@@ -29,6 +28,8 @@ export const CALL_HEADER = 'x-mock-call'
 export interface OpenCall {
   /** Of the request that causes the call: what the third party does is noted in it. */
   readonly trace: RequestTrace | undefined
+  /** The tool that the call is made for. */
+  readonly tool: string | undefined
   /** The change that goes with a token; the client makes it in one commit with the service's own. */
   apply: (() => void) | undefined
 }
@@ -229,8 +230,7 @@ async function route(options: ListenerOptions, request: IncomingMessage): Promis
     headers: request.headers,
     body,
   }
-  const trace = openCall(options, received)?.trace
-  const tool = headerOf(received, TOOL_HEADER) || undefined
+  const { trace, tool } = openCall(options, received) ?? {}
   return { environment, connector, kind, request: received, account: accountOf(environment, received), tool, trace }
 }
 

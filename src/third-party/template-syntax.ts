@@ -104,7 +104,7 @@ export function checkTemplate(text: string, roots?: readonly string[]): string |
 }
 
 /** The first of these helpers that a template calls. */
-export function callOf(template: Template, helpers: readonly HelperName[]): HelperName | undefined {
+function callOf(template: Template, helpers: readonly HelperName[]): HelperName | undefined {
   const inExpression = (expression: Expression): HelperName | undefined => {
     if (expression.kind !== 'call') return undefined
     if (helpers.includes(expression.helper)) return expression.helper

@@ -6,14 +6,7 @@ import type { Clock, Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
 import { FakeData } from './fake-data.ts'
 import { TemplateError } from './template-error.ts'
-import {
-  callOf,
-  type Expression,
-  type HelperName,
-  parseTemplate,
-  type Piece,
-  type Template,
-} from './template-syntax.ts'
+import { type Expression, type HelperName, parseTemplate, type Piece, type Template } from './template-syntax.ts'
 
 /** What a template can see: the names that its paths start with, and the environment's time and ids. */
 export interface TemplateScope {
@@ -52,23 +45,22 @@ export class Templates {
   readonly #prepared = new WeakSet()
   #fakeData: FakeData | undefined
 
-  /** Loads what the templates inside `source` need, once for each source. @throws TemplateError */
-  async prepare(source: object): Promise<void> {
-    if (this.#prepared.has(source)) return
-    if (!this.#fakeData && this.#someText(source, (text) => usesFakeData(this.#parse(text)))) {
-      this.#fakeData = await FakeData.load()
+  /** Loads what the templates inside `source`, most often a connector, need; undefined when it is there. */
+  prepare(source: object): Promise<void> | undefined {
+    if (this.#fakeData || this.#prepared.has(source)) return undefined
+    if (mayUseFakeData(source)) {
+      return FakeData.load().then((fakeData) => {
+        this.#fakeData = fakeData
+      })
     }
     this.#prepared.add(source)
-  }
-
-  isPrepared(source: object): boolean {
-    return this.#prepared.has(source)
+    return undefined
   }
 
   /** `value` with every template in it evaluated. Keys are not templates. */
   render(value: JsonValue, scope: TemplateScope): JsonValue {
-    const root = this.#root(scope)
-    return this.#render(value, root)
+    if (typeof value === 'string' ? !value.includes('{{') : typeof value !== 'object') return value
+    return this.#render(value, this.#root(scope))
   }
 
   /** A text in which every value is encoded, and the text around it is not. */
@@ -96,8 +88,8 @@ export class Templates {
     if (typeof value === 'string') return value.includes('{{') ? whole(this.#parse(value), root) : value
     if (Array.isArray(value)) return value.map((item) => this.#render(item, root))
     if (typeof value !== 'object' || value === null) return value
-    const rendered = Object.create(null) as JsonObject
-    for (const [key, item] of Object.entries(value)) rendered[key] = this.#render(item, root)
+    const rendered = { ...value }
+    for (const key of Object.keys(value)) rendered[key] = this.#render(value[key] ?? null, root)
     return rendered
   }
 
@@ -110,16 +102,11 @@ export class Templates {
     this.#parsed.set(text, template)
     return template
   }
-
-  #someText(value: unknown, test: (text: string) => boolean): boolean {
-    if (typeof value === 'string') return value.includes('{{') && test(value)
-    if (typeof value !== 'object' || value === null) return false
-    return Object.values(value).some((item) => this.#someText(item, test))
-  }
 }
 
-function usesFakeData(template: Template): boolean {
-  return callOf(template, ['faker']) !== undefined
+function mayUseFakeData(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('{{') && value.includes('faker')
+  return typeof value === 'object' && value !== null && Object.values(value).some(mayUseFakeData)
 }
 
 function whole(template: Template, frame: Frame): JsonValue {
@@ -255,9 +242,12 @@ class Budget {
     for (let at = rest.pop(); at !== undefined; at = rest.pop()) {
       this.text(typeof at === 'string' ? at.length : 1)
       if (typeof at !== 'object' || at === null) continue
-      for (const [name, item] of Object.entries(at)) {
-        if (!Array.isArray(at)) this.text(name.length)
-        rest.push(item)
+      if (Array.isArray(at)) for (const item of at) rest.push(item)
+      else {
+        for (const name of Object.keys(at)) {
+          this.text(name.length)
+          rest.push(at[name])
+        }
       }
     }
   }
