@@ -168,7 +168,7 @@ function shownName(name: string): string {
 
 /** What in a query string is not percent-encoded UTF-8 (G59). */
 function encodingViolations(query: string): FieldViolation[] {
-  if (isWellEncoded(query)) return []
+  if (!query.includes('%') || isWellEncoded(query)) return []
   const wrong = query.split('&').filter((pair) => !isWellEncoded(pair))
   return wrong.slice(0, MAX_VIOLATIONS).map((pair) => {
     const description = ruleAndFound('must be percent-encoded UTF-8', foundValue(pair, []))

@@ -65,7 +65,8 @@ export class NodeRequest implements SentRequest, AnswerSink {
 export function sendAnswer(response: ServerResponse, { status, headers, text }: WireAnswer): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, headers)
-  response.end(text)
+  // A text with as many octets as characters is ASCII, which node writes faster as Latin-1.
+  response.end(text, Number(headers['Content-Length']) === text.length ? 'latin1' : 'utf8')
 }
 
 /** `X-Request-Id`: the request's own where it has a usable one, else a new one (G18). */

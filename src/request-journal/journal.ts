@@ -276,8 +276,8 @@ export class Journal {
       if (oldest) this.#bytes -= bytesOf(oldest)
       this.#first++
     }
-    // Copying only once half of the array is unused keeps the cost of an entry constant.
-    if (this.#first < 1024 || this.#first * 2 < this.#entries.length) return
+    // Dropped entries stay in memory until then. Copying only once they are an eighth keeps the cost of an entry constant.
+    if (this.#first < 1024 || this.#first * 8 < this.#entries.length) return
     this.#entries = this.#entries.slice(this.#first)
     this.#first = 0
   }

@@ -137,16 +137,19 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   /** The accounts with this name and these fields, by the shortest of the lists that have all of them. */
-  #inLists(connector: string, identifier: string, fields: Partial<Scope>): Account[] {
-    const named = this.#named.list(connector, identifier)
-    const exact = Object.entries(fields) as [keyof Scope, string][]
-    const lists = named.size <= MANY ? [named] : [named, ...exact.map(([field, value]) => this.#in(field, value))]
-    const [shortest] = lists.sort(bySize)
-    return this.#rows(shortest?.toArray() ?? []).filter(
+  #inLists(connector: string, identifier: string, { organization_id, user_id }: Partial<Scope>): Account[] {
+    let shortest: Sequences = this.#named.list(connector, identifier)
+    if (shortest.size > MANY) {
+      const byOrganization = organization_id === undefined ? shortest : this.#in('organization_id', organization_id)
+      const byUser = user_id === undefined ? shortest : this.#in('user_id', user_id)
+      shortest = [shortest, byOrganization, byUser].reduce((one, other) => (other.size < one.size ? other : one))
+    }
+    return this.#rows(shortest.toArray()).filter(
       (account) =>
         account.connector === connector &&
         account.identifier === identifier &&
-        exact.every(([field, value]) => account[field] === value),
+        (organization_id === undefined || account.organization_id === organization_id) &&
+        (user_id === undefined || account.user_id === user_id),
     )
   }
 
