@@ -47,11 +47,14 @@ export interface RecordedEntry {
   /** Names and values in turn, as they came. */
   readonly requestHeaders: readonly string[]
   readonly requestBody: Uint8Array | string
+  /** Whether {@link requestBody} is only the beginning of what was sent. */
+  readonly isRequestShortened: boolean
   /** 0 when the connection ended without an answer. */
   readonly status: number
   readonly errorCode: string | null
   readonly responseHeaders: Readonly<Record<string, string | readonly string[]>>
   readonly responseBody: Uint8Array | string
+  readonly isResponseShortened: boolean
   readonly client: string | null
   readonly trace: RequestTrace
   /** The environment's own words on the wire, where it has a vocabulary (G48). */
@@ -66,11 +69,14 @@ export interface RecordedEntry {
   readonly failure: string | null
 }
 
+/** What the journal finds out itself. */
+type KnownToJournal = 'environment' | 'at' | 'realAt' | 'durationMs' | 'isRequestShortened' | 'isResponseShortened'
+
 /** What the caller knows of an entry; a member that is left out is empty. */
 export interface EntryInput
   extends
     Pick<RecordedEntry, 'kind' | 'id' | 'url' | 'status'>,
-    Optional<Omit<RecordedEntry, 'kind' | 'id' | 'url' | 'status' | 'environment' | 'at' | 'realAt' | 'durationMs'>> {
+    Optional<Omit<RecordedEntry, 'kind' | 'id' | 'url' | 'status' | KnownToJournal>> {
   /** Undefined for a request that belongs to no environment: it goes to the journal of the default one. */
   readonly environment: EntryEnvironment | undefined
   /** When the request came in, in real milliseconds; now when it is left out. */
@@ -85,7 +91,7 @@ export interface EntryEnvironment {
 
 type Optional<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
 
-/** Bytes or characters that are kept of each body. */
+/** Characters, or bytes of a buffer, that are kept of each body. */
 export const KEPT = 16 * 1024
 
 /** Headers and body of one side of an exchange, secrets masked. */

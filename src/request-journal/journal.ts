@@ -109,10 +109,12 @@ export function recordedEntry(input: EntryInput, { environment, realAt, requestH
     url: input.url,
     requestHeaders,
     requestBody: kept(input.requestBody ?? ''),
+    isRequestShortened: isLong(input.requestBody),
     status: input.status,
     errorCode: input.errorCode ?? null,
     responseHeaders: input.responseHeaders ?? NO_HEADERS,
     responseBody: kept(input.responseBody ?? ''),
+    isResponseShortened: isLong(input.responseBody),
     client: input.client ?? null,
     trace: input.trace ?? new RequestTrace(),
     vocabulary: input.vocabulary,
@@ -129,8 +131,12 @@ const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
 /** A short body as it is; of a long one a copy of its beginning, so that the entry does not keep all of it in memory. */
 function kept<Body extends Uint8Array | string>(body: Body): Body | string {
-  if (body.length <= KEPT) return body.length === 0 ? '' : body
+  if (!isLong(body)) return body.length === 0 ? '' : body
   return Buffer.from(typeof body === 'string' ? body.slice(0, KEPT) : body.subarray(0, KEPT)).toString()
+}
+
+function isLong(body: Uint8Array | string = ''): boolean {
+  return body.length > KEPT
 }
 
 /** How many of the latest entries are compared in search of near misses. */

@@ -158,12 +158,14 @@ function requestView(entry: RecordedEntry): JournalMessage {
   }
   // Every field of the form behind a magic link is a credential; the connector may give it any name.
   const everySecret = entry.kind === 'page' && entry.url.startsWith('/magic/')
-  return message(headers, requestText(entry), { everySecret, documentName: documentNameOf(entry) })
+  const isShortened = entry.isRequestShortened
+  return message(headers, requestText(entry), { isShortened, everySecret, documentName: documentNameOf(entry) })
 }
 
 function responseView(entry: RecordedEntry): JournalMessage {
   const headers = responseHeadersOf(entry).map(([name, value]): [string, string] => [name, maskHeader(name, value)])
-  return message(headers, responseText(entry), { everySecret: false, documentName: documentNameOf(entry) })
+  const isShortened = entry.isResponseShortened
+  return message(headers, responseText(entry), { isShortened, everySecret: false, documentName: documentNameOf(entry) })
 }
 
 /** Maps a name on the wire to the document's, by which secret fields are known; undefined without a vocabulary. */
@@ -171,21 +173,30 @@ export function documentNameOf({ vocabulary }: RecordedEntry): DocumentName | un
   return vocabulary && ((name) => vocabulary.document(name))
 }
 
+interface MessageOptions {
+  readonly isShortened: boolean
+  readonly everySecret: boolean
+  readonly documentName: DocumentName | undefined
+}
+
 function message(
   headers: readonly [string, string][],
   text: string,
-  { everySecret, documentName }: { everySecret: boolean; documentName: DocumentName | undefined },
+  { isShortened, everySecret, documentName }: MessageOptions,
 ): JournalMessage {
   const byName = new Map(headers)
-  const truncated = truncation(text, Number(byName.get('content-length') ?? 0))
+  const size = Number(byName.get('content-length') ?? 0)
+  // A body that was too large to be read is not there at all.
+  const truncated = isShortened || (text === '' && size > KEPT) ? truncation(text, size) : undefined
   const body = shownBody(text, byName.get('content-type') ?? '', everySecret, documentName)
   return { headers: Object.fromEntries(byName), body, ...(truncated === undefined ? {} : { truncated }) }
 }
 
-/** How much of a body was dropped, in words; undefined for a whole one. */
-function truncation(text: string, size: number): string | undefined {
-  if (size > KEPT) return `the body had ${size} bytes; the first ${text.length} characters are kept`
-  return text.length >= KEPT ? `the first ${text.length} characters of the body are kept` : undefined
+/** How much of a body was dropped, in words. */
+function truncation(text: string, size: number): string {
+  return size > KEPT
+    ? `the body had ${size} bytes; the first ${text.length} characters are kept`
+    : `the first ${text.length} characters of the body are kept`
 }
 
 function upstreamView(call: UpstreamCall): UpstreamCall {

@@ -8,7 +8,7 @@ import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from
 import type { PrismCheck } from '../documents/report-schemas.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
-import { KEPT, type RecordedEntry } from '../request-journal/entry.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
 import { pathOf, queryOf, requestText, responseHeadersOf, responseText } from '../request-journal/view.ts'
 
 /** The journal of an environment. */
@@ -118,16 +118,15 @@ function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
   }
 }
 
-function uncheckedRequest({ errorCode, violations, requestBody }: RecordedEntry): Unchecked | undefined {
+function uncheckedRequest({ errorCode, violations, isRequestShortened }: RecordedEntry): Unchecked | undefined {
   if (errorCode !== null && BEFORE_THE_CHECK.has(errorCode) && violations.length === 0) return 'refused'
-  // A body that was cut is kept as text, a whole one as bytes.
-  return typeof requestBody === 'string' && requestBody !== '' ? 'shortened' : undefined
+  return isRequestShortened ? 'shortened' : undefined
 }
 
-function uncheckedAnswer({ status, errorCode, trace, responseBody }: RecordedEntry): Unchecked | undefined {
+function uncheckedAnswer({ status, errorCode, trace, isResponseShortened }: RecordedEntry): Unchecked | undefined {
   if (status === 0 || trace.injected) return 'injected'
   if (errorCode === BESIDE_THE_OPERATIONS) return 'refused'
-  return responseBody.length >= KEPT ? 'shortened' : undefined
+  return isResponseShortened ? 'shortened' : undefined
 }
 
 function sentBody(entry: RecordedEntry, operation: Operation): string {

@@ -43,10 +43,12 @@ describe('recording', () => {
       url: '/api',
       requestHeaders: [],
       requestBody: '',
+      isRequestShortened: false,
       status: 200,
       errorCode: null,
       responseHeaders: {},
       responseBody: '',
+      isResponseShortened: false,
       client: null,
       trace: new RequestTrace(),
       vocabulary: undefined,
@@ -95,6 +97,29 @@ describe('recording', () => {
       const { requestBody, responseBody } = recordedBy(journals, { requestBody: body, responseBody: body })
       expect([requestBody, responseBody].map(String)).toEqual(Array(2).fill(text.slice(0, KEPT)))
     }
+  })
+
+  it.each<[string, string | Buffer, string | undefined]>([
+    ['a whole text of more bytes than are kept', '€'.repeat(KEPT - 1), undefined],
+    ['a whole text', '€'.repeat(KEPT), undefined],
+    ['a long text', '€'.repeat(KEPT + 1), `the body had ${3 * KEPT + 3} bytes; the first ${KEPT} characters are kept`],
+    ['whole bytes', Buffer.alloc(KEPT, 'x'), undefined],
+    [
+      'long bytes',
+      Buffer.alloc(KEPT + 1, 'x'),
+      `the body had ${KEPT + 1} bytes; the first ${KEPT} characters are kept`,
+    ],
+  ])('says of %s whether it is whole', (_, body, truncated) => {
+    const journals = journalsWith()
+    const length = String(Buffer.byteLength(body))
+    recordedBy(journals, {
+      requestHeaders: ['Content-Length', length],
+      requestBody: body,
+      responseHeaders: { 'Content-Length': length },
+      responseBody: body,
+    })
+    const [entry] = journals.of(DEFAULT).query()
+    expect([entry?.request.truncated, entry?.response.truncated]).toEqual([truncated, truncated])
   })
 
   it('puts each request into the journal of its environment, and all others into that of the default one', () => {
