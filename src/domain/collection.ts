@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isJsonObject } from './json.ts'
+import { isBlank, isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { valueAt } from './value-match.ts'
 
 /** Names are variables of templates too. */
@@ -139,10 +139,6 @@ export function conditionsOf(document: Conditions): (Condition & { readonly isEm
       isEmpty: isBlank(wanted) || (Array.isArray(wanted) && wanted.every(isBlank)),
     }))
   })
-}
-
-function isBlank(value: JsonValue | undefined): boolean {
-  return value === undefined || value === null || value === ''
 }
 
 /** Whether a value meets all of the conditions. What they compare with is prepared once, because a list tests 100,000 items. */

@@ -13,6 +13,11 @@ export function own(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
+/** Whether there is no value: what a template of a missing input comes to. */
+export function isBlank(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null || value === ''
+}
+
 /** The same object without keys that hold `undefined`. */
 export function present<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
   const entries = Object.entries(object).filter(([, value]) => value !== undefined)

@@ -15,7 +15,7 @@ import {
   type Step,
 } from '../domain/collection.ts'
 import type { Responder } from '../domain/connector.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { isBlank, isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import { equalValues } from '../domain/value-match.ts'
 import { counterOf, nextSequence, putItem } from '../state/collections.ts'
@@ -83,14 +83,13 @@ export function runSteps<Answer>(
   // Outside the transaction: what a collection begins with stays when a step fails.
   for (const { collection } of steps) if (collection !== '') fillCollection(scope.context, placeOf(scope, collection))
   return environment.model.transact(() => {
-    const values = { ...scope.values }
-    const headers: Record<string, string> = {}
-    const run: Run = { ...scope, values, headers }
+    const run: Run = { ...scope, values: { ...scope.values }, headers: {} }
     for (const step of steps) {
       const result = ACTIONS[step.action](run, step)
-      if (step.as !== '') values[step.as] = result
+      // Other values than the step has seen: with `{{@root}}` its result contains those, and must not contain itself.
+      if (step.as !== '') run.values = { ...run.values, [step.as]: result }
     }
-    return answer({ values, headers })
+    return answer(run)
   })
 }
 
@@ -127,6 +126,7 @@ function placeOf({ context, accountId }: Pick<StepScope, 'context' | 'accountId'
 }
 
 interface Run extends StepScope {
+  values: JsonObject
   readonly headers: Record<string, string>
 }
 
@@ -247,13 +247,19 @@ function withDefaults(context: SchemeContext, { key, fields }: Collection, given
   const { environment, templates } = context
   const { clock, ids } = environment
   const item = { ...fields, ...given }
-  const missing = Object.keys(fields).filter((name) => !Object.hasOwn(given, name) || given[name] === null)
-  for (const name of missing) item[name] = null
   // A default sees what is given and the fields before its own.
-  const scope = { values: { request: null, ...values, item }, clock, ids }
-  for (const name of missing) item[name] = templates.render(fields[name] ?? null, scope)
-  const hasKey = item[key] !== undefined && item[key] !== null && item[key] !== ''
+  const seen = Object.assign(Object.create(null) as JsonObject, given)
+  const scope = { values: { request: null, ...values, item: seen }, clock, ids }
+  for (const [name, template] of Object.entries(fields)) {
+    if ((own(given, name) ?? null) === null) item[name] = seen[name] = copyOf(templates.render(template, scope))
+  }
+  const hasKey = !isBlank(own(item, key))
   return hasKey ? item : { [key]: templates.render('{{id}}', { values: {}, clock, ids }), ...item }
+}
+
+/** A default can be the item (`{{item}}`) or contain it, and an item must not contain itself. */
+function copyOf(value: JsonValue): JsonValue {
+  return typeof value === 'object' ? (JSON.parse(JSON.stringify(value)) as JsonValue) : value
 }
 
 interface ItemChange {

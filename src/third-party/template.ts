@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { isBlank, isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
 import { FakeData } from './fake-data.ts'
@@ -314,10 +314,6 @@ function shifted(clock: Clock, distance: JsonValue | undefined): Instant {
 /** The value of an `Authorization` header of HTTP Basic (RFC 7617). */
 function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`
-}
-
-function isBlank(value: JsonValue | undefined): boolean {
-  return value === undefined || value === null || value === ''
 }
 
 /** An id without its prefix: templates write their own (`msg_{{id}}`). */

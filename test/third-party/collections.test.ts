@@ -175,6 +175,57 @@ describe('an item', () => {
   })
 })
 
+/** A connector that creates items of one collection, and answers with the item or with `body`. */
+function creating(collection: JsonObject, step: JsonObject = {}, body: JsonObject = {}): string {
+  return JSON.stringify({
+    connector: 'notes',
+    authorization_type: 'NO_AUTH',
+    collections: { notes: { per: 'environment', ...collection } },
+    responders: [
+      { on: { method: 'POST' }, steps: [{ create: 'notes', ...step }], respond: body },
+      { on: { method: 'GET' }, steps: [{ list: 'notes' }] },
+    ],
+  })
+}
+
+describe('a new item', () => {
+  it.each(['constructor', 'toString', '__proto__'])('gets a key under the name %s', async (key) => {
+    await using fixture = await started(creating({ key }))
+    const { status, body } = await fixture.api('/notes', send('POST', { a: 1 }))
+    expect([status, Object.keys(body as object)]).toEqual([201, [key, 'a']])
+  })
+
+  it('gets defaults that see what is given and the fields before theirs, and no other', async () => {
+    const fields = {
+      id: 'n_{{sequence}}',
+      seen: '{{json (without item "id")}}',
+      names: '{{#each item}}{{@key}} {{/each}}',
+      whole: '{{item}}',
+      later: 'l',
+    }
+    await using fixture = await started(creating({ fields }))
+    const { body } = await fixture.api('/notes', send('POST', { z: 1 }))
+    const { names, ...item } = body as { names: string }
+    expect(names.trim().split(' ').sort()).toEqual(['id', 'seen', 'z'])
+    const seen = '{"z":1}'
+    expect(item).toEqual({ id: 'n_1', seen, whole: { id: 'n_1', seen, names, z: 1 }, later: 'l', z: 1 })
+  })
+
+  it.each<[string, JsonObject, JsonObject]>([
+    ['the item', { fields: { self: '{{item}}' } }, {}],
+    ['the item, inside of it', { fields: { self: [{ a: '{{item}}' }] } }, {}],
+    ['all variables', { fields: { self: '{{@root}}' } }, {}],
+    ['all variables of the step', {}, { item: { all: '{{@root}}' } }],
+    ['this', {}, { item: { all: '{{this}}' } }],
+  ])('can have a field that is %s, and does not contain itself', async (_, collection, step) => {
+    await using fixture = await started(creating(collection, step, { status: 201, body: { ok: true } }))
+    expect((await fixture.api('/notes', send('POST', { a: 1 }))).body).toEqual({ ok: true })
+    const rows = [...fixture.environment.model.tables.collection_items.values()]
+    expect(rows).toHaveLength(1)
+    expect(() => JSON.stringify(rows)).not.toThrow()
+  })
+})
+
 const MAILBOX = `
 connector: mailbox
 authorization_type: BEARER_TOKEN
