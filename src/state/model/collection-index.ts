@@ -113,28 +113,29 @@ interface Candidates {
  * is then found without sorting or reading 100,000 items again.
  */
 export class ItemSet {
-  readonly #items = new Map<string, CollectionItem>()
+  /** In creation order. */
+  readonly #rows: CollectionItem[] = []
   readonly #views = new Map<string, View>()
   readonly #words = new Map<string, WordIndex>()
   /** All that queries found whose total was counted, until an item changes. */
   readonly #counted = new Map<string, readonly CollectionItem[]>()
 
   get size(): number {
-    return this.#items.size
+    return this.#rows.length
   }
 
   ids(): string[] {
-    return [...this.#items.keys()]
+    return this.#rows.map(({ id }) => id)
   }
 
   /** All items in creation order. */
   all(): readonly CollectionItem[] {
-    return this.#view([], undefined).group()
+    return this.#rows
   }
 
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): void {
-    if (before) this.#items.delete(before.id)
-    if (after) this.#items.set(after.id, after)
+    if (before) removeFrom(this.#rows, before, [])
+    if (after) insertInto(this.#rows, after, [])
     for (const kept of [this.#views, this.#words]) {
       for (const [name, each] of kept) if (!each.update(before, after)) kept.delete(name)
     }
@@ -189,23 +190,27 @@ export class ItemSet {
       rest: conditions.filter((each) => each !== condition),
     }))
     const [smallest] = groups.sort((a, b) => a.rows.length - b.rows.length)
-    const ordered = withinBounds(smallest ?? { rows: this.#view(sort, undefined).group(), rest: conditions }, sort[0])
+    const ordered = withinBounds(smallest ?? { rows: this.#sorted(sort), rest: conditions }, sort[0])
     if (ordered.rows.length <= FEW) return ordered
     for (const { path } of ordered.rest.filter(isBound)) {
       const order = { path, descending: false }
-      const { rows, rest } = withinBounds({ rows: this.#view([order], undefined).group(), rest: conditions }, order)
+      const { rows, rest } = withinBounds({ rows: this.#sorted([order]), rest: conditions }, order)
       if (rows.length <= FEW) return { rows: sorted(inCreationOrder(rows), sort), rest }
     }
     return ordered
   }
 
+  #sorted(sort: readonly SortField[]): readonly CollectionItem[] {
+    return sort.length === 0 ? this.#rows : this.#view(sort, undefined).group()
+  }
+
   #wordsOf(fields: readonly string[]): WordIndex {
-    return keptOrMade(this.#words, JSON.stringify(fields), () => new WordIndex(fields, this.#items.values()))
+    return keptOrMade(this.#words, JSON.stringify(fields), () => new WordIndex(fields, this.#rows))
   }
 
   #view(sort: readonly SortField[], grouping: string | undefined): View {
     const name = JSON.stringify([sort, grouping])
-    return keptOrMade(this.#views, name, () => new View(sort, grouping, this.#items.values()))
+    return keptOrMade(this.#views, name, () => new View(sort, grouping, this.#rows))
   }
 }
 
@@ -350,11 +355,10 @@ class View {
   readonly #grouping: string | undefined
   readonly #groups = new Map<string, CollectionItem[]>()
 
-  constructor(sort: readonly SortField[], grouping: string | undefined, items: Iterable<CollectionItem>) {
+  constructor(sort: readonly SortField[], grouping: string | undefined, rows: readonly CollectionItem[]) {
     this.#sort = sort
     this.#grouping = grouping
-    for (const row of sorted(inCreationOrder(items), sort))
-      for (const name of this.#namesOf(row)) this.#groupNamed(name).push(row)
+    for (const row of sorted(rows, sort)) for (const name of this.#namesOf(row)) this.#groupNamed(name).push(row)
   }
 
   group(name = ''): readonly CollectionItem[] {
@@ -370,21 +374,15 @@ class View {
   }
 
   #remove(row: CollectionItem): void {
-    const position = positionOf(row, this.#sort)
     for (const name of this.#namesOf(row)) {
       const rows = this.#groupNamed(name)
-      const at = rows.indexOf(row, firstFrom(rows, this.#sort, position))
-      if (at >= 0) rows.splice(at, 1)
+      removeFrom(rows, row, this.#sort)
       if (rows.length === 0) this.#groups.delete(name)
     }
   }
 
   #insert(row: CollectionItem): void {
-    const position = positionOf(row, this.#sort)
-    for (const name of this.#namesOf(row)) {
-      const rows = this.#groupNamed(name)
-      rows.splice(firstFrom(rows, this.#sort, position), 0, row)
-    }
+    for (const name of this.#namesOf(row)) insertInto(this.#groupNamed(name), row, this.#sort)
   }
 
   #groupNamed(name: string): CollectionItem[] {
@@ -441,6 +439,19 @@ function comparePositions(a: ItemPosition, b: ItemPosition, sort: readonly SortF
 
 function firstFrom(rows: readonly CollectionItem[], sort: readonly SortField[], position: ItemPosition): number {
   return firstWhere(rows, (row) => comparePositions(positionOf(row, sort), position, sort) >= 0)
+}
+
+function insertInto(rows: CollectionItem[], row: CollectionItem, sort: readonly SortField[]): void {
+  const position = positionOf(row, sort)
+  const last = rows.at(-1)
+  // A new item comes after all others in creation order.
+  if (!last || comparePositions(positionOf(last, sort), position, sort) < 0) rows.push(row)
+  else rows.splice(firstFrom(rows, sort, position), 0, row)
+}
+
+function removeFrom(rows: CollectionItem[], row: CollectionItem, sort: readonly SortField[]): void {
+  const at = rows.indexOf(row, firstFrom(rows, sort, positionOf(row, sort)))
+  if (at >= 0) rows.splice(at, 1)
 }
 
 function firstAfter(rows: readonly CollectionItem[], sort: readonly SortField[], position: ItemPosition): number {
