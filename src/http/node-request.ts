@@ -65,8 +65,9 @@ export class NodeRequest implements SentRequest, AnswerSink {
 export function sendAnswer(response: ServerResponse, { status, headers, text }: WireAnswer): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, headers)
-  // A text with as many octets as characters is ASCII, which node writes faster as Latin-1.
-  response.end(text, Number(headers['Content-Length']) === text.length ? 'latin1' : 'utf8')
+  // Node writes headers in the encoding of a text behind them. One with as many octets as characters is ASCII.
+  const isAscii = Number(headers['Content-Length']) === text.length
+  response.end(isAscii ? text : Buffer.from(text), 'latin1')
 }
 
 /** `X-Request-Id`: the request's own where it has a usable one, else a new one (G18). */

@@ -55,7 +55,8 @@ export function sendWhole(response: FaultResponse, { status, headers, body }: En
   return new Promise((resolve) => {
     response.once('close', resolve)
     response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
-    response.end(body, () => {
+    // Behind a text, node would write the headers in UTF-8 too.
+    response.end(Buffer.from(body), () => {
       resolve()
     })
   })

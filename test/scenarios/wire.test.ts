@@ -165,6 +165,20 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
       expect(answer.body).toMatchObject({ details: [{ resource_info: { resource_name: id } }] })
     }))
 
+  it.each(['plain', 'Grüße', 'Grüße 😀'])('respond sends a header in Latin-1, whatever its body is: %s', (body) => {
+    const parameters = { status: 503, headers: { 'X-Note': 'Zürich' }, body: { body } }
+    const rules = [
+      { name: 'a', at: 'service', on: { operation: 'list_connected_accounts' }, do: [{ respond: parameters }] },
+      { name: 'b', at: 'third_party', do: [{ respond: parameters }] },
+    ]
+    return withScenarios({ scenarios: [{ name: 's', rules }] }, async (bench) => {
+      for (const path of ['/api/v1/connected_accounts', '/third-party/mail/api/v1/messages']) {
+        const answer = await fetch(`${bench.url}${path}`, { headers: { Authorization: bench.authorization() } })
+        expect([path, answer.headers.get('x-note'), await answer.json()]).toEqual([path, 'Zürich', { body }])
+      }
+    })
+  })
+
   it('respond with a text sends it as it is', () =>
     withScenarios(
       { scenarios: [listingDoes({ respond: { status: 500, body: '<h1>Bad gateway</h1>' } })] },
