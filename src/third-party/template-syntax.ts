@@ -203,7 +203,7 @@ export const HELPERS = {
   faker: {
     arity: [1, Infinity],
     example: "{{faker 'person.fullName'}}",
-    gives: 'generated data, the same with the same --id-seed; loaded when a template first asks for it',
+    gives: 'generated data, the same with the same --id-seed; loaded with the first call of a connector that uses it',
   },
 } as const satisfies Record<string, Helper>
 export type HelperName = keyof typeof HELPERS
