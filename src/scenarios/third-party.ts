@@ -40,19 +40,19 @@ interface Context {
  * here, be it with a refresh token or by means of its own; the code of a consent is not.
  */
 export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) {
-  return (exchange: ThirdPartyRequest): Promise<ThirdPartyFault | undefined> => {
+  return (exchange: ThirdPartyRequest): ThirdPartyFault | undefined => {
     const scenarios = registry.of(exchange.environment)
     const request = scenarios.active ? scenarioRequest(exchange) : undefined
     const fired = request && scenarios.match(request)
-    if (!fired || fired.faults.length === 0) return Promise.resolve(undefined)
-    return Promise.resolve(async (response, plain) => {
+    if (!fired || fired.faults.length === 0) return undefined
+    return async (response, plain) => {
       const connection = { response, pauses, random: () => scenarios.random() }
       if (await actBefore(fired.faults, connection)) return
       const injected = injectedAnswer(fired.faults, { ...NOT_AT_SERVICE, at: request.at })
       const answer = injected ? encoded(injected) : await plain()
       const deliver = deliveryOf(fired.faults)
       await (deliver ? deliver(connection, answer) : sendWhole(response, answer))
-    })
+    }
   }
 }
 

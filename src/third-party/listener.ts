@@ -75,7 +75,7 @@ export interface ThirdPartyRequest {
 export type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<WireAnswer>) => Promise<void>
 
 /** Runs before every answer; undefined leaves the answer as it is. */
-export type Interceptor = (request: ThirdPartyRequest) => Promise<ThirdPartyFault | undefined>
+export type Interceptor = (request: ThirdPartyRequest) => ThirdPartyFault | undefined
 
 export interface ListenerOptions {
   registry: {
@@ -161,12 +161,13 @@ export async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const { environment, connector, kind } = received
-  const fault = options.intercept && (await options.intercept(received))
+  const fault = options.intercept?.(received)
   const plain = kind === 'api' ? answerAsApi : answerAsTokenEndpoint
   // Before the call has any effect, as a slow network would.
   if (kind === 'api' && connector.latency) await options.wait?.(latencyOf(connector.latency, environment), response)
-  if (fault) await fault(response, () => plain(options, received))
-  else sendAnswer(response, await plain(options, received))
+  if (fault) return fault(response, async () => plain(options, received))
+  const answered = plain(options, received)
+  sendAnswer(response, answered instanceof Promise ? await answered : answered)
 }
 
 /** A time that the latency profile allows, by chance that repeats with the seed of the ids. */
@@ -178,21 +179,28 @@ function latencyOf(points: Latency, { ids }: Environment): number {
   return Math.round(least + ((share - start) / (end - start)) * (most - least))
 }
 
-async function answerAsApi(
+function answerAsApi(
   options: ListenerOptions,
   { environment, connector, request }: ThirdPartyRequest,
-): Promise<WireAnswer> {
-  const answering = answerApi({ environment, connector, templates: options.templates }, request)
-  const answered = answering instanceof Promise ? await answering : answering
+): WireAnswer | Promise<WireAnswer> {
+  const answered = answerApi({ environment, connector, templates: options.templates }, request)
   // The request that causes a call of the service waits itself, once for everything that it has caused.
-  if (!openCall(options, request)) await options.registry.flushed?.()
-  return answered
+  return openCall(options, request) ? answered : onceFlushed(options, answered)
 }
 
-async function answerAsTokenEndpoint(
+async function onceFlushed(
+  { registry }: ListenerOptions,
+  answered: WireAnswer | Promise<WireAnswer>,
+): Promise<WireAnswer> {
+  const answer = await answered
+  await registry.flushed?.()
+  return answer
+}
+
+function answerAsTokenEndpoint(
   options: ListenerOptions,
   { environment, connector, request }: ThirdPartyRequest,
-): Promise<WireAnswer> {
+): WireAnswer | Promise<WireAnswer> {
   const { answer: answered, apply } = answerToken(environment, connector, request)
   const call = openCall(options, request)
   if (call) {
@@ -200,8 +208,7 @@ async function answerAsTokenEndpoint(
     return answered
   }
   if (apply) environment.model.transact(apply)
-  await options.registry.flushed?.()
-  return answered
+  return onceFlushed(options, answered)
 }
 
 function openCall({ calls }: ListenerOptions, request: ReceivedRequest): OpenCall | undefined {

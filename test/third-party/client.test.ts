@@ -215,7 +215,7 @@ describe('the client', () => {
 
   it('says that the token endpoint is unavailable when it does not answer', async () => {
     const reset = {
-      intercept: () => Promise.resolve((response: { destroy(): unknown }) => Promise.resolve(void response.destroy())),
+      intercept: () => (response: { destroy(): unknown }) => Promise.resolve(void response.destroy()),
     }
     await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'), reset)
     const answer = await fixture.obtain(accountOf(fixture.connector))

@@ -184,7 +184,7 @@ describe('the listener', () => {
     await using fixture = await Fixture.start(connector, {
       intercept: ({ kind, account, request }) => {
         seen.push([kind, account?.id, request.apiPath])
-        return Promise.resolve(fault)
+        return fault
       },
     })
     expect(await fixture.call(fixture.place({}))).toMatchObject({ kind: 'failed', status: 503 })

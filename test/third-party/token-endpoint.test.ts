@@ -65,15 +65,13 @@ describe('authorization_code', () => {
     const decided: (() => void)[] = []
     await using fixture = await Fixture.start(refreshing('rotate'), {
       intercept: ({ kind }) =>
-        Promise.resolve(
-          kind === 'token'
-            ? async (response, answer) => {
-                const { status, headers, body } = await answer()
-                decided.push(() => void response.writeHead(status, headers).end(body))
-                if (decided.length === 2) for (const send of decided) send()
-              }
-            : undefined,
-        ),
+        kind === 'token'
+          ? async (response, answer) => {
+              const { status, headers, body } = await answer()
+              decided.push(() => void response.writeHead(status, headers).end(body))
+              if (decided.length === 2) for (const send of decided) send()
+            }
+          : undefined,
     })
     const code = fixture.code()
     const accounts = ['ca_1', 'ca_2'].map((id) => accountOf(fixture.connector, {}, { id }))
@@ -687,15 +685,13 @@ describe('a token that the service asks for', () => {
     const start = async () => {
       known.fixture = await Fixture.start(refreshing('rotate'), {
         intercept: ({ request }) =>
-          Promise.resolve(
-            request.body.includes('refresh_token')
-              ? async (response, answer) => {
-                  const { status, headers, body } = await answer()
-                  if (known.fixture) between(known.fixture, () => response.writeHead(status, headers).end(body))
-                  if (!response.writableEnded) response.destroy()
-                }
-              : undefined,
-          ),
+          request.body.includes('refresh_token')
+            ? async (response, answer) => {
+                const { status, headers, body } = await answer()
+                if (known.fixture) between(known.fixture, () => response.writeHead(status, headers).end(body))
+                if (!response.writableEnded) response.destroy()
+              }
+            : undefined,
       })
       return known.fixture
     }
@@ -729,14 +725,13 @@ describe('a token that the service asks for', () => {
     const known: { fixture?: Fixture } = {}
     let asked = 0
     await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'), {
-      intercept: () =>
-        Promise.resolve(async (response, answer) => {
-          const { status, headers, body } = await answer()
-          const { environment, client } = known.fixture!
-          const account = environment.model.tables.accounts.get('ca_1')
-          if (++asked === 2) environment.model.transact(() => account && client.revoke(account))
-          response.writeHead(status, headers).end(body)
-        }),
+      intercept: () => async (response, answer) => {
+        const { status, headers, body } = await answer()
+        const { environment, client } = known.fixture!
+        const account = environment.model.tables.accounts.get('ca_1')
+        if (++asked === 2) environment.model.transact(() => account && client.revoke(account))
+        response.writeHead(status, headers).end(body)
+      },
     })
     known.fixture = fixture
     const account = fixture.place({})
