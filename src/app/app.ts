@@ -11,9 +11,7 @@ import { SILENT } from '../http/log.ts'
 import { refuseExpectation } from '../http/refusal.ts'
 import { createFastExpress, limitsOf, type Serving, servingOf } from '../http/server.ts'
 import { answerUnreadable } from '../http/unreadable-request.ts'
-import { applyAccountEvent, applyDueEvents } from '../operations/account-events.ts'
 import { OPERATIONS } from '../operations/table.ts'
-import { consumeAuthRequest } from '../operations/verify-user.ts'
 import { explain } from '../request-journal/explain.ts'
 import { type JournalFile, openJournalFile } from '../request-journal/journal-file.ts'
 import { Journals } from '../request-journal/journal.ts'
@@ -21,6 +19,7 @@ import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
+import type { Environment } from '../state/environment.ts'
 import { ClientIdTakenError, type EnvironmentRegistry, openRegistry } from '../state/environment-registry.ts'
 import { RandomIds, serverIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties, type ThirdParties } from '../third-party/client.ts'
@@ -64,7 +63,7 @@ const JOURNAL_BYTES = 64 * 1024 * 1024
 export async function createApp(options: AppOptions = {}): Promise<App> {
   const registry = await openEnvironments(options)
   const pauses = new Pauses()
-  const scenarios = createScenarios(registry, (environment) => thirdParties.client(environment), options)
+  const scenarios = createScenarios((environment) => thirdParties.client(environment), options)
   const thirdParties = await startThirdParties({
     registry,
     intercept: thirdPartyInterceptor({ scenarios, pauses }),
@@ -94,27 +93,15 @@ function openEnvironments(options: AppOptions): Promise<EnvironmentRegistry> {
   })
 }
 
-function createScenarios(
-  registry: EnvironmentRegistry,
-  thirdParty: ThirdParties['client'],
-  { allowOutbound }: AppOptions,
-): ScenarioRegistry {
+function createScenarios(thirdParty: ThirdParties['client'], { allowOutbound }: AppOptions): ScenarioRegistry {
   const checks = documentChecks(allowOutbound)
-  return new ScenarioRegistry({
-    bundled: (name, environment) => bundledScenario(name, { checks, connectors: knownConnectors(environment) }),
-    bundledNames: bundledScenarioNames,
-    bundledScenarios: once(() => bundledScenarios(checks)),
-    applyEvent: (environment, account, event, trace) => {
-      applyAccountEvent({ environment, thirdParty: thirdParty(environment), trace }, account, event)
-    },
-    consumeAuthRequest: (environment, id, trace) => {
-      consumeAuthRequest({ environment, trace }, id)
-    },
-    advanceClock: (environment, by, trace) => {
-      registry.environment(environment.name)?.clock.advance(by)
-      applyDueEvents(environment, trace)
-    },
-  })
+  const bundled = {
+    named: (name: string, environment: Environment) =>
+      bundledScenario(name, { checks, connectors: knownConnectors(environment) }),
+    names: bundledScenarioNames,
+    all: once(() => bundledScenarios(checks)),
+  }
+  return new ScenarioRegistry(bundled, thirdParty)
 }
 
 type Made = Pick<AppServices, 'registry' | 'thirdParties' | 'scenarios' | 'pauses' | 'closing'>

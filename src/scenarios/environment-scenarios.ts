@@ -1,7 +1,9 @@
 import type { Account } from '../domain/account.ts'
-import type { RequestTrace } from '../domain/request-trace.ts'
+import type { ThirdParty } from '../domain/ports.ts'
 import type { FiredRule, Scenario } from '../domain/scenario.ts'
 import { valueAt } from '../domain/value-match.ts'
+import { applyAccountEvent, applyDueEvents } from '../operations/account-events.ts'
+import { consumeAuthRequest } from '../operations/verify-user.ts'
 import type { Environment } from '../state/environment.ts'
 import type { StoredScenarioRun } from '../state/model/model.ts'
 import type { MatchedFault, ModelActions } from './faults/fault.ts'
@@ -16,32 +18,29 @@ import {
   viewOf,
 } from './scenario-run.ts'
 
-type AccountEvent = Parameters<ModelActions['applyEvent']>[0]
-
-/** What the scenarios of an environment need from other modules. */
-export interface ScenarioServices {
-  /** A bundled scenario by its name; undefined when there is none. @throws Error when it does not fit the environment */
-  bundled(name: string, environment: Environment): Promise<Scenario | undefined>
-  /** The names of the bundled scenarios, for messages and lists. */
-  bundledNames(): Promise<readonly string[]>
-  /** All bundled scenarios, to be shown. */
-  bundledScenarios(): Promise<readonly Scenario[]>
-  /** Applies an event to an account (`operations/account-events.ts`). @throws Error naming why it cannot */
-  applyEvent(environment: Environment, account: Account, event: AccountEvent, trace: RequestTrace): void
-  /** Verifies a pending auth request (`operations/verify-user.ts`). @throws Error when there is none */
-  consumeAuthRequest(environment: Environment, id: string, trace: RequestTrace): void
-  /** Moves the environment's clock on, by milliseconds, and applies what is due then. */
-  advanceClock(environment: Environment, by: number, trace: RequestTrace): void
+/** The scenarios that come with the package, which `documents` reads. */
+export interface BundledScenarios {
+  /** Undefined when there is none of the name. @throws Error when it does not fit the environment */
+  named(name: string, environment: Environment): Promise<Scenario | undefined>
+  /** For messages and lists. */
+  names(): Promise<readonly string[]>
+  /** To be shown. */
+  all(): Promise<readonly Scenario[]>
 }
+
+/** The third parties of an environment, which learn of events that end credentials. */
+type ThirdPartyOf = (environment: Environment) => Pick<ThirdParty, 'revoke'>
 
 /** The scenarios of every environment. */
 export class ScenarioRegistry {
-  readonly #services: ScenarioServices
+  readonly #bundled: BundledScenarios
+  readonly #thirdParty: ThirdPartyOf
   readonly #of = new WeakMap<Environment, EnvironmentScenarios>()
   #initial: readonly Scenario[] = []
 
-  constructor(services: ScenarioServices) {
-    this.#services = services
+  constructor(bundled: BundledScenarios, thirdParty: ThirdPartyOf) {
+    this.#bundled = bundled
+    this.#thirdParty = thirdParty
   }
 
   /** The scenarios that run from the start (`--scenario`) in every environment that is first used after this call. */
@@ -71,7 +70,9 @@ export class ScenarioRegistry {
   of(environment: Environment): EnvironmentScenarios {
     let scenarios = this.#of.get(environment)
     if (!scenarios) {
-      scenarios = new EnvironmentScenarios(environment, this.#services, () => this.#initialOf(environment))
+      scenarios = new EnvironmentScenarios(environment, this.#bundled, this.#thirdParty, () =>
+        this.#initialOf(environment),
+      )
       this.#of.set(environment, scenarios)
     }
     return scenarios
@@ -94,7 +95,8 @@ export interface FiredRules {
  */
 export class EnvironmentScenarios {
   readonly #environment: Environment
-  readonly #services: ScenarioServices
+  readonly #bundled: BundledScenarios
+  readonly #thirdParty: ThirdPartyOf
   readonly #initial: () => readonly Scenario[]
   /** The run of each row: undoing a commit brings an earlier row back, and with it the run as it is. */
   readonly #runOf = new WeakMap<StoredScenarioRun, ScenarioRun>()
@@ -107,9 +109,15 @@ export class EnvironmentScenarios {
   readonly #longPast = new Histories()
   #random: (() => number) | undefined
 
-  constructor(environment: Environment, services: ScenarioServices, initial: () => readonly Scenario[]) {
+  constructor(
+    environment: Environment,
+    bundled: BundledScenarios,
+    thirdParty: ThirdPartyOf,
+    initial: () => readonly Scenario[],
+  ) {
     this.#environment = environment
-    this.#services = services
+    this.#bundled = bundled
+    this.#thirdParty = thirdParty
     this.#initial = initial
     const { model } = environment
     model.scenarioRunChanged = (before, after) => {
@@ -150,7 +158,7 @@ export class EnvironmentScenarios {
   /** Starts a defined or bundled scenario, or restarts it. @throws UnknownScenarioError */
   async start(name: string): Promise<void> {
     const { scenario_definitions: definitions } = this.#environment.model.tables
-    const bundled = definitions.get(name) ? undefined : await this.#services.bundled(name, this.#environment)
+    const bundled = definitions.get(name) ? undefined : await this.#bundled.named(name, this.#environment)
     const scenario = definitions.get(name)?.scenario ?? bundled
     if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
     this.#change(() => {
@@ -204,7 +212,7 @@ export class EnvironmentScenarios {
   async find(name: string): Promise<{ view: ScenarioView; text: string | undefined }> {
     const { scenario_definitions: definitions } = this.#environment.model.tables
     const bundled = async (): Promise<Scenario | undefined> =>
-      (await this.#services.bundledScenarios()).find((each) => each.name === name)
+      (await this.#bundled.all()).find((each) => each.name === name)
     const scenario = definitions.get(name)?.scenario ?? (await bundled())
     const view = (await this.known()).find((each) => each.name === name)
     if (!scenario || !view) throw new UnknownScenarioError(name, await this.#startable())
@@ -214,7 +222,7 @@ export class EnvironmentScenarios {
   /** Those that are defined, then the bundled ones that are not, which can be started all the same. */
   async known(): Promise<ScenarioView[]> {
     const { scenario_definitions: definitions } = this.#environment.model.tables
-    const bundled = (await this.#services.bundledScenarios()).filter(({ name }) => !definitions.get(name))
+    const bundled = (await this.#bundled.all()).filter(({ name }) => !definitions.get(name))
     return [...this.list(), ...bundled.map((scenario) => viewOf(scenario, undefined, false))]
   }
 
@@ -294,6 +302,7 @@ export class EnvironmentScenarios {
   #actionsOn(request: ScenarioRequest): ModelActions {
     const environment = this.#environment
     const { tables } = environment.model
+    const { trace } = request
     const account = (): Account => {
       const found = request.account && tables.accounts.get(request.account.id)
       if (!found) throw new Error('the request is about no connected account that there is')
@@ -302,12 +311,13 @@ export class EnvironmentScenarios {
     return {
       account,
       applyEvent: (event) => {
-        this.#services.applyEvent(environment, account(), event, request.trace)
+        const thirdParty = this.#thirdParty(environment)
+        applyAccountEvent({ environment, thirdParty, trace }, account(), event)
       },
       consumeAuthRequest: () => {
         const id = valueAt(request.body, 'auth_request_id')
         if (typeof id !== 'string') throw new Error('the request names no auth_request_id')
-        this.#services.consumeAuthRequest(environment, id, request.trace)
+        consumeAuthRequest({ environment, trace }, id)
       },
       revokeBearerTokens: () => {
         environment.model.transact(() => {
@@ -315,7 +325,8 @@ export class EnvironmentScenarios {
         })
       },
       advanceClock: (by) => {
-        this.#services.advanceClock(environment, by, request.trace)
+        environment.clock.advance(by)
+        applyDueEvents(environment, trace)
       },
     }
   }
@@ -323,7 +334,7 @@ export class EnvironmentScenarios {
   /** The names of all that can be started, bundled ones too. */
   async #startable(): Promise<string[]> {
     const defined = [...this.#environment.model.tables.scenario_definitions.values()].map(({ id }) => id)
-    return [...new Set([...defined, ...(await this.#services.bundledNames())])].sort()
+    return [...new Set([...defined, ...(await this.#bundled.names())])].sort()
   }
 
   #change(work: () => void): void {

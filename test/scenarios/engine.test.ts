@@ -4,9 +4,9 @@ import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
 import { RequestTrace } from '../../src/domain/request-trace.ts'
 import {
+  type BundledScenarios,
   EnvironmentScenarios,
   ScenarioRegistry,
-  type ScenarioServices,
 } from '../../src/scenarios/environment-scenarios.ts'
 import type { ScenarioRequest } from '../../src/scenarios/rule-matching.ts'
 import { UnknownScenarioError } from '../../src/scenarios/scenario-run.ts'
@@ -18,8 +18,8 @@ import { accountOf, connectorOf } from '../third-party/fixture.ts'
 interface Bench {
   environment: TestEnvironment
   scenarios: EnvironmentScenarios
-  /** What the scenarios have asked other modules to do. */
-  asked: string[]
+  /** The ids of the accounts whose tokens the third party has revoked. */
+  revoked: string[]
 }
 
 function rule(fields: Partial<ScenarioRule>): ScenarioRule {
@@ -31,26 +31,19 @@ function scenario(rules: Partial<ScenarioRule>[], fields: Partial<Scenario> = {}
   return { name: 's', description: '', initial: '', ...fields, rules: rules.map(rule) }
 }
 
-function servicesOf(environment: TestEnvironment, asked: string[] = []): ScenarioServices {
-  return {
-    bundled: (name) => Promise.resolve(name === 'bundled' ? scenario([{}], { name }) : undefined),
-    bundledNames: () => Promise.resolve(['bundled']),
-    bundledScenarios: () =>
-      Promise.resolve(['another', 'bundled'].map((name) => scenario([{}], { name, text: `name: ${name}` }))),
-    applyEvent: (_environment, account, event) => void asked.push(`${event} ${account.id}`),
-    consumeAuthRequest: (_environment, id) => void asked.push(`consume ${id}`),
-    advanceClock: (_environment, by) => {
-      asked.push(`advance ${by}`)
-      environment.clock.advance(by)
-    },
-  }
+const BUNDLED: BundledScenarios = {
+  named: (name) => Promise.resolve(name === 'bundled' ? scenario([{}], { name }) : undefined),
+  names: () => Promise.resolve(['bundled']),
+  all: () => Promise.resolve(['another', 'bundled'].map((name) => scenario([{}], { name, text: `name: ${name}` }))),
 }
+const thirdParty = () => ({ revoke: () => undefined })
 
 function bench(initial: readonly Scenario[], seed = 1): Bench {
   const environment = testEnvironment({ seed })
-  const asked: string[] = []
-  const scenarios = new EnvironmentScenarios(environment, servicesOf(environment, asked), () => initial)
-  return { environment, scenarios, asked }
+  const revoked: string[] = []
+  const revoking = () => ({ revoke: ({ id }: Account) => void revoked.push(id) })
+  const scenarios = new EnvironmentScenarios(environment, BUNDLED, revoking, () => initial)
+  return { environment, scenarios, revoked }
 }
 
 function model(kind: string, params: JsonObject = {}): ScenarioRule['do'][number] {
@@ -341,23 +334,64 @@ describe('the scenarios of an environment', () => {
 
 describe('what rules do to the model', () => {
   const ADA = { id: 'ca_1', status: 'ACTIVE' } as Account
+  const NOW = '2026-01-01T00:00:00.000Z'
+  const token = { access_token: 'at_1', refresh_token: 'rt_1', scopes: [], domain: '' }
+  const grant = {
+    id: 'g_1',
+    connector: 'app',
+    account_id: 'ca_1',
+    person: 'ada@example.com',
+    scopes: [],
+    access: 'at_1',
+    secret: '',
+    refresh_token: 'rt_1',
+    revoked: false,
+    refresh_revoked: false,
+  }
+  const pending = {
+    id: 'ar_1',
+    account_id: 'ca_1',
+    identifier: 'ada@example.com',
+    expires_at: '2026-01-01T01:00:00.000Z',
+  }
+  /** An account with a token and a grant, and an auth request of it that is pending. */
   const doing = (...kinds: ScenarioRule['do'][number][]): Bench => {
     const made = bench([scenario([{ do: kinds }])])
-    made.environment.model.transact(() => made.environment.model.tables.accounts.put(accountOf(connectorOf('OAUTH'))))
+    const { tables } = made.environment.model
+    made.environment.model.transact(() => {
+      tables.accounts.put(accountOf(connectorOf('OAUTH'), { oauth_token: token }))
+      tables.grants.put(grant)
+      tables.auth_requests.put({ ...pending, outcome: 'pending' })
+    })
     return made
   }
+  /** The parts of the model that faults change. */
+  const stateOf = ({ environment, revoked }: Bench): object => {
+    const { accounts, grants, auth_requests: requests } = environment.model.tables
+    const { status, token_expires_at: expires } = accounts.get('ca_1') ?? {}
+    return {
+      status,
+      expires,
+      refresh: grants.get('g_1')?.refresh_token,
+      request: requests.get('ar_1')?.outcome,
+      now: environment.clock.instant(),
+      revoked,
+    }
+  }
+  const UNCHANGED = { status: 'ACTIVE', expires: undefined, refresh: 'rt_1', request: 'pending', now: NOW, revoked: [] }
 
-  it.each<[string, JsonObject, string]>([
-    ['expire_account', {}, 'expire ca_1'],
-    ['expire_access_token', {}, 'expire_access_token ca_1'],
-    ['revoke_refresh_token', {}, 'revoke_refresh_token ca_1'],
-    ['disconnect', {}, 'disconnect ca_1'],
-    ['consume_auth_request', {}, 'consume ar_1'],
-    ['advance_clock', { by: 5_000 }, 'advance 5000'],
-  ])('%s is applied at once, to what the request is about', (kind, params, done) => {
-    const { scenarios, asked } = doing(model(kind, params))
-    const found = scenarios.match(request({ account: ADA, body: { auth_request_id: 'ar_1' } }))
-    expect(asked).toEqual([done])
+  it.each<[string, JsonObject, object]>([
+    ['expire_account', {}, { status: 'EXPIRED' }],
+    ['expire_access_token', {}, { expires: NOW }],
+    ['revoke_refresh_token', {}, { refresh: '' }],
+    ['disconnect', {}, { status: 'DISCONNECTED', request: 'withdrawn', revoked: ['ca_1'] }],
+    ['consume_auth_request', {}, { request: 'consumed' }],
+    ['advance_clock', { by: 5_000 }, { now: '2026-01-01T00:00:05.000Z' }],
+    ['advance_clock', { by: 3_600_000 }, { now: '2026-01-01T01:00:00.000Z', request: 'expired' }],
+  ])('%s of %j is applied at once, to what the request is about', (kind, params, change) => {
+    const made = doing(model(kind, params))
+    const found = made.scenarios.match(request({ account: ADA, body: { auth_request_id: 'ar_1' } }))
+    expect(stateOf(made)).toEqual({ ...UNCHANGED, ...change })
     expect(found).toMatchObject({ faults: [], rules: [{ rule: 'r' }] })
     expect([...(found?.applied ?? [])]).toEqual([kind])
     expect(found?.rules[0]?.sentence).not.toContain('could not be done')
@@ -384,9 +418,9 @@ describe('what rules do to the model', () => {
     ['consume_auth_request', {}, 'the request names no auth_request_id'],
     ['consume_auth_request', { body: { auth_request_id: 7 } }, 'the request names no auth_request_id'],
   ])('%s of %j cannot be done, and the rule says so', (kind, fields, reason) => {
-    const { scenarios, asked } = doing(model(kind))
-    const found = scenarios.match(request(fields))
-    expect([asked, [...(found?.applied ?? [])]]).toEqual([[], []])
+    const made = doing(model(kind))
+    const found = made.scenarios.match(request(fields))
+    expect([stateOf(made), [...(found?.applied ?? [])]]).toEqual([UNCHANGED, []])
     expect(found?.rules[0]?.sentence).toMatch(new RegExp(`; this could not be done: ${reason}$`))
   })
 
@@ -606,7 +640,7 @@ describe('a scenario that is defined again', () => {
 
 describe('scenarios and the rows that hold them', () => {
   const reopened = ({ environment }: Bench, initial: readonly Scenario[]): EnvironmentScenarios =>
-    new EnvironmentScenarios(environment, servicesOf(environment), () => initial)
+    new EnvironmentScenarios(environment, BUNDLED, thirdParty, () => initial)
 
   it('of an earlier start are gone, and those that came by hand stay with what they counted', async () => {
     const first = bench([scenario([{ name: 'old' }], { name: 'start' })])
@@ -724,11 +758,11 @@ describe('what scenarios did before', () => {
 
 describe('the scenarios of all environments', () => {
   const start = scenario([{ name: 'start' }])
-  const registryOf = (environment: TestEnvironment) => new ScenarioRegistry(servicesOf(environment))
+  const registryOf = () => new ScenarioRegistry(BUNDLED, thirdParty)
 
   it('begin with those of the start, each environment by itself', () => {
     const [one, two] = [testEnvironment(), testEnvironment({ name: 'two' })]
-    const registry = registryOf(one)
+    const registry = registryOf()
     registry.startWith([start])
     fired(registry.of(one))
     expect(registry.of(one)).toBe(registry.of(one))
@@ -738,7 +772,7 @@ describe('the scenarios of all environments', () => {
 
   it('are none without any of the start, until one is started by hand', async () => {
     const environment = testEnvironment()
-    const scenarios = registryOf(environment).of(environment)
+    const scenarios = registryOf().of(environment)
     expect(scenarios.list()).toEqual([])
     await scenarios.start('bundled')
     expect(scenarios.list()).toMatchObject([{ name: 'bundled', running: true }])
@@ -752,7 +786,7 @@ describe('the scenarios of all environments', () => {
         scenarios: [scenario([{ name: 'own' }]), scenario([{ name: 'more' }], { name: 't' })],
       } as unknown as Origin)
     })
-    const registry = registryOf(environment)
+    const registry = registryOf()
     registry.startWith([start, scenario([{ name: 'other' }], { name: 'u' })])
     expect(fired(registry.of(environment))).toEqual(['other', 'own', 'more'])
     expect(registry.of(environment).history()).toMatchObject([{ started: 1 }, { started: 1 }, { started: 1 }])
@@ -760,7 +794,7 @@ describe('the scenarios of all environments', () => {
 
   it('are read anew: those that run start anew, and resets begin with them', () => {
     const environment = testEnvironment()
-    const registry = registryOf(environment)
+    const registry = registryOf()
     registry.startWith([start])
     expect(fired(registry.of(environment))).toEqual(['start'])
     registry.redefine([scenario([{ name: 'edited' }])], [environment])
@@ -775,7 +809,7 @@ describe('the scenarios of all environments', () => {
 
   it('save what they counted, but for environments that never asked', () => {
     const [one, two] = [testEnvironment(), testEnvironment({ name: 'two' })]
-    const registry = registryOf(one)
+    const registry = registryOf()
     registry.startWith([start])
     fired(registry.of(one))
     registry.saveCounts([two, one])

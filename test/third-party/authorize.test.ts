@@ -3,7 +3,7 @@ import supertest from 'supertest'
 import { describe, expect, it } from 'vitest'
 import type { Connector } from '../../src/domain/connector.ts'
 import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
-import { EnvironmentScenarios, type ScenarioServices } from '../../src/scenarios/environment-scenarios.ts'
+import { type BundledScenarios, EnvironmentScenarios } from '../../src/scenarios/environment-scenarios.ts'
 import { Pauses } from '../../src/scenarios/pauses.ts'
 import { authorizeRoutes } from '../../src/third-party/authorize.ts'
 import { authorizeUrl, decide } from '../../src/third-party/consent.ts'
@@ -19,7 +19,13 @@ function site(changes: Partial<Connector> = {}, rules: readonly Partial<Scenario
   environment.model.transact(() => {
     environment.model.tables.connectors.put({ ...connector, id: connector.connector })
   })
-  const scenarios = new EnvironmentScenarios(environment, {} as ScenarioServices, () => [scenarioOf(rules)])
+  const thirdParty = { revoke: () => undefined }
+  const scenarios = new EnvironmentScenarios(
+    environment,
+    {} as BundledScenarios,
+    () => thirdParty,
+    () => [scenarioOf(rules)],
+  )
   const app = express()
   const services = {
     registry: {
