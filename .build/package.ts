@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript'
+import { plural } from '../src/domain/text.ts'
 import { serveAndStop } from './package-server.ts'
 import { manifestOf, ROOT } from './project.ts'
 
@@ -129,7 +130,7 @@ function measure(project: string): string {
   const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as { packages: object }
   const packages = Object.keys(lock.packages).filter((name) => name !== '').length
   const megabytes = bytes(join(project, 'node_modules')) / 1e6
-  const line = `installed: ${packages} ${packages === 1 ? 'package' : 'packages'}, ${megabytes.toFixed(2)} MB`
+  const line = `installed: ${plural(packages, 'package')}, ${megabytes.toFixed(2)} MB`
   if (packages > BOUNDS.packages || megabytes > BOUNDS.megabytes) {
     throw new Error(`${line}; at most ${BOUNDS.packages} packages and ${BOUNDS.megabytes} MB are published`)
   }

@@ -1,3 +1,4 @@
+import { callableHost } from '../domain/loopback.ts'
 import { failureReason } from '../http-client.ts'
 import { systemCode } from './failure.ts'
 import type { FlagValues } from './flags.ts'
@@ -6,13 +7,6 @@ import type { FlagValues } from './flags.ts'
 export function serverUrl(values: FlagValues<'healthcheck'>): string {
   const isSecure = values.tls || values['tls-cert'] !== undefined
   return values.url ?? `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}`
-}
-
-/** The addresses that stand for all addresses of the machine can be listened at, not called. */
-function callableHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
 }
 
 /** Why a server did not answer, to follow its URL in a message. */

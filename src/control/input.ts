@@ -6,7 +6,7 @@ import { excessOf, extentOf } from '../domain/json.ts'
 import { CLOCK_YEARS, type Instant, instant, isClockTime } from '../domain/instant.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
-import { readBody as readBytes } from '../http/body.ts'
+import { hasBody, readBody as readBytes } from '../http/body.ts'
 import { DECISIONS } from '../magic-links/consent-flow.ts'
 import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../verdict/formats/formats.ts'
 import { type Finding, findingsOf } from '../schema/findings.ts'
@@ -230,11 +230,6 @@ async function valueOf({ operation }: ControlRoute, { text, format }: SentDocume
     const found = error instanceof Error ? error.message.slice(0, 150) : ''
     throw new ControlError('MALFORMED_BODY', `the body is not valid JSON: ${found}`)
   }
-}
-
-/** Whether the request announces a body at all. */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 async function readDocument(request: IncomingMessage, limit: number): Promise<SentDocument> {

@@ -4,11 +4,12 @@ import { quote } from '../domain/text.ts'
 import { connectionOf, connectorsOf } from '../operations/connections.ts'
 import { maskAt, masked } from '../request-journal/masking.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
+import type { Finding } from '../schema/findings.ts'
 import { inColumnOrder } from '../state/model/columns.ts'
 import { type Snapshot, TABLE_NAMES } from '../state/model/model.ts'
 import { diffStates, type Masks } from '../state/state-diff.ts'
 import type { Environment } from '../state/environment.ts'
-import { readState, replaceState, type StateProblem } from '../state/state-replacement.ts'
+import { readState, replaceState } from '../state/state-replacement.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { changed, checkDocumentName, checkedName, type EnvironmentCall, type Reply } from './call.ts'
@@ -30,9 +31,9 @@ export function getState({ services, environment }: EnvironmentCall<'get_state'>
 export async function putState(call: EnvironmentCall<'put_state'>): Promise<Reply> {
   const { services, environment, body } = call
   const { registry } = services
-  const problems: StateProblem[] = []
-  const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
-  if (!state) throw invalidInput('INVALID_STATE', problems)
+  const findings: Finding[] = []
+  const state = await readState(body, { registry, environment }, (finding) => findings.push(finding))
+  if (!state) throw invalidInput('INVALID_STATE', findings)
   replaceState(environment, state)
   return changed(call, 'the state was replaced')
 }

@@ -11,3 +11,10 @@ export function isLoopback(host: string): boolean {
     /^127(?:\.\d{1,3}){3}$/.test(name.replace(/^::ffff:/, ''))
   )
 }
+
+/** The host of a URL at which a server is called that listens on `host`: the addresses that stand for all cannot be called. */
+export function callableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}

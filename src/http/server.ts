@@ -9,6 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import express, { type Express } from 'express'
+import { callableHost } from '../domain/loopback.ts'
 import { continueWhenRead, endAfterBody, isUnread } from './body.ts'
 import type { Log } from './log.ts'
 
@@ -320,7 +321,7 @@ export function servingOf(server: Server, protocol: 'http' | 'https', closeTimeo
         server.listen({ port, host, backlog: BACKLOG }, () => {
           server.off('error', reject)
           const bound = (server.address() as AddressInfo).port
-          resolve({ url: `${protocol}://${urlHost(host)}:${bound}`, host, port: bound })
+          resolve({ url: `${protocol}://${callableHost(host)}:${bound}`, host, port: bound })
         })
       }),
     close: () => closed(server, open, closeTimeout),
@@ -349,9 +350,4 @@ async function closed(server: Server, open: ReadonlySet<Socket>, closeTimeout: n
   })
   clearInterval(sweep)
   clearTimeout(drop)
-}
-
-function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
 }

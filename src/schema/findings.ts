@@ -23,7 +23,7 @@ export const MOST_LISTED = 100
 
 /** The one entry for the problems that are not listed. */
 export function moreProblems(count: number): Pick<Finding, 'found' | 'allowed'> {
-  return { found: `wrong in ${count} more ${count === 1 ? 'place' : 'places'}`, allowed: 'what the problems above say' }
+  return { found: `wrong in ${plural(count, 'more place')}`, allowed: 'what the problems above say' }
 }
 
 /** "`tools[0].name` is required; allowed: a text". */

@@ -9,6 +9,7 @@ import { type ClockState, systemTime, type TimeSource } from './model/time-and-i
 import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import { byName, type EnvironmentRecord, STATE_VERSION, type StateImage } from './model/state-image.ts'
 import type { Index, Row, Table } from './model/table.ts'
+import { pathText } from '../schema/findings.ts'
 import { refusedAt } from './state-file/read-state.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
 import type { Durability, WalLine, WriteAheadLog } from './wal/write-ahead-log.ts'
@@ -329,6 +330,5 @@ function checkSequence(model: Model, path: readonly string[]): void {
 export async function withPosition(error: unknown, file: string, fileSystem: FileSystem): Promise<unknown> {
   if (!(error instanceof Contradiction)) return error
   const bytes = (await fileSystem.read(file)) ?? Buffer.alloc(0)
-  const { pathText } = await import('./state-file/validation.ts')
   return refusedAt(bytes, file, error.path, `${pathText(error.path)}: ${error.message}`)
 }

@@ -2,7 +2,7 @@ import type { Settings } from '../domain/settings.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
-import type { Fault } from './state-file/validation.ts'
+import type { Finding } from '../schema/findings.ts'
 import { addTables } from './state-file/read-state.ts'
 import { replaceRows } from './snapshots.ts'
 import type { Environment } from './environment.ts'
@@ -17,39 +17,28 @@ export interface EnvironmentState {
   tables: { readonly [Name in TableName]: readonly Rows[Name][] }
 }
 
-/** One thing that is wrong with a state: where, what is there, what may be. */
-export interface StateProblem {
-  path: string
-  found: string
-  allowed: string
-}
-
-/** Beyond that many they have one cause, and a longer answer does not help. */
-const MOST_PROBLEMS = 100
-
 /**
  * Reads a state for an environment: `settings`, `clock`, `ids` and `tables`. Ids are taken for the sake of a state that was
  * read before, and ignored: a sequence never goes back.
- * @param refuse called for every problem; the state is undefined when there was one
+ * @param refuse called with everything that is wrong; the state is undefined when there was one
  */
 export async function readState(
   value: unknown,
   owner: { registry: EnvironmentRegistry; environment: Environment },
-  refuse: (problem: StateProblem) => void,
+  refuse: (finding: Finding) => void,
 ): Promise<EnvironmentState | undefined> {
   if (typeof value === 'object' && value !== null && 'environments' in value) {
     const allowed = 'the state of one environment, as GET /_mock/state answers it'
-    refuse({ path: 'environments', found: 'the key of a state file', allowed })
+    refuse({ path: ['environments'], found: 'the key of a state file', allowed })
     return undefined
   }
-  const { pathText, stateFaults } = await loadValidation()
+  const { stateFindings } = await loadValidation()
   addTables(value)
-  const faults = [...stateFaults(value)]
-  const wellShaped = faults.length === 0 ? (value as EnvironmentState) : undefined
-  if (wellShaped) faults.push(...contradictions(wellShaped, owner))
-  for (const { path, found, allowed } of faults.slice(0, MOST_PROBLEMS))
-    refuse({ path: pathText(path), found, allowed })
-  return faults.length === 0 ? wellShaped : undefined
+  const findings = [...stateFindings(value)]
+  const wellShaped = findings.length === 0 ? (value as EnvironmentState) : undefined
+  if (wellShaped) findings.push(...contradictions(wellShaped, owner))
+  findings.forEach(refuse)
+  return findings.length === 0 ? wellShaped : undefined
 }
 
 /** Puts a state in place of everything that an environment has, in one commit. */
@@ -65,24 +54,24 @@ export function replaceState(environment: Environment, state: EnvironmentState):
 function contradictions(
   { tables }: EnvironmentState,
   { registry, environment }: { registry: EnvironmentRegistry; environment: Environment },
-): Fault[] {
-  const faults = TABLE_NAMES.flatMap((name) => repeated(name, tables[name], 'id'))
-  faults.push(...repeated('accounts', tables.accounts, 'sequence'))
+): Finding[] {
+  const findings = TABLE_NAMES.flatMap((name) => repeated(name, tables[name], 'id'))
+  findings.push(...repeated('accounts', tables.accounts, 'sequence'))
   for (const [table, ownerOf] of ownersIn(registry)) {
     for (const [at, { id }] of tables[table].entries()) {
       const owner = ownerOf(id)
       if (!owner || owner === environment) continue
       const found = `what the environment ${owner.name} has`
-      faults.push({ path: ['tables', table, at, 'id'], found, allowed: 'an id that no other environment has' })
+      findings.push({ path: ['tables', table, at, 'id'], found, allowed: 'an id that no other environment has' })
     }
   }
   const given = tables.counters.find(({ id }) => id === 'account_sequence')?.value ?? 0
   const last = tables.accounts.reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
   if (last > given) {
     const allowed = `account_sequence of at least ${last}, the sequence of the last account`
-    faults.push({ path: ['tables', 'counters'], found: `account_sequence ${given}`, allowed })
+    findings.push({ path: ['tables', 'counters'], found: `account_sequence ${given}`, allowed })
   }
-  return faults
+  return findings
 }
 
 /** What chooses an environment cannot be of two of them. */
@@ -98,7 +87,7 @@ function repeated<Key extends string>(
   table: TableName,
   rows: readonly { readonly [Name in Key]: string | number }[],
   key: Key,
-): Fault[] {
+): Finding[] {
   const seen = new Set<string | number>()
   return rows.flatMap((row, at) => {
     const value = row[key]

@@ -346,7 +346,7 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
   if (entries.length === 0) return null
   return (
     <details class="headers">
-      <summary>{entries.length === 1 ? '1 header' : `${entries.length} headers`}</summary>
+      <summary>{plural(entries.length, 'header')}</summary>
       <Facts facts={entries.map(([name, value]) => [name, <span class="mono">{value}</span>])} />
     </details>
   )

@@ -224,6 +224,17 @@ describe('PUT /_mock/state', () => {
     })
   })
 
+  it('lists a hundred problems of a state, and counts the others', async () => {
+    await withControl({}, async (bench) => {
+      const state = await stateOf(bench)
+      const wrong = { ...state, tables: { ...state.tables, bearer_tokens: Array(150).fill('none') } }
+      const { body } = await bench.call('put', '/state', wrong)
+      const { details } = (body as { error: { details: object[] } }).error
+      expect(details).toHaveLength(101)
+      expect(details.at(-1)).toMatchObject({ path: '', found: 'wrong in 50 more places' })
+    })
+  })
+
   it('refuses a state file, and says what it takes instead', async () => {
     await withControl({}, async (bench) => {
       const before = await stateOf(bench)

@@ -16,7 +16,7 @@ export function placeOf(text: string, path: readonly (string | number)[]): Place
   return { line: before.split('\n').length, column: walk.at - before.lastIndexOf('\n') }
 }
 
-/** A position in a text that is known to be JSON. */
+/** A position in a text that is known to be JSON. It does not recurse as `jsonc-parser` does: a row may nest deeper than the stack. */
 class Walk {
   readonly #text: string
   at = 0

@@ -1,5 +1,5 @@
 /** Where a text stops being JSON. */
-export interface SyntaxFault {
+export interface JsonSyntaxError {
   line: number
   column: number
   found: string
@@ -12,11 +12,11 @@ const KEY = /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"[ \t\n\r]*
 
 /**
  * Finds the first place where a text is not JSON. The engine's own messages name it in some cases only, and differently
- * from version to version.
+ * from version to version. `jsonc-parser` reads by recursion, which a file of deep nesting overflows.
  */
-export function findSyntaxFault(text: string): SyntaxFault | undefined {
+export function findSyntaxError(text: string): JsonSyntaxError | undefined {
   const scanner = new Scanner(text)
-  const at = scanner.firstFault()
+  const at = scanner.firstError()
   return at === undefined ? undefined : position(text, at)
 }
 
@@ -30,7 +30,7 @@ class Scanner {
     this.#text = text
   }
 
-  firstFault(): number | undefined {
+  firstError(): number | undefined {
     do {
       if (!this.#value()) return this.#at
     } while (this.#open.length > 0)
@@ -81,7 +81,7 @@ class Scanner {
   }
 }
 
-function position(text: string, at: number): SyntaxFault {
+function position(text: string, at: number): JsonSyntaxError {
   const before = text.slice(0, at)
   const found = at < text.length ? wire(text.codePointAt(at) ?? 0) : 'the end of the file'
   return { line: before.split('\n').length, column: at - before.lastIndexOf('\n'), found }

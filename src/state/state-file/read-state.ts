@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { StateError } from '../wal/state-errors.ts'
 import { placeOf } from './json-place.ts'
-import { findSyntaxFault } from './json-syntax.ts'
+import { findSyntaxError } from './json-syntax.ts'
 import { decode, linesOf, parseByLine } from './state-text.ts'
 
 /**
@@ -13,9 +13,9 @@ import { decode, linesOf, parseByLine } from './state-text.ts'
 export async function parseState(bytes: Buffer, path: string): Promise<StateImage> {
   const state = readDocument(bytes, path)
   if (state['version'] !== STATE_VERSION) throw new VersionError(path, state['version'])
-  const { faultText, stateFault } = await import('./validation.ts')
-  const fault = stateFault(state)
-  if (fault) throw refusedAt(bytes, path, fault.path, faultText(fault))
+  const { findingText, stateFinding } = await import('./validation.ts')
+  const finding = stateFinding(state)
+  if (finding) throw refusedAt(bytes, path, finding.path, findingText(finding))
   return state as unknown as StateImage
 }
 
@@ -46,9 +46,9 @@ function parseJson(bytes: Buffer, path: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch (error) {
-    const fault = findSyntaxFault(text)
-    if (!fault) throw error
-    throw refused(`${path}:${fault.line}:${fault.column}`, `it is not JSON: unexpected ${fault.found}`)
+    const finding = findSyntaxError(text)
+    if (!finding) throw error
+    throw refused(`${path}:${finding.line}:${finding.column}`, `it is not JSON: unexpected ${finding.found}`)
   }
 }
 

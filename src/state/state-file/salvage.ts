@@ -3,9 +3,10 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain
 import { ENVIRONMENT_NAME } from '../../domain/environment-name.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from '../model/model.ts'
+import { pathText } from '../../schema/findings.ts'
 import { byName, STATE_VERSION, type StateImage, type StoredImage } from '../model/state-image.ts'
 import { addTables } from './read-state.ts'
-import { describe, faultText, partFault, pathText, rowFault, within } from './validation.ts'
+import { describe, findingText, partFinding, rowFinding, within } from './validation.ts'
 
 /** Called for everything that is left out, with what and where it was. */
 export type LeaveOut = (what: string) => void
@@ -112,9 +113,9 @@ function salvageEnvironment(
   const place = ['environments', name]
   const part = (key: 'settings' | 'clock' | 'ids', fallback: unknown): unknown => {
     const value = own(environment, key)
-    const fault = partFault(key, value)
-    if (!fault) return value
-    leaveOut(`${faultText(within([...place, key], fault))}; the default replaces it`)
+    const finding = partFinding(key, value)
+    if (!finding) return value
+    leaveOut(`${findingText(within([...place, key], finding))}; the default replaces it`)
     return fallback
   }
   const tables = isJsonObject(own(environment, 'tables')) ? (environment['tables'] as JsonObject) : {}
@@ -155,9 +156,9 @@ function salvageTable(
   const ids = table === 'clients' ? clientIds : new Set<string>()
   const sequences = new Set<unknown>()
   return rows.flatMap((row, at): JsonObject[] => {
-    const fault = rowFault(table, row)
-    if (fault) {
-      leaveOut(faultText(within([...place, at], fault)))
+    const finding = rowFinding(table, row)
+    if (finding) {
+      leaveOut(findingText(within([...place, at], finding)))
       return []
     }
     const { id, sequence } = row as { id: string; sequence?: number }

@@ -1,51 +1,45 @@
 import type { z } from 'zod'
+import { type Finding, type Path, pathText, valueAtPath } from '../../schema/findings.ts'
 import { environmentSchema, environmentStateSchema, stateSchema } from '../../schema/state-document.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
 import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from '../model/model.ts'
 
-/** What is wrong with a value, and where in it. */
-export interface Fault {
-  path: (string | number)[]
-  found: string
-  allowed: string
-}
-
 /** What is first wrong with a state of the present version. */
-export function stateFault(state: JsonObject): Fault | undefined {
-  const unknown = firstFault(stateSchema, { ...state, environments: {} })
+export function stateFinding(state: JsonObject): Finding | undefined {
+  const unknown = firstFinding(stateSchema, { ...state, environments: {} })
   if (unknown) return unknown
   const { environments } = state
   if (!isJsonObject(environments)) return { path: ['environments'], ...mismatch(environments, 'an object') }
   for (const [name, environment] of Object.entries(environments)) {
-    const fault = ENVIRONMENT_NAME.test(name)
-      ? environmentFaults(environmentSchema, environment, SECTION_NAMES).next().value
+    const finding = ENVIRONMENT_NAME.test(name)
+      ? environmentFindings(environmentSchema, environment, SECTION_NAMES).next().value
       : { path: [], found: `the name ${JSON.stringify(name.slice(0, 100))}`, allowed: ENVIRONMENT_NAME_RULE }
-    if (fault) return within(['environments', name], fault)
+    if (finding) return within(['environments', name], finding)
   }
   return undefined
 }
 
-/** Everything that is wrong with what `PUT /_mock/state` is sent: the first fault of each row, and all around the rows. */
-export function stateFaults(value: unknown): Iterable<Fault> {
-  return environmentFaults(environmentStateSchema, value, [])
+/** Everything that is wrong with what `PUT /_mock/state` is sent: the first finding of each row, and all around the rows. */
+export function stateFindings(value: unknown): Iterable<Finding> {
+  return environmentFindings(environmentStateSchema, value, [])
 }
 
 /** What is wrong with one row, or with another part of an environment. */
-export function rowFault(table: TableName | SectionName, row: unknown): Fault | undefined {
-  return firstFault(rowSchema(table), row)
+export function rowFinding(table: TableName | SectionName, row: unknown): Finding | undefined {
+  return firstFinding(rowSchema(table), row)
 }
 
-export function partFault(part: 'settings' | 'clock' | 'ids', value: unknown): Fault | undefined {
-  return firstFault(environmentSchema.shape[part], value)
+export function partFinding(part: 'settings' | 'clock' | 'ids', value: unknown): Finding | undefined {
+  return firstFinding(environmentSchema.shape[part], value)
 }
 
 /** Rows are checked one by one, because zod would copy all of them at once. */
-function* environmentFaults(
+function* environmentFindings(
   schema: typeof environmentSchema | typeof environmentStateSchema,
   value: unknown,
   sections: readonly SectionName[],
-): Generator<Fault, undefined> {
+): Generator<Finding, undefined> {
   if (!isJsonObject(value)) {
     yield { path: [], ...mismatch(value, 'an object with "tables"') }
     return
@@ -56,21 +50,21 @@ function* environmentFaults(
     ...emptied(value, sections),
     ...(isJsonObject(value['tables']) && { tables: { ...tables, ...emptied(tables, TABLE_NAMES) } }),
   }
-  yield* faultsOf(schema, frame)
-  for (const name of TABLE_NAMES) yield* rowFaults(name, tables[name], ['tables', name])
-  for (const name of sections) yield* rowFaults(name, value[name], [name])
+  yield* findingsIn(schema, frame)
+  for (const name of TABLE_NAMES) yield* rowFindings(name, tables[name], ['tables', name])
+  for (const name of sections) yield* rowFindings(name, value[name], [name])
 }
 
 function emptied(object: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(names.flatMap((name) => (Array.isArray(object[name]) ? [[name, []]] : [])))
 }
 
-function* rowFaults(name: TableName | SectionName, rows: JsonValue | undefined, path: (string | number)[]) {
+function* rowFindings(name: TableName | SectionName, rows: JsonValue | undefined, path: Path) {
   if (!Array.isArray(rows)) return
   const schema = rowSchema(name)
   for (let at = 0; at < rows.length; at++) {
-    const fault = firstFault(schema, rows[at])
-    if (fault) yield within([...path, at], fault)
+    const finding = firstFinding(schema, rows[at])
+    if (finding) yield within([...path, at], finding)
   }
 }
 
@@ -80,17 +74,17 @@ function rowSchema(name: TableName | SectionName): z.ZodType {
   return section ? shape[section].element : shape.tables.shape[name as TableName].element
 }
 
-function firstFault(schema: z.ZodType, value: unknown): Fault | undefined {
-  return faultsOf(schema, value)[0]
+function firstFinding(schema: z.ZodType, value: unknown): Finding | undefined {
+  return findingsIn(schema, value)[0]
 }
 
-function faultsOf(schema: z.ZodType, value: unknown): Fault[] {
+function findingsIn(schema: z.ZodType, value: unknown): Finding[] {
   const { error } = schema.safeParse(value)
-  return (error?.issues ?? []).flatMap((issue): Fault[] => {
+  return (error?.issues ?? []).flatMap((issue): Finding[] => {
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => ({ path: [...path, key], found: 'an unknown field', allowed: issue.message }))
-    return [{ path, ...mismatch(valueAt(value, path), allowedBy(issue)) }]
+    return [{ path, ...mismatch(valueAtPath(value, path), allowedBy(issue)) }]
   })
 }
 
@@ -111,16 +105,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
-function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
-  let found = value
-  for (const step of path) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined
-    found = (found as Record<string | number, unknown>)[step]
-  }
-  return found
-}
-
-function mismatch(value: unknown, allowed: string): Omit<Fault, 'path'> {
+function mismatch(value: unknown, allowed: string): Omit<Finding, 'path'> {
   return { found: describe(value), allowed }
 }
 
@@ -133,18 +118,13 @@ export function describe(value: unknown): string {
   return typeof value === 'string' ? 'a string' : JSON.stringify(value)
 }
 
-export function within(steps: readonly (string | number)[], fault: Fault): Fault {
-  return { ...fault, path: [...steps, ...fault.path] }
+export function within(steps: Path, finding: Finding): Finding {
+  return { ...finding, path: [...steps, ...finding.path] }
 }
 
 /** `environments.default.tables.accounts[3]: status must be one of ACTIVE, …`. */
-export function faultText({ path, found, allowed }: Fault): string {
+export function findingText({ path, found, allowed }: Finding): string {
   if (found === 'nothing') return `${pathText(path)} is required: ${allowed}`
   if (found === 'an unknown field') return `${pathText(path)} is an unknown field; allowed are ${allowed}`
   return `${pathText(path)} is ${found}; it must be ${allowed}`
-}
-
-/** A path inside the JSON: `environments.default.tables.accounts[3].status`. */
-export function pathText(path: readonly (string | number)[]): string {
-  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at > 0 ? `.${step}` : step)).join('')
 }

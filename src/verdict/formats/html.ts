@@ -106,7 +106,7 @@ function reasons({ contract: { total }, shortfalls = [] }: ReportPair): Html | n
   ].filter(({ count }) => count > 0)
   if (found.length === 0) return null
   return html`<ul>
-    ${found.map(({ id, count, noun, nouns }) => html`<li><a href="#${id}">${count} ${count === 1 ? noun : nouns}</a></li>`)}
+    ${found.map(({ id, count, noun, nouns }) => html`<li><a href="#${id}">${plural(count, noun, nouns)}</a></li>`)}
   </ul>`
 }
 
