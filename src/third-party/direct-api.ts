@@ -72,9 +72,9 @@ async function answer(services: DirectServices, request: Request, response: Resp
   entry.environment = environment
   const account = environment.model.tables.accounts.get(headerOf(received, ACCOUNT_HEADER))
   trace.account ??= account
-  const call = { environment, connector, kind: 'api', request: received, account, tool: undefined, trace } as const
+  const asked = { environment, connector, kind: 'api', request: received, account } as const
   try {
-    await services.thirdParties.answer(call, response)
+    await services.thirdParties.answer({ ...asked, tool: undefined, trace, ticket: '' }, response)
   } catch (error) {
     const failure = failureAnswer(error)
     if (!failure || response.headersSent) throw error

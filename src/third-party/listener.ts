@@ -69,6 +69,8 @@ export interface ThirdPartyRequest {
   tool: string | undefined
   /** Of the request that causes the call: rules that fire here are noted in it. */
   trace: RequestTrace | undefined
+  /** Names the {@link OpenCall} of a call of the service; empty for a call of another program. */
+  ticket: string
 }
 
 /** Replaces the plain answer: it sends the response itself, with or without asking for `answer`. */
@@ -181,11 +183,11 @@ function latencyOf(points: Latency, { ids }: Environment): number {
 
 function answerAsApi(
   options: ListenerOptions,
-  { environment, connector, request }: ThirdPartyRequest,
+  { environment, connector, request, ticket }: ThirdPartyRequest,
 ): WireAnswer | Promise<WireAnswer> {
   const answered = answerApi({ environment, connector, templates: options.templates }, request)
   // The request that causes a call of the service waits itself, once for everything that it has caused.
-  return openCall(options, request) ? answered : onceFlushed(options, answered)
+  return options.calls.find(ticket) ? answered : onceFlushed(options, answered)
 }
 
 async function onceFlushed(
@@ -199,20 +201,16 @@ async function onceFlushed(
 
 function answerAsTokenEndpoint(
   options: ListenerOptions,
-  { environment, connector, request }: ThirdPartyRequest,
+  { environment, connector, request, ticket }: ThirdPartyRequest,
 ): WireAnswer | Promise<WireAnswer> {
   const { answer: answered, apply } = answerToken(environment, connector, request)
-  const call = openCall(options, request)
+  const call = options.calls.find(ticket)
   if (call) {
     call.apply = apply
     return answered
   }
   if (apply) environment.model.transact(apply)
   return onceFlushed(options, answered)
-}
-
-function openCall({ calls }: ListenerOptions, request: ReceivedRequest): OpenCall | undefined {
-  return calls.find(headerOf(request, CALL_HEADER))
 }
 
 /** The third party that the path names, and the request read; or the answer that refuses it. */
@@ -237,8 +235,10 @@ async function route(options: ListenerOptions, request: IncomingMessage): Promis
     headers: request.headers,
     body,
   }
-  const { trace, tool } = openCall(options, received) ?? {}
-  return { environment, connector, kind, request: received, account: accountOf(environment, received), tool, trace }
+  const ticket = headerOf(received, CALL_HEADER)
+  const { trace, tool } = options.calls.find(ticket) ?? {}
+  const account = accountOf(environment, received)
+  return { environment, connector, kind, request: received, account, tool, trace, ticket }
 }
 
 function accountOf(environment: Environment, request: ReceivedRequest): Account | undefined {

@@ -1,5 +1,9 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { AppOptions } from '../../src/app/app.ts'
 import { type ControlBench, withControl } from '../control/control-bench.ts'
+import { MemoryDisk } from '../support/memory-disk.ts'
+import { withDirectory } from '../support/registry.ts'
 import { TWELVE_CONNECTORS } from '../support/twelve-connectors.ts'
 
 const PAD = {
@@ -28,8 +32,8 @@ const account = (token: string) => ({
   authorization_details: { static_auth: { details: { token } } },
 })
 
-async function withPad(work: (bench: ControlBench) => Promise<void>): Promise<void> {
-  await withControl({}, async (bench) => {
+async function withPad(work: (bench: ControlBench) => Promise<void>, options: AppOptions = {}): Promise<void> {
+  await withControl(options, async (bench) => {
     await bench.call('put', '/connectors/pad', PAD)
     await bench.call('put', '/connectors/open', OPEN)
     await bench.call('post', '/seed', { accounts: [account('ada')] })
@@ -125,6 +129,28 @@ describe('/third-party/{connector}/api', () => {
       await call('put', '/connectors/pad', { ...PAD, responders: [...PAD.responders, respond] })
       const answer = await http('get', '/third-party/pad/api/v1/many').set('Authorization', 'Bearer ada')
       expect([answer.status, answer.body]).toMatchObject([422, { error: 'unusable_template' }])
+    })
+  })
+
+  it('waits for the disk, also beside a call of the service and with its header', async () => {
+    await withDirectory(async (directory) => {
+      const disk = new MemoryDisk()
+      const work = async ({ http, call, api, token }: ControlBench): Promise<void> => {
+        const on = { tool: 'pad_list' }
+        const rules = [{ name: 'r', at: 'third_party', on, do: [{ timeout: {} }] }]
+        await call('put', '/scenarios/open', { name: 'open', rules })
+        await call('post', '/scenarios/open/start')
+        const bearer = await token('test_client', 'test_secret')
+        const tool = { connector: 'pad', identifier: 'ada@example.com', tool_name: 'pad_list', tool_input: {} }
+        const open = api(bearer, 'post', '/execute_tool', tool)
+        open.catch(() => undefined)
+        await expect.poll(async () => (await call('get', '/scenarios/open')).text).toContain('"hits":1')
+        disk.fails = () => new Error('ENOSPC: no space left')
+        const created = await http('post', '/third-party/open/api/v1/notes').set('X-Mock-Call', '1').send({ id: 'n_2' })
+        disk.fails = () => undefined
+        expect(created.status).toBe(503)
+      }
+      await withPad(work, { state: join(directory, 'state.json'), fileSystem: disk })
     })
   })
 
