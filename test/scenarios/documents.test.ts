@@ -33,10 +33,26 @@ describe('docs/scenarios.md', async () => {
     expect([...new Set(kinds)].sort()).toEqual([...FAULT_KINDS].sort())
   })
 
+  it.each(FAULT_KINDS.filter((kind) => FAULTS[kind].phase !== 'model'))(
+    'says in words what %s does to an answer',
+    (kind) => {
+      expect(text.replaceAll(/^```.*?^```/gms, '')).toContain(`\`${kind}\``)
+    },
+  )
+
   it('lists the bundled scenarios', async () => {
     const listed = [...text.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, name]) => name)
     expect(listed).toEqual(expect.arrayContaining(await bundledScenarioNames()))
   })
+})
+
+describe('docs/grpc.md', () => {
+  it.each(FAULT_KINDS.filter((kind) => ['connection', 'delivery'].includes(FAULTS[kind].phase)))(
+    'says what a caller sees of %s',
+    async (kind) => {
+      expect(await readFile(join(ROOT, 'docs/grpc.md'), 'utf8')).toContain(`\`${kind}\``)
+    },
+  )
 })
 
 describe('a fault', () => {
