@@ -9,7 +9,7 @@ import type { Scenario } from '../domain/scenario.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { quote } from '../domain/text.ts'
-import { addressOf } from '../http/node-request.ts'
+import { callerBaseUrl } from '../http/base-url.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { checkedName, environmentNamed, type Reply, type ServerCall } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
@@ -45,7 +45,7 @@ export async function createEnvironment(call: ServerCall<'create_environment'>):
     name: environment.name,
     client_id: client.id,
     client_secret: client.client_secret,
-    base_url: addressOf(request, services.baseUrl),
+    base_url: callerBaseUrl(request, services.baseUrl),
   }
   return { status: 201, body: created }
 }

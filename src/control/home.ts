@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { AppServices } from '../app-services.ts'
-import { addressOf } from '../http/node-request.ts'
+import { callerBaseUrl } from '../http/base-url.ts'
 
 /** GET /: leads a browser to the dashboard, and answers programs what is served. */
 export function home({ version, baseUrl, documentedOnly }: AppServices): RequestHandler {
@@ -10,7 +10,7 @@ export function home({ version, baseUrl, documentedOnly }: AppServices): Request
       response.writeHead(303, { Location: '_mock/ui', 'Cache-Control': 'no-store' }).end()
       return
     }
-    const url = addressOf(request, baseUrl)
+    const url = callerBaseUrl(request, baseUrl)
     const body = {
       name: 'toolmock',
       version,

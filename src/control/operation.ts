@@ -1,5 +1,5 @@
 import type { Operation, RequestBody } from '../contract/shapes.ts'
-import { baseUrlOf } from '../http/node-request.ts'
+import { baseUrlOf } from '../http/base-url.ts'
 import type { Call, Handler, Reply } from '../operations/operation.ts'
 import type { EnvironmentCall } from './call.ts'
 

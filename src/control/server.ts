@@ -1,5 +1,5 @@
 import { shellQuote } from '../domain/text.ts'
-import { addressOf } from '../http/node-request.ts'
+import { callerBaseUrl } from '../http/base-url.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { EnvironmentCall, Reply, ServerCall } from './call.ts'
 
@@ -32,7 +32,7 @@ export async function foldState({ services }: ServerCall<'fold_state'>): Promise
 export function getEnv({ services, environment, request, query }: EnvironmentCall<'get_env'>): Reply {
   const [client] = environment.model.tables.clients.values()
   const variables = {
-    TOOLMOCK_URL: addressOf(request, services.baseUrl),
+    TOOLMOCK_URL: callerBaseUrl(request, services.baseUrl),
     TOOLMOCK_CLIENT_ID: client?.id ?? '',
     TOOLMOCK_CLIENT_SECRET: client?.client_secret ?? '',
   }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Operation } from '../contract/shapes.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
 import { type ErrorContent, ServiceError, TokenError } from '../domain/errors.ts'
@@ -28,6 +29,15 @@ export function textAnswer({ status, headers }: Reply, text: string, requestId: 
   const length = String(Buffer.byteLength(text))
   const own = { 'X-Request-Id': requestId, 'Content-Type': 'text/plain', 'Content-Length': length }
   return { status, headers: { ...own, ...headers }, text }
+}
+
+/** Sends an answer, unless the client has gone. */
+export function sendAnswer(response: ServerResponse, { status, headers, text }: WireAnswer): void {
+  if (response.headersSent || response.destroyed) return
+  response.writeHead(status, headers)
+  // Node writes headers in the encoding of a text behind them. One with as many octets as characters is ASCII.
+  const isAscii = Number(headers['Content-Length']) === text.length
+  response.end(isAscii ? text : Buffer.from(text), 'latin1')
 }
 
 const MOST_CACHED = 1024

@@ -5,8 +5,8 @@ import { nearestRoute, servedRoutes } from '../contract/route.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
-import { errorCodeOf, errorReply, failureOf, wireAnswer } from './answer.ts'
-import { requestIdOf, sendAnswer } from './node-request.ts'
+import { errorCodeOf, errorReply, failureOf, sendAnswer, wireAnswer } from './answer.ts'
+import { requestIdOf } from './node-request.ts'
 
 interface Refusal {
   readonly error: unknown

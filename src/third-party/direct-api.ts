@@ -4,7 +4,7 @@ import type { Connector } from '../domain/connector.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
-import { baseUrlOf } from '../http/node-request.ts'
+import { baseUrlOf } from '../http/base-url.ts'
 import { recordAnswer } from '../http/page-journal.ts'
 import type { Environment } from '../state/environment.ts'
 import {

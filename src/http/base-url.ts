@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http'
+
+/**
+ * What links and redirects are built on, without a trailing slash: the configured base URL, else the address that the
+ * client used, as a proxy in front of the mock forwards it.
+ */
+export function baseUrlOf(request: RequestAddress, configured: string | undefined): string {
+  if (configured) return configured.replace(/\/+$/, '')
+  const encrypted = 'encrypted' in request.socket
+  const protocol = forwarded(request, 'x-forwarded-proto', /^https?$/) ?? (encrypted ? 'https' : 'http')
+  const host = forwarded(request, 'x-forwarded-host', HOST) ?? matching(request.headers.host, HOST)
+  return `${protocol}://${host ?? localAddress(request)}`
+}
+
+/**
+ * The base URL for the caller itself: the address that it used, which can differ from the configured one between containers.
+ * The configured base URL is used when it has the same host, because it can have a path or the scheme of a proxy.
+ */
+export function callerBaseUrl(request: IncomingMessage, configured: string | undefined): string {
+  const used = baseUrlOf(request, undefined)
+  if (configured === undefined || !URL.canParse(configured) || !URL.canParse(used)) return used
+  return new URL(configured).host === new URL(used).host ? configured.replace(/\/+$/, '') : used
+}
+
+type RequestAddress = Pick<IncomingMessage, 'headers' | 'socket'>
+
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i
+
+function forwarded(request: RequestAddress, name: string, form: RegExp): string | undefined {
+  const value = request.headers[name]
+  if (value === undefined) return undefined
+  const first = (Array.isArray(value) ? value[0] : value)?.split(',')[0]
+  return matching(first?.trim(), form)
+}
+
+function matching(value: string | undefined, form: RegExp): string | undefined {
+  return value !== undefined && form.test(value) ? value : undefined
+}
+
+function localAddress({ socket }: RequestAddress): string {
+  const { localAddress: address = '127.0.0.1', localPort = 0 } = socket
+  return address.includes(':') ? `[${address}]:${localPort}` : `${address}:${localPort}`
+}
