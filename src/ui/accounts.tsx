@@ -8,9 +8,9 @@ import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { LifecyclePicture } from './lifecycle.tsx'
 import { clockNow, timeline } from './live.ts'
 import { Choice, Detail, Empty, Facts, Json, Problem, Reading, SearchField, Section, Status, Tag } from './parts.tsx'
-import { adjust, go, linkTo, place } from './place.ts'
+import { setParameters, go, linkTo, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
-import { useWalk } from './walk.ts'
+import { useListNavigation } from './list-navigation.ts'
 
 type Account = Schemas['Accounts']['accounts'][number]
 type AccountWithTools = Schemas['AccountWithTools']
@@ -28,7 +28,7 @@ const TONES: { readonly [Status in AccountStatus]: string } = {
 }
 
 export function AccountsView() {
-  const { id, parameters } = place.value
+  const { id, parameters } = route.value
   const { q = '', status = '', from = '0' } = parameters
   const offset = Math.max(0, Math.floor(Number(from)) || 0)
   const query = {
@@ -40,13 +40,13 @@ export function AccountsView() {
   }
   const { value, error } = useApi<Schemas['Accounts']>('/accounts', query)
   const accounts = value?.accounts ?? []
-  useWalk(accounts.length, () => go('accounts', '', parameters))
+  useListNavigation(accounts.length, () => go('accounts', '', parameters))
   const all = Object.values(value?.statuses ?? {}).reduce((sum, count) => sum + count, 0)
   return (
     <div class={`split ${id === '' ? '' : 'opened'}`}>
       <div class="list-side">
         <div class="controls" role="search" aria-label="Accounts">
-          <SearchField label="Search accounts" value={q} onInput={(text) => adjust({ q: text, from: '' })} />
+          <SearchField label="Search accounts" value={q} onInput={(text) => setParameters({ q: text, from: '' })} />
           <Choice
             label="Status"
             value={status}
@@ -54,7 +54,7 @@ export function AccountsView() {
               ['', `any status (${all})`],
               ...ACCOUNT_STATUSES.map((name) => [name, `${name} (${value?.statuses[name] ?? 0})`] as const),
             ]}
-            onChange={(next) => adjust({ status: next, from: '' })}
+            onChange={(next) => setParameters({ status: next, from: '' })}
           />
           <span class="space" />
           <span class="quiet count">{plural(value?.total_size ?? 0, 'account')}</span>
@@ -110,7 +110,7 @@ function AccountRow({
   readonly isOpen: boolean
 }) {
   const { id, identifier, connector, status, authorization_type } = account
-  const { parameters } = place.value
+  const { parameters } = route.value
   return (
     <tr class={isOpen ? 'open' : ''} onClick={() => go('accounts', id, parameters)}>
       <th scope="row">
@@ -151,7 +151,7 @@ function Pages({ total, offset }: { readonly total: number; readonly offset: num
         type="button"
         class="small"
         disabled={offset === 0}
-        onClick={() => adjust({ from: String(Math.max(0, offset - PAGE)) })}
+        onClick={() => setParameters({ from: String(Math.max(0, offset - PAGE)) })}
       >
         Newer
       </button>
@@ -162,7 +162,7 @@ function Pages({ total, offset }: { readonly total: number; readonly offset: num
         type="button"
         class="small"
         disabled={offset + PAGE >= total}
-        onClick={() => adjust({ from: String(offset + PAGE) })}
+        onClick={() => setParameters({ from: String(offset + PAGE) })}
       >
         Older
       </button>
@@ -172,7 +172,7 @@ function Pages({ total, offset }: { readonly total: number; readonly offset: num
 
 function AccountDetail({ id }: { readonly id: string }) {
   const { value, error, reload } = useApi<AccountWithTools>(`/accounts/${encodeURIComponent(id)}`)
-  const { parameters } = place.value
+  const { parameters } = route.value
   const gone = error?.status === 404
   return (
     <Detail
@@ -270,7 +270,7 @@ function JumpToExpiry({ value: { account, renewable } }: { readonly value: Accou
 }
 
 function Tools({ id, tools }: { readonly id: string; readonly tools: readonly Tool[] }) {
-  const { parameters } = place.value
+  const { parameters } = route.value
   const chosen = tools.find(({ name }) => name === parameters['tool']) ?? tools[0]
   if (!chosen) {
     return (
@@ -285,7 +285,7 @@ function Tools({ id, tools }: { readonly id: string; readonly tools: readonly To
         label="Tool"
         value={chosen.name}
         options={tools.map(({ name }) => [name, name])}
-        onChange={(tool) => adjust({ tool })}
+        onChange={(tool) => setParameters({ tool })}
       />
       <p class="quiet">{chosen.description}</p>
       <ToolForm key={chosen.name} id={id} tool={chosen} />
@@ -400,12 +400,12 @@ function ToolField({
 }
 
 /** The latest requests about the account. */
-const MOST_HISTORY = 50
+const MAX_HISTORY = 50
 
 function History({ id }: { readonly id: string }) {
   const version = timeline.version.value
   const entries = useMemo(
-    () => timeline.matching({ text: '', operation: '', status: '', account: id, mark: '' }).slice(0, MOST_HISTORY),
+    () => timeline.matching({ text: '', operation: '', status: '', account: id, mark: '' }).slice(0, MAX_HISTORY),
     [version, id],
   )
   return (

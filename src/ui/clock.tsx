@@ -3,7 +3,7 @@ import { call, type Schemas } from './api.ts'
 import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
 import { clockFrozen, clockNow, realNow, showClock } from './live.ts'
 import { Empty, Problem, Tag } from './parts.tsx'
-import { linkTo } from './place.ts'
+import { linkTo } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
 type DueItem = Schemas['DueItem']

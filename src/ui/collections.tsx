@@ -1,13 +1,13 @@
 import { plural, shorten } from '../domain/text.ts'
 import type { Schemas } from './api.ts'
 import { Choice, Problem, Section } from './parts.tsx'
-import { adjust, place } from './place.ts'
+import { setParameters, route } from './hash-route.ts'
 import { useApi } from './use-api.ts'
 
 /** The items that the responders of connectors create, list, change and delete. */
 export function Collections() {
   const { value, error } = useApi<{ collections: readonly Schemas['Collection'][] }>('/collections')
-  const { collection: chosen = '', account = '' } = place.value.parameters
+  const { collection: chosen = '', account = '' } = route.value.parameters
   const collections = value?.collections ?? []
   const current = collections.find((each) => nameOf(each) === chosen) ?? collections[0]
   const accounts = useApi<Schemas['Accounts']>(current?.per === 'account' ? '/accounts' : null, {
@@ -25,14 +25,14 @@ export function Collections() {
             label="Collection"
             value={nameOf(current)}
             options={collections.map((each) => [nameOf(each), nameOf(each)])}
-            onChange={(collection) => adjust({ collection, account: '' })}
+            onChange={(collection) => setParameters({ collection, account: '' })}
           />
           {current.per === 'account' && owner && (
             <Choice
               label="Account"
               value={owner.id}
               options={owners.map((each) => [each.id, each.identifier])}
-              onChange={(next) => adjust({ account: next })}
+              onChange={(next) => setParameters({ account: next })}
             />
           )}
         </div>
@@ -58,8 +58,8 @@ function nameOf({ connector, collection }: Schemas['Collection']): string {
 }
 
 /** More columns than this do not fit; the rest of an item is in the last one. */
-const MOST_COLUMNS = 6
-const MOST_ITEMS = 200
+const MAX_COLUMNS = 6
+const MAX_ITEMS = 200
 
 function Items({
   collection,
@@ -73,16 +73,13 @@ function Items({
   if (error) return <Problem error={error} />
   if (!value) return null
   if (value.items.length === 0) return <p class="quiet">It is empty. A tool that creates something fills it.</p>
-  const keys = [...new Set([collection.key, ...value.items.flatMap((item) => Object.keys(item))])].slice(
-    0,
-    MOST_COLUMNS,
-  )
+  const keys = [...new Set([collection.key, ...value.items.flatMap((item) => Object.keys(item))])].slice(0, MAX_COLUMNS)
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label={nameOf(collection)}>
       <table>
         <caption>
           {plural(value.items.length, 'item')}
-          {value.items.length > MOST_ITEMS && `, the newest ${MOST_ITEMS} of them`}
+          {value.items.length > MAX_ITEMS && `, the newest ${MAX_ITEMS} of them`}
         </caption>
         <thead>
           <tr>
@@ -95,7 +92,7 @@ function Items({
         </thead>
         <tbody>
           {value.items
-            .slice(-MOST_ITEMS)
+            .slice(-MAX_ITEMS)
             .reverse()
             .map((item) => (
               <tr key={String(item[collection.key])}>

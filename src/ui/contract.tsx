@@ -4,7 +4,7 @@ import { open, type Schemas } from './api.ts'
 import { saveAs } from './download.ts'
 import { environments } from './live.ts'
 import { Problem, Section, Tag } from './parts.tsx'
-import { ALL, environment, linkTo } from './place.ts'
+import { ALL, environment, linkTo } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
 type Report = Schemas['ContractReport']

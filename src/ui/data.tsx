@@ -4,7 +4,7 @@ import { call, open, type Schemas } from './api.ts'
 import { Collections } from './collections.tsx'
 import { saveAs } from './download.ts'
 import { Confirm, Empty, Problem, Section, Status, Tag } from './parts.tsx'
-import { adjust, environment, linkTo, place } from './place.ts'
+import { setParameters, environment, linkTo, route } from './hash-route.ts'
 import { Snapshots } from './snapshots.tsx'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -43,7 +43,7 @@ function Connectors() {
 function ConnectorItem({ connector, changed }: { readonly connector: Connector; readonly changed: () => void }) {
   const { connector: name, display_name, authorization_type, enabled, tools, responders, base_url } = connector
   const { busy, error, run } = useAction()
-  const isOpen = place.value.parameters['connector'] === name
+  const isOpen = route.value.parameters['connector'] === name
   const switchTo = (event: 'enable' | 'disable'): void =>
     run(async () => {
       await call('POST', `/connections/${encodeURIComponent(name)}/${event}`, { query: inEnvironment() })
@@ -54,7 +54,7 @@ function ConnectorItem({ connector, changed }: { readonly connector: Connector; 
       <details
         open={isOpen}
         onToggle={(event) => {
-          if (event.currentTarget.open !== isOpen) adjust({ connector: event.currentTarget.open ? name : '' })
+          if (event.currentTarget.open !== isOpen) setParameters({ connector: event.currentTarget.open ? name : '' })
         }}
       >
         <summary>

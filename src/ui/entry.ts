@@ -1,5 +1,5 @@
 import type { TimelineEntry } from './api.ts'
-import { ALL, environment, go, place } from './place.ts'
+import { ALL, environment, go, route } from './hash-route.ts'
 
 /** Whether the entry is of a request with an answer; changes of the clock and other control calls are not. */
 export function isAnswered({ kind }: Pick<TimelineEntry, 'kind'>): boolean {
@@ -11,15 +11,15 @@ export function titleOf(entry: TimelineEntry): string {
   return entry.tool ?? entry.operation ?? `${entry.method} ${entry.path}`
 }
 
-/** Opens the story of an entry beside the timeline. */
+/** Opens an entry beside the timeline. */
 export function show(entry: TimelineEntry): void {
-  const { parameters } = place.value
+  const { parameters } = route.value
   // With all environments shown, the address says which one the request is in.
   go('timeline', entry.id, { ...parameters, ...(environment.value === ALL ? { in: entry.environment } : {}) })
 }
 
 /** Closes it. */
 export function close(): void {
-  const { parameters } = place.value
+  const { parameters } = route.value
   go('timeline', '', { ...parameters, in: '' })
 }

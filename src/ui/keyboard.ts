@@ -1,4 +1,4 @@
-import { go, type View } from './place.ts'
+import { go, type View } from './hash-route.ts'
 
 /** What a view does with keys; keys that it leaves out do nothing there. */
 export type Keys = Readonly<Record<string, () => void>>

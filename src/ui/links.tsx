@@ -3,7 +3,7 @@ import { call, type Schemas } from './api.ts'
 import { distanceOf } from './format.ts'
 import { clockNow } from './live.ts'
 import { CopyButton, Empty, Problem, Tag } from './parts.tsx'
-import { adjust, linkTo, place } from './place.ts'
+import { setParameters, linkTo, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
 type Link = Schemas['Link']
@@ -58,7 +58,7 @@ export function LinksView() {
 /** A link for an account, which is created where there is none. */
 function NewLink({ connectors, created }: { readonly connectors: readonly Connector[]; readonly created: () => void }) {
   const id = useId()
-  const { connector = '', identifier = '' } = place.value.parameters
+  const { connector = '', identifier = '' } = route.value.parameters
   const [verifyUrl, setVerifyUrl] = useState('')
   const { busy, error, run } = useAction()
   const chosen = connector === '' ? (connectors[0]?.connector ?? '') : connector
@@ -67,7 +67,7 @@ function NewLink({ connectors, created }: { readonly connectors: readonly Connec
     run(async () => {
       const body = { connector: chosen, identifier, ...(verifyUrl === '' ? {} : { user_verify_url: verifyUrl }) }
       await call('POST', '/links', { query: inEnvironment(), body })
-      adjust({ identifier: '' })
+      setParameters({ identifier: '' })
       created()
     })
   return (
@@ -84,7 +84,7 @@ function NewLink({ connectors, created }: { readonly connectors: readonly Connec
         <select
           id={`${id}-connector`}
           value={chosen}
-          onChange={(event) => adjust({ connector: event.currentTarget.value })}
+          onChange={(event) => setParameters({ connector: event.currentTarget.value })}
         >
           {connectors.map(({ connector: name, display_name }) => (
             <option key={name} value={name}>
@@ -101,7 +101,7 @@ function NewLink({ connectors, created }: { readonly connectors: readonly Connec
           value={identifier}
           autocomplete="off"
           placeholder={people[0] ?? 'ada@example.com'}
-          onInput={(event) => adjust({ identifier: event.currentTarget.value })}
+          onInput={(event) => setParameters({ identifier: event.currentTarget.value })}
         />
         <datalist id={`${id}-people`}>
           {people.map((person) => (

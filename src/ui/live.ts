@@ -1,6 +1,6 @@
 import { batch, computed, effect, signal } from '@preact/signals'
 import { ApiError, open, type Schemas, type TimelineEntry } from './api.ts'
-import { ALL, environment } from './place.ts'
+import { ALL, environment } from './hash-route.ts'
 import { Timeline } from './timeline-entries.ts'
 
 /*

@@ -1,9 +1,9 @@
 import { render } from 'preact'
 import { follow } from './live.ts'
-import { followAddress } from './place.ts'
+import { startRouting } from './hash-route.ts'
 import { Shell } from './shell.tsx'
 
-followAddress()
+startRouting()
 follow()
 const root = document.getElementById('app')
 if (root) render(<Shell />, root)

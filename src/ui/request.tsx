@@ -7,13 +7,13 @@ import { curlOf } from './curl.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
 import { CopyButton, Detail, Empty, Facts, Json, Problem, Reading, Section, Status, Tag } from './parts.tsx'
-import { environment, linkTo, place } from './place.ts'
-import { storyOf, type Lane, type Step } from './story.ts'
+import { environment, linkTo, route } from './hash-route.ts'
+import { stepsOf, type Lane, type Step } from './request-steps.ts'
 import { useAction, useApi } from './use-api.ts'
 
-/** The whole story of one request. */
+/** Everything about one request. */
 export function RequestDetail({ id }: { readonly id: string }) {
-  const where = { environment: place.value.parameters['in'] ?? environment.value }
+  const where = { environment: route.value.parameters['in'] ?? environment.value }
   const path = `/requests/${encodeURIComponent(id)}`
   const { value, error } = useApi<{ request: Request }>(path, where)
   const explanation = useApi<Explanation>(`${path}/explain`, where)
@@ -35,7 +35,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
         </Empty>
       )}
       {request ? (
-        <Story request={request} explanation={explanation.value} where={where} />
+        <LoadedRequest request={request} explanation={explanation.value} where={where} />
       ) : (
         error?.status !== 404 && <Reading error={error} />
       )}
@@ -43,7 +43,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
   )
 }
 
-function Story({
+function LoadedRequest({
   request,
   explanation,
   where,
@@ -63,7 +63,7 @@ function Story({
         <Why explanation={explanation} failed={request.status === 0 || request.status >= 400} />
       )}
       <Section title="What took place">
-        <Sequence steps={storyOf(request)} />
+        <Sequence steps={stepsOf(request)} />
       </Section>
       {request.operation !== null && <NextTime request={request} where={where} />}
       {isAnswered(request) && <SaveAsScenario request={request} where={where} />}

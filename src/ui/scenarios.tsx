@@ -1,9 +1,9 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { call, type Scenario, type Schemas } from './api.ts'
 import { Detail, Empty, Problem, Reading, Section, Tag } from './parts.tsx'
-import { go, linkTo, place } from './place.ts'
+import { go, linkTo, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
-import { useWalk } from './walk.ts'
+import { useListNavigation } from './list-navigation.ts'
 
 /** What the address says for a scenario that is not there yet. */
 const NEW = 'new scenario'
@@ -20,10 +20,10 @@ rules:
 `
 
 export function ScenariosView() {
-  const { id } = place.value
+  const { id } = route.value
   const { value, error, reload } = useApi<Schemas['Scenarios']>('/scenarios')
   const scenarios = [...(value?.scenarios ?? [])].sort((a, b) => rank(a) - rank(b))
-  useWalk(scenarios.length, () => go('scenarios'))
+  useListNavigation(scenarios.length, () => go('scenarios'))
   return (
     <div class={`split ${id === '' ? '' : 'opened'}`}>
       <div class="list-side">

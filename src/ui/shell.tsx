@@ -20,7 +20,7 @@ import {
 } from './live.ts'
 import { LinksView } from './links.tsx'
 import { Dialog } from './parts.tsx'
-import { ALL, environment, linkTo, place, VIEWS, type View, hashOf } from './place.ts'
+import { ALL, environment, linkTo, route, VIEWS, type View, hashOf } from './hash-route.ts'
 import { ScenariosView } from './scenarios.tsx'
 import { TimelineView } from './timeline.tsx'
 
@@ -46,7 +46,7 @@ const CONTENT: Readonly<Record<View, ComponentType>> = {
 
 /** The frame around every view. */
 export function Shell() {
-  const { view } = place.value
+  const { view } = route.value
   const [helps, setHelps] = useState(false)
   useEffect(startKeyboard, [])
   useEffect(() => listen({ '?': () => setHelps(true) }), [])
@@ -62,7 +62,7 @@ export function Shell() {
   const main = useRef<HTMLElement>(null)
   const shown = useRef(view)
   useEffect(() => {
-    if (shown.current !== view && place.value.id === '') main.current?.focus({ preventScroll: true })
+    if (shown.current !== view && route.value.id === '') main.current?.focus({ preventScroll: true })
     shown.current = view
   }, [view])
   const Content = CONTENT[view]
@@ -100,7 +100,7 @@ export function Shell() {
 /** Other environments keep the view, but not what is open in it. */
 function EnvironmentSwitcher() {
   const id = useId()
-  const { view } = place.value
+  const { view } = route.value
   const current = environment.value
   const known = environments.value
   const isKnown = current === ALL || known.some(({ name }) => name === current)

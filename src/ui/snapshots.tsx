@@ -3,7 +3,7 @@ import { plural } from '../domain/text.ts'
 import { call, type Schemas } from './api.ts'
 import { momentOf } from './format.ts'
 import { Confirm, Problem, Section, Tag } from './parts.tsx'
-import { adjust, place } from './place.ts'
+import { setParameters, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
 /** Saves, restores and deletes snapshots, and shows what has changed since one. */
@@ -13,7 +13,7 @@ export function Snapshots() {
   const [name, setName] = useState('')
   const [asked, setAsked] = useState('')
   const action = useAction()
-  const chosen = place.value.parameters['snapshot'] ?? ''
+  const chosen = route.value.parameters['snapshot'] ?? ''
   const change = (method: string, path: string): void =>
     action.run(async () => {
       await call(method, path, { query: inEnvironment() })
@@ -54,7 +54,7 @@ export function Snapshots() {
               type="button"
               class="small"
               aria-pressed={chosen === each}
-              onClick={() => adjust({ snapshot: chosen === each ? '' : each })}
+              onClick={() => setParameters({ snapshot: chosen === each ? '' : each })}
             >
               What changed since
             </button>

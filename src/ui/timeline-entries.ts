@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { TimelineEntry } from './api.ts'
 
 /** As many as the request journal keeps. */
-const MOST_ENTRIES = 10_000
+const MAX_ENTRIES = 10_000
 
 export type Mark = TimelineEntry['marks'][number]
 
@@ -65,8 +65,8 @@ export class Timeline {
 
   add(entries: readonly TimelineEntry[], skipped: number): void {
     const kept = entries.map((entry) => ({ entry, text: searchedText(entry) }))
-    if (this.paused.value) this.#waiting = [...this.#waiting, ...kept].slice(-MOST_ENTRIES)
-    else this.#entries = [...this.#entries, ...kept].slice(-MOST_ENTRIES)
+    if (this.paused.value) this.#waiting = [...this.#waiting, ...kept].slice(-MAX_ENTRIES)
+    else this.#entries = [...this.#entries, ...kept].slice(-MAX_ENTRIES)
     this.skipped.value += skipped
     this.version.value++
   }
@@ -86,7 +86,7 @@ export class Timeline {
   }
 
   resume(): void {
-    this.#entries = [...this.#entries, ...this.#waiting].slice(-MOST_ENTRIES)
+    this.#entries = [...this.#entries, ...this.#waiting].slice(-MAX_ENTRIES)
     this.#waiting = []
     this.paused.value = false
     this.version.value++

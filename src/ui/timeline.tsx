@@ -6,7 +6,7 @@ import { momentOf, timeOf, tookOf } from './format.ts'
 import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
 import { Choice, Command, Empty, SearchField, Status, Tag } from './parts.tsx'
-import { adjust, ALL, environment, place } from './place.ts'
+import { setParameters, ALL, environment, route } from './hash-route.ts'
 import { RequestDetail } from './request.tsx'
 import { type Grouping, GROUPINGS, type Line, linesOf, type Mark } from './timeline-entries.ts'
 import { inEnvironment, useAction } from './use-api.ts'
@@ -42,7 +42,7 @@ const GROUPING_TEXTS: { readonly [Name in Grouping]: string } = {
 }
 
 export function TimelineView() {
-  const { id, parameters } = place.value
+  const { id, parameters } = route.value
   const version = timeline.version.value
   const filter = {
     text: parameters['q'] ?? '',
@@ -73,7 +73,7 @@ export function TimelineView() {
           <NothingYet />
         ) : lines.length === 0 ? (
           <Empty title="No request matches.">
-            <button type="button" onClick={() => adjust(NO_FILTER)}>
+            <button type="button" onClick={() => setParameters(NO_FILTER)}>
               Show all
             </button>
           </Empty>
@@ -108,7 +108,7 @@ function Filters({
   readonly count: number
   readonly account: string
 }) {
-  const { parameters } = place.value
+  const { parameters } = route.value
   const clear = useAction()
   const paused = timeline.paused.value
   useEffect(() => listen({ p: togglePause }), [])
@@ -117,7 +117,7 @@ function Filters({
   const chosen = parameters['operation'] ?? ''
   return (
     <div class="controls" role="search" aria-label="Requests">
-      <SearchField label="Search requests" value={parameters['q'] ?? ''} onInput={(q) => adjust({ q })} />
+      <SearchField label="Search requests" value={parameters['q'] ?? ''} onInput={(q) => setParameters({ q })} />
       <Choice
         label="Operation"
         value={chosen}
@@ -125,28 +125,28 @@ function Filters({
           ['', 'any operation'],
           ...[...new Set([...operations, ...(chosen === '' ? [] : [chosen])])].map((name) => [name, name] as const),
         ]}
-        onChange={(operation) => adjust({ operation })}
+        onChange={(operation) => setParameters({ operation })}
       />
       <Choice
         label="Status"
         value={parameters['status'] ?? ''}
         options={STATUSES}
-        onChange={(status) => adjust({ status })}
+        onChange={(status) => setParameters({ status })}
       />
       <Choice
         label="Mark"
         value={parameters['mark'] ?? ''}
         options={[['', 'any mark'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)]}
-        onChange={(mark) => adjust({ mark })}
+        onChange={(mark) => setParameters({ mark })}
       />
       <Choice
         label="Group by"
         value={parameters['by'] ?? 'none'}
         options={GROUPINGS.map((name) => [name, GROUPING_TEXTS[name]] as const)}
-        onChange={(by) => adjust({ by: by === 'none' ? '' : by })}
+        onChange={(by) => setParameters({ by: by === 'none' ? '' : by })}
       />
       {account !== '' && (
-        <button type="button" class="small" onClick={() => adjust({ account: '' })}>
+        <button type="button" class="small" onClick={() => setParameters({ account: '' })}>
           Account {account} ✕
         </button>
       )}

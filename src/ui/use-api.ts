@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError, call } from './api.ts'
 import { changes } from './live.ts'
-import { ALL, environment } from './place.ts'
+import { ALL, environment } from './hash-route.ts'
 
 export interface Asked<T> {
   /** The last answer; it stays while the next one is on its way. */

@@ -3,8 +3,8 @@ import type { Request, TimelineEntry } from '../../src/ui/api.ts'
 import { curlOf } from '../../src/ui/curl.ts'
 import { failureScenario, failuresOf } from '../../src/ui/failure.ts'
 import { fieldsOf, inputOf } from '../../src/ui/input-form.ts'
-import { hashOf, readPlace } from '../../src/ui/place.ts'
-import { storyOf } from '../../src/ui/story.ts'
+import { hashOf, readHash } from '../../src/ui/hash-route.ts'
+import { stepsOf } from '../../src/ui/request-steps.ts'
 import { linesOf, Timeline } from '../../src/ui/timeline-entries.ts'
 
 const AT = '2026-01-31T12:00:00.000Z'
@@ -57,16 +57,16 @@ const call = (kind: 'api' | 'token', status: number | null): Request['upstream']
   answer: '{}',
 })
 
-const told = (request: Partial<Request>): string[] =>
-  storyOf({ ...REQUEST, ...request }).map(({ from, to, text }) =>
+const stepTexts = (request: Partial<Request>): string[] =>
+  stepsOf({ ...REQUEST, ...request }).map(({ from, to, text }) =>
     from === to ? `${from}: ${text}` : `${from} > ${to}: ${text}`,
   )
 
-describe('the story of a request', () => {
+describe('the steps of a request', () => {
   it('has the refused call, the renewal and the call again in their order', () => {
     const upstream = [call('api', 401), call('token', 200), call('api', 201)]
     const refreshes = [{ account_id: 'ca_1', outcome: 'renewed' as const, reason: '', shared: false }]
-    expect(told({ upstream, refreshes })).toEqual([
+    expect(stepTexts({ upstream, refreshes })).toEqual([
       'caller > service: POST /api/v1/execute_tool',
       'service > third party: POST /v1/messages',
       'third party > service: 401',
@@ -77,14 +77,14 @@ describe('the story of a request', () => {
       'third party > service: 201',
       'service > caller: 200',
     ])
-    const [, , , , , , again] = storyOf({ ...REQUEST, upstream, refreshes })
+    const [, , , , , , again] = stepsOf({ ...REQUEST, upstream, refreshes })
     expect(again?.detail).toBe('mail · again')
   })
 
   it('has a refused renewal before the move that it caused', () => {
     const refreshes = [{ account_id: 'ca_1', outcome: 'refused' as const, reason: 'invalid_grant', shared: false }]
     const move = { account_id: 'ca_1', event: 'refresh_refused', from: 'ACTIVE', to: 'EXPIRED', at: AT }
-    expect(told({ upstream: [call('token', 400)], refreshes, transitions: [move], status: 409 })).toEqual([
+    expect(stepTexts({ upstream: [call('token', 400)], refreshes, transitions: [move], status: 409 })).toEqual([
       'caller > service: POST /api/v1/execute_tool',
       'service > third party: POST /v1/messages',
       'third party > service: 400',
@@ -110,7 +110,7 @@ describe('the story of a request', () => {
       rule('third_party', 'waits 2 s', { call: 2 }),
       rule('third_party', 'answers 500', { call: 2 }),
     ]
-    expect(told({ upstream, refreshes, rules, status: 200 })).toEqual([
+    expect(stepTexts({ upstream, refreshes, rules, status: 200 })).toEqual([
       'caller > service: POST /api/v1/execute_tool',
       'service > third party: POST /v1/messages',
       'third party > service: 401',
@@ -127,7 +127,7 @@ describe('the story of a request', () => {
   })
 
   it('has a rule on a call that was never over before the answer', () => {
-    expect(told({ rules: [rule('third_party', 'never answers', { call: 0 })], status: 0 })).toEqual([
+    expect(stepTexts({ rules: [rule('third_party', 'never answers', { call: 0 })], status: 0 })).toEqual([
       'caller > service: POST /api/v1/execute_tool',
       'third party: never answers',
       'service > caller: no answer: the connection ended',
@@ -144,7 +144,7 @@ describe('the story of a request', () => {
       { account_id: 'ca_1', event, from: 'ACTIVE', to, at: AT, forced: true as const },
       { account_id: 'ca_1', event: 'credentials_refused', from: to, to: 'EXPIRED', at: AT },
     ]
-    expect(told({ rules, upstream, transitions, status: 400 })).toEqual([
+    expect(stepTexts({ rules, upstream, transitions, status: 400 })).toEqual([
       'caller > service: POST /api/v1/execute_tool',
       'service > third party: POST /v1/messages',
       'third party: moves it',
@@ -162,7 +162,7 @@ describe('the story of a request', () => {
       return { account_id, event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at }
     }
     const moved = (request: Partial<Request>): string[] =>
-      storyOf({ ...REQUEST, ...request }).map(({ text, detail }) => `${text} ${detail?.split(' ')[0] ?? ''}`)
+      stepsOf({ ...REQUEST, ...request }).map(({ text, detail }) => `${text} ${detail?.split(' ')[0] ?? ''}`)
     const advance = rule('service', 'moves the clock', { do: [{ advance_clock: '3600000ms' }] })
     expect(
       moved({
@@ -189,7 +189,7 @@ describe('the story of a request', () => {
   it('puts what the clock moved first, and rules of a scenario at their place', () => {
     const due = [{ account_id: 'ca_1', event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at: AT }]
     const rules = [rule('third_party', 'answers 500', { call: 0 }), rule('service', 'waits 1 s')]
-    expect(told({ due, rules, upstream: [call('api', 500)], status: 0 })).toEqual([
+    expect(stepTexts({ due, rules, upstream: [call('api', 500)], status: 0 })).toEqual([
       'service: ACTIVE → EXPIRED',
       'caller > service: POST /api/v1/execute_tool',
       'service: waits 1 s',
@@ -202,14 +202,14 @@ describe('the story of a request', () => {
 
   it('has what a move of the clock made due after it', () => {
     const due = [{ account_id: 'ca_1', event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at: AT }]
-    expect(told({ kind: 'clock', path: 'the clock was advanced', due })).toEqual([
+    expect(stepTexts({ kind: 'clock', path: 'the clock was advanced', due })).toEqual([
       'caller > service: the clock was advanced',
       'service: ACTIVE → EXPIRED',
     ])
   })
 
   it('of a control call has no answer', () => {
-    expect(told({ kind: 'control', path: 'a seed was added' })).toEqual(['caller > service: a seed was added'])
+    expect(stepTexts({ kind: 'control', path: 'a seed was added' })).toEqual(['caller > service: a seed was added'])
   })
 })
 
@@ -323,8 +323,8 @@ describe('the address of a place', () => {
     ['#/nowhere/x', { view: 'timeline', id: 'x', parameters: {} }],
     ['#/timeline/%', { view: 'timeline', id: '%', parameters: {} }],
   ])('%s is read, and read again from what it is written as', (hash, place) => {
-    expect(readPlace(hash)).toEqual(place)
-    expect(readPlace(hashOf(readPlace(hash)))).toEqual(place)
+    expect(readHash(hash)).toEqual(place)
+    expect(readHash(hashOf(readHash(hash)))).toEqual(place)
   })
 })
 

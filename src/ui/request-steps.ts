@@ -24,7 +24,7 @@ type Transition = Request['transitions'][number]
  * What a request caused, in order. The journal has lists of calls, renewals, moves and rules, each in its own order. A rule tells
  * the call on which it fired, a renewal belongs to the call of the token endpoint, and a move to the rule that forced it.
  */
-export function storyOf(request: Request): Step[] {
+export function stepsOf(request: Request): Step[] {
   const { rules, upstream, refreshes } = request
   const moves: Moves = { due: [...request.due], transitions: [...request.transitions] }
   const shared = refreshes.filter((refresh) => refresh.shared)

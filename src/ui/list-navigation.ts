@@ -2,14 +2,14 @@ import { useEffect, useState } from 'preact/hooks'
 import { listen } from './keyboard.ts'
 
 /** Walks a list of links by `j` and `k`; Enter follows the one that has the focus. The rows have `data-row`. */
-export function useWalk(count: number, close: () => void): void {
+export function useListNavigation(count: number, close: () => void): void {
   const [at, setAt] = useState(-1)
   useEffect(() => {
-    const walk = (to: number): void => {
+    const focusRow = (to: number): void => {
       const next = Math.max(0, Math.min(count - 1, to))
       setAt(next)
       document.querySelector<HTMLElement>(`[data-row="${next}"]`)?.focus()
     }
-    return listen({ j: () => walk(at + 1), k: () => walk(at - 1), Escape: close })
+    return listen({ j: () => focusRow(at + 1), k: () => focusRow(at - 1), Escape: close })
   }, [count, at])
 }
