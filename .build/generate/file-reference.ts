@@ -23,8 +23,8 @@ async function page(): Promise<string> {
   const { jsonSchemas } = await import('../../src/documents/json-schemas.ts')
   const syntax = await import('../../src/third-party/template-syntax.ts')
   const { BLOCKS, HELPERS, NEW_EACH_TIME, LONGEST_TEMPLATE, DEEPEST_TEMPLATE } = syntax
-  const { MOST_STEPS, MOST_TEXT } = await import('../../src/third-party/template.ts')
-  const { MOST_GENERATED } = await import('../../src/third-party/fake-data.ts')
+  const { MAX_STEPS, MAX_TEXT } = await import('../../src/third-party/template.ts')
+  const { MAX_GENERATED } = await import('../../src/third-party/fake-data.ts')
   const schemas = jsonSchemas() as Readonly<Record<string, JsonSchema>>
   const { connector = {}, seed = {}, scenario = {} } = schemas
   const ofConnector = new Map([[identity(connector), 'a [connector file](#connector-file)']])
@@ -72,9 +72,9 @@ ${NEW_EACH_TIME.map(code).join(', ')} give another value each time. \`credential
 | --- | --- |
 ${row('characters of a template', count(LONGEST_TEMPLATE))}
 ${row('levels that blocks and calls nest', count(DEEPEST_TEMPLATE))}
-${row('steps of the templates of one value: expressions, turns of a loop, random numbers', count(MOST_STEPS))}
-${row('characters that the templates of one value make', count(MOST_TEXT))}
-${row('of what `faker` counts: `length`, `count`', count(MOST_GENERATED))}
+${row('steps of the templates of one value: expressions, turns of a loop, random numbers', count(MAX_STEPS))}
+${row('characters that the templates of one value make', count(MAX_TEXT))}
+${row('of what `faker` counts: `length`, `count`', count(MAX_GENERATED))}
 
 A responder whose template exceeds a limit answers 422 \`unusable_template\`, and a tool call fails with \`TOOL_ERROR\`. Both say which limit.
 `

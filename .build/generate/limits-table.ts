@@ -34,18 +34,18 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
       limit(
         'answers that all clients together leave unread',
         'src/http/server.ts',
-        'MOST_UNREAD',
+        'MAX_UNREAD',
         bytes,
         'the oldest connections are closed; the log says so',
       ),
       limit(
         'what one event stream leaves unread',
         'src/control/requests.ts',
-        'MOST_UNREAD',
+        'MAX_UNREAD',
         bytes,
         'it is closed; the log says so',
       ),
-      limit('open streams of an HTTP/2 connection', 'src/rpc/one-port.ts', 'MOST_STREAMS', count, 'refused'),
+      limit('open streams of an HTTP/2 connection', 'src/rpc/one-port.ts', 'MAX_STREAMS', count, 'refused'),
     ],
   },
   {
@@ -78,7 +78,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
       limit('levels that such a file nests', 'src/documents/source-text.ts', 'MAX_DEPTH', count, 'refused'),
       limit('keys of such a file or body', 'src/domain/json.ts', 'MAX_KEYS', count, 'refused; 413'),
       limit('values of such a file or body', 'src/domain/json.ts', 'MAX_VALUES', count, 'refused; 413'),
-      limit('an OpenAPI document', 'src/documents/openapi/read-plain.ts', 'LONGEST', characters, 'refused'),
+      limit('an OpenAPI document', 'src/documents/openapi/parse-document.ts', 'LONGEST', characters, 'refused'),
       limit(
         'a value in the credentials form',
         'src/magic-links/credentials-form.ts',

@@ -16,10 +16,10 @@ export async function openapiConnector(
 ): Promise<OpenapiConnector> {
   const { connectorFromOpenapi } = await import('../documents/openapi/connector-from-openapi.ts')
   const { createAnswerGenerator } = await import('../contract/prism-validator.ts')
-  const { readPlainDocument } = await import('../documents/openapi/read-plain.ts')
+  const { parseOpenapiText } = await import('../documents/openapi/parse-document.ts')
   const { documentText } = await import('../documents/document-text.ts')
   const { parseConnector } = await import('../documents/read.ts')
-  const made = connectorFromOpenapi(readPlainDocument(text), { name, only, makeValue: await createAnswerGenerator() })
+  const made = connectorFromOpenapi(parseOpenapiText(text), { name, only, makeValue: await createAnswerGenerator() })
   const about = `Made of ${file.split(/[/\\]/).at(-1) ?? file}. Every value may be edited: the document is not needed any more.`
   const written = documentText(made.connector, about)
   await parseConnector(written, 'the connector', DOCUMENT_CHECKS)

@@ -13,7 +13,7 @@ export async function descriptors(argv: readonly string[], { variables, out }: C
   if (folders.length === 0) throw new UsageError('descriptors needs the folder of a generated client.')
   if (target === undefined)
     throw new UsageError('descriptors needs --out FILE, which --descriptors of a start then takes.')
-  const { collectDescriptors } = await import('../rpc/collect.ts')
+  const { collectDescriptors } = await import('../rpc/collect-descriptors.ts')
   const collected = await collectDescriptors(folders)
   for (const { name, source } of collected.found) out(`found ${name} in ${source}`)
   for (const name of collected.contradicting) out(`warning: several files have ${name}, with different content`)

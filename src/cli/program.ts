@@ -109,7 +109,7 @@ function showProgress(line: string): void {
 const NOT_WRITTEN = 1
 
 /** Bytes of lines that a pipe has not taken; more are dropped, because the pipe is not read. */
-const MOST_UNREAD = 16 * 1024 * 1024
+const MAX_UNREAD = 16 * 1024 * 1024
 
 /** Tries every line: a disk that is full may take a later one. Calls `failed` for the first line that was lost. */
 function lineWriter(stream: NodeJS.WriteStream, failed?: (reason: string) => void): (line: string) => void {
@@ -122,6 +122,6 @@ function lineWriter(stream: NodeJS.WriteStream, failed?: (reason: string) => voi
     isWhole = false
   })
   return (line) => {
-    if (isOpen && stream.writableLength < MOST_UNREAD) stream.write(`${line}\n`)
+    if (isOpen && stream.writableLength < MAX_UNREAD) stream.write(`${line}\n`)
   }
 }

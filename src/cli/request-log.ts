@@ -12,7 +12,7 @@ interface RequestLogOptions {
 }
 
 /** Bytes that a reader may be behind. Beyond that requests are left out and counted, because the server waits for no reader. */
-const MOST_UNREAD = 1024 * 1024
+const MAX_UNREAD = 1024 * 1024
 
 /** A person sees no such delay, and a busy server writes many lines at once. */
 const DELAY_MS = 10
@@ -51,7 +51,7 @@ export class RequestLog {
     if (entries.length === 0) return
     this.#waiting = []
     const { out, backlog } = this.#context
-    if ((backlog?.() ?? 0) > MOST_UNREAD) {
+    if ((backlog?.() ?? 0) > MAX_UNREAD) {
       this.#leftOut += entries.length
       return
     }

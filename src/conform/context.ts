@@ -1,7 +1,7 @@
 import type { JsonObject } from '../domain/json.ts'
 import { type Answer, Skipped, textOf } from './answer.ts'
 import type { ControlApi, Decision, TestEnvironment } from './control-api.ts'
-import { credentialsOf, Offer } from './offer.ts'
+import { credentialsOf, Catalog } from './catalog.ts'
 import { TestResources } from './resources.ts'
 import type { RecordedAnswers } from './response-validator.ts'
 import { Api, type Target } from './target.ts'
@@ -37,7 +37,7 @@ export class CheckContext {
   readonly target: Target
   readonly api: Api
   readonly resources: TestResources
-  readonly offer: Offer
+  readonly catalog: Catalog
   readonly recorded: RecordedAnswers | undefined
   readonly #options: ContextOptions
   readonly #shared = new Map<string, Promise<unknown>>()
@@ -48,7 +48,7 @@ export class CheckContext {
     this.api = options.api
     this.recorded = options.recorded
     this.resources = new TestResources(options.api, options.prefix)
-    this.offer = new Offer(options.api, options.connector)
+    this.catalog = new Catalog(options.api, options.connector)
   }
 
   /** Created once and used by every check that asks for it; no check may change it. */
@@ -68,7 +68,7 @@ export class CheckContext {
 
   /** The body of a create. */
   async newAccount(body: JsonObject = {}): Promise<JsonObject> {
-    const connector = body['connector'] ?? (await this.offer.main()).name
+    const connector = body['connector'] ?? (await this.catalog.main()).name
     const scope = 'organization_id' in body || 'user_id' in body ? {} : { organization_id: this.resources.name('org') }
     return { connector, identifier: this.resources.identifier(), ...scope, ...body }
   }
@@ -88,7 +88,7 @@ export class CheckContext {
 
   /** An account with stored credentials. @throws Broken */
   async active(body: JsonObject = {}): Promise<CreatedAccount> {
-    const { kind } = await this.offer.main()
+    const { kind } = await this.catalog.main()
     const details = credentialsOf(kind, this.resources.name('cred'))
     return this.account({ connected_account: { authorization_details: details }, ...body })
   }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Answer } from './answer.ts'
-import type { Client, Target } from './target.ts'
+import type { ClientCredentials, Target } from './target.ts'
 
 export type Decision = 'approve' | 'deny'
 
@@ -36,7 +36,7 @@ export class ControlApi {
   }
 
   /** A new environment, which `removeEnvironments` removes. @throws Broken */
-  async createEnvironment(): Promise<{ environment: TestEnvironment; client: Client }> {
+  async createEnvironment(): Promise<{ environment: TestEnvironment; client: ClientCredentials }> {
     const answer = (await this.call('POST', '/environments', {})).is(201)
     const name = answer.string('name')
     this.#environments.add(name)

@@ -3,10 +3,10 @@ import type { CheckOutcome } from './check.ts'
 import type { ConformReport } from './run.ts'
 
 export const REPORT_FORMATS = ['text', 'json', 'junit'] as const
-export type ReportFormat = (typeof REPORT_FORMATS)[number]
+export type ConformReportFormat = (typeof REPORT_FORMATS)[number]
 
 /** A report as text, without a line break at its end. */
-export function reportText(report: ConformReport, format: ReportFormat): string {
+export function reportText(report: ConformReport, format: ConformReportFormat): string {
   switch (format) {
     case 'text':
       return readable(report)

@@ -7,11 +7,11 @@ import { CHECKS } from './checks/table.ts'
 import { CheckContext } from './context.ts'
 import { ControlApi } from './control-api.ts'
 import { RecordedAnswers, type ResponseValidator } from './response-validator.ts'
-import { Api, type Client, Target } from './target.ts'
+import { Api, type ClientCredentials, Target } from './target.ts'
 
 export interface ConformOptions {
   readonly baseUrl: string
-  readonly client: Client
+  readonly client: ClientCredentials
   /** What the names of everything that the run creates start with: unique, of characters that need no escaping. */
   readonly prefix: string
   readonly only?: readonly string[] | undefined

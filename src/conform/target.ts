@@ -30,7 +30,7 @@ export class Target {
   }
 }
 
-export interface Client {
+export interface ClientCredentials {
   readonly id: string
   readonly secret: string
 }
@@ -40,10 +40,10 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 /** The service as a client uses it: JSON under `/api/v1`, with a bearer token that is fetched once. */
 export class Api {
   readonly target: Target
-  readonly client: Client
+  readonly client: ClientCredentials
   #token = this.#tokenOnce()
 
-  constructor(target: Target, client: Client) {
+  constructor(target: Target, client: ClientCredentials) {
     this.target = target
     this.client = client
   }

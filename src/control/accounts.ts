@@ -6,13 +6,13 @@ import { errorReply } from '../http/answer.ts'
 import { ACCOUNT_EVENTS, allowedEvents, applyAccountEvent } from '../operations/account-events.ts'
 import { withoutCredentials } from '../operations/accounts.ts'
 import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../operations/connections.ts'
-import { changed, type EnvironmentCall, type Reply } from './call.ts'
+import { changed, type EnvironmentCall, type ControlReply } from './call.ts'
 import { ControlError } from './errors.ts'
 import { runOperation } from './operation.ts'
 import type { Environment } from '../state/environment.ts'
 
 /** Without credentials. */
-export function listAccounts({ environment, query }: EnvironmentCall<'list_accounts'>): Reply {
+export function listAccounts({ environment, query }: EnvironmentCall<'list_accounts'>): ControlReply {
   const { query: text, status, order, offset, limit } = query
   const statuses: Partial<Record<AccountStatus, number>> = {}
   const { accounts } = environment.model.tables
@@ -25,7 +25,7 @@ export function listAccounts({ environment, query }: EnvironmentCall<'list_accou
   return { body: { accounts: shown.map(withoutCredentials), total_size: matching.length, statuses } }
 }
 
-export function getAccount({ environment, path }: EnvironmentCall<'get_account'>): Reply {
+export function getAccount({ environment, path }: EnvironmentCall<'get_account'>): ControlReply {
   const account = accountWith(environment, path.id)
   const { organization_id, user_id, authorization_type, credentials } = account
   const tools = environment.connector(account.connector)?.tools ?? []
@@ -46,7 +46,7 @@ export function getAccount({ environment, path }: EnvironmentCall<'get_account'>
 }
 
 /** A refusal of the tool is an answer too: it is what the caller wants to see. */
-export async function tryTool(call: EnvironmentCall<'try_tool'>): Promise<Reply> {
+export async function tryTool(call: EnvironmentCall<'try_tool'>): Promise<ControlReply> {
   const { services, environment, path, body, trace } = call
   const account = accountWith(environment, path.id)
   trace.account = account
@@ -77,7 +77,7 @@ function accountWith({ model }: Environment, id: string): Account {
   throw new ControlError('ACCOUNT_NOT_FOUND', `there is no connected account ${quote(id)}`)
 }
 
-export function accountEvent(call: EnvironmentCall<'account_event'>): Reply {
+export function accountEvent(call: EnvironmentCall<'account_event'>): ControlReply {
   const { services, environment, path, trace } = call
   const event = known(path.event, ACCOUNT_EVENTS)
   const account = accountWith(environment, path.id)
@@ -89,7 +89,7 @@ export function accountEvent(call: EnvironmentCall<'account_event'>): Reply {
 }
 
 /** The id in the path can be a `key_id` (2.5). */
-export function connectionEvent(call: EnvironmentCall<'connection_event'>): Reply {
+export function connectionEvent(call: EnvironmentCall<'connection_event'>): ControlReply {
   const { environment, path } = call
   const event = known(path.event, CONNECTION_EVENTS)
   const connection = findConnection(environment, path.id)

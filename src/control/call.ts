@@ -32,7 +32,7 @@ export type CallOf<Op extends ControlOperation> = RouteOf<Op>['environment'] ext
   : ServerCall<Op>
 
 /** What a call answers: JSON or a text. */
-export type Reply = ({ readonly body: unknown } | { readonly text: string; readonly type: string }) & {
+export type ControlReply = ({ readonly body: unknown } | { readonly text: string; readonly type: string }) & {
   /** 200 when absent. */
   readonly status?: number
   /**
@@ -43,14 +43,16 @@ export type Reply = ({ readonly body: unknown } | { readonly text: string; reado
 }
 
 /** Undefined when the handler writes the answer itself. */
-export type Handler<Op extends ControlOperation> = (call: CallOf<Op>) => Reply | undefined | Promise<Reply | undefined>
+export type ControlHandler<Op extends ControlOperation> = (
+  call: CallOf<Op>,
+) => ControlReply | undefined | Promise<ControlReply | undefined>
 
 /** A reply to a change of an environment, which is noted in its request journal in one sentence. */
 export function changed(
   { services, environment, trace }: Pick<EnvironmentCall<'get_clock'>, 'services' | 'environment' | 'trace'>,
   sentence: string,
   { body = {}, kind = 'control' }: { body?: object; kind?: 'clock' | 'control' } = {},
-): Reply {
+): ControlReply {
   const { journals, requestIds } = services
   const onceDurable = (): void =>
     journals.record({ kind, id: requestIds.control.id('req'), environment, url: sentence, status: 200, trace })

@@ -4,15 +4,15 @@ import { applyDueEvents } from '../operations/account-events.ts'
 import { accountDue } from '../state/model/deadlines.ts'
 import { now } from '../state/environment.ts'
 import type { Environment } from '../state/environment.ts'
-import { changed, type EnvironmentCall, type Reply } from './call.ts'
+import { changed, type EnvironmentCall, type ControlReply } from './call.ts'
 import { invalidInput } from './errors.ts'
 
-export function getClock({ environment }: EnvironmentCall<'get_clock'>): Reply {
+export function getClock({ environment }: EnvironmentCall<'get_clock'>): ControlReply {
   return { body: viewOf(environment) }
 }
 
 /** What the clock brings about when it gets there, earliest first. */
-export function listDue({ environment, query }: EnvironmentCall<'list_due'>): Reply {
+export function listDue({ environment, query }: EnvironmentCall<'list_due'>): ControlReply {
   const present = now(environment)
   const items = [...accountsDue(environment), ...linksDue(environment), ...tokensDue(environment)]
   const due = items.filter(({ at }) => at > present).sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
@@ -58,7 +58,7 @@ function tokensDue({ model }: Environment): Due[] {
 }
 
 /** Moves the clock and applies everything that falls due by then, in one commit. What was applied stays when time goes back. */
-export function putClock(call: EnvironmentCall<'put_clock'>): Reply {
+export function putClock(call: EnvironmentCall<'put_clock'>): ControlReply {
   const { environment, body: change, trace } = call
   const { clock } = environment
   const before = now(environment)

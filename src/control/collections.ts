@@ -5,17 +5,21 @@ import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { replaceItems } from '../state/collections.ts'
 import type { Environment } from '../state/environment.ts'
-import { changed, type EnvironmentCall, type Reply } from './call.ts'
+import { changed, type EnvironmentCall, type ControlReply } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
-export function listCollections({ environment }: EnvironmentCall<'list_collections'>): Reply {
+export function listCollections({ environment }: EnvironmentCall<'list_collections'>): ControlReply {
   const collections = connectorsOf(environment).flatMap(({ connector, collections: all = {} }) =>
     Object.entries(all).map(([collection, { key, per }]) => ({ connector, collection, key, per })),
   )
   return { body: { collections } }
 }
 
-export function listThirdParties({ services, request, environment }: EnvironmentCall<'list_third_parties'>): Reply {
+export function listThirdParties({
+  services,
+  request,
+  environment,
+}: EnvironmentCall<'list_third_parties'>): ControlReply {
   const base = baseUrlOf(request, services.baseUrl)
   const third_parties = connectorsOf(environment).map(
     ({ connector, display_name, authorization_type, base_url, collections = {} }) => {
@@ -26,7 +30,7 @@ export function listThirdParties({ services, request, environment }: Environment
   return { body: { third_parties } }
 }
 
-export async function getCollection(call: EnvironmentCall<'get_collection'>): Promise<Reply> {
+export async function getCollection(call: EnvironmentCall<'get_collection'>): Promise<ControlReply> {
   const { services, environment } = call
   const { thirdParties } = services
   // While templates load, the connector may change and the account may go.
@@ -44,7 +48,7 @@ function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | unde
 /** What checks documents is loaded when one is sent. */
 const loadSeedChecks = lazyImport(() => import('../documents/seed-checks.ts'))
 
-export async function putCollection(call: EnvironmentCall<'put_collection'>): Promise<Reply> {
+export async function putCollection(call: EnvironmentCall<'put_collection'>): Promise<ControlReply> {
   const { environment, body } = call
   const { keyFindings } = await loadSeedChecks()
   const { collection, place } = named(call)

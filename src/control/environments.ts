@@ -11,7 +11,7 @@ import type { TestLabel } from '../domain/test-label.ts'
 import { quote } from '../domain/text.ts'
 import { callerBaseUrl } from '../http/base-url.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { checkedName, environmentNamed, type Reply, type ServerCall } from './call.ts'
+import { checkedName, environmentNamed, type ControlReply, type ServerCall } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 /** The test that an environment is for. */
@@ -19,7 +19,7 @@ export function labelOf({ model }: Environment): string | null {
   return model.tables.origins.get('origin')?.test?.label ?? null
 }
 
-export function listEnvironments({ services: { registry, journals } }: ServerCall<'list_environments'>): Reply {
+export function listEnvironments({ services: { registry, journals } }: ServerCall<'list_environments'>): ControlReply {
   const environments = registry.environments().map((environment) => ({
     name: environment.name,
     label: labelOf(environment),
@@ -30,7 +30,7 @@ export function listEnvironments({ services: { registry, journals } }: ServerCal
   return { body: { environments } }
 }
 
-export async function createEnvironment(call: ServerCall<'create_environment'>): Promise<Reply> {
+export async function createEnvironment(call: ServerCall<'create_environment'>): Promise<ControlReply> {
   const { services, request, body } = call
   const seed = body.seed && (await seedOf(call, body.seed))
   const { environment, client } = await services.environments.create({
@@ -50,7 +50,7 @@ export async function createEnvironment(call: ServerCall<'create_environment'>):
   return { status: 201, body: created }
 }
 
-export function deleteEnvironment({ services, path: { name } }: ServerCall<'delete_environment'>): Reply {
+export function deleteEnvironment({ services, path: { name } }: ServerCall<'delete_environment'>): ControlReply {
   const { environments, journals, records, scenarios } = services
   if (name === 'default') {
     const message =

@@ -6,7 +6,7 @@ import { IllegalMoveError } from '../operations/account-events.ts'
 import { IllegalConnectionMoveError } from '../operations/connections.ts'
 import { JournalQueryError } from '../request-journal/query.ts'
 import { UnknownScenarioError } from '../scenarios/scenario-run.ts'
-import { type Finding, MOST_LISTED, moreProblems, pathText, sentence } from '../schema/findings.ts'
+import { type Finding, MAX_LISTED, moreProblems, pathText, sentence } from '../schema/findings.ts'
 import { ClientIdTakenError } from '../state/environment-registry.ts'
 import { SeedConflictError } from '../state/seeding.ts'
 
@@ -77,9 +77,9 @@ type InputFinding = Pick<Finding, 'found' | 'allowed'> & { readonly path: Findin
 
 /** Everything that is wrong with a body or a query in one error, up to a bound. */
 export function invalidInput(code: ControlErrorCode, found: readonly InputFinding[]): ControlError {
-  const more = found.length - MOST_LISTED
+  const more = found.length - MAX_LISTED
   // One more problem is as long as the entry that says that there is one more.
-  const findings = more > 1 ? [...found.slice(0, MOST_LISTED), { path: [], ...moreProblems(more) }] : found
+  const findings = more > 1 ? [...found.slice(0, MAX_LISTED), { path: [], ...moreProblems(more) }] : found
   const details = findings.map(({ path: given, found, allowed }) => {
     const path = typeof given === 'string' ? given : pathText(given)
     const subject = path === '' ? 'the body' : `\`${path}\``

@@ -27,10 +27,10 @@ export type ControlOperation = ControlRoute['operation']
 
 /** The longest wait in real milliseconds: connections break on the way, and a caller that wants to wait longer asks again. */
 const LONGEST_WAIT = 600_000
-const MOST_TIMES = 1_000_000
-const MOST_LISTED = 1000
+const MAX_TIMES = 1_000_000
+const MAX_LISTED = 1000
 /** As many entries as a request journal keeps. */
-const MOST_NEWEST = 10_000
+const MAX_NEWEST = 10_000
 
 /** A clock shows a smaller range than instants have, so that an instant plus a lifetime can be stored. */
 const CLOCK_TIME = `an ISO 8601 instant with its time zone in ${CLOCK_YEARS}, such as 2026-01-31T12:00:00Z`
@@ -97,10 +97,10 @@ export const BODIES = {
     })
     .meta({ minProperties: 1 }),
   count_requests: strict({ match: jsonObject.optional() }),
-  verify_requests: strict({ match: jsonObject.optional(), times: wholeNumber(0, MOST_TIMES).optional() }),
+  verify_requests: strict({ match: jsonObject.optional(), times: wholeNumber(0, MAX_TIMES).optional() }),
   wait_for_requests: strict({
     match: jsonObject.optional(),
-    times: wholeNumber(1, MOST_TIMES).default(1),
+    times: wholeNumber(1, MAX_TIMES).default(1),
     timeout_ms: wholeNumber(0, LONGEST_WAIT).default(5000),
   }),
   put_collection: strict({ items: z.array(jsonObject) }),
@@ -119,7 +119,7 @@ export const BODIES = {
 /** Query parameters by operation, beside `environment`. */
 export const QUERIES = {
   get_env: z.object({ format: z.enum(['shell', 'json']).default('shell') }),
-  list_due: z.object({ limit: digits(1, MOST_LISTED).default(50) }),
+  list_due: z.object({ limit: digits(1, MAX_LISTED).default(50) }),
   get_state_diff: z.object({ snapshot: nonEmpty }),
   get_collection: z.object({ account: nonEmpty.optional() }),
   put_collection: z.object({ account: nonEmpty.optional() }),
@@ -134,7 +134,7 @@ export const QUERIES = {
   list_links: z.object({ wait_ms: digits(0, LONGEST_WAIT).default(0) }),
   stream_timeline: z.object({
     environment: z.string().optional(),
-    newest: digits(0, MOST_NEWEST).default(1000),
+    newest: digits(0, MAX_NEWEST).default(1000),
   }),
   get_contract: z
     .object({

@@ -8,12 +8,12 @@ import { applyDueEvents } from '../operations/account-events.ts'
 import { now } from '../state/environment.ts'
 import { ReadGuard } from '../state/environment.ts'
 import { runOperation } from './operation.ts'
-import { changed, type EnvironmentCall, type Reply } from './call.ts'
+import { changed, type EnvironmentCall, type ControlReply } from './call.ts'
 import { ControlError } from './errors.ts'
 
 type ListCall = EnvironmentCall<'list_links'>
 
-export async function listLinks(call: ListCall): Promise<Reply> {
+export async function listLinks(call: ListCall): Promise<ControlReply> {
   const { services, environment, query } = call
   let links = openLinks(call)
   if (links.length === 0 && query.wait_ms > 0) {
@@ -57,7 +57,7 @@ function openLinks({ services, environment, request }: ListCall): object[] {
 }
 
 /** As the operation does it (4.6), without a bearer token. */
-export async function createLink(call: EnvironmentCall<'create_link'>): Promise<Reply> {
+export async function createLink(call: EnvironmentCall<'create_link'>): Promise<ControlReply> {
   const { services, environment, body, trace, request } = call
   const baseUrl = baseUrlOf(request, services.baseUrl)
   const reply = await runOperation('create_magic_link', call, present(body)).catch((error: unknown) => {
@@ -80,7 +80,7 @@ function refusalOf(error: unknown): unknown {
 }
 
 /** A link belongs to one environment; a call that names another one is refused. */
-export async function completeMagicLink(call: EnvironmentCall<'complete_link'>): Promise<Reply> {
+export async function completeMagicLink(call: EnvironmentCall<'complete_link'>): Promise<ControlReply> {
   const { services, request, query, body, path, trace } = call
   const found = services.registry.byMagicLink(path.id)
   const named = query.environment !== undefined

@@ -1,7 +1,7 @@
-import { environmentNotFound, type Reply, type ServerCall } from './call.ts'
+import { environmentNotFound, type ControlReply, type ServerCall } from './call.ts'
 
 /** Of all environments unless one is named: a client can break the contract in any of them. */
-export async function getContract({ services, query }: ServerCall<'get_contract'>): Promise<Reply> {
+export async function getContract({ services, query }: ServerCall<'get_contract'>): Promise<ControlReply> {
   const { reports } = services
   const environment = reported(services, query.environment)
   if (query.format !== 'json') return reports.rendered(query.format, environment)
@@ -9,14 +9,14 @@ export async function getContract({ services, query }: ServerCall<'get_contract'
   return { body: { ...(await reports.contract(environment)), ...(second_opinion && { second_opinion }) } }
 }
 
-export async function getCoverage({ services, query }: ServerCall<'get_coverage'>): Promise<Reply> {
+export async function getCoverage({ services, query }: ServerCall<'get_coverage'>): Promise<ControlReply> {
   const { reports } = services
   const environment = reported(services, query.environment)
   if (query.format !== 'json') return reports.rendered(query.format, environment)
   return { body: await reports.coverage(environment) }
 }
 
-export function clearContract({ services, query }: ServerCall<'clear_contract'>): Reply {
+export function clearContract({ services, query }: ServerCall<'clear_contract'>): ControlReply {
   const environment = reported(services, query.environment)
   return { body: {}, onceDurable: () => services.records.clear(environment) }
 }

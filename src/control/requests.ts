@@ -10,28 +10,28 @@ import { readJournalQuery, readMatch } from '../request-journal/query.ts'
 import { replayOf } from '../request-journal/replay.ts'
 import { viewOf as viewOfEntry } from '../request-journal/view.ts'
 import type { Environment } from '../state/environment.ts'
-import { type EnvironmentCall, environmentNamed, type Reply, type ServerCall } from './call.ts'
+import { type EnvironmentCall, environmentNamed, type ControlReply, type ServerCall } from './call.ts'
 import { viewOf } from './clock.ts'
 import { labelOf } from './environments.ts'
 import { ControlError } from './errors.ts'
 
-export function listRequests({ services, environment, query }: EnvironmentCall<'list_requests'>): Reply {
+export function listRequests({ services, environment, query }: EnvironmentCall<'list_requests'>): ControlReply {
   return { body: { requests: services.journals.of(environment).query(readJournalQuery(query)) } }
 }
 
-export function clearRequests({ services, environment }: EnvironmentCall<'clear_requests'>): Reply {
+export function clearRequests({ services, environment }: EnvironmentCall<'clear_requests'>): ControlReply {
   return { body: {}, onceDurable: () => services.journals.of(environment).clear() }
 }
 
-export function countRequests({ services, environment, body }: EnvironmentCall<'count_requests'>): Reply {
+export function countRequests({ services, environment, body }: EnvironmentCall<'count_requests'>): ControlReply {
   return { body: { count: services.journals.of(environment).count(readMatch(body.match)) } }
 }
 
-export function verifyRequests({ services, environment, body }: EnvironmentCall<'verify_requests'>): Reply {
+export function verifyRequests({ services, environment, body }: EnvironmentCall<'verify_requests'>): ControlReply {
   return { body: services.journals.of(environment).verify(readMatch(body.match), body.times) }
 }
 
-export async function waitForRequests(call: EnvironmentCall<'wait_for_requests'>): Promise<Reply> {
+export async function waitForRequests(call: EnvironmentCall<'wait_for_requests'>): Promise<ControlReply> {
   const { services, environment, response, body } = call
   const { match, times, timeout_ms: timeoutMs } = body
   const gone = new AbortController()
@@ -46,16 +46,16 @@ export async function waitForRequests(call: EnvironmentCall<'wait_for_requests'>
   throw new ControlError('TIMED_OUT', message, [{ matched, near_misses }])
 }
 
-export function getRequest({ services, environment, path }: EnvironmentCall<'get_request'>): Reply {
+export function getRequest({ services, environment, path }: EnvironmentCall<'get_request'>): ControlReply {
   return { body: { request: services.journals.of(environment).find(path.id) ?? notFound(path.id) } }
 }
 
-export function explainRequest({ services, environment, path }: EnvironmentCall<'explain_request'>): Reply {
+export function explainRequest({ services, environment, path }: EnvironmentCall<'explain_request'>): ControlReply {
   return { body: explain(services.journals.of(environment), path.id, environment) ?? notFound(path.id) }
 }
 
 /** What reproduces it: a scenario of the journal up to a request, and what was there at the start as a seed. */
-export function exportScenario({ services, environment, path }: EnvironmentCall<'export_scenario'>): Reply {
+export function exportScenario({ services, environment, path }: EnvironmentCall<'export_scenario'>): ControlReply {
   const { accounts, providers } = environment.model.tables
   const entries = services.journals.of(environment).recorded().map(viewOfEntry)
   const present = [...accounts.values()].map(({ token_expires_at = null, ...account }) => ({
@@ -102,7 +102,7 @@ function notFound(id: string): never {
 const HEARTBEAT_MS = 15_000
 
 /** Bytes of events that a slow reader has not taken yet. Beyond that its connection is closed, and it has to connect again. */
-const MOST_UNREAD = 4 * 1024 * 1024
+const MAX_UNREAD = 4 * 1024 * 1024
 
 /** Server-sent events: journal entries and status changes of the environment as they happen. */
 export function streamEvents({
@@ -121,7 +121,7 @@ export function streamEvents({
   response.write(': toolmock events\n\n')
   const stop = journals.of(environment).subscribe((event) => {
     response.write(serverSentEvent(event))
-    if (response.writableLength <= MOST_UNREAD || response.destroyed) return
+    if (response.writableLength <= MAX_UNREAD || response.destroyed) return
     log.warn('an event stream was closed: its client leaves too much unread', { unread_bytes: response.writableLength })
     response.destroy()
   })
@@ -139,7 +139,7 @@ export function streamEvents({
 
 /** How often a timeline looks for what is new, and how many entries it sends at most: more cannot be read on a screen. */
 const TIMELINE_MS = 250
-const MOST_AT_ONCE = 1000
+const MAX_AT_ONCE = 1000
 
 /**
  * Server-sent events for a screen. They are made from the journals and not with each entry, so that what they cost does not
@@ -189,8 +189,8 @@ export function streamTimeline({ services, query, response }: ServerCall<'stream
   const timer = setInterval(() => {
     if (only?.isRemoved === true) return void response.end()
     // A slow reader gets fewer entries, and their number in `skipped`.
-    if (response.writableLength > MOST_UNREAD) return
-    isResting = !isResting && sendNew(MOST_AT_ONCE)
+    if (response.writableLength > MAX_UNREAD) return
+    isResting = !isResting && sendNew(MAX_AT_ONCE)
     quiet = (quiet + TIMELINE_MS) % HEARTBEAT_MS
     if (quiet === 0) response.write(': still there\n\n')
   }, TIMELINE_MS)

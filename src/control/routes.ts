@@ -9,7 +9,7 @@ import { applyDueEvents } from '../operations/account-events.ts'
 import { recordedEntry } from '../request-journal/journal.ts'
 import { accountEvent, connectionEvent, getAccount, listAccounts, tryTool } from './accounts.ts'
 import { admit } from './admission.ts'
-import { type CallOf, environmentNamed, type Handler, type Reply } from './call.ts'
+import { type CallOf, environmentNamed, type ControlHandler, type ControlReply } from './call.ts'
 import { getClock, listDue, putClock } from './clock.ts'
 import { getCollection, listCollections, listThirdParties, putCollection } from './collections.ts'
 import { createEnvironment, deleteEnvironment, listEnvironments } from './environments.ts'
@@ -58,7 +58,7 @@ const loadInput = lazyImport(() => import('./input.ts'))
 const loadDashboard = lazyImport(() => import('./dashboard.ts'))
 
 /** What answers each operation of `spec/control.openapi.yaml`, which has the methods and paths. */
-const HANDLERS: { readonly [Op in ControlOperation]: Handler<Op> } = {
+const HANDLERS: { readonly [Op in ControlOperation]: ControlHandler<Op> } = {
   get_health: getHealth,
   get_ready: getReady,
   get_version: getVersion,
@@ -184,7 +184,7 @@ async function answer(
   route: ControlRoute,
   request: Request,
   response: Response,
-): Promise<Reply | undefined> {
+): Promise<ControlReply | undefined> {
   const parameters = new URLSearchParams(request.url.slice(request.path.length + 1))
   // Health and readiness take no input. Asked without any, they load no zod: it would make an idle server 10 MB larger.
   const isEmpty = route.open && parameters.size === 0 && !hasBody(request)
@@ -216,8 +216,8 @@ function inEnvironment(services: AppServices, name: string): Pick<CallOf<'get_cl
 }
 
 /** The route says which type the call has; its query and body were read by the schemas of that type. */
-function handle({ operation }: ControlRoute, call: object): ReturnType<Handler<ControlOperation>> {
-  const handler = HANDLERS[operation] as (call: object) => ReturnType<Handler<ControlOperation>>
+function handle({ operation }: ControlRoute, call: object): ReturnType<ControlHandler<ControlOperation>> {
+  const handler = HANDLERS[operation] as (call: object) => ReturnType<ControlHandler<ControlOperation>>
   return handler(call)
 }
 
@@ -244,7 +244,7 @@ function failure(
   { log }: AppServices,
   request: Request,
   error: unknown,
-): Reply & { headers?: ControlError['headers'] } {
+): ControlReply & { headers?: ControlError['headers'] } {
   const known = error instanceof URIError ? pathNotFound(request.path) : controlErrorOf(error)
   if (known) return known
   const call = `${request.method} /_mock${request.path}`
@@ -255,7 +255,7 @@ function failure(
   return new ControlError('INTERNAL', 'the mock failed; its log says why')
 }
 
-function send(response: Response, reply: (Reply & { headers?: ControlError['headers'] }) | undefined): void {
+function send(response: Response, reply: (ControlReply & { headers?: ControlError['headers'] }) | undefined): void {
   if (!reply) return
   const [text, type] =
     'text' in reply ? [reply.text, reply.type] : [`${JSON.stringify(reply.body)}\n`, 'application/json']

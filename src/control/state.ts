@@ -12,14 +12,14 @@ import type { Environment } from '../state/environment.ts'
 import { readState, replaceState } from '../state/state-replacement.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { changed, checkDocumentName, checkedName, type EnvironmentCall, type Reply } from './call.ts'
+import { changed, checkDocumentName, checkedName, type EnvironmentCall, type ControlReply } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 const loadSeedParser = lazyImport(() => import('../documents/seed-files.ts'))
 const loadConnectorParser = lazyImport(() => import('../documents/read.ts'))
 
 /** Keys in the order of the state file. */
-export function getState({ services, environment }: EnvironmentCall<'get_state'>): Reply {
+export function getState({ services, environment }: EnvironmentCall<'get_state'>): ControlReply {
   const { settings, clock, ids, tables } = environment.image()
   const ordered = TABLE_NAMES.map((name) => [name, tables[name].map((row) => inColumnOrder(name, row))] as const)
   const text = `${JSON.stringify({ settings, clock, ids, tables: Object.fromEntries(ordered) })}\n`
@@ -28,7 +28,7 @@ export function getState({ services, environment }: EnvironmentCall<'get_state'>
   throw new ControlError('BODY_TOO_LARGE', message)
 }
 
-export async function putState(call: EnvironmentCall<'put_state'>): Promise<Reply> {
+export async function putState(call: EnvironmentCall<'put_state'>): Promise<ControlReply> {
   const { services, environment, body } = call
   const { registry } = services
   const findings: Finding[] = []
@@ -38,7 +38,7 @@ export async function putState(call: EnvironmentCall<'put_state'>): Promise<Repl
   return changed(call, 'the state was replaced')
 }
 
-export async function reset({ services, environment }: EnvironmentCall<'reset'>): Promise<Reply> {
+export async function reset({ services, environment }: EnvironmentCall<'reset'>): Promise<ControlReply> {
   const journal = services.journals.of(environment)
   await services.environments.reset(environment, () => services.scenarios.of(environment).reset())
   // Entries that come while the reset is being written belong to the new state.
@@ -46,7 +46,7 @@ export async function reset({ services, environment }: EnvironmentCall<'reset'>)
   return { body: {}, onceDurable: () => journal.clear(before) }
 }
 
-export async function addSeed(call: EnvironmentCall<'add_seed'>): Promise<Reply> {
+export async function addSeed(call: EnvironmentCall<'add_seed'>): Promise<ControlReply> {
   const { services, environment, body } = call
   const { parseSeed } = await loadSeedParser()
   const source = { file: 'body', text: body.text }
@@ -56,7 +56,7 @@ export async function addSeed(call: EnvironmentCall<'add_seed'>): Promise<Reply>
 }
 
 /** In the order of their connections. */
-export function listConnectors({ environment }: EnvironmentCall<'list_connectors'>): Reply {
+export function listConnectors({ environment }: EnvironmentCall<'list_connectors'>): ControlReply {
   const connectors = connectorsOf(environment).map((each) => ({
     connector: each.connector,
     display_name: each.display_name,
@@ -76,7 +76,7 @@ export function listConnectors({ environment }: EnvironmentCall<'list_connectors
   return { body: { connectors } }
 }
 
-export async function putConnector(call: EnvironmentCall<'put_connector'>): Promise<Reply> {
+export async function putConnector(call: EnvironmentCall<'put_connector'>): Promise<ControlReply> {
   const { services, environment, body, path } = call
   const { parseConnector } = await loadConnectorParser()
   const connector = await parseConnector(body.text, 'body', services.documentChecks)
@@ -85,28 +85,28 @@ export async function putConnector(call: EnvironmentCall<'put_connector'>): Prom
   return changed(call, `the connector ${connector.connector} was put`)
 }
 
-export function listSnapshots({ environment }: EnvironmentCall<'list_snapshots'>): Reply {
+export function listSnapshots({ environment }: EnvironmentCall<'list_snapshots'>): ControlReply {
   return { body: { snapshots: [...environment.model.tables.snapshots.values()].map(viewOf) } }
 }
 
-export function takeSnapshot({ environment, path }: EnvironmentCall<'take_snapshot'>): Reply {
+export function takeSnapshot({ environment, path }: EnvironmentCall<'take_snapshot'>): ControlReply {
   return { body: viewOf(takeSnapshotOf(environment, checkedName('a snapshot', path.name))) }
 }
 
-export function restore(call: EnvironmentCall<'restore_snapshot'>): Reply {
+export function restore(call: EnvironmentCall<'restore_snapshot'>): ControlReply {
   const { environment, path } = call
   const snapshot = snapshotNamed(environment, path.name)
   restoreSnapshot(environment, snapshot)
   return changed(call, `the snapshot ${snapshot.id} was restored`)
 }
 
-export function deleteSnapshot({ environment, path }: EnvironmentCall<'delete_snapshot'>): Reply {
+export function deleteSnapshot({ environment, path }: EnvironmentCall<'delete_snapshot'>): ControlReply {
   const { id } = snapshotNamed(environment, path.name)
   environment.model.transact(() => environment.model.tables.snapshots.remove(id))
   return { body: {} }
 }
 
-export function getStateDiff({ environment, query }: EnvironmentCall<'get_state_diff'>): Reply {
+export function getStateDiff({ environment, query }: EnvironmentCall<'get_state_diff'>): ControlReply {
   const snapshot = snapshotNamed(environment, query.snapshot)
   return { body: { snapshot: snapshot.id, ...diffStates(snapshot, environment.image(), MASKS) } }
 }

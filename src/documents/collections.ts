@@ -186,12 +186,12 @@ const step = withRule(
 )
 
 /** The names that variables of templates have already. */
-const TAKEN = ['request', 'account', 'person', 'error', 'existing', 'page', 'sequence']
+const RESERVED_NAMES = ['request', 'account', 'person', 'error', 'existing', 'page', 'sequence']
 
 export const steps = withRule(z.array(step).min(1), (list, report) => {
   for (const [index, each] of list.entries()) {
     const as = isJsonObject(each) ? own(each, 'as') : undefined
-    if (typeof as !== 'string' || !TAKEN.includes(as)) continue
+    if (typeof as !== 'string' || !RESERVED_NAMES.includes(as)) continue
     report([index, 'as'], { found: `${shown(as)}, which is a variable already`, allowed: 'another name' })
   }
 })

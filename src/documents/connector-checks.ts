@@ -24,7 +24,7 @@ export interface DocumentChecks {
 }
 
 /** What files that are read together are checked with. */
-export interface CheckContext extends DocumentChecks {
+export interface DocumentCheckContext extends DocumentChecks {
   /** Absent for the bundled seed, whose schemas are checked in the tests: compiling them all takes most of the time. */
   toolSchemas?: ToolSchemaCheck
 }
@@ -33,7 +33,7 @@ export interface CheckContext extends DocumentChecks {
  * What is wrong with a connector document beyond its schema: templates and JSON Schemas that cannot be read, and a server that
  * the mock may not call. Takes the document as it was written, so that these problems are reported with those of the schema.
  */
-export async function checkConnector(document: JsonValue, context: CheckContext): Promise<Finding[]> {
+export async function checkConnector(document: JsonValue, context: DocumentCheckContext): Promise<Finding[]> {
   if (!isJsonObject(document)) return []
   return [
     ...outboundFindings(document, context.allowOutbound ?? false),

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import type { Connector } from '../domain/connector.ts'
-import { type CheckContext, checkConnector, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
+import { type DocumentCheckContext, checkConnector, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { connectorSchema, toConnector } from './connector.ts'
-import { type Finding, findingsOf, MOST_LISTED, moreProblems, shown, valuesAt } from '../schema/findings.ts'
+import { type Finding, findingsOf, MAX_LISTED, moreProblems, shown, valuesAt } from '../schema/findings.ts'
 import { DocumentError, type Problem, problemAt } from './problem.ts'
 import { type ParsedSeed, seedSchema } from './seed.ts'
 import { type ParsedScenario, scenarioSchema } from './scenario.ts'
@@ -43,7 +43,7 @@ interface UnknownDocument {
  * Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, one with `rules`
  * or `name` a scenario, others are seeds.
  */
-export async function readDocument(text: string, file: string, context: CheckContext): Promise<ReadDocument> {
+export async function readDocument(text: string, file: string, context: DocumentCheckContext): Promise<ReadDocument> {
   const source = open(text, file)
   if (!(source instanceof SourceText)) return { kind: 'unknown', problems: source }
   if (!isJsonObject(source.value)) {
@@ -70,13 +70,13 @@ export function located(source: SourceText, findings: readonly Finding[]): Probl
     findings.map((finding) => source.problem(finding)).map((problem) => [problem.message, problem]),
   )
   const sorted = [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column)
-  const next = sorted[MOST_LISTED]
+  const next = sorted[MAX_LISTED]
   if (!next) return sorted
-  const more = { path: [], subject: 'the document', ...moreProblems(sorted.length - MOST_LISTED) }
-  return [...sorted.slice(0, MOST_LISTED), problemAt(source.file, next, more)]
+  const more = { path: [], subject: 'the document', ...moreProblems(sorted.length - MAX_LISTED) }
+  return [...sorted.slice(0, MAX_LISTED), problemAt(source.file, next, more)]
 }
 
-async function readConnector(source: SourceText, context: CheckContext): Promise<ReadConnector> {
+async function readConnector(source: SourceText, context: DocumentCheckContext): Promise<ReadConnector> {
   const result = connectorSchema.safeParse(source.value)
   const shape = result.success ? [] : findingsOf(result.error.issues, source.value)
   const problems = located(source, [...shape, ...(await checkConnector(source.value, context))])
@@ -89,7 +89,7 @@ function readScenario(source: SourceText): ReadScenario {
   return { kind: 'scenario', source, document: result.success ? result.data : undefined, findings }
 }
 
-async function readSeed(source: SourceText, context: CheckContext): Promise<ReadSeed> {
+async function readSeed(source: SourceText, context: DocumentCheckContext): Promise<ReadSeed> {
   const result = seedSchema.safeParse(source.value)
   const findings = result.success ? [] : findingsOf(result.error.issues, source.value)
   for (const { path, value } of valuesAt(source.value, ['connectors', '*'])) {

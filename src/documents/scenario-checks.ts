@@ -4,17 +4,17 @@ import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
 import type { KnownConnectors } from './seed-checks.ts'
 
 /** What a scenario may name. */
-export interface ScenarioSurroundings {
+export interface ScenarioReferences {
   /** The operations of the service, and the statuses that its spec declares for each. */
   readonly operations: ReadonlyMap<string, readonly number[]>
   readonly connectors: KnownConnectors
 }
 
 /** What may be injected at any operation, declared or not (1.4). */
-const ANYWHERE: readonly number[] = [429, 500, 503, 504]
+const STATUSES_OF_EVERY_OPERATION: readonly number[] = [429, 500, 503, 504]
 
 /** Operations, connectors, tools and statuses in a scenario that there are not, however the rest of it is written. */
-export function checkScenario(document: JsonValue, around: ScenarioSurroundings): Finding[] {
+export function checkScenario(document: JsonValue, around: ScenarioReferences): Finding[] {
   return valuesAt(document, ['rules', '*']).flatMap(({ path, value: rule }) => {
     if (!isJsonObject(rule)) return []
     const on = own(rule, 'on') ?? {}
@@ -23,7 +23,7 @@ export function checkScenario(document: JsonValue, around: ScenarioSurroundings)
   })
 }
 
-function nameFindings(on: JsonObject, path: Path, { operations, connectors }: ScenarioSurroundings): Finding[] {
+function nameFindings(on: JsonObject, path: Path, { operations, connectors }: ScenarioReferences): Finding[] {
   const account = own(on, 'account') ?? {}
   const ofAccount = isJsonObject(account) ? own(account, 'connector') : undefined
   const connector = own(on, 'connector') ?? ofAccount
@@ -51,12 +51,12 @@ function unknownName(name: JsonValue | undefined, known: readonly string[], path
 }
 
 /** At the service, an injected status is one that the spec declares for the operation, unless the rule says `off_spec`. */
-function statusFindings(rule: JsonObject, on: JsonObject, path: Path, { operations }: ScenarioSurroundings): Finding[] {
+function statusFindings(rule: JsonObject, on: JsonObject, path: Path, { operations }: ScenarioReferences): Finding[] {
   if (own(rule, 'at') !== 'service' || own(rule, 'off_spec') === true) return []
   const operation = own(on, 'operation') ?? (own(on, 'tool') === undefined ? undefined : 'execute_tool')
   const declared = declaredStatuses(operation, operations)
   if (!declared) return []
-  const allowed = [...new Set([...declared, ...ANYWHERE])].sort((a, b) => a - b)
+  const allowed = [...new Set([...declared, ...STATUSES_OF_EVERY_OPERATION])].sort((a, b) => a - b)
   const statuses = valuesAt(own(rule, 'do'), ['*', 'respond', 'status'], [...path, 'do'])
   return statuses.flatMap(({ path: at, value }): Finding[] => {
     if (typeof value !== 'number' || allowed.includes(value)) return []
@@ -69,7 +69,7 @@ function statusFindings(rule: JsonObject, on: JsonObject, path: Path, { operatio
 /** What the operation declares; for a rule without one, what all of them declare. Undefined for an unknown operation. */
 function declaredStatuses(
   operation: JsonValue | undefined,
-  operations: ScenarioSurroundings['operations'],
+  operations: ScenarioReferences['operations'],
 ): readonly number[] | undefined {
   if (operation !== undefined) return typeof operation === 'string' ? operations.get(operation) : undefined
   const [first = [], ...others] = operations.values()

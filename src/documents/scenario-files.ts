@@ -3,12 +3,12 @@ import type { DocumentChecks } from './connector-checks.ts'
 import { DocumentError, type Problem } from './problem.ts'
 import { located, type ReadDocument, readDocument, type ReadScenario } from './read.ts'
 import { toScenario } from './scenario.ts'
-import { checkScenario, type ScenarioSurroundings } from './scenario-checks.ts'
+import { checkScenario, type ScenarioReferences } from './scenario-checks.ts'
 import type { KnownConnectors } from './seed-checks.ts'
 import type { TextFile } from './seed-files.ts'
 
 /** Everything that is wrong with a scenario, given the operations and connectors there are. */
-export function problemsOfScenario({ source, findings }: ReadScenario, around: ScenarioSurroundings): Problem[] {
+export function problemsOfScenario({ source, findings }: ReadScenario, around: ScenarioReferences): Problem[] {
   return located(source, [...findings, ...checkScenario(source.value, around)])
 }
 

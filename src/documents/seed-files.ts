@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Connector } from '../domain/connector.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
-import { type CheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
+import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { DocumentError, type Problem, UnreadableFileError } from './problem.ts'
 import { located, type ReadConnector, readDocument, type ReadScenario, type ReadSeed } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
@@ -77,7 +77,7 @@ export async function readBundledFiles(folder: string, checks: DocumentChecks): 
   return readFiles(await textFiles(folder), checks)
 }
 
-async function readFiles(files: readonly TextFile[], context: CheckContext): Promise<SeedFiles> {
+async function readFiles(files: readonly TextFile[], context: DocumentCheckContext): Promise<SeedFiles> {
   const read: SeedFiles = {
     files: [],
     seeds: [],

@@ -5,22 +5,22 @@ import { ruleAndFound, ServiceError } from './errors.ts'
 export type Position = { after: number } | { before: number }
 
 /** What a page token is bound to: environment, listing and filters, in a fixed order (G4, G60). */
-export type Binding = readonly (readonly [name: string, value: string | readonly string[] | undefined])[]
+export type PageTokenBinding = readonly (readonly [name: string, value: string | readonly string[] | undefined])[]
 
 /** Opaque base64url of a position, bound to the filters it was issued for. */
-export function encodePageToken(position: Position, binding: Binding): string {
+export function encodePageToken(position: Position, binding: PageTokenBinding): string {
   const payload = 'after' in position ? `a${position.after}` : `b${position.before}`
-  return Buffer.from(`${payload}.${seal(payload, binding)}`).toString('base64url')
+  return Buffer.from(`${payload}.${checksum(payload, binding)}`).toString('base64url')
 }
 
 /** @throws ServiceError INVALID_PAGE_TOKEN when malformed, tampered with, or issued for other filters */
-export function decodePageToken(token: string, binding: Binding): Position {
+export function decodePageToken(token: string, binding: PageTokenBinding): Position {
   const text = Buffer.from(token, 'base64url').toString('latin1')
-  const parts = /^(?<side>[ab])(?<sequence>\d{1,15})\.(?<seal>[\w-]{22})$/.exec(text)?.groups
+  const parts = /^(?<side>[ab])(?<sequence>\d{1,15})\.(?<checksum>[\w-]{22})$/.exec(text)?.groups
   const canonical = Buffer.from(text, 'latin1').toString('base64url') === token
-  if (!parts?.side || !parts.sequence || !parts.seal || !canonical) throw refused('no page token')
-  const expected = seal(`${parts.side}${parts.sequence}`, binding)
-  if (parts.seal !== expected) {
+  if (!parts?.side || !parts.sequence || !parts.checksum || !canonical) throw refused('no page token')
+  const expected = checksum(`${parts.side}${parts.sequence}`, binding)
+  if (parts.checksum !== expected) {
     throw refused('one of other filters, or a changed one')
   }
   const sequence = Number(parts.sequence)
@@ -28,7 +28,7 @@ export function decodePageToken(token: string, binding: Binding): Position {
 }
 
 /** Detects tampering by mistake or by a test; it is not a secret. */
-function seal(payload: string, binding: Binding): string {
+function checksum(payload: string, binding: PageTokenBinding): string {
   return createHmac('sha256', 'toolmock page token')
     .update(JSON.stringify([payload, binding]))
     .digest('base64url')

@@ -3,7 +3,7 @@ import type { Operation } from '../contract/shapes.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
 import { type ErrorContent, ServiceError, TokenError } from '../domain/errors.ts'
 import type { Reply } from '../operations/operation.ts'
-import type { EnvironmentRecord } from '../verdict/contract-record.ts'
+import type { EnvironmentContractRecord } from '../verdict/contract-record.ts'
 
 /** An answer as it goes over the wire. */
 export interface WireAnswer {
@@ -40,7 +40,7 @@ export function sendAnswer(response: ServerResponse, { status, headers, text }: 
   response.end(isAscii ? text : Buffer.from(text), 'latin1')
 }
 
-const MOST_CACHED = 1024
+const MAX_CACHED = 1024
 
 /** The text of a body that is answered again and again, and the work on it that need not be done again. */
 interface CachedBody {
@@ -49,12 +49,12 @@ interface CachedBody {
   /** The operation and status with which it was found to keep the contract. */
   checkedAs: { readonly operation: Operation; readonly status: number } | undefined
   /** The contract record and the operation whose answer has its fields already. */
-  recordedAs: { readonly operation: Operation; readonly record: EnvironmentRecord } | undefined
+  recordedAs: { readonly operation: Operation; readonly record: EnvironmentContractRecord } | undefined
 }
 
 /** Cache of bodies of replies that are marked `cacheable`. It saves such a GET a fifth of its time. */
 export class ResponseCache {
-  readonly #bodies = new BoundedCache<object, CachedBody>(MOST_CACHED)
+  readonly #bodies = new BoundedCache<object, CachedBody>(MAX_CACHED)
 
   /** Undefined for a reply that is made for one request. */
   of({ cacheable, body }: Reply): CachedBody | undefined {
@@ -115,9 +115,9 @@ export function errorCodeOf(error: unknown): string {
 
 /** What the journal says of an error that is a defect of the mock; null for the errors of the contract. */
 export function failureOf(error: unknown): string | null {
-  return error === undefined || error instanceof ServiceError || error instanceof TokenError ? null : describe(error)
+  return error === undefined || error instanceof ServiceError || error instanceof TokenError ? null : stackOf(error)
 }
 
-export function describe(error: unknown): string {
+export function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

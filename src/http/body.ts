@@ -83,7 +83,7 @@ export function hasBody(request: IncomingMessage): boolean {
 }
 
 /** How much of a body that nothing reads is taken in, and for how long, so that its client gets to read the answer. */
-const MOST_DISCARDED = 64 * 1024 * 1024
+const MAX_DISCARDED = 64 * 1024 * 1024
 const LONGEST_DISCARDING_MS = 3000
 
 /** Whether an answer ends before the request's body has come in whole. */
@@ -97,7 +97,7 @@ export function endAfterBody(response: ServerResponse, end: () => void): void {
   const request = response.req
   response.flushHeaders()
   const drop = setTimeout(() => response.destroy(), LONGEST_DISCARDING_MS)
-  let left = MOST_DISCARDED
+  let left = MAX_DISCARDED
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length
     if (left < 0) response.destroy()

@@ -10,7 +10,7 @@ import { noteNearMisses, noteProxyNearMisses } from '../operations/near-misses.t
 import { locatorOf, proxyRequest } from '../operations/proxy.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { ReadGuard } from '../state/environment.ts'
-import { describe, errorCodeOf, errorReply, failureOf, textAnswer, wireAnswer } from './answer.ts'
+import { stackOf, errorCodeOf, errorReply, failureOf, textAnswer, wireAnswer } from './answer.ts'
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
 import { observedExchange } from './observed-exchange.ts'
 import { forwardedRequest, proxiedAnswer } from './proxy.ts'
@@ -309,7 +309,7 @@ function checkAnswer(context: OperationContext, { log, responseCache }: AppServi
   const { status } = reply
   // A tool that fails does so by what the third party answered.
   const isDefect = status === 500 && error !== undefined && errorCodeOf(error) !== 'TOOL_ERROR'
-  if (isDefect) log.error('an operation failed', { operation, error: describe(error) })
+  if (isDefect) log.error('an operation failed', { operation, error: stackOf(error) })
   // There is no validator for 503: a disk that refuses is a matter of the mock, not of the service.
   if (status === 503) return
   const cached = responseCache.of(reply)

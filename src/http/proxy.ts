@@ -11,7 +11,7 @@ export const PROXY_ROUTE: RequestContext['route'] = { operation: PROXY_REQUEST, 
 export const PROXY_PATHS = /^\/proxy(?=\/|$)/
 
 /** Headers of one connection (RFC 9110 7.6.1). */
-const OF_THE_CONNECTION = [
+const HOP_BY_HOP_HEADERS = [
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -24,7 +24,7 @@ const OF_THE_CONNECTION = [
 ]
 
 /** What is for the service: the caller's bearer token, the account, and how the request came to it. */
-const FOR_THE_SERVICE = [
+const SERVICE_HEADERS = [
   'authorization',
   'connection_name',
   'connected_account_id',
@@ -40,10 +40,10 @@ const FOR_THE_SERVICE = [
 export function forwardedRequest({ request, rawBody }: ProxyContext): ForwardedRequest {
   const { method, url, query } = request
   const [, path = ''] = /^(?:https?:\/\/[^/?]*)?\/proxy([^?]*)/i.exec(url) ?? []
-  if (path.split('/').some(leavesPath)) {
+  if (path.split('/').some(isTraversal)) {
     throw invalidField('path', 'must have no part that is "." or "..", however it is encoded', 'path')
   }
-  const dropped = new Set([...FOR_THE_SERVICE, ...OF_THE_CONNECTION, ...namesIn(request.headers.connection)])
+  const dropped = new Set([...SERVICE_HEADERS, ...HOP_BY_HOP_HEADERS, ...namesIn(request.headers.connection)])
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined && !dropped.has(name)) headers[name] = String(value)
@@ -52,7 +52,7 @@ export function forwardedRequest({ request, rawBody }: ProxyContext): ForwardedR
 }
 
 /** Servers decode a part before they resolve it, some also the separators in it. */
-function leavesPath(part: string): boolean {
+function isTraversal(part: string): boolean {
   const decoded = part.replaceAll(/%2e/gi, '.').replaceAll(/%2f|%5c/gi, '/')
   return decoded.split(/[/\\]/).some((each) => each === '.' || each === '..')
 }
@@ -65,11 +65,11 @@ function namesIn(connection: string | string[] = ''): string[] {
 }
 
 /** What the service says of an answer itself. A challenge is about the account's credential, and not the caller's token (G45). */
-const NOT_PASSED_ON = ['content-length', 'x-request-id', 'www-authenticate']
+const DROPPED_ANSWER_HEADERS = ['content-length', 'x-request-id', 'www-authenticate']
 
 /** The answer as the third party gave it, but for the headers of its connection and of the service. */
 export function proxiedAnswer({ status, headers, body }: ProxiedAnswer, requestId: string): WireAnswer {
-  const dropped = new Set([...NOT_PASSED_ON, ...OF_THE_CONNECTION, ...namesIn(headers['connection'])])
+  const dropped = new Set([...DROPPED_ANSWER_HEADERS, ...HOP_BY_HOP_HEADERS, ...namesIn(headers['connection'])])
   // The length that an answer to HEAD names is that of a body which it does not have.
   const length = headers['content-length'] ?? (body.length === 0 ? undefined : String(body.length))
   const passed: Record<string, string | string[]> = { 'X-Request-Id': requestId }

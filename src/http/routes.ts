@@ -57,7 +57,7 @@ export function mountProxy(app: Express, services: AppServices): void {
     return
   }
   app.all(PROXY_PATHS, (message, response) => {
-    const context = contextOf(PROXY_ROUTE, new NodeRequest(message, response, NO_PARAMETERS), services)
+    const context = createContext(PROXY_ROUTE, new NodeRequest(message, response, NO_PARAMETERS), services)
     return runProxy({ ...context, forwarded: undefined }, services)
   })
 }
@@ -80,7 +80,7 @@ function pathHandler(path: string, served: readonly Route[], services: AppServic
     }
     const failed = (thrown: unknown): void => refuseUnexpected(thrown, { request: message, response, services })
     try {
-      runPipeline(contextOf(route, new NodeRequest(message, response, pathParameters), services), services)?.catch(
+      runPipeline(createContext(route, new NodeRequest(message, response, pathParameters), services), services)?.catch(
         failed,
       )
     } catch (thrown) {
@@ -90,7 +90,7 @@ function pathHandler(path: string, served: readonly Route[], services: AppServic
 }
 
 /** The context of a request before the first step of the pipeline. */
-export function contextOf<Served extends RequestContext['route']>(
+export function createContext<Served extends RequestContext['route']>(
   route: Served,
   request: SentRequest & AnswerSink,
   { realTime, requestIds }: AppServices,

@@ -58,8 +58,8 @@ export function createFastExpress(): {
       return written
     }
   }
-  adopt(FastRequest.prototype, app.request)
-  adopt(FastResponse.prototype, app.response)
+  copyPrototypeMembers(FastRequest.prototype, app.request)
+  copyPrototypeMembers(FastResponse.prototype, app.response)
   app.request = FastRequest.prototype as unknown as typeof app.request
   app.response = FastResponse.prototype as unknown as typeof app.response
 
@@ -67,7 +67,7 @@ export function createFastExpress(): {
   return {
     app,
     createFastServer: async (handle, limits, log, tls) => {
-      const turns = new Turns()
+      const turns = new RequestQueue()
       const serve: RequestListener = (request, response) => {
         toOriginForm(request)
         handle(request, response)
@@ -107,7 +107,7 @@ function toOriginForm(request: IncomingMessage): void {
 }
 
 /** Copies the members of a prototype chain of Express, nearest first, down to node's own prototype. */
-function adopt(target: object, source: object): void {
+function copyPrototypeMembers(target: object, source: object): void {
   for (let from: object | null = source; from && !isNodes(from); from = Object.getPrototypeOf(from) as object | null) {
     for (const [name, member] of Object.entries(Object.getOwnPropertyDescriptors(from))) {
       if (!Object.hasOwn(target, name)) Object.defineProperty(target, name, { ...member, configurable: true })
@@ -167,16 +167,16 @@ function limitServer(server: Server, { stallTimeout }: ServerLimits): void {
   // Each of many pipelined requests of a connection listens for its end.
   server.on('connection', (socket: Socket) => socket.setMaxListeners(0))
   server.setTimeout(stallTimeout, (socket) => {
-    if (!isWaitedFor(socket)) socket.destroy()
+    if (!isWaitingForServer(socket)) socket.destroy()
   })
 }
 
 /** Whether a connection on which nothing moves waits for the mock, and not for its client. */
-function isWaitedFor(socket: Socket): boolean {
+function isWaitingForServer(socket: Socket): boolean {
   // Its first request has a time limit of its own.
-  if (socket.bytesWritten === 0 && !answerUnderWay(socket)) return true
+  if (socket.bytesWritten === 0 && !pendingResponse(socket)) return true
   // An answer is to come, and the client has taken everything of it so far.
-  return answerUnderWay(socket) !== undefined && socket.writableLength === 0
+  return pendingResponse(socket) !== undefined && socket.writableLength === 0
 }
 
 /** Takes a request and its response. */
@@ -188,14 +188,14 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
  * until the answer before it has left, and meanwhile nothing more is read from its connection. So all that a connection holds
  * is one answer and the requests of one read.
  */
-class Turns {
+class RequestQueue {
   readonly #waiting = new Map<Duplex, number>()
 
   /** The listener, called for each request in its turn. */
   of(listener: Listener): Listener {
     return (request, response) => {
       const { socket } = request
-      if (answerUnderWay(socket) === response) {
+      if (pendingResponse(socket) === response) {
         listener(request, response)
         return
       }
@@ -237,7 +237,7 @@ function pauseAgain(this: Duplex): void {
 /** Bytes that one connection may leave unread without being counted. */
 const FEW_UNREAD = 64 * 1024
 /** Bytes that all clients together may leave unread. */
-const MOST_UNREAD = 256 * 1024 * 1024
+const MAX_UNREAD = 256 * 1024 * 1024
 
 /** The connections whose clients do not read what they asked for. Beyond a limit for all of them the oldest ones are closed. */
 export class UnreadAnswers {
@@ -246,7 +246,7 @@ export class UnreadAnswers {
   readonly #dropped: (bytes: number) => void
   readonly #most: number
 
-  constructor(dropped: (bytes: number) => void, most = MOST_UNREAD) {
+  constructor(dropped: (bytes: number) => void, most = MAX_UNREAD) {
     this.#dropped = dropped
     this.#most = most
   }
@@ -284,12 +284,12 @@ interface HttpSocket extends Duplex {
 }
 
 /** The answer that a connection carries next. Node has no public API for it; its own time limits look here too. */
-export function answerUnderWay(socket: Duplex): ServerResponse | undefined {
+export function pendingResponse(socket: Duplex): ServerResponse | undefined {
   return (socket as HttpSocket)._httpMessage ?? undefined
 }
 
 /** Whether the body of a request is still coming in. */
-export function isInBody(socket: Duplex): boolean {
+export function isBodyIncomplete(socket: Duplex): boolean {
   return (socket as HttpSocket).parser?.incoming?.complete === false
 }
 

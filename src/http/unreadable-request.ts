@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
 import { errorReply } from './answer.ts'
-import { answerUnderWay, isInBody } from './server.ts'
+import { pendingResponse, isBodyIncomplete } from './server.ts'
 import type { AppServices } from '../app-services.ts'
 
 const STATUS_LINES = new Map([
@@ -29,9 +29,9 @@ export function answerUnreadable(services: AppServices): (error: Error, socket: 
     // Errors in the rest of what was refused are ignored, so that its sender gets to read the answer.
     if (refused.has(socket)) return
     refused.add(socket)
-    inTurn(socket, (isBodyOf) => {
-      const answer = answerTo(code, error, services.requestIds.control.id('req'))
-      hangUp(socket, answer)
+    afterEarlierAnswers(socket, (isBodyOf) => {
+      const answer = refusalOf(code, error, services.requestIds.control.id('req'))
+      endConnection(socket, answer)
       // A request with a broken body has an entry already.
       if (!isBodyOf) record(answer, error, services)
     })
@@ -39,15 +39,15 @@ export function answerUnreadable(services: AppServices): (error: Error, socket: 
 }
 
 /** Answers go out in the order of the requests: earlier ones of the same connection are answered first. */
-function inTurn(socket: Duplex, refuse: (isBodyOf: boolean) => void): void {
-  const earlier = answerUnderWay(socket)
-  const isBodyOf = earlier ? !earlier.req.complete : isInBody(socket)
+function afterEarlierAnswers(socket: Duplex, refuse: (isBodyOf: boolean) => void): void {
+  const earlier = pendingResponse(socket)
+  const isBodyOf = earlier ? !earlier.req.complete : isBodyIncomplete(socket)
   const isAnswered = !earlier || earlier.headersSent
   if (!socket.writable || (isBodyOf && isAnswered)) socket.destroy()
   else if (!earlier || isBodyOf) refuse(isBodyOf)
   else {
     earlier.once('close', () => {
-      inTurn(socket, refuse)
+      afterEarlierAnswers(socket, refuse)
     })
   }
 }
@@ -60,7 +60,7 @@ interface Refusal {
   readonly body: string
 }
 
-function answerTo(code: string, error: Error, requestId: string): Refusal {
+function refusalOf(code: string, error: Error, requestId: string): Refusal {
   const message = MESSAGES.get(code) ?? `the request cannot be read as HTTP/1.1: ${error.message}`
   const body = JSON.stringify(errorReply(new ServiceError('MALFORMED_BODY', message), requestId).body)
   const statusLine = STATUS_LINES.get(code) ?? '400 Bad Request'
@@ -93,7 +93,7 @@ function record({ requestId, status, message, body }: Refusal, error: Error, ser
 }
 
 /** A connection that is dropped while its client still sends would take the answer with it. */
-function hangUp(socket: Duplex, { head, body }: Refusal): void {
+function endConnection(socket: Duplex, { head, body }: Refusal): void {
   socket.end(head + body)
   const drop = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => {

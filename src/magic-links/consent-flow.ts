@@ -56,7 +56,10 @@ export async function completeLink(flow: LinkFlow, linkId: string, choice: Choic
     case 'consent':
       return { redirect_url: await completeConsent(flow, open, choice) }
     case 'form':
-      return { redirect_url: choice.decision === 'deny' ? deny(flow, linkId) : enterGenerated(flow, open, choice.as) }
+      return {
+        redirect_url:
+          choice.decision === 'deny' ? deny(flow, linkId) : storeGeneratedCredentials(flow, open, choice.as),
+      }
     case 'service':
     case 'none':
       return { redirect_url: choice.decision === 'deny' ? deny(flow, linkId) : await completeWithoutUser(flow, linkId) }
@@ -107,17 +110,17 @@ export async function completeWithoutUser(flow: LinkFlow, linkId: string): Promi
 async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as }: Choice): Promise<string> {
   const { services, environment, trace } = flow
   if (decision === 'approve') refuseUnverifiable(environment, open.link)
-  const answer = { ...authorizationRequestOf(flow, open), decision, person: as || whoSignsIn(open) }
+  const answer = { ...authorizationRequestOf(flow, open), decision, person: as || defaultPerson(open) }
   const callback = await decideWithScenarios(services, { environment, connector: open.connector }, answer, trace)
   return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
 }
 
 /** The account's own identifier where it is one of the people, else the first of them. */
-function whoSignsIn({ account, connector: { people } }: OpenLink): string {
+function defaultPerson({ account, connector: { people } }: OpenLink): string {
   return people.includes(account.identifier) ? account.identifier : (people[0] ?? account.identifier)
 }
 
-function enterGenerated(flow: LinkFlow, { link, connector }: OpenLink, person: string | undefined): string {
+function storeGeneratedCredentials(flow: LinkFlow, { link, connector }: OpenLink, person: string | undefined): string {
   return flow.environment.model.transact(() => {
     const details = generatedDetails(connector.credentials.fields, flow.environment.ids, person || undefined)
     return approve(flow, link.id, { credentials: { static_auth: { details } }, lifetime: null, entered: true })

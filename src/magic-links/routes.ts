@@ -65,7 +65,7 @@ export function magicLinkRoutes(services: LinkServices): Router {
   router
     .route('/connect/callback')
     .head(notAllowed('GET'))
-    .get(linkHandler(services, byState, comeBack))
+    .get(linkHandler(services, byState, handleRedirect))
     .all(notAllowed('GET'))
   router
     .route('/connect/success')
@@ -125,7 +125,7 @@ async function submit(request: LinkRequest): Promise<Answer> {
 }
 
 /** The third party's redirect. */
-async function comeBack({ flow, linkId, query }: LinkRequest): Promise<Answer> {
+async function handleRedirect({ flow, linkId, query }: LinkRequest): Promise<Answer> {
   return { redirect: await finishConsent(flow, linkId, query) }
 }
 

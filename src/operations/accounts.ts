@@ -25,7 +25,7 @@ import type { Instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { nextStatus } from '../domain/lifecycle.ts'
 import { locate, type Locator, type LocatorNames } from '../domain/locator.ts'
-import { type Binding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
+import { type PageTokenBinding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
 import type { TokenAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
@@ -251,7 +251,7 @@ function page(
   filter: AccountFilter,
   { size, token }: { size: number; token: string | undefined },
 ) {
-  const binding: Binding = [
+  const binding: PageTokenBinding = [
     ['environment', environment.name],
     ['listing', listing],
     ...Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1)),

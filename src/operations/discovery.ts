@@ -1,6 +1,6 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
-import { type Binding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
+import { type PageTokenBinding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
 import type { AccountFilter } from '../state/model/account-index.ts'
 import { providerView } from '../domain/provider.ts'
 import { instant } from '../domain/instant.ts'
@@ -65,7 +65,7 @@ export function listAppConnections({ environment, query }: Call<'list_app_connec
   return { status: 200, body: { connections: items, ...rest } }
 }
 
-interface Offer {
+interface ConnectorTool {
   connector: Connector
   tool: Tool
 }
@@ -74,12 +74,12 @@ interface Offer {
 const POSITIONS_BETWEEN = 100_000
 
 /** The tools of a connector that is at a position of its own list. */
-function toolsFrom(position: number, connector: Connector): Positioned<Offer>[] {
+function toolsFrom(position: number, connector: Connector): Positioned<ConnectorTool>[] {
   return connector.tools.map((tool, at) => ({ position: position * POSITIONS_BETWEEN + at, item: { connector, tool } }))
 }
 
 /** The tools of connectors, in the order of the connections (G42). */
-function toolsAt(environment: Environment, connectors: readonly Connector[]): Positioned<Offer>[] {
+function toolsAt(environment: Environment, connectors: readonly Connector[]): Positioned<ConnectorTool>[] {
   const chosen = new Map(connectors.map((connector) => [connector.connector, connector]))
   return positioned(environment.model.tables.connections).flatMap(({ position, item: { key_id } }) => {
     const connector = chosen.get(key_id)
@@ -87,7 +87,7 @@ function toolsAt(environment: Environment, connectors: readonly Connector[]): Po
   })
 }
 
-function toolView(environment: Environment, { connector, tool }: Offer) {
+function toolView(environment: Environment, { connector, tool }: ConnectorTool) {
   return {
     id: `${connector.connector}:${tool.name}`,
     provider: connector.connector,
@@ -121,7 +121,7 @@ function connectorsFor(environment: Environment, query: Call<'list_tools'>['quer
   return all.filter(({ connector }) => used.has(connector))
 }
 
-function matching(query: Call<'list_tools'>['query']): (offer: Offer) => boolean {
+function matching(query: Call<'list_tools'>['query']): (offer: ConnectorTool) => boolean {
   const names = query['filter.tool_name'] ?? []
   const provider = query['filter.provider']
   const text = query['filter.query']?.toLowerCase()
@@ -131,7 +131,7 @@ function matching(query: Call<'list_tools'>['query']): (offer: Offer) => boolean
     (!text || [tool.name, tool.display_name, tool.description].some((value) => value.toLowerCase().includes(text)))
 }
 
-function chosen(query: Call<'list_scoped_tools' | 'list_available_tools'>['query']): (offer: Offer) => boolean {
+function chosen(query: Call<'list_scoped_tools' | 'list_available_tools'>['query']): (offer: ConnectorTool) => boolean {
   const sets = [query['filter.providers'], query['filter.tool_names'], query['filter.connection_names']]
   return ({ connector, tool }) => {
     const values = [connector.connector, tool.name, connector.connector]
@@ -161,7 +161,7 @@ function page<T>(
   { page_size, page_token, ...filter }: { page_size?: number; page_token?: string },
 ) {
   const filters = Object.entries(filter).map(([field, value]) => [field, JSON.stringify(value)] as const)
-  const binding: Binding = [['environment', name], ['listing', listing], ...filters]
+  const binding: PageTokenBinding = [['environment', name], ['listing', listing], ...filters]
   // Positions in tokens begin with 1.
   const from: Position = page_token ? decodePageToken(page_token, binding) : { after: 0 }
   const length = page_size || 10

@@ -20,7 +20,7 @@ export interface JournalFile {
 /** Entries are formatted in batches after their requests, so that no request waits for it. */
 const BATCH = 100
 /** Entries that wait while the file takes none, such as a pipe that is full; more are lost. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 /**
  * Opens or creates the file. While it cannot be written its entries are lost, with one warning; no request fails, and the next
@@ -80,7 +80,7 @@ export function openJournalFile(path: string, warn: (message: string) => void): 
   return {
     append: (entry, explain) => {
       if (isClosed) return
-      if (waiting.length >= MOST_WAITING) lost += 1
+      if (waiting.length >= MAX_WAITING) lost += 1
       else waiting.push({ entry, explain })
       writing ??= writeWaiting()
     },

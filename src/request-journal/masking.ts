@@ -15,10 +15,10 @@ function isSecretParameter(name: string): boolean {
 
 /** Maps the name of a field on the wire to its name in the document (G48). */
 export type DocumentName = (name: string) => string
-const ITSELF: DocumentName = (name) => name
+const SAME_NAME: DocumentName = (name) => name
 
 /** A JSON value with its secrets masked; all of it when it is `secret` itself. */
-export function maskJson(value: JsonValue, secrecy: Secrecy = 'open', documentName = ITSELF): JsonValue {
+export function maskJson(value: JsonValue, secrecy: Secrecy = 'open', documentName = SAME_NAME): JsonValue {
   if (Array.isArray(value)) return value.map((item) => maskJson(item, secrecy, documentName))
   if (isJsonObject(value)) return maskObject(value, secrecy, documentName)
   if (secrecy !== 'secret' || value === null || typeof value === 'boolean') return value

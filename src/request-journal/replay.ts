@@ -255,10 +255,10 @@ function placeOf(entry: JournalEntry): { readonly at: string; readonly on: JsonO
 /** Whether a request was refused before the rules of scenarios saw it. */
 function isRefusedEarly({ error_code, violations }: JournalEntry): boolean {
   if (error_code === 'VALIDATION_FAILED') return violations.length > 0
-  return error_code !== null && EARLY.has(error_code)
+  return error_code !== null && REFUSED_BEFORE_RULES.has(error_code)
 }
 
-const EARLY: ReadonlySet<string> = new Set([
+const REFUSED_BEFORE_RULES: ReadonlySet<string> = new Set([
   'UNAUTHENTICATED',
   'MALFORMED_BODY',
   'UNSUPPORTED_CONTENT_TYPE',

@@ -3,7 +3,7 @@ import { constants, type Http2ServerRequest, type Http2ServerResponse, type Http
 import { type Duplex, duplexPair } from 'node:stream'
 
 /** Headers of one HTTP/1.1 connection, which HTTP/2 does not have (RFC 9113 8.2.2), and what Node answers by itself. */
-const OF_THE_CONNECTION = new Set([
+const HOP_BY_HOP_HEADERS = new Set([
   'connection',
   'expect',
   'http2-settings',
@@ -60,14 +60,14 @@ export function forwardToHttp1(
 function http1Headers(request: Http2ServerRequest): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { host: request.authority }
   for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined && !name.startsWith(':') && !OF_THE_CONNECTION.has(name)) headers[name] = value
+    if (value !== undefined && !name.startsWith(':') && !HOP_BY_HOP_HEADERS.has(name)) headers[name] = value
   }
   return headers
 }
 
 function answer(incoming: IncomingMessage, response: Http2ServerResponse): void {
   const { statusCode = 500, headers } = incoming
-  const kept = Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name))
+  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP_HEADERS.has(name))
   if (response.stream.destroyed) return
   response.writeHead(statusCode, Object.fromEntries(kept))
   incoming.pipe(response)

@@ -1,7 +1,7 @@
 import { plural } from '../domain/text.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { RpcMethod } from './http-rule.ts'
-import { type MissingWord, wordDifferences } from './words.ts'
+import { type MissingWord, wordDifferences } from './enum-words.ts'
 
 /** What is served of the descriptors, what is not and why, and which words differ, for the start of a server. */
 export function methodTable(methods: readonly RpcMethod[], vocabulary: Vocabulary | undefined): string {
@@ -25,9 +25,10 @@ function operationsOf({ bindings }: RpcMethod): string {
   return [...routes.values()].map(({ operation, method, path }) => `${operation} (${method} ${path})`).join(', ')
 }
 
-function missingLine({ word, type, heldBy }: MissingWord, meant: string): string {
+function missingLine({ word, type, conflictsWith }: MissingWord, meant: string): string {
   const there = `${type.typeName} has no ${word}`
-  if (heldBy) return `${there}, but ${meant}: a vocabulary cannot mend it, because ${heldBy.typeName} has ${word}`
+  if (conflictsWith)
+    return `${there}, but ${meant}: a vocabulary cannot mend it, because ${conflictsWith.typeName} has ${word}`
   return `${there}, but ${meant}`
 }
 

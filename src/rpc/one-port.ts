@@ -16,10 +16,10 @@ import { forwardToHttp1 } from './http1-bridge.ts'
 const PREFACE = Buffer.from('PRI')
 
 /** The same as Node's own limit on the head of an HTTP/1.1 request. */
-const MOST_HEAD = 16 * 1024
+const MAX_HEAD = 16 * 1024
 
 /** Streams that one connection may have open. */
-const MOST_STREAMS = 250
+const MAX_STREAMS = 250
 
 /** Answers a request of HTTP/2; false leaves it to the HTTP/1.1 side. */
 export type Http2Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => boolean
@@ -41,7 +41,7 @@ export function serveHttp2(server: Server, limits: ServerLimits, handle: Http2Ha
   const [serveHttp1] = server.listeners(event) as [(socket: Socket) => void]
   const sessions = new Set<Http2Session>()
   const http2 = createServer({
-    settings: { maxConcurrentStreams: MOST_STREAMS, maxHeaderListSize: MOST_HEAD, enablePush: false },
+    settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: MAX_HEAD, enablePush: false },
     maxSessionInvalidFrames: 100,
   })
   http2.on('session', (session) => {

@@ -20,12 +20,12 @@ import type { AppServices } from '../app-services.ts'
 import { nearest } from '../domain/suggestion.ts'
 import { requestIdOf } from '../http/node-request.ts'
 import { runPipeline } from '../http/pipeline.ts'
-import { contextOf } from '../http/routes.ts'
+import { createContext } from '../http/routes.ts'
 import type { Protocol } from '../request-journal/entry.ts'
 import { Health, HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health_pb.ts'
 import { Unserved } from './generated/toolmock/unserved_pb.ts'
 import type { RpcMethod } from './http-rule.ts'
-import { malformed } from './malformed.ts'
+import { malformedMessage } from './malformed-message.ts'
 import { RpcCall } from './rpc-call.ts'
 import { EXCHANGE, RpcExchange } from './rpc-exchange.ts'
 import { bodyOf, metadataOf, statusOf } from './status.ts'
@@ -116,7 +116,7 @@ async function deliver(answer: UniversalServerResponse, exchange: RpcExchange): 
   const body = await octetsOf(answer)
   // Faults name the length themselves.
   const { 'content-length': _, ...headers } = Object.fromEntries(answer.header ?? [])
-  const broken = malformed(body, headers['content-type'] ?? '')
+  const broken = malformedMessage(body, headers['content-type'] ?? '')
   await exchange.deliver?.(exchange.faultResponse(answer), {
     status: answer.status,
     headers,
@@ -161,7 +161,7 @@ async function answerCall(
       reject(isLate ? reason : new ConnectError('the client cancelled the call', Code.Canceled))
     })
   })
-  const done = runPipeline(contextOf(rest.route, call, services), services)
+  const done = runPipeline(createContext(rest.route, call, services), services)
   if (done) await Promise.race([done, cancelled])
   const { answer } = call
   if (!answer) throw new ConnectError('a scenario ended the call', Code.Aborted)

@@ -7,7 +7,7 @@ import { methodsOf } from './http-rule.ts'
 import { type Http2Side, serveHttp2 } from './one-port.ts'
 import { methodTable } from './method-table.ts'
 import { type RpcHandler, rpcHandler } from './rpc-server.ts'
-import { loggedDifferences } from './differences.ts'
+import { loggedDifferences } from './difference-log.ts'
 
 /** gRPC, gRPC-Web and Connect from the user's protobuf descriptors (1.6). */
 export interface Rpc {

@@ -380,7 +380,7 @@ export class EnvironmentScenarios {
     if (former && former !== current && this.#changing) this.#past.add(former)
     if (current) this.#past.delete(current)
     const [oldest] = this.#past
-    if (oldest && this.#past.size > MOST_PAST_RUNS) {
+    if (oldest && this.#past.size > MAX_PAST_RUNS) {
       this.#past.delete(oldest)
       this.#longPast.addRun(oldest)
     }
@@ -403,7 +403,7 @@ export class EnvironmentScenarios {
   }
 }
 
-const MOST_PAST_RUNS = 1000
+const MAX_PAST_RUNS = 1000
 
 /** Whether the request is over after this fault: with another answer, or without one. */
 function endsRequest({ fault: { phase } }: MatchedFault): boolean {

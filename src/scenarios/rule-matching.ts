@@ -75,7 +75,7 @@ function texts(values: JsonObject, name: string): string[] {
 }
 
 /** What the conditions of a rule depend on. */
-export interface Circumstances {
+export interface ConditionInput {
   /** Which request this is of all that match the rule in its state since the scenario started; the first is 1. */
   readonly number: number
   /** Milliseconds of the environment's clock. */
@@ -86,7 +86,7 @@ export interface Circumstances {
 }
 
 /** Whether the conditions of a rule are met, but for its state, which decides what is counted at all. */
-export function isMet(when: RuleConditions, { number, now, startedAt, random }: Circumstances): boolean {
+export function isMet(when: RuleConditions, { number, now, startedAt, random }: ConditionInput): boolean {
   const { nth, first, every, after, times = Infinity, from, until, probability } = when
   return (
     (nth === undefined || number === nth) &&

@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 /** Problems of one document that are listed. Beyond that many they have one cause, and a longer answer does not help. */
-export const MOST_LISTED = 100
+export const MAX_LISTED = 100
 
 /** The one entry for the problems that are not listed. */
 export function moreProblems(count: number): Pick<Finding, 'found' | 'allowed'> {

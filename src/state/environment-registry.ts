@@ -38,7 +38,7 @@ export interface NewEnvironment {
 }
 
 const CHECKPOINT_AT = 64 * 1024 * 1024
-const RUNNING: ClockState = { offset_ms: 0, frozen_at: null }
+const REAL_TIME: ClockState = { offset_ms: 0, frozen_at: null }
 
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
 export async function openRegistry(options: RegistryOptions): Promise<EnvironmentRegistry> {
@@ -110,7 +110,7 @@ export class EnvironmentRegistry {
     if (this.#environments.has(name)) throw new RangeError(`there is an environment ${name} already`)
     const environment = this.#make(name, {
       settings: { ...DEFAULT_SETTINGS, ...given.settings },
-      clock: given.clock ?? RUNNING,
+      clock: given.clock ?? REAL_TIME,
       ids: given.idSeed === undefined ? null : { seed: given.idSeed, position: 0 },
     })
     this.#environments.set(name, environment)

@@ -23,7 +23,7 @@ export interface Renewal {
   readonly reason: string
 }
 
-export interface EnvironmentOptions {
+export interface EnvironmentParts {
   readonly name: string
   readonly record: EnvironmentRecord
   readonly time?: TimeSource | undefined
@@ -64,7 +64,7 @@ export class Environment {
   /** The changes of the rows so far, while `change` gathers them into one commit. */
   #gathered: Change[] | undefined
 
-  constructor({ name, record, time, indexes, log }: EnvironmentOptions) {
+  constructor({ name, record, time, indexes, log }: EnvironmentParts) {
     this.name = name
     this.#log = log
     this.#settings = record.settings

@@ -201,7 +201,7 @@ function putAccount(environment: Environment, thirdParty: ThirdParty, seed: Seed
   const { model } = environment
   const connector = environment.connector(seed.connector)
   if (!connector) throw new Error(`the seed has an account at ${JSON.stringify(seed.connector)}, which is no connector`)
-  const account = equipped(environment, connector, seed)
+  const account = withCredentials(environment, connector, seed)
   model.tables.accounts.put(account)
   if (seed.status === 'PENDING_VERIFICATION') putAuthRequest(environment, account)
   const accepted = seed.status === 'ACTIVE' ? account.credentials : account.pending?.credentials
@@ -211,7 +211,7 @@ function putAccount(environment: Environment, thirdParty: ThirdParty, seed: Seed
   }
 }
 
-function equipped(environment: Environment, connector: Connector, seed: SeedAccount): Account {
+function withCredentials(environment: Environment, connector: Connector, seed: SeedAccount): Account {
   const { status, token_expires_at, last_used_at } = seed
   const live = issuedBySeed(environment, connector, seed)
   const waits = status === 'PENDING_VERIFICATION'
@@ -264,13 +264,13 @@ function issuedBySeed(environment: Environment, connector: Connector, seed: Seed
   if (seed.status === 'PENDING_AUTH') return { credentials: given }
   const credentials = areLive(given, type)
     ? given
-    : mergeCredentials(invented(environment, connector, seed.identifier), patch, type, seed.identifier)
+    : mergeCredentials(generatedCredentials(environment, connector, seed.identifier), patch, type, seed.identifier)
   const lifetime = seed.status === 'EXPIRED' ? 0 : connector.oauth.access_token_lifetime
   return issued({ authorization_type: type }, credentials, lifetime, at)
 }
 
 /** Credentials as the third party would have issued them, or as a user would have typed them in. */
-function invented({ ids }: Environment, connector: Connector, identifier: string): Credentials {
+function generatedCredentials({ ids }: Environment, connector: Connector, identifier: string): Credentials {
   const { kind } = TRAITS[connector.authorization_type]
   if (kind === 'static_auth') {
     const fields = connector.credentials.fields.map(({ name, secret }) => [name, secret ? ids.opaque() : identifier])
@@ -316,7 +316,7 @@ const loadFaker = lazyImport(() => import('@faker-js/faker/locale/en'))
 async function accountGenerator(): Promise<(bundle: SeedBundle, environment: Environment) => SeedAccount[]> {
   const { faker } = await loadFaker()
   return (bundle, environment) => {
-    const taken = new Set([...environment.model.tables.accounts.values(), ...bundle.accounts].map(placeName))
+    const taken = new Set([...environment.model.tables.accounts.values(), ...bundle.accounts].map(accountName))
     // The library's instance is shared by the whole process: it is seeded here, and nothing else runs before its last use.
     faker.seed(environment.ids.number())
     const person = (): string => `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
@@ -332,16 +332,16 @@ function account(generate: SeedGenerate, person: string, taken: Set<string>): Se
   for (let number = 1; ; number++) {
     const identifier = `${person}${number === 1 ? '' : String(number)}@example.com`
     const candidate: SeedAccount = { connector, identifier, organization_id, user_id, status, api_config: {} }
-    const name = placeName(candidate)
+    const name = accountName(candidate)
     if (taken.has(name)) continue
     taken.add(name)
     return candidate
   }
 }
 
-type Placed = Pick<SeedAccount, 'connector' | 'identifier' | 'organization_id' | 'user_id'>
+type AccountName = Pick<SeedAccount, 'connector' | 'identifier' | 'organization_id' | 'user_id'>
 
-function placeName({ connector, identifier, organization_id, user_id }: Placed): string {
+function accountName({ connector, identifier, organization_id, user_id }: AccountName): string {
   return JSON.stringify([connector, identifier, organization_id, user_id])
 }
 

@@ -16,11 +16,14 @@ import {
   headerValue,
   jsonAnswer,
   type ReceivedRequest,
-  type WireAnswer,
+  type ThirdPartyAnswer,
 } from './http-messages.ts'
 
 /** A third party's API: authenticates the call, then the first matching responder answers. A promise while templates load. */
-export function answerApi(context: SchemeContext, request: ReceivedRequest): WireAnswer | Promise<WireAnswer> {
+export function answerApi(
+  context: SchemeContext,
+  request: ReceivedRequest,
+): ThirdPartyAnswer | Promise<ThirdPartyAnswer> {
   const { environment, connector, templates } = context
   const preparing = templates.prepare(connector)
   // While templates load, the account or its credential may go: nothing is looked at before.
@@ -57,7 +60,7 @@ interface AuthenticatedCall {
 }
 
 /** The answer of the first responder that matches. */
-function answerBy(context: SchemeContext, call: AuthenticatedCall): WireAnswer {
+function answerBy(context: SchemeContext, call: AuthenticatedCall): ThirdPartyAnswer {
   const { environment, connector } = context
   const { request, view, path, accountId, account, person } = call
   for (const [index, responder] of connector.responders.entries()) {
@@ -114,7 +117,7 @@ function tooManyCalls(
   { calls, every, otherwise = {} }: RateLimit,
   { view, account, person }: AuthenticatedCall,
   limit: Record<string, string>,
-): WireAnswer {
+): ThirdPartyAnswer {
   const { status = 429, headers = {}, body = context.connector.error_body ?? ERROR_BODY } = otherwise
   const message = `more than ${plural(calls, 'call')} in ${plural(every / 1000, 'second')}`
   const error = { status, code: 'rate_limited', message }
@@ -154,7 +157,7 @@ function takeSteps(
   context: SchemeContext,
   responder: Responder,
   { accountId, values, request }: { accountId: string; values: JsonObject; request: ReceivedRequest },
-): WireAnswer {
+): ThirdPartyAnswer {
   const { url, query } = request
   const [answer = NO_ANSWER] = responder.answers
   try {
@@ -173,7 +176,11 @@ function takeSteps(
 const NO_ANSWER: ResponderAnswer = { status: 204, headers: {}, body: null }
 const ERROR_BODY: JsonObject = { error: '{{error.code}}', message: '{{error.message}}' }
 
-function rendered({ environment, templates }: SchemeContext, answer: ResponderAnswer, values: JsonObject): WireAnswer {
+function rendered(
+  { environment, templates }: SchemeContext,
+  answer: ResponderAnswer,
+  values: JsonObject,
+): ThirdPartyAnswer {
   const { clock, ids, model } = environment
   const scope = { values, clock, ids }
   return model.transact(() => {
@@ -194,7 +201,7 @@ function withoutType(headers: Record<string, string>): Record<string, string> {
   return rest
 }
 
-function noResponder({ method, path }: RequestView): WireAnswer {
+function noResponder({ method, path }: RequestView): ThirdPartyAnswer {
   return jsonAnswer(404, { error: 'no_responder', method, path, message: `no responder answers ${method} ${path}` })
 }
 

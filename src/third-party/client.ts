@@ -15,7 +15,7 @@ import {
   ACCOUNT_HEADER,
   encodePart,
   headerValue,
-  HttpClient,
+  ThirdPartyHttpClient,
   type OutgoingRequest,
   type Received,
 } from './http-messages.ts'
@@ -64,7 +64,7 @@ export interface ThirdParties {
 export async function startThirdParties(options: ThirdPartiesOptions): Promise<ThirdParties> {
   const { registry, intercept, onCall, allowOutbound, wait } = options
   const templates = new Templates()
-  const http = new HttpClient()
+  const http = new ThirdPartyHttpClient()
   const calls = new OpenCalls()
   const parties: ListenerOptions = { registry, templates, intercept, calls, wait }
   const listener = await startListener(parties)
@@ -87,7 +87,7 @@ interface ClientParts {
   /** Where the in-process third parties listen. */
   readonly listenerOrigin: string
   readonly templates: Templates
-  readonly http: HttpClient
+  readonly http: ThirdPartyHttpClient
   readonly allowOutbound: boolean | undefined
   readonly onCall: ((call: UpstreamCall) => void) | undefined
   readonly calls: OpenCalls

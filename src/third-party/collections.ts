@@ -304,10 +304,10 @@ function listItems(run: Run, step: Step): JsonValue {
     .filter((word) => word !== '')
   const sort = sortOf(asText(render(run, step.sort ?? '')))
   const wordFields = step.search?.in ?? []
-  const seal = sealOf([placeId(placeOf(run, step.collection)), conditions, words, sort])
-  const asked = askedPage(run, step, seal)
+  const hash = queryHash([placeId(placeOf(run, step.collection)), conditions, words, sort])
+  const asked = askedPage(run, step, hash)
   const page = items.find({ conditions, words, wordFields, sort, ...asked })
-  run.values['page'] = pageView(run, step.page, asked, page, (last) => tokenAfter(last, sort, seal))
+  run.values['page'] = pageView(run, step.page, asked, page, (last) => tokenAfter(last, sort, hash))
   const rows = page.items.map(({ item }) => item)
   const { show } = step
   return show === undefined ? rows : rows.map((item) => render({ ...run, values: { ...run.values, item } }, show))
@@ -320,7 +320,7 @@ interface AskedPage {
 }
 
 /** @throws StepFailure for a limit, number or token that is none */
-function askedPage(run: Run, step: Step, seal: string): AskedPage {
+function askedPage(run: Run, step: Step, hash: string): AskedPage {
   const { page } = step
   if (!page) return { limit: Infinity, skip: 0, after: undefined }
   const whole = (name: string, template: JsonValue | undefined, least: number): number | undefined => {
@@ -334,7 +334,7 @@ function askedPage(run: Run, step: Step, seal: string): AskedPage {
   const skip =
     whole('the offset', page.offset, 0) ?? ((whole('the number of the page', page.number, 1) ?? 1) - 1) * limit
   const token = asText(render(run, page.token ?? null))
-  const after = token === '' ? undefined : readToken(token, seal)
+  const after = token === '' ? undefined : readToken(token, hash)
   if (token !== '' && !after) {
     throw new StepFailure(step, 'invalid', 'the page token is not valid for these filters and this order')
   }
@@ -385,20 +385,20 @@ function withParameter({ url, query }: StepScope, name: string, value: string): 
   return `${url}?${parameters.toString()}`
 }
 
-function sealOf(parts: unknown): string {
+function queryHash(parts: unknown): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 10)
 }
 
-function tokenAfter(row: CollectionItem, sort: readonly SortField[], seal: string): string {
+function tokenAfter(row: CollectionItem, sort: readonly SortField[], hash: string): string {
   const { keys, sequence } = positionOf(row, sort)
-  return Buffer.from(JSON.stringify([seal, sequence, ...keys])).toString('base64url')
+  return Buffer.from(JSON.stringify([hash, sequence, ...keys])).toString('base64url')
 }
 
 /** The position that a token names; undefined for one of another query, and for any other text. */
-function readToken(token: string, seal: string): ItemPosition | undefined {
+function readToken(token: string, hash: string): ItemPosition | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'))
-    if (!Array.isArray(value) || value[0] !== seal) return undefined
+    if (!Array.isArray(value) || value[0] !== hash) return undefined
     const [, sequence, ...keys] = value as [string, number, ...SortKey[]]
     return { sequence, keys }
   } catch {

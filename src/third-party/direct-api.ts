@@ -13,8 +13,8 @@ import {
   jsonAnswer,
   readBody,
   type ReceivedRequest,
-  sendAnswer,
-  type WireAnswer,
+  sendThirdPartyAnswer,
+  type ThirdPartyAnswer,
 } from './http-messages.ts'
 import { failureAnswer } from './listener.ts'
 import { SCHEMES } from './schemes.ts'
@@ -57,7 +57,7 @@ async function answer(services: DirectServices, request: Request, response: Resp
   response.setHeader('Content-Security-Policy', 'sandbox')
   const body = await readBody(request)
   if (!body) {
-    sendAnswer(response, jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' }))
+    sendThirdPartyAnswer(response, jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' }))
     return
   }
   entry.requestBody = body
@@ -65,7 +65,7 @@ async function answer(services: DirectServices, request: Request, response: Resp
   const name = String(request.params['connector'])
   const found = foundAt(services, name, received)
   if ('status' in found) {
-    sendAnswer(response, found)
+    sendThirdPartyAnswer(response, found)
     return
   }
   const { environment, connector } = found
@@ -78,7 +78,7 @@ async function answer(services: DirectServices, request: Request, response: Resp
   } catch (error) {
     const failure = failureAnswer(error)
     if (!failure || response.headersSent) throw error
-    sendAnswer(response, failure)
+    sendThirdPartyAnswer(response, failure)
   }
 }
 
@@ -103,7 +103,7 @@ function foundAt(
   { registry, defaultEnvironment }: DirectServices,
   name: string,
   request: ReceivedRequest,
-): { environment: Environment; connector: Connector } | WireAnswer {
+): { environment: Environment; connector: Connector } | ThirdPartyAnswer {
   const named = headerOf(request, ENVIRONMENT_HEADER)
   const asked = named === '' ? registry.environments() : [registry.environment(named)]
   const there = asked.flatMap((environment) => {

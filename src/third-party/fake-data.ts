@@ -128,7 +128,7 @@ export class FakeData {
 }
 
 /** Of what generated data is asked for: `length`, `count`. */
-export const MOST_GENERATED = 10_000
+export const MAX_GENERATED = 10_000
 
 /** Modules whose numbers say how much is made; those of the others are values. */
 const AMOUNTS: readonly string[] = ['airline', 'color', 'git', 'internet', 'lorem', 'phone', 'string', 'system', 'word']
@@ -137,8 +137,8 @@ const AMOUNTS: readonly string[] = ['airline', 'color', 'git', 'internet', 'lore
 function checkAmounts(name: string, args: readonly JsonValue[]): void {
   const isAmount = AMOUNTS.includes(name.split('.', 1).join())
   const check = (value: JsonValue | undefined, counts: boolean): void => {
-    if (typeof value === 'number' && counts && value > MOST_GENERATED)
-      throw new TemplateError(`faker '${name}' makes at most ${MOST_GENERATED}; found ${value}`)
+    if (typeof value === 'number' && counts && value > MAX_GENERATED)
+      throw new TemplateError(`faker '${name}' makes at most ${MAX_GENERATED}; found ${value}`)
     if (typeof value !== 'object' || value === null) return
     for (const [key, item] of Object.entries(value)) check(item, counts || key === 'count' || key === 'length')
   }

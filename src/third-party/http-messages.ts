@@ -42,7 +42,7 @@ export function parametersOf({ search = '', query }: OutgoingRequest): (readonly
   return search === '' ? query : [...new URLSearchParams(search), ...query]
 }
 
-export interface WireAnswer {
+export interface ThirdPartyAnswer {
   status: number
   headers: Record<string, string>
   body: string
@@ -90,11 +90,11 @@ export function decodePart(text: string): string | undefined {
   }
 }
 
-export function jsonAnswer(status: number, body: object, headers: Record<string, string> = {}): WireAnswer {
+export function jsonAnswer(status: number, body: object, headers: Record<string, string> = {}): ThirdPartyAnswer {
   return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) }
 }
 
-export function sendAnswer(response: ServerResponse, answer: WireAnswer): void {
+export function sendThirdPartyAnswer(response: ServerResponse, answer: ThirdPartyAnswer): void {
   const body = octets(answer.body)
   response.writeHead(answer.status, {
     ...answer.headers,
@@ -152,7 +152,7 @@ interface Server {
 const ANSWER_LIMIT = 5 * 1024 * 1024
 
 /** The HTTP client of the service. One per server: it keeps the connections to the in-process listener. */
-export class HttpClient {
+export class ThirdPartyHttpClient {
   readonly #kept = new Agent({ keepAlive: true })
   // A server of the user's may close idle connections at any time, and a call must not fail by that.
   readonly #single = new Agent({ keepAlive: false })

@@ -12,13 +12,13 @@ import { answerToken } from './tokens.ts'
 import {
   ACCOUNT_HEADER,
   type ReceivedRequest,
-  type WireAnswer,
+  type ThirdPartyAnswer,
   decodePart,
   encodePart,
   headerOf,
   jsonAnswer,
   readBody,
-  sendAnswer,
+  sendThirdPartyAnswer,
 } from './http-messages.ts'
 
 /** Names a call of the service, so that the third party finds the {@link OpenCall} that belongs to it. */
@@ -74,7 +74,7 @@ export interface ThirdPartyRequest {
 }
 
 /** Replaces the plain answer: it sends the response itself, with or without asking for `answer`. */
-export type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<WireAnswer>) => Promise<void>
+export type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<ThirdPartyAnswer>) => Promise<void>
 
 /** Runs before every answer; undefined leaves the answer as it is. */
 export type Interceptor = (request: ThirdPartyRequest) => ThirdPartyFault | undefined
@@ -139,19 +139,19 @@ async function close(server: Server): Promise<void> {
 async function answer(options: ListenerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const target = await route(options, request)
-    if ('status' in target) sendAnswer(response, target)
+    if ('status' in target) sendThirdPartyAnswer(response, target)
     else await respond(options, target, response)
   } catch (error) {
     if (response.headersSent || response.destroyed) response.destroy()
     else {
       const message = error instanceof Error ? error.message : 'unknown'
-      sendAnswer(response, failureAnswer(error) ?? jsonAnswer(500, { error: 'internal', message }))
+      sendThirdPartyAnswer(response, failureAnswer(error) ?? jsonAnswer(500, { error: 'internal', message }))
     }
   }
 }
 
 /** What a third party answers when its own file or the disk is why it cannot; undefined for a defect of the mock. */
-export function failureAnswer(error: unknown): WireAnswer | undefined {
+export function failureAnswer(error: unknown): ThirdPartyAnswer | undefined {
   if (error instanceof TemplateError) return jsonAnswer(422, { error: 'unusable_template', message: error.message })
   return error instanceof StorageError ? jsonAnswer(503, { error: 'unavailable', message: error.message }) : undefined
 }
@@ -169,7 +169,7 @@ export async function respond(
   if (kind === 'api' && connector.latency) await options.wait?.(latencyOf(connector.latency, environment), response)
   if (fault) return fault(response, async () => plain(options, received))
   const answered = plain(options, received)
-  sendAnswer(response, answered instanceof Promise ? await answered : answered)
+  sendThirdPartyAnswer(response, answered instanceof Promise ? await answered : answered)
 }
 
 /** A time that the latency profile allows, by chance that repeats with the seed of the ids. */
@@ -184,7 +184,7 @@ function latencyOf(points: Latency, { ids }: Environment): number {
 function answerAsApi(
   options: ListenerOptions,
   { environment, connector, request, ticket }: ThirdPartyRequest,
-): WireAnswer | Promise<WireAnswer> {
+): ThirdPartyAnswer | Promise<ThirdPartyAnswer> {
   const answered = answerApi({ environment, connector, templates: options.templates }, request)
   // The request that causes a call of the service waits itself, once for everything that it has caused.
   return options.calls.find(ticket) ? answered : onceFlushed(options, answered)
@@ -192,8 +192,8 @@ function answerAsApi(
 
 async function onceFlushed(
   { registry }: ListenerOptions,
-  answered: WireAnswer | Promise<WireAnswer>,
-): Promise<WireAnswer> {
+  answered: ThirdPartyAnswer | Promise<ThirdPartyAnswer>,
+): Promise<ThirdPartyAnswer> {
   const answer = await answered
   await registry.flushed?.()
   return answer
@@ -202,7 +202,7 @@ async function onceFlushed(
 function answerAsTokenEndpoint(
   options: ListenerOptions,
   { environment, connector, request, ticket }: ThirdPartyRequest,
-): WireAnswer | Promise<WireAnswer> {
+): ThirdPartyAnswer | Promise<ThirdPartyAnswer> {
   const { answer: answered, apply } = answerToken(environment, connector, request)
   const call = options.calls.find(ticket)
   if (call) {
@@ -214,7 +214,10 @@ function answerAsTokenEndpoint(
 }
 
 /** The third party that the path names, and the request read; or the answer that refuses it. */
-async function route(options: ListenerOptions, request: IncomingMessage): Promise<ThirdPartyRequest | WireAnswer> {
+async function route(
+  options: ListenerOptions,
+  request: IncomingMessage,
+): Promise<ThirdPartyRequest | ThirdPartyAnswer> {
   const [rawPath, search] = splitOnce(request.url ?? '/', '?')
   const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
   const environmentName = decodePart(environmentPart)

@@ -215,25 +215,25 @@ function isTrue(value: JsonValue | undefined): boolean {
 }
 
 /** Expressions, turns of a loop, and random numbers of generated data, while a value is rendered. */
-export const MOST_STEPS = 100_000
+export const MAX_STEPS = 100_000
 /** Characters that the templates of a value make. */
-export const MOST_TEXT = 4 * 1024 * 1024
+export const MAX_TEXT = 4 * 1024 * 1024
 
 /** What rendering one value may still use. Steps are counted, and not time, so that the same template always ends the same way. */
 class Budget {
-  #steps = MOST_STEPS
-  #text = MOST_TEXT
+  #steps = MAX_STEPS
+  #text = MAX_TEXT
 
   /** @throws TemplateError */
   step(count = 1): void {
     this.#steps -= count
-    if (this.#steps < 0) throw new TemplateError(`the template takes more than ${MOST_STEPS} steps`)
+    if (this.#steps < 0) throw new TemplateError(`the template takes more than ${MAX_STEPS} steps`)
   }
 
   /** @throws TemplateError */
   text(length: number): void {
     this.#text -= length
-    if (this.#text < 0) throw new TemplateError(`the template makes more than ${MOST_TEXT} characters`)
+    if (this.#text < 0) throw new TemplateError(`the template makes more than ${MAX_TEXT} characters`)
   }
 
   /** Counts a value that is in the result as it is: its texts, and a character for everything else. */

@@ -12,7 +12,7 @@ import {
   headerOf,
   jsonAnswer,
   type ReceivedRequest,
-  type WireAnswer,
+  type ThirdPartyAnswer,
 } from './http-messages.ts'
 
 /** A token request whose form was read and whose application was authenticated. */
@@ -49,7 +49,7 @@ export function answerToken(
   environment: Environment,
   connector: Connector,
   request: ReceivedRequest,
-): { readonly answer: WireAnswer; readonly apply?: (() => void) | undefined } {
+): { readonly answer: ThirdPartyAnswer; readonly apply?: (() => void) | undefined } {
   if (request.method !== 'POST') return { answer: jsonAnswer(405, { error: 'invalid_request' }, { Allow: 'POST' }) }
   const reply = decide(environment, connector, request)
   const { apply } = reply

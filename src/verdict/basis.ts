@@ -50,7 +50,7 @@ const OF_RULE: Readonly<Record<string, string>> = {
 }
 
 /** Finds where a rule comes from: the `x-basis` nearest to its field in `spec/openapi.yaml`. */
-export class Basis {
+export class BasisLookup {
   readonly #document: JsonObject
 
   constructor(document: object) {

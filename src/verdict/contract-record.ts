@@ -29,10 +29,10 @@ const MAX_REMOVED = 200
 /** How clients used the contract in each environment, by its name. Records of removed environments stay for the reports. */
 export class ContractRecords {
   readonly declared = new ContractFields()
-  readonly #byName = new Map<string, EnvironmentRecord>()
+  readonly #byName = new Map<string, EnvironmentContractRecord>()
   readonly #removed = new Set<string>()
   readonly #testOf: (environment: string) => TestLabel | undefined
-  #older = new EnvironmentRecord(this.declared)
+  #older = new EnvironmentContractRecord(this.declared)
 
   /** `testOf` returns the test that an environment was made for. */
   constructor(testOf: (environment: string) => TestLabel | undefined = () => undefined) {
@@ -40,10 +40,11 @@ export class ContractRecords {
   }
 
   /** The record of an environment; a new environment of an old name continues the record. */
-  of(name: string): EnvironmentRecord {
+  of(name: string): EnvironmentContractRecord {
     const isNew = this.#removed.size > 0 && this.#removed.delete(name)
     let record = this.#byName.get(name)
-    if (!record) this.#byName.set(name, (record = new EnvironmentRecord(this.declared, name, this.#testOf(name))))
+    if (!record)
+      this.#byName.set(name, (record = new EnvironmentContractRecord(this.declared, name, this.#testOf(name))))
     else if (isNew) record.test = this.#testOf(name)
     return record
   }
@@ -62,8 +63,8 @@ export class ContractRecords {
   }
 
   /** For reading: the record of an environment that may be removed. */
-  known(name: string): EnvironmentRecord {
-    return this.#byName.get(name) ?? new EnvironmentRecord(this.declared)
+  known(name: string): EnvironmentContractRecord {
+    return this.#byName.get(name) ?? new EnvironmentContractRecord(this.declared)
   }
 
   names(): Iterable<string> {
@@ -71,7 +72,7 @@ export class ContractRecords {
   }
 
   /** The environments whose own records were dropped, taken together. */
-  get older(): EnvironmentRecord {
+  get older(): EnvironmentContractRecord {
     return this.#older
   }
 
@@ -84,7 +85,7 @@ export class ContractRecords {
     }
     this.#byName.clear()
     this.#removed.clear()
-    this.#older = new EnvironmentRecord(this.declared)
+    this.#older = new EnvironmentContractRecord(this.declared)
   }
 }
 
@@ -129,7 +130,7 @@ export interface UnservedPath {
 }
 
 /** How clients used the contract in one environment, since its first request; a reset does not clear it. */
-export class EnvironmentRecord {
+export class EnvironmentContractRecord {
   requests = 0
   injected = 0
   readonly violations = new Findings<NewFinding>(findingKey)
@@ -157,8 +158,8 @@ export class EnvironmentRecord {
     this.#declared = declared
   }
 
-  static sum(records: readonly EnvironmentRecord[], declared: ContractFields): EnvironmentRecord {
-    const all = new EnvironmentRecord(declared)
+  static sum(records: readonly EnvironmentContractRecord[], declared: ContractFields): EnvironmentContractRecord {
+    const all = new EnvironmentContractRecord(declared)
     for (const record of records) all.add(record)
     return all
   }
@@ -198,7 +199,7 @@ export class EnvironmentRecord {
     }
   }
 
-  add(other: EnvironmentRecord): void {
+  add(other: EnvironmentContractRecord): void {
     this.requests += other.requests
     this.injected += other.injected
     this.violations.merge(other.violations)

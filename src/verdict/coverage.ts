@@ -7,7 +7,7 @@ import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
 import {
   type ContractFields,
   DRIVEN,
-  type EnvironmentRecord,
+  type EnvironmentContractRecord,
   INJECTED,
   type Level,
   NEVER,
@@ -28,7 +28,7 @@ interface CoverageSources {
 
 /** The parts of the contract that a record and the runs of scenarios have exercised. */
 export function coverageOf(
-  record: EnvironmentRecord,
+  record: EnvironmentContractRecord,
   runs: readonly ScenarioHistory[],
   { bundledScenarios, routes, declared }: CoverageSources,
 ): Coverage {
@@ -59,7 +59,7 @@ export function coverageOf(
 
 function operationCoverage(
   operation: Operation,
-  record: EnvironmentRecord,
+  record: EnvironmentContractRecord,
   declared: ContractFields,
 ): OperationCoverage {
   const statuses = Object.entries(DECLARED_CODES[operation] ?? {}).map(([status, codes]) =>
@@ -81,7 +81,7 @@ function operationCoverage(
 }
 
 function statusCoverage(
-  { outcomes }: EnvironmentRecord,
+  { outcomes }: EnvironmentContractRecord,
   operation: Operation,
   { status, codes }: { status: number; codes: readonly string[] },
 ): OperationCoverage['statuses'][number] {

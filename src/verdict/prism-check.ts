@@ -74,7 +74,7 @@ interface RecordedExchange {
 }
 
 /** Errors of requests that were refused before the contract check. */
-const BEFORE_THE_CHECK: ReadonlySet<string> = new Set([
+const REFUSED_BEFORE_CHECK: ReadonlySet<string> = new Set([
   'UNAUTHENTICATED',
   'MALFORMED_BODY',
   'UNSUPPORTED_CONTENT_TYPE',
@@ -86,7 +86,7 @@ const BEFORE_THE_CHECK: ReadonlySet<string> = new Set([
 ])
 
 /** An error of the mock's disk, which no operation declares. */
-const BESIDE_THE_OPERATIONS = 'STORAGE_UNAVAILABLE'
+const STORAGE_ERROR = 'STORAGE_UNAVAILABLE'
 
 /** Undefined for entries without a contract. */
 function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
@@ -119,13 +119,13 @@ function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
 }
 
 function uncheckedRequest({ errorCode, violations, isRequestShortened }: RecordedEntry): Unchecked | undefined {
-  if (errorCode !== null && BEFORE_THE_CHECK.has(errorCode) && violations.length === 0) return 'refused'
+  if (errorCode !== null && REFUSED_BEFORE_CHECK.has(errorCode) && violations.length === 0) return 'refused'
   return isRequestShortened ? 'shortened' : undefined
 }
 
 function uncheckedAnswer({ status, errorCode, trace, isResponseShortened }: RecordedEntry): Unchecked | undefined {
   if (status === 0 || trace.injected) return 'injected'
-  if (errorCode === BESIDE_THE_OPERATIONS) return 'refused'
+  if (errorCode === STORAGE_ERROR) return 'refused'
   return isResponseShortened ? 'shortened' : undefined
 }
 

@@ -17,8 +17,8 @@ import type { TestLabel } from '../domain/test-label.ts'
 import { once } from '../domain/once.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { Histories, type ScenarioHistory, unfired } from '../scenarios/scenario-run.ts'
-import type { Basis } from './basis.ts'
-import { type ContractFields, type ContractRecords, EnvironmentRecord } from './contract-record.ts'
+import type { BasisLookup } from './basis.ts'
+import { type ContractFields, type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
 import { coverageOf } from './coverage.ts'
 import type { Counted, NewFinding } from './findings.ts'
 import { render, type ReportFormat } from './formats/formats.ts'
@@ -39,11 +39,11 @@ export interface Reports {
 }
 
 const loadBasis = lazyImport(async () => {
-  const [{ Basis }, { readDocument }] = await Promise.all([
+  const [{ BasisLookup }, { readDocument }] = await Promise.all([
     import('./basis.ts'),
     import('../contract/generated/document.js'),
   ])
-  return () => new Basis(readDocument())
+  return () => new BasisLookup(readDocument())
 })
 
 const loadPrism = lazyImport(async () => {
@@ -103,7 +103,7 @@ export function createReports(
 /** The data of the reports. */
 interface ReportSources {
   readonly records: ContractRecords
-  readonly basis: Basis
+  readonly basis: BasisLookup
   readonly version: string
   /** The operations that the server serves. */
   readonly routes: readonly Route[]
@@ -117,7 +117,7 @@ interface ReportSources {
 /** An environment with its record and the histories of its scenarios. */
 interface Subject {
   readonly name: string
-  readonly record: EnvironmentRecord
+  readonly record: EnvironmentContractRecord
   readonly scenarios: readonly ScenarioHistory[]
 }
 
@@ -156,8 +156,8 @@ function coverageReport(sources: ReportSources, environment?: string): CoverageR
   }
 }
 
-function sumOf(subjects: readonly Subject[], declared: ContractFields): EnvironmentRecord {
-  return EnvironmentRecord.sum(
+function sumOf(subjects: readonly Subject[], declared: ContractFields): EnvironmentContractRecord {
+  return EnvironmentContractRecord.sum(
     subjects.map(({ record }) => record),
     declared,
   )
@@ -209,7 +209,7 @@ function contractRecordOf(
   }
 }
 
-function findingOf(counted: Counted<NewFinding>, basis: Basis): Finding {
+function findingOf(counted: Counted<NewFinding>, basis: BasisLookup): Finding {
   const { operation, path, constraint, error_code, found, allowed } = counted.item
   return {
     operation,

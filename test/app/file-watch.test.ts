@@ -4,17 +4,17 @@ import { describe, expect, it } from 'vitest'
 import { FileWatch } from '../../src/app/file-watch.ts'
 import { withDirectory } from '../support/registry.ts'
 
-/** Runs `work` with `change`, which waits until a change is told after an action. */
+/** Runs `work` with `change`, which waits until a change is reported after an action. */
 async function watching(
   paths: readonly string[],
   work: (change: (action: () => Promise<unknown>) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  let told: () => void = () => undefined
+  let notify: () => void = () => undefined
   const failures: string[] = []
-  const watch = new FileWatch(paths, { changed: () => told(), failed: (reason) => failures.push(reason) })
+  const watch = new FileWatch(paths, { changed: () => notify(), failed: (reason) => failures.push(reason) })
   try {
     await work(async (action) => {
-      const next = new Promise<void>((resolve) => (told = resolve))
+      const next = new Promise<void>((resolve) => (notify = resolve))
       await action()
       await next
     })

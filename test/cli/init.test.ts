@@ -63,12 +63,12 @@ describe('toolmock init', () => {
     })
     expect(await toolmock.run(['validate', 'agenda'])).toMatchObject({ code: 0, stderr: '' })
     const guide = readFileSync(new URL('../../docs/connectors.md', import.meta.url), 'utf8')
-    const told = [
+    const snippets = [
       ...guide
         .slice(guide.indexOf('<!-- calendar:start -->'), guide.indexOf('<!-- calendar:end -->'))
         .matchAll(/```yaml\n([^]*?)```/g),
     ]
-    expect(told.map(([, piece]) => piece).join('')).toBe(
+    expect(snippets.map(([, piece]) => piece).join('')).toBe(
       readFileSync(toolmock.path('agenda/seeds/connectors/calendar.yaml'), 'utf8'),
     )
     const server = await toolmock.start([

@@ -262,9 +262,9 @@ describe('the command of toolmock run', () => {
     const begun = toolmock.begin(['run', '--tls', ...program(seen)], { cwd: work, variables: { TMPDIR: temporary } })
     const { code, stdout } = await begun.end
     expect(code).toBe(0)
-    const [url = '', told = ''] = stdout.toString().split('\n')
+    const [url = '', listing = ''] = stdout.toString().split('\n')
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
-    const { ca } = JSON.parse(told) as { ca: string }
+    const { ca } = JSON.parse(listing) as { ca: string }
     expect(ca.startsWith(temporary)).toBe(true)
     expect([...readdirSync(work), ...readdirSync(temporary)]).toEqual([])
     const socket = connect(Number(new URL(url).port), '127.0.0.1')

@@ -8,7 +8,7 @@ import { ToolmockProcess } from './toolmock-process.ts'
 const toolmock = ToolmockProcess.forThisFile()
 
 /** Every mistake by the test that makes it: where it is, and what is said about it. */
-const MISTAKES: Readonly<Record<string, readonly [where: string, told: RegExp]>> = {
+const MISTAKES: Readonly<Record<string, readonly [where: string, message: RegExp]>> = {
   'asks for a link': ['create_magic_link user_verify_uri', /did you mean user_verify_url\?/],
   'lists a page': ['list_connected_accounts pageSize', /did you mean page_size\?/],
   'sends a message': ['execute_tool tool_name', /did you mean mail_send_message\?/],
@@ -66,8 +66,11 @@ describe('a client with thirteen mistakes', () => {
           .map(([test, [where]]) => `${test}: ${where}`)
           .sort(),
       )
-      for (const [, told] of Object.values(MISTAKES))
-        expect(verdict.reasons.filter(({ sentence }) => told.test(sentence)).length, String(told)).toBeGreaterThan(0)
+      for (const [, message] of Object.values(MISTAKES))
+        expect(
+          verdict.reasons.filter(({ sentence }) => message.test(sentence)).length,
+          String(message),
+        ).toBeGreaterThan(0)
       expect(verdict.reasons).toHaveLength(13)
 
       const mended = await judged(command, { MENDED: '1' })

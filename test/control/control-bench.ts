@@ -22,7 +22,7 @@ export const START = '2026-01-01T00:00:00.000Z'
 /** Starts a mock whose clock is frozen at {@link START}, runs `work`, stops. */
 export async function withControl(options: AppOptions, work: (bench: ControlBench) => Promise<void>): Promise<void> {
   const failures: unknown[] = []
-  const log = { ...SILENT, error: (...told: unknown[]) => void failures.push(told) }
+  const log = { ...SILENT, error: (...fields: unknown[]) => void failures.push(fields) }
   const app = await createApp({ clock: START, freeze: true, log, ...options })
   const http = (method: Method, path: string): Test => supertest(app.listener)[method](path)
   try {

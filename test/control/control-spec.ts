@@ -78,13 +78,13 @@ export function answersOf({ responses }: SpecOperation): Map<number, Record<stri
 export function judgeControlAnswer(method: string, pathAndQuery: string, answer: Response): void {
   const [path = ''] = pathAndQuery.split('?')
   const found = CONTROL_OPERATIONS.find((each) => each.method === method && fits(each.path, path))
-  const told = `${method} ${pathAndQuery} answered ${answer.status} ${answer.text.slice(0, 300)}`
+  const description = `${method} ${pathAndQuery} answered ${answer.status} ${answer.text.slice(0, 300)}`
   const declared = found && answersOf(found.operation).get(answer.status)
   const schema = found ? declared?.[answer.type]?.schema : CONTROL_SPEC.components.schemas['Error']
   if (schema && answer.type !== 'application/json') return
-  if (!schema) throw new Error(`${told}, which spec/control.openapi.yaml does not declare`)
-  const faults = faultsOf(schema, answer.body)
-  if (faults !== '') throw new Error(`${told}: ${faults}`)
+  if (!schema) throw new Error(`${description}, which spec/control.openapi.yaml does not declare`)
+  const problems = faultsOf(schema, answer.body)
+  if (problems !== '') throw new Error(`${description}: ${problems}`)
 }
 
 function fits(pattern: string, path: string): boolean {

@@ -10,19 +10,23 @@ const LIVE = {
   authorization_details: { oauth_token: { access_token: 'a', refresh_token: '' } },
 }
 
-interface Told {
+interface ServerSentEvent {
   readonly event: string
   readonly data: Record<string, unknown>
 }
 
-/** Reads a stream until as many events were told as wanted. */
-async function withStream(bench: ControlBench, query: string, work: (next: () => Promise<Told>) => Promise<void>) {
+/** Reads a stream until it has given as many events as wanted. */
+async function withStream(
+  bench: ControlBench,
+  query: string,
+  work: (next: () => Promise<ServerSentEvent>) => Promise<void>,
+) {
   const { url } = await bench.app.listen({ host: '127.0.0.1', port: 0 })
   const [stream] = (await once(get(`${url}/_mock/timeline${query}`), 'response')) as [IncomingMessage]
   stream.setEncoding('utf8')
   const chunks = stream[Symbol.asyncIterator]()
   let rest = ''
-  const next = async (): Promise<Told> => {
+  const next = async (): Promise<ServerSentEvent> => {
     for (let at = rest.indexOf('\n\n'); ; at = rest.indexOf('\n\n')) {
       if (at >= 0) {
         const [event = '', data = ''] = rest.slice(0, at).split('\n')
@@ -44,7 +48,7 @@ async function withStream(bench: ControlBench, query: string, work: (next: () =>
 const connections = async (bench: ControlBench, token: string | number): Promise<void> => {
   await bench.api(token, 'get', '/connections')
 }
-const kinds = ({ data }: Told): unknown =>
+const kinds = ({ data }: ServerSentEvent): unknown =>
   (data.entries as { operation: string | null }[]).map(({ operation }) => operation)
 
 describe('GET /_mock/timeline', () => {
@@ -62,8 +66,8 @@ describe('GET /_mock/timeline', () => {
         await connections(bench, token)
         await bench.call('delete', '/requests')
         await connections(bench, token)
-        const told = [await next(), await next()]
-        expect(told.map(({ event }) => event)).toContain('entries')
+        const events = [await next(), await next()]
+        expect(events.map(({ event }) => event)).toContain('entries')
       })
     })
   })
@@ -76,16 +80,16 @@ describe('GET /_mock/timeline', () => {
       await withStream(bench, '?environment=default', async (next) => {
         await next()
         const seen = (await next()).data.entries as { sequence: number }[]
-        const told: number[][] = []
+        const sequences: number[][] = []
         for (let round = 0; round < 3; round++) {
           await connections(bench, token)
           vi.advanceTimersByTime(250)
         }
-        while (told.flat().length < 3) {
-          told.push(((await next()).data.entries as { sequence: number }[]).map(({ sequence }) => sequence))
+        while (sequences.flat().length < 3) {
+          sequences.push(((await next()).data.entries as { sequence: number }[]).map(({ sequence }) => sequence))
         }
         const first = (seen.at(-1)?.sequence ?? 0) + 1
-        expect(told).toEqual([[first], [first + 1, first + 2]])
+        expect(sequences).toEqual([[first], [first + 1, first + 2]])
       })
     })
   })

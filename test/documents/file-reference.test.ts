@@ -21,8 +21,8 @@ it.each(['bearer_token_lifetime', 'magic_link_lifetime', 'auth_request_lifetime'
   'the file reference says the default of %s',
   (setting) => {
     const { description = '' } = at(schemas.seed, 'settings', setting) ?? {}
-    const [, told = ''] = /Absent: (.*)\.$/.exec(description) ?? []
-    expect(parseDuration(told)).toBe(DEFAULT_SETTINGS[setting])
+    const [, value = ''] = /Absent: (.*)\.$/.exec(description) ?? []
+    expect(parseDuration(value)).toBe(DEFAULT_SETTINGS[setting])
   },
 )
 

@@ -4,7 +4,7 @@ import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { openapiConnector } from '../../src/app/openapi-connector.ts'
 import { createAnswerGenerator, createPrismValidator } from '../../src/contract/prism-validator.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
-import { readPlainDocument } from '../../src/documents/openapi/read-plain.ts'
+import { parseOpenapiText } from '../../src/documents/openapi/parse-document.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import type { Connector } from '../../src/domain/connector.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
@@ -107,7 +107,7 @@ describe('a connector out of an OpenAPI document', () => {
     const { text } = await made(LIBRARY, undefined, 'library.yaml')
     const connector = await connectorOf(text)
     const makeValue = await createAnswerGenerator()
-    const prism = await createPrismValidator(readPlainDocument(LIBRARY) as JsonObject)
+    const prism = await createPrismValidator(parseOpenapiText(LIBRARY) as JsonObject)
     const statuses: [string, number][] = [
       ['listBooks', 200],
       ['createBook', 201],

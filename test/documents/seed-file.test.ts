@@ -376,10 +376,10 @@ describe('loading seeds', () => {
   it('leaves the scenarios of a folder alone, says so, and refuses a scenario file', async () => {
     const scenario = 'name: s\nrules: []\n'
     await withFiles({ 'seed.yaml': '{}', 'scenarios/s.yaml': scenario }, async (folder) => {
-      const told: string[] = []
-      await loadSeeds([folder], DOCUMENT_CHECKS, (line) => told.push(line))
+      const notes: string[] = []
+      await loadSeeds([folder], DOCUMENT_CHECKS, (line) => notes.push(line))
       const file = join(folder, 'scenarios/s.yaml')
-      expect(told).toEqual([`${file} is a scenario and was not started: --scenario starts it`])
+      expect(notes).toEqual([`${file} is a scenario and was not started: --scenario starts it`])
       expect(await messagesOf(load(file))).toEqual([
         `${file}:1:1: the document is a scenario; allowed: seeds and connectors (scenarios start with --scenario)`,
       ])

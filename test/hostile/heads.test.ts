@@ -39,9 +39,9 @@ describe('the head of a request', () => {
       const entry = requests.find((each) => each.id === id)
       expect(entry).toMatchObject({ kind: 'request', operation: null, error_code: 'MALFORMED_BODY', ...wanted })
       expect(JSON.stringify(entry)).not.toContain('s3cr3t')
-      const { text: told } = (await control('GET', `/requests/${id}/explain`)) as { text: string }
-      expect(told).toContain('What was sent cannot be read as an HTTP request.')
-      expect(told).not.toContain('s3cr3t')
+      const { text: explanation } = (await control('GET', `/requests/${id}/explain`)) as { text: string }
+      expect(explanation).toContain('What was sent cannot be read as an HTTP request.')
+      expect(explanation).not.toContain('s3cr3t')
     }),
   )
 

@@ -9,10 +9,11 @@ it(
   async () => {
     const script = fileURLToPath(new URL('soak.ts', import.meta.url))
     const child = spawn(process.execPath, ['--expose-gc', '--import', 'tsx', script, '--seconds', '20'])
-    let told = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (told += chunk.toString()))
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
     const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
 
-    expect(code, told).toBe(0)
+    expect(code, output).toBe(0)
   },
 )

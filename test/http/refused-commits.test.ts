@@ -262,7 +262,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
     }))
 })
 
-/** A third party that keeps what it is told. */
+/** A third party that stores what it is sent. */
 function storingSeed(): object {
   return oauthSeed({
     collections: { notes: { key: 'id', fields: { id: '{{id}}', text: null } } },

@@ -133,10 +133,10 @@ describe('what is not a word', () => {
         organization_id: 'ACME_DWD',
         connected_account: { api_config, authorization_details: { static_auth: { details } } },
       })
-      const told = await api.get('/connected_accounts/auth', { id: body.connected_account.id })
-      expect(told.body.connected_account.identifier).toBe('ACTIVE')
-      expect(told.body.connected_account.api_config).toEqual(api_config)
-      expect(told.body.connected_account.authorization_details.static_auth.details).toEqual(details)
+      const answer = await api.get('/connected_accounts/auth', { id: body.connected_account.id })
+      expect(answer.body.connected_account.identifier).toBe('ACTIVE')
+      expect(answer.body.connected_account.api_config).toEqual(api_config)
+      expect(answer.body.connected_account.authorization_details.static_auth.details).toEqual(details)
     })
   })
 

@@ -100,7 +100,7 @@ function servicesOf(environment: TestEnvironment, client: ThirdParty, durable: F
   return services as unknown as Parameters<typeof magicLinkRoutes>[0]
 }
 
-/** A third party whose token endpoint is told codes that the test can read: `code-of-ada@example.com`. */
+/** A third party that issues codes which the test can read: `code-of-ada@example.com`. */
 function thirdParty(
   environment: TestEnvironment,
   answer: NonNullable<FixtureOptions['answer']>,

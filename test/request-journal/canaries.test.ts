@@ -152,8 +152,8 @@ it('no output contains a secret, wherever and in whatever form a client sent it'
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-canaries-'))
   const journalFile = join(folder, 'journal.jsonl')
   const lines: string[] = []
-  const line = (...told: unknown[]): void => {
-    lines.push(JSON.stringify(told))
+  const line = (...fields: unknown[]): void => {
+    lines.push(JSON.stringify(fields))
   }
   const log = { error: line, warn: line, info: line, debug: line }
   const leaks: string[] = []

@@ -21,18 +21,20 @@ describe('explaining an answer', () => {
       const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_1' } })
       mock.time.advance('2h')
       await mock.api.post('/execute_tool', { connected_account_id: id, ...LIST })
-      const told = explainLast(mock)
-      expect(told).toMatchObject({
+      const explanation = explainLast(mock)
+      expect(explanation).toMatchObject({
         at: '2026-01-01T02:00:00.000Z',
         decided_by: 'service',
         error_code: 'ACCOUNT_NOT_ACTIVE',
         because: 'Tools run only with ACTIVE accounts; this one was EXPIRED.',
         basis: '3.1, G44, G46',
       })
-      expect(told.summary).toContain('execute_tool')
-      expect(told.text).toContain('It went from ACTIVE to EXPIRED at 2026-01-01T01:00:00.000Z by token_expired')
-      expect(told.text).toContain('had expired at 2026-01-01T01:00:00.000Z; the clock said 2026-01-01T02:00:00.000Z')
-      expect(told.advice.join()).toContain('magic link')
+      expect(explanation.summary).toContain('execute_tool')
+      expect(explanation.text).toContain('It went from ACTIVE to EXPIRED at 2026-01-01T01:00:00.000Z by token_expired')
+      expect(explanation.text).toContain(
+        'had expired at 2026-01-01T01:00:00.000Z; the clock said 2026-01-01T02:00:00.000Z',
+      )
+      expect(explanation.advice.join()).toContain('magic link')
     }))
 
   it('names the request that consumed an auth request, and the redirect that carried its id', () =>
@@ -41,12 +43,12 @@ describe('explaining an answer', () => {
       const request = await pendingRequest(mock)
       const first = await verify(mock, request)
       await verify(mock, request)
-      const told = explainLast(mock)
-      expect(told.error_code).toBe('AUTH_REQUEST_NOT_FOUND')
-      expect(told.text).toContain(
+      const explanation = explainLast(mock)
+      expect(explanation.error_code).toBe('AUTH_REQUEST_NOT_FOUND')
+      expect(explanation.text).toContain(
         `It was consumed by POST /api/v1/connected_accounts/user/verify (${first.headers['x-request-id']})`,
       )
-      expect(told.text).toContain('The application received it in the redirect of GET /magic/')
+      expect(explanation.text).toContain('The application received it in the redirect of GET /magic/')
     }))
 
   it('distinguishes an expired auth request from an unknown one', () =>
@@ -101,10 +103,12 @@ describe('explaining an answer', () => {
     withToolmock({}, async (mock) => {
       mock.time.advance('25h')
       await mock.api.get('/connected_accounts')
-      const told = explainLast(mock)
-      expect(told).toMatchObject({ error_code: 'UNAUTHENTICATED', basis: '5.3, 5.4, G15' })
-      expect(told.text).toMatch(/It was issued by POST \/oauth\/token \(req_\w+\) at 2026-01-01T00:00:00.000Z/)
-      expect(told.text).toContain('It expires at 2026-01-01T23:59:59.000Z; the clock said 2026-01-02T01:00:00.000Z.')
+      const explanation = explainLast(mock)
+      expect(explanation).toMatchObject({ error_code: 'UNAUTHENTICATED', basis: '5.3, 5.4, G15' })
+      expect(explanation.text).toMatch(/It was issued by POST \/oauth\/token \(req_\w+\) at 2026-01-01T00:00:00.000Z/)
+      expect(explanation.text).toContain(
+        'It expires at 2026-01-01T23:59:59.000Z; the clock said 2026-01-02T01:00:00.000Z.',
+      )
     }))
 
   it('names the request that deleted an account', () =>
@@ -144,9 +148,9 @@ describe('explaining an answer', () => {
         tool_input: { message_id: 'msg_deleted_1' },
       }
       await mock.api.post('/execute_tool', call)
-      const told = explainLast(mock)
-      expect(told).toMatchObject({ decided_by: 'third_party', error_code: 'TOOL_ERROR' })
-      expect(told.text).toMatch(/The call to the API of the third party, GET http:\S+, was answered with 404/)
+      const explanation = explainLast(mock)
+      expect(explanation).toMatchObject({ decided_by: 'third_party', error_code: 'TOOL_ERROR' })
+      expect(explanation.text).toMatch(/The call to the API of the third party, GET http:\S+, was answered with 404/)
     }))
 
   it('proposes the tool, the connector and the path that were probably meant', () =>
@@ -165,10 +169,10 @@ describe('explaining an answer', () => {
       const link = await linkFor(mock, ADA)
       mock.time.advance('16m')
       await mock.follow(link)
-      const told = explainLast(mock)
-      expect(told.error_code).toBe('LINK_EXPIRED')
-      expect(told.text).toContain('The link was created by POST /api/v1/connected_accounts/magic_link (')
-      expect(told.text).toContain(
+      const explanation = explainLast(mock)
+      expect(explanation.error_code).toBe('LINK_EXPIRED')
+      expect(explanation.text).toContain('The link was created by POST /api/v1/connected_accounts/magic_link (')
+      expect(explanation.text).toContain(
         'It is valid until 2026-01-01T00:15:00.000Z; the clock said 2026-01-01T00:16:00.000Z.',
       )
     }))
@@ -176,9 +180,9 @@ describe('explaining an answer', () => {
   it('names every violation of a request that broke the contract', () =>
     withToolmock({}, async (mock) => {
       await mock.api.post('/connected_accounts', { connector: 1 })
-      const told = explainLast(mock)
-      expect(told).toMatchObject({ decided_by: 'contract', error_code: 'VALIDATION_FAILED' })
-      expect(told.facts).toContain('connector must be a string; found 1')
+      const explanation = explainLast(mock)
+      expect(explanation).toMatchObject({ decided_by: 'contract', error_code: 'VALIDATION_FAILED' })
+      expect(explanation.facts).toContain('connector must be a string; found 1')
     }))
 
   it('says of a success that it needed a refresh of the token', () =>
@@ -186,9 +190,9 @@ describe('explaining an answer', () => {
       const { id } = await createActive(mock)
       mock.time.advance('2h')
       await mock.api.post('/execute_tool', { connected_account_id: id, ...LIST })
-      const told = explainLast(mock)
-      expect(told.because).toBe('It succeeded after a refresh of the account’s token.')
-      expect(told.text).toContain('The call to the token endpoint (refresh_token) of the third party')
+      const explanation = explainLast(mock)
+      expect(explanation.because).toBe('It succeeded after a refresh of the account’s token.')
+      expect(explanation.text).toContain('The call to the token endpoint (refresh_token) of the third party')
     }))
 })
 
@@ -202,10 +206,10 @@ describe('explaining an entry without its environment', () => {
   it.each(Object.entries(ERROR_CATALOGUE))(
     'explains %s even when the environment was removed',
     (errorCode, { status }) => {
-      const told = explain(journal({ errorCode, status }), 'req_1', undefined)
+      const explanation = explain(journal({ errorCode, status }), 'req_1', undefined)
       expect(EXPLAINERS.has(errorCode)).toBe(true)
-      expect(told?.because).not.toBe('')
-      expect(told?.advice.length).toBeGreaterThan(0)
+      expect(explanation?.because).not.toBe('')
+      expect(explanation?.advice.length).toBeGreaterThan(0)
     },
   )
 

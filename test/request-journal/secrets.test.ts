@@ -66,8 +66,8 @@ describe('the journal of a full flow', () => {
       const raw = rawOf(journal)
       expect([...secrets].filter((secret) => raw.includes(secret)).length).toBeGreaterThan(1)
       const dump = dumpOf(journal, mock.environment)
-      const told = [...secrets, 'sent-malformed'].filter((secret) => secret.length > 3 && dump.includes(secret))
-      expect(told).toEqual([])
+      const leaked = [...secrets, 'sent-malformed'].filter((secret) => secret.length > 3 && dump.includes(secret))
+      expect(leaked).toEqual([])
       expect(dump).toContain(IDENTIFIER)
     }),
   )

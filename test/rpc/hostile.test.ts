@@ -33,14 +33,14 @@ async function callWith(mock: RpcMock, body: Uint8Array, headers: Record<string,
     ...mock.headers,
     ...headers,
   })
-  let told: unknown[] = ['closed']
-  stream.on('response', (answered) => (told = [answered[':status'], answered['grpc-status']]))
-  stream.on('trailers', (trailers) => (told = [told[0], trailers['grpc-status']]))
+  let outcome: unknown[] = ['closed']
+  stream.on('response', (answered) => (outcome = [answered[':status'], answered['grpc-status']]))
+  stream.on('trailers', (trailers) => (outcome = [outcome[0], trailers['grpc-status']]))
   stream.on('error', () => undefined)
   stream.end(body)
   await once(stream.resume(), 'close').catch(() => undefined)
   session.destroy()
-  return told
+  return outcome
 }
 
 describe('what no client should send', () => {

@@ -37,15 +37,15 @@ describe('EnvironmentClock', () => {
   })
 
   it('passes on what it was before each change', () => {
-    const told: ClockState[] = []
+    const changes: ClockState[] = []
     const clock = new EnvironmentClock(
       () => 1000,
       undefined,
-      (before) => told.push(before),
+      (before) => changes.push(before),
     )
     clock.set(3000)
     clock.freeze()
-    expect(told).toEqual([
+    expect(changes).toEqual([
       { offset_ms: 0, frozen_at: null },
       { offset_ms: 2000, frozen_at: null },
     ])

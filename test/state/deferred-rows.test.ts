@@ -21,7 +21,7 @@ function grant(number: number): Grant {
   }
 }
 
-function told(index: GrantIndex): unknown[] {
+function lookUps(index: GrantIndex): unknown[] {
   return Array.from({ length: GRANTS + 1 }, (_, number) => [
     index.byAccess('mail', `at_${number}`)?.id,
     index.byRefreshToken('mail', `rt_${number}`)?.id,
@@ -41,7 +41,7 @@ describe('rows that wait to be entered', () => {
       index.update(grant(2), undefined)
       index.update(grant(2400), { ...grant(2400), access: 'at_1' })
     }
-    expect(told(later)).toEqual(told(atOnce))
+    expect(lookUps(later)).toEqual(lookUps(atOnce))
   })
 
   it('are entered once each, in their order, however often they are queried', () => {

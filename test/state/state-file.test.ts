@@ -122,7 +122,11 @@ describe('the state file', () => {
       '{"version": 2, "environments": {}, "x": 1}',
       /:1:41: x is an unknown field; allowed are version, environments/,
     ],
-    ['a bad environment name', '{"version": 2, "environments": {"a b": {}}}', /environments\["a b"\] is .*1 to 64 letters/],
+    [
+      'a bad environment name',
+      '{"version": 2, "environments": {"a b": {}}}',
+      /environments\["a b"\] is .*1 to 64 letters/,
+    ],
     [
       'an environment without settings',
       '{"version": 2, "environments": {"a": {}}}',

@@ -239,7 +239,7 @@ describe('a line of a write-ahead log', () => {
     expect(decodeLine(bytes)).toBeUndefined()
   })
 
-  it('is told where it begins and ends, and counted from 1', () => {
+  it('has its position in the file and its number, which counts from 1', () => {
     const [first, second] = [header(), commit(1)]
     const end = first.length + second.length
     expect(rawLines(Buffer.from(`${first}${second}{"`), 3)).toMatchObject([

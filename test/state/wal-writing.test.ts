@@ -137,7 +137,7 @@ describe('a commit', () => {
     expect(linesOf(disk).at(-1)).toMatchObject({ n: sizes.length + 1, synced: sizes.length })
   })
 
-  it('without changes has none in its line; removed rows are told by id, and snapshots without their content', async () => {
+  it('without changes has none in its line; removed rows are named by id, and snapshots without their content', async () => {
     const { disk, log } = opened()
     await commit(log, { environment: 'default', changes: [] })
     const snapshot = { id: 'one', taken_at: '2026-01-01T00:00:00.000Z', tables: { accounts: [account(1)] } }
@@ -251,7 +251,7 @@ describe('a write that the disk refuses', () => {
     await log.idle()
   })
 
-  it('is told once when relaxed, to the next request', async () => {
+  it('is reported once when relaxed, to the next request', async () => {
     const { disk, log } = opened('relaxed')
     disk.fails = () => new Error('no space left')
     log.append(COMMIT)

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { HttpClient } from '../../src/third-party/http-messages.ts'
+import { ThirdPartyHttpClient } from '../../src/third-party/http-messages.ts'
 
 describe('an answer whose status cannot be', () => {
   it.each([100, 101, 103, 199, 600, 999])('%s is refused at once', async (status) => {
@@ -11,7 +11,7 @@ describe('an answer whose status cannot be', () => {
       socket.once('data', () => socket.write(`HTTP/1.1 ${status} Odd\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n`))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const http = new HttpClient()
+    const http = new ThirdPartyHttpClient()
     try {
       const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
       const request = { method: 'GET', origin, path: '/', query: [], headers: {}, body: '' }

@@ -349,15 +349,15 @@ describe('what breaks no contract', () => {
       execute({ tool_input: { ...MESSAGE, colour: 'red' } }),
       'execute_tool tool_input.colour is ignored: the tool mail_send_message has no input of that name (document:4.14)',
     ],
-  ])('%s is worth a warning', async (_title, ask, told) => {
+  ])('%s is worth a warning', async (_title, ask, expected) => {
     await withToolmock({}, async (mock) => {
       await ask(mock)
       const { ok, total } = await contractOf(mock)
       expect(ok).toBe(true)
-      const said = total.warnings.map(
+      const warnings = total.warnings.map(
         ({ operation: name, path, allowed, basis }) => `${name} ${path} ${allowed} (${basis})`,
       )
-      expect(said).toEqual([told])
+      expect(warnings).toEqual([expected])
       expect(total.warnings).toMatchObject([{ kind: 'ignored' }])
     })
   })

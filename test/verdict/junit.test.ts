@@ -42,11 +42,11 @@ describe('a report as JUnit XML', () => {
       ])
       for (const each of operations) {
         const wrong = violations.filter(({ operation }) => operation === each.attributes.name)
-        const told = elements(each, 'failure').map(textOf).join('')
+        const failure = elements(each, 'failure').map(textOf).join('')
         expect(elements(each, 'failure')).toHaveLength(Math.min(1, wrong.length))
         for (const { found, requests } of wrong) {
-          expect(told).toContain(found)
-          expect(told).toContain(requests[0])
+          expect(failure).toContain(found)
+          expect(failure).toContain(requests[0])
         }
         const noted = warnings.filter(({ operation }) => operation === each.attributes.name)
         expect(

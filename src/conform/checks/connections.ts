@@ -31,7 +31,7 @@ export const CONNECTION_CHECKS = checksOf('list_connections', [
       must(/^[A-Z][A-Z0-9_]*$/.test(textOf(provider)), 'an upper-case name', provider)
   }),
   check('custom', 'the connection of a connector has the provider CUSTOM', 'choice:G41', async (context) => {
-    const { name } = await context.offer.main()
+    const { name } = await context.catalog.main()
     const found = (await connections(context)).find((each) => each['key_id'] === name)
     same(found?.['provider'], 'CUSTOM', 'the provider of the connection')
   }),
@@ -53,7 +53,7 @@ export const CONNECTION_CHECKS = checksOf('list_connections', [
   check('disabled', 'a disabled connection refuses tools and links with a 400', 'choice:States', async (context) => {
     const { environment, own } = await context.ownEnvironment()
     const account = await own.active()
-    const tool = await own.offer.tool(account.connector, () => true, 'at all')
+    const tool = await own.catalog.tool(account.connector, () => true, 'at all')
     await environment.connectionEvent(account.connector, 'disable')
     const body = { connected_account_id: account.id, tool_name: tool.name, tool_input: {} }
     ;(await own.api.post('/execute_tool', body)).is(400).has('code', 9)

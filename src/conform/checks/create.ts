@@ -3,7 +3,7 @@ import type { JsonValue } from '../../domain/json.ts'
 import { must, same, textOf } from '../answer.ts'
 import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import { credentialsOf } from '../offer.ts'
+import { credentialsOf } from '../catalog.ts'
 
 const DETAILS = 'connected_account.authorization_details'
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -91,7 +91,7 @@ export const CREATE_CHECKS = checksOf('create_connected_account', [
     title: 'the credentials come back in the response of create',
     basis: 'document:2.2',
     run: async (context) => {
-      const { kind } = await context.offer.main()
+      const { kind } = await context.catalog.main()
       const details = credentialsOf(kind, context.resources.name('cred'))
       const { created } = await context.account({ connected_account: { authorization_details: details } })
       created.has(DETAILS, details)
@@ -102,7 +102,7 @@ export const CREATE_CHECKS = checksOf('create_connected_account', [
     title: 'no sub-object of another type comes back',
     basis: 'document:2.2',
     run: async (context) => {
-      const { kind } = await context.offer.main()
+      const { kind } = await context.catalog.main()
       const found = Object.keys((await context.active()).created.object(DETAILS))
       same(found, kind === null ? [] : [kind], 'the sub-objects of authorization_details')
     },
@@ -216,7 +216,7 @@ export const CREATE_CREDENTIALS_CHECKS = checksOf('create_connected_account', [
     title: 'a refresh token alone makes an ACTIVE account',
     basis: 'choice:G24',
     run: async (context) => {
-      const { name: connector } = await context.offer.ofType('OAUTH')
+      const { name: connector } = await context.catalog.ofType('OAUTH')
       const authorization_details = { oauth_token: { refresh_token: context.resources.name('rt') } }
       const { created } = await context.account({ connector, connected_account: { authorization_details } })
       created.has('connected_account.status', 'ACTIVE')
@@ -227,7 +227,7 @@ export const CREATE_CREDENTIALS_CHECKS = checksOf('create_connected_account', [
     title: 'an empty key makes a PENDING_AUTH account',
     basis: 'choice:G24',
     run: async (context) => {
-      const { name: connector } = await context.offer.ofType('API_KEY')
+      const { name: connector } = await context.catalog.ofType('API_KEY')
       const authorization_details = { static_auth: { details: { api_key: '' } } }
       const { created } = await context.account({ connector, connected_account: { authorization_details } })
       created.has('connected_account.status', 'PENDING_AUTH')
@@ -238,7 +238,7 @@ export const CREATE_CREDENTIALS_CHECKS = checksOf('create_connected_account', [
     title: 'an empty sub-object of another type counts as absent',
     basis: 'choice:G23',
     run: async (context) => {
-      const { kind } = await context.offer.main()
+      const { kind } = await context.catalog.main()
       const authorization_details = { ...credentialsOf(kind, context.resources.name('cred')), [otherKind(kind)]: {} }
       const { created } = await context.account({ connected_account: { authorization_details } })
       created.has('connected_account.status', 'ACTIVE')
@@ -270,7 +270,7 @@ export const CREATE_REFUSAL_CHECKS = checksOf('create_connected_account', [
     title: 'credentials of another type are a 400',
     basis: 'choice:G23',
     run: async (context) => {
-      const kind = otherKind((await context.offer.main()).kind)
+      const kind = otherKind((await context.catalog.main()).kind)
       const answer = await context.create({ connected_account: { authorization_details: credentialsOf(kind) } })
       answer.is(400)
     },
@@ -280,7 +280,7 @@ export const CREATE_REFUSAL_CHECKS = checksOf('create_connected_account', [
     title: 'credentials of two types at once are a 400',
     basis: 'document:2.2',
     run: async (context) => {
-      const { kind } = await context.offer.main()
+      const { kind } = await context.catalog.main()
       const both = { ...credentialsOf(kind), ...credentialsOf(otherKind(kind)) }
       const answer = await context.create({ connected_account: { authorization_details: both } })
       answer.is(400)

@@ -91,7 +91,7 @@ export const DELETE_CHECKS = checksOf('delete_connected_account', [
     run: async (context) => {
       const account = await context.active()
       ;(await context.api.post(PATH, { id: account.id })).is(200)
-      const tool = await context.offer.tool(account.connector, () => true, 'at all')
+      const tool = await context.catalog.tool(account.connector, () => true, 'at all')
       const answer = await context.api.post('/execute_tool', {
         connected_account_id: account.id,
         tool_name: tool.name,

@@ -17,7 +17,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       must(Number.isInteger(answer.at('total_size')), 'a total_size', answer.at('total_size'))
     }),
     check('tools-of-provider', 'filter.provider leaves the tools of one provider', async (context) => {
-      const { name } = await context.offer.main()
+      const { name } = await context.catalog.main()
       const answer = await ask(context, '/tools', { 'filter.provider': name, page_size: 100 })
       for (const tool of answer.objects('tools')) same(own(tool, 'provider'), name, 'the provider of a tool')
     }),
@@ -66,7 +66,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       'available',
       'available tools are listed as tools, also for an identifier without accounts',
       async (context) => {
-        const { name } = await context.offer.main()
+        const { name } = await context.catalog.main()
         const query = { identifier: context.resources.identifier(), 'filter.providers': name }
         const answer = await ask(context, '/tools/available', query)
         answer.has('tools.0.provider', name).string('tools.0.definition.name')
@@ -79,7 +79,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
   ]),
   ...checksOf('list_providers', [
     check('providers', 'providers are listed, and those of the service are not custom', async (context) => {
-      const { name } = await context.offer.main()
+      const { name } = await context.catalog.main()
       const answer = await ask(context, '/providers', { page_size: 100 })
       const provider = answer.objects('providers').find((each) => own(each, 'identifier') === name)
       same(provider && own(provider, 'is_custom'), false, `is_custom of provider ${name}`)

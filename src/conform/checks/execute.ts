@@ -1,7 +1,7 @@
 import { must, same } from '../answer.ts'
 import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
-import type { OfferedTool } from '../offer.ts'
+import type { ListedTool } from '../catalog.ts'
 
 const PATH = '/execute_tool'
 
@@ -84,13 +84,13 @@ export const EXECUTE_CHECKS = checksOf('execute_tool', [
       (await run(context, await shared(context), name)).is(404)
   }),
   check('tool-of-other-connector', 'a tool of another connector is a 404', 'convention:G44', async (context) => {
-    const { name } = await context.offer.ofType('API_KEY')
-    const tool = await context.offer.tool(name, () => true, 'at all')
+    const { name } = await context.catalog.ofType('API_KEY')
+    const tool = await context.catalog.tool(name, () => true, 'at all')
     ;(await run(context, await shared(context), tool.name)).is(404)
   }),
   check('invalid-input', 'input that lacks what the tool requires is a 400', 'convention:G44', async (context) => {
     const account = await shared(context)
-    const tool = await context.offer.tool(
+    const tool = await context.catalog.tool(
       account.connector,
       ({ required }) => required.length > 0,
       'with required input',
@@ -111,7 +111,7 @@ export const EXECUTE_CHECKS = checksOf('execute_tool', [
     'convention:G17',
     async (context) => {
       const account = await context.account()
-      const tool = await context.offer.tool(
+      const tool = await context.catalog.tool(
         account.connector,
         ({ required }) => required.length > 0,
         'with required input',
@@ -156,8 +156,8 @@ function shared(context: CheckContext): Promise<CreatedAccount> {
   return context.shared('account', (fresh) => fresh.active())
 }
 
-async function anyTool(context: CheckContext): Promise<OfferedTool> {
-  return context.offer.tool((await context.offer.main()).name, () => true, 'at all')
+async function anyTool(context: CheckContext): Promise<ListedTool> {
+  return context.catalog.tool((await context.catalog.main()).name, () => true, 'at all')
 }
 
 function run({ api }: CheckContext, { id }: { id: string }, tool_name: string) {
@@ -165,10 +165,10 @@ function run({ api }: CheckContext, { id }: { id: string }, tool_name: string) {
 }
 
 /** An account whose credentials the third party takes, and a tool that needs no input. @throws Skipped */
-async function runnable(context: CheckContext): Promise<{ account: CreatedAccount; tool: OfferedTool }> {
+async function runnable(context: CheckContext): Promise<{ account: CreatedAccount; tool: ListedTool }> {
   context.control()
   const account = await shared(context)
-  const tool = await context.offer.tool(
+  const tool = await context.catalog.tool(
     account.connector,
     ({ required }) => required.length === 0,
     'without required input',

@@ -7,7 +7,7 @@ import type { Query } from '../target.ts'
 const PATH = '/connected_accounts'
 
 /** Seven accounts of one organization, in the order of their creation. */
-export interface Shelf {
+export interface ListedAccounts {
   readonly organization_id: string
   readonly ids: readonly string[]
   readonly identifiers: readonly string[]
@@ -20,7 +20,7 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'list answers accounts, both tokens and the total',
     basis: 'document:4.1',
     run: async (context) => {
-      const { organization_id, ids } = await shelf(context)
+      const { organization_id, ids } = await sevenAccounts(context)
       const answer = await page(context, { organization_id })
       same(idsOf(answer).length, ids.length, 'the number of accounts')
       answer.has('next_page_token', '').has('prev_page_token', '').has('total_size', ids.length)
@@ -31,7 +31,7 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'accounts come in the order of their creation',
     basis: 'convention:G4',
     run: async (context) => {
-      const { organization_id, ids } = await shelf(context)
+      const { organization_id, ids } = await sevenAccounts(context)
       same(idsOf(await page(context, { organization_id })), ids, 'the listed ids')
     },
   },
@@ -62,7 +62,7 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'next_page_token leads through every account once',
     basis: 'document:4.1',
     run: async (context) => {
-      const { organization_id, ids } = await shelf(context)
+      const { organization_id, ids } = await sevenAccounts(context)
       same(await walk(context, { organization_id, page_size: 2 }), ids, 'the ids of all pages')
     },
   },
@@ -71,7 +71,7 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'total_size counts all matches across pages',
     basis: 'document:4.1',
     run: async (context) => {
-      const { organization_id, ids } = await shelf(context)
+      const { organization_id, ids } = await sevenAccounts(context)
       const answer = await page(context, { organization_id, page_size: 2 })
       answer.has('total_size', ids.length)
     },
@@ -81,7 +81,7 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'the first page has no prev_page_token and a next_page_token',
     basis: 'document:4.1',
     run: async (context) => {
-      const { organization_id } = await shelf(context)
+      const { organization_id } = await sevenAccounts(context)
       const answer = await page(context, { organization_id, page_size: 2 })
       answer.has('prev_page_token', '').string('next_page_token')
     },
@@ -91,7 +91,7 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'the last page has no next_page_token and a prev_page_token',
     basis: 'document:4.1',
     run: async (context) => {
-      const { organization_id, ids } = await shelf(context)
+      const { organization_id, ids } = await sevenAccounts(context)
       const first = await page(context, { organization_id, page_size: ids.length - 1 })
       const last = await page(context, { organization_id, page_token: first.string('next_page_token') })
       last.has('next_page_token', '').string('prev_page_token')
@@ -102,7 +102,7 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'a last page that is full has no next_page_token either',
     basis: 'document:4.1',
     run: async (context) => {
-      const { organization_id, ids } = await shelf(context)
+      const { organization_id, ids } = await sevenAccounts(context)
       const answer = await page(context, { organization_id, page_size: ids.length })
       answer.has('next_page_token', '')
     },
@@ -112,7 +112,7 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'prev_page_token leads back to the page before',
     basis: 'document:4.1',
     run: async (context) => {
-      const { organization_id, ids } = await shelf(context)
+      const { organization_id, ids } = await sevenAccounts(context)
       const filter = { organization_id, page_size: 2 }
       const first = await page(context, filter)
       const second = await page(context, { ...filter, page_token: first.string('next_page_token') })
@@ -126,7 +126,7 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'a delete between two pages neither skips nor repeats an account',
     basis: 'convention:G4',
     run: async (context) => {
-      const { organization_id, ids } = await stocked(context, 5)
+      const { organization_id, ids } = await createAccounts(context, 5)
       const filter = { organization_id, page_size: 2 }
       const first = await page(context, filter)
       ;(await context.api.post(`${PATH}:delete`, { id: ids[0] ?? '' })).is(200)
@@ -139,7 +139,7 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'page_size may change between pages',
     basis: 'convention:G4',
     run: async (context) => {
-      const { organization_id, ids } = await shelf(context)
+      const { organization_id, ids } = await sevenAccounts(context)
       const first = await page(context, { organization_id, page_size: 2 })
       const rest = await page(context, { organization_id, page_size: 3, page_token: first.string('next_page_token') })
       same(idsOf(rest), ids.slice(2, 5), 'the ids of the second page')
@@ -150,18 +150,18 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', [
     title: 'a page has ten accounts when page_size is absent or 0',
     basis: 'convention:G1',
     run: async (context) => {
-      const { organization_id } = await context.shared('long shelf', (fresh) => stocked(fresh, 11))
+      const { organization_id } = await context.shared('long shelf', (fresh) => createAccounts(fresh, 11))
       same(idsOf(await page(context, { organization_id })).length, 10, 'the size of a page')
       same(idsOf(await page(context, { organization_id, page_size: 0 })).length, 10, 'the size of a page')
     },
   },
 ])
 
-export function shelf(context: CheckContext): Promise<Shelf> {
-  return context.shared('shelf', (fresh) => stocked(fresh, 7))
+export function sevenAccounts(context: CheckContext): Promise<ListedAccounts> {
+  return context.shared('shelf', (fresh) => createAccounts(fresh, 7))
 }
 
-async function stocked(context: CheckContext, size: number): Promise<Shelf> {
+async function createAccounts(context: CheckContext, size: number): Promise<ListedAccounts> {
   const organization_id = context.resources.name('org')
   const accounts = []
   for (let made = 0; made < size; made += 1) accounts.push(await context.account({ organization_id }))
@@ -209,7 +209,7 @@ export const LIST_FILTER_CHECKS = checksOf('list_connected_accounts', [
     title: 'identifier filters exactly',
     basis: 'convention:G1',
     run: async (context) => {
-      const { organization_id, ids, identifiers } = await shelf(context)
+      const { organization_id, ids, identifiers } = await sevenAccounts(context)
       const found = await page(context, { organization_id, identifier: identifiers[3] })
       same(idsOf(found), [ids[3]], 'the ids with this identifier')
       const part = await page(context, { organization_id, identifier: identifiers[3]?.slice(0, -1) })
@@ -221,8 +221,8 @@ export const LIST_FILTER_CHECKS = checksOf('list_connected_accounts', [
     title: 'connector and provider filter exactly',
     basis: 'convention:G1',
     run: async (context) => {
-      const { organization_id, ids } = await shelf(context)
-      const { name } = await context.offer.main()
+      const { organization_id, ids } = await sevenAccounts(context)
+      const { name } = await context.catalog.main()
       sameMembers(idsOf(await page(context, { organization_id, connector: name })), ids, 'the ids of the connector')
       same(idsOf(await page(context, { organization_id, connector: 'nobody_has_this' })), [], 'ids of no connector')
       same(idsOf(await page(context, { organization_id, provider: 'nobody_has_this' })), [], 'ids of no provider')
@@ -233,7 +233,7 @@ export const LIST_FILTER_CHECKS = checksOf('list_connected_accounts', [
     title: 'query filters by a part of the identifier in any case',
     basis: 'convention:G1',
     run: async (context) => {
-      const { organization_id, ids, identifiers } = await shelf(context)
+      const { organization_id, ids, identifiers } = await sevenAccounts(context)
       const query = identifiers[2]?.toUpperCase()
       same(idsOf(await page(context, { organization_id, query })), [ids[2]], 'the ids that match')
     },
@@ -243,7 +243,7 @@ export const LIST_FILTER_CHECKS = checksOf('list_connected_accounts', [
     title: 'connection_names together with connector is a 400',
     basis: 'convention:G1',
     run: async (context) => {
-      const { name } = await context.offer.main()
+      const { name } = await context.catalog.main()
       const answer = await context.api.get(PATH, { connector: name, connection_names: [name] })
       answer.is(400)
     },
@@ -254,7 +254,7 @@ export const LIST_FILTER_CHECKS = checksOf('list_connected_accounts', [
     title: 'a page_token that was changed is a 400',
     basis: 'convention:G4',
     run: async (context) => {
-      const { organization_id } = await shelf(context)
+      const { organization_id } = await sevenAccounts(context)
       const token = (await page(context, { organization_id, page_size: 2 })).string('next_page_token')
       const at = Math.floor(token.length / 2)
       const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1)
@@ -267,7 +267,7 @@ export const LIST_FILTER_CHECKS = checksOf('list_connected_accounts', [
     title: 'a page_token of other filters is a 400',
     basis: 'convention:G4',
     run: async (context) => {
-      const { organization_id } = await shelf(context)
+      const { organization_id } = await sevenAccounts(context)
       const token = (await page(context, { organization_id, page_size: 2 })).string('next_page_token')
       const answer = await context.api.get(PATH, { organization_id: context.resources.name('org'), page_token: token })
       answer.is(400)
@@ -278,7 +278,7 @@ export const LIST_FILTER_CHECKS = checksOf('list_connected_accounts', [
     title: 'a page_token of another environment is a 400',
     basis: 'choice:G60',
     run: async (context) => {
-      const { organization_id } = await shelf(context)
+      const { organization_id } = await sevenAccounts(context)
       const token = (await page(context, { organization_id, page_size: 2 })).string('next_page_token')
       const { own: other } = await context.ownEnvironment()
       const answer = await other.api.get(PATH, { organization_id, page_token: token })

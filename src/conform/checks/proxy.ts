@@ -14,12 +14,12 @@ export const PROXY_CHECKS = checksOf(PROXY_REQUEST, [
   }),
   check('no-account', 'headers that name no account are a 400', async (context) => {
     ;(await probe(context)).is(400)
-    const { name } = await context.offer.main()
+    const { name } = await context.catalog.main()
     ;(await ask(context, { connection_name: name })).is(400)
   }),
   check('unknown-account', 'an unknown account is a 404', async (context) => {
     await probe(context)
-    const { name } = await context.offer.main()
+    const { name } = await context.catalog.main()
     const answer = await ask(context, { connection_name: name, identifier: context.resources.identifier() })
     answer.is(404).string('message')
   }),

@@ -1,7 +1,7 @@
 import { type Answer, must, same } from '../answer.ts'
 import { type Check, type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
-import { credentialsOf } from '../offer.ts'
+import { credentialsOf } from '../catalog.ts'
 import type { Query } from '../target.ts'
 
 const DETAILS = 'connected_account.authorization_details'
@@ -33,7 +33,7 @@ export const READ_CHECKS: readonly Check[] = [
       title: 'get-details shows no API key',
       basis: 'document:4.5',
       run: async (context) => {
-        const { name } = await context.offer.ofType('API_KEY')
+        const { name } = await context.catalog.ofType('API_KEY')
         const account = await staticAccount(context, name)
         const answer = await context.details(account.id)
         must(!answer.text.includes(SECRET), 'get-details without the stored key', answer.text)
@@ -44,7 +44,7 @@ export const READ_CHECKS: readonly Check[] = [
       title: 'get-details shows scopes and domain',
       basis: 'choice:G22',
       run: async (context) => {
-        const { kind } = await context.offer.main()
+        const { kind } = await context.catalog.main()
         const answer = await context.details((await shared(context)).id)
         if (kind === 'oauth_token')
           answer.has(`${DETAILS}.oauth_token`, { scopes: ['conform.read'], domain: 'conform.example' })
@@ -78,7 +78,7 @@ export const READ_CHECKS: readonly Check[] = [
       title: 'get-auth answers an API key',
       basis: 'document:2.2',
       run: async (context) => {
-        const { name } = await context.offer.ofType('API_KEY')
+        const { name } = await context.catalog.ofType('API_KEY')
         const account = await staticAccount(context, name)
         const answer = await context.auth(account.id)
         answer.has(`${DETAILS}.static_auth.details.api_key`, SECRET)
@@ -89,7 +89,7 @@ export const READ_CHECKS: readonly Check[] = [
       title: 'the secrets of a TRUSTED_IDP account are never returned',
       basis: 'document:2.2',
       run: async (context) => {
-        const { name } = await context.offer.ofType('TRUSTED_IDP')
+        const { name } = await context.catalog.ofType('TRUSTED_IDP')
         const details = credentialsOf('trusted_idp')
         const account = await context.account({
           connector: name,
@@ -105,7 +105,7 @@ export const READ_CHECKS: readonly Check[] = [
       title: 'a WORKSPACE_DWD account has the identifier as its subject when none is sent',
       basis: 'choice:G23',
       run: async (context) => {
-        const { name } = await context.offer.ofType('WORKSPACE_DWD')
+        const { name } = await context.catalog.ofType('WORKSPACE_DWD')
         const account = await context.account({ connector: name })
         const answer = await context.auth(account.id)
         answer.has(`${DETAILS}.workspace_dwd.subject`, account.identifier)

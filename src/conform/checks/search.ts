@@ -2,7 +2,7 @@ import { type Answer, must, same } from '../answer.ts'
 import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
-import { idsOf, shelf } from './list.ts'
+import { idsOf, sevenAccounts } from './list.ts'
 
 const PATH = '/connected_accounts:search'
 
@@ -13,7 +13,7 @@ export const SEARCH_CHECKS = checksOf('search_connected_accounts', [
     title: 'search finds an account by a part of its identifier',
     basis: 'document:4.9',
     run: async (context) => {
-      const { ids, identifiers } = await shelf(context)
+      const { ids, identifiers } = await sevenAccounts(context)
       const text = (identifiers[4] ?? '').slice(3)
       must(idsOf(await found(context, { query: text })).includes(ids[4] ?? ''), `${text} to find its account`, 'none')
     },
@@ -23,7 +23,7 @@ export const SEARCH_CHECKS = checksOf('search_connected_accounts', [
     title: 'search ignores case',
     basis: 'document:4.9',
     run: async (context) => {
-      const { ids, identifiers } = await shelf(context)
+      const { ids, identifiers } = await sevenAccounts(context)
       same(idsOf(await found(context, { query: (identifiers[4] ?? '').toUpperCase() })), [ids[4]], 'the ids found')
     },
   },
@@ -32,8 +32,8 @@ export const SEARCH_CHECKS = checksOf('search_connected_accounts', [
     title: 'search finds accounts by their connector',
     basis: 'document:4.9',
     run: async (context) => {
-      await shelf(context)
-      const { name } = await context.offer.main()
+      await sevenAccounts(context)
+      const { name } = await context.catalog.main()
       const answer = await found(context, { query: name, page_size: 30 })
       must(idsOf(answer).length > 0, `accounts of ${name}`, 'none')
     },
@@ -53,7 +53,7 @@ export const SEARCH_CHECKS = checksOf('search_connected_accounts', [
     title: 'search answers the shape of list, without credentials',
     basis: 'document:4.9',
     run: async (context) => {
-      const { identifiers } = await shelf(context)
+      const { identifiers } = await sevenAccounts(context)
       const answer = await found(context, { query: identifiers[1] })
       answer.has('total_size', 1).has('next_page_token', '').has('prev_page_token', '')
       answer.lacks('connected_accounts.0.api_config').lacks('connected_accounts.0.authorization_details')
@@ -64,7 +64,7 @@ export const SEARCH_CHECKS = checksOf('search_connected_accounts', [
     title: 'page tokens lead through every match once',
     basis: 'document:4.9',
     run: async (context) => {
-      const { ids, identifiers } = await shelf(context)
+      const { ids, identifiers } = await sevenAccounts(context)
       const organization = (identifiers[0] ?? '').slice(0, context.resources.prefix.length)
       const seen: string[] = []
       let token: string | undefined
@@ -102,7 +102,7 @@ export const SEARCH_CHECKS = checksOf('search_connected_accounts', [
     title: 'a page_token of list is a 400',
     basis: 'convention:G4',
     run: async (context) => {
-      const { organization_id } = await shelf(context)
+      const { organization_id } = await sevenAccounts(context)
       const list = await context.api.get('/connected_accounts', { organization_id, page_size: 2 })
       const page_token = list.is(200).string('next_page_token')
       const answer = await context.api.get(PATH, { query: context.resources.prefix, page_token })
@@ -114,7 +114,7 @@ export const SEARCH_CHECKS = checksOf('search_connected_accounts', [
     title: 'characters of patterns are taken as they are',
     basis: 'document:4.9',
     run: async (context) => {
-      await shelf(context)
+      await sevenAccounts(context)
       for (const query of [`${context.resources.prefix}.*`, `${context.resources.prefix}%`]) {
         same(idsOf(await found(context, { query })), [], `the ids found for ${query}`)
       }

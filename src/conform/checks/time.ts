@@ -3,7 +3,7 @@ import { must } from '../answer.ts'
 import type { Check, CheckBasis } from '../check.ts'
 import { type CheckContext, VERIFY_URL } from '../context.ts'
 import type { TestEnvironment } from '../control-api.ts'
-import { credentialsOf } from '../offer.ts'
+import { credentialsOf } from '../catalog.ts'
 
 const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
 
@@ -74,7 +74,7 @@ export const TIME_CHECKS: readonly Check[] = [
     async ({ environment, own }) => {
       const id = await stored(own, { access_token: 'at-short' })
       await environment.accountEvent(id, 'expire')
-      const tool = await own.offer.tool((await own.offer.ofType('OAUTH')).name, () => true, 'at all')
+      const tool = await own.catalog.tool((await own.catalog.ofType('OAUTH')).name, () => true, 'at all')
       const body = { connected_account_id: id, tool_name: tool.name, tool_input: {} }
       ;(await own.api.post('/execute_tool', body)).is(400).has('code', 9)
     },
@@ -103,8 +103,8 @@ export const TIME_CHECKS: readonly Check[] = [
     'convention:G46',
     async ({ environment, own }) => {
       const id = await consented(own)
-      const { name } = await own.offer.ofType('OAUTH')
-      const tool = await own.offer.tool(name, ({ required }) => required.length === 0, 'without required input')
+      const { name } = await own.catalog.ofType('OAUTH')
+      const tool = await own.catalog.tool(name, ({ required }) => required.length === 0, 'without required input')
       await environment.advance('2h')
       ;(await own.api.post('/execute_tool', { connected_account_id: id, tool_name: tool.name, tool_input: {} })).is(200)
     },
@@ -164,7 +164,7 @@ export const TIME_CHECKS: readonly Check[] = [
     'choice:G26',
     async ({ environment, own }) => {
       const account = await own.active()
-      const tool = await own.offer.tool(
+      const tool = await own.catalog.tool(
         account.connector,
         ({ required }) => required.length === 0,
         'without required input',
@@ -196,7 +196,7 @@ export const TIME_CHECKS: readonly Check[] = [
       const account = await own.active()
       await environment.accountEvent(account.id, 'disconnect')
       ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
-      const tool = await own.offer.tool(account.connector, () => true, 'at all')
+      const tool = await own.catalog.tool(account.connector, () => true, 'at all')
       const body = { connected_account_id: account.id, tool_name: tool.name, tool_input: {} }
       ;(await own.api.post('/execute_tool', body)).is(400).has('code', 9)
     },
@@ -236,14 +236,14 @@ interface OwnEnvironment {
 
 /** An account with these tokens. */
 async function stored(own: CheckContext, oauth_token: Record<string, string>): Promise<string> {
-  const { name } = await own.offer.ofType('OAUTH')
+  const { name } = await own.catalog.ofType('OAUTH')
   const connected_account = { authorization_details: { oauth_token } }
   return (await own.account({ connector: name, connected_account })).id
 }
 
 /** An account with the tokens of a real consent. */
 async function consented(own: CheckContext): Promise<string> {
-  const { name } = await own.offer.ofType('OAUTH')
+  const { name } = await own.catalog.ofType('OAUTH')
   const account = await own.account({ connector: name })
   ;(await own.verify(await own.pendingRequest(account), account.identifier)).is(200)
   return account.id

@@ -1,7 +1,7 @@
 import { must, Skipped } from '../answer.ts'
 import { type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import { type Client, FORM } from '../target.ts'
+import { type ClientCredentials, FORM } from '../target.ts'
 
 /** The token endpoint (part 5). */
 export const TOKEN_CHECKS = checksOf('create_token', [
@@ -179,7 +179,7 @@ function byBasic({ api }: CheckContext, id: string, secret: string) {
   return api.requestToken(nothing, { ...FORM, Authorization: basic({ id, secret }) })
 }
 
-function basic({ id, secret }: Client): string {
+function basic({ id, secret }: ClientCredentials): string {
   const encoded = [id, secret].map((part) => encodeURIComponent(part)).join(':')
   return `Basic ${Buffer.from(encoded).toString('base64')}`
 }

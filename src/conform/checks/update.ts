@@ -2,7 +2,7 @@ import type { JsonObject } from '../../domain/json.ts'
 import { must, same } from '../answer.ts'
 import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
-import { credentialsOf } from '../offer.ts'
+import { credentialsOf } from '../catalog.ts'
 
 const PATH = '/connected_accounts'
 const DETAILS = 'connected_account.authorization_details'
@@ -100,7 +100,7 @@ export const UPDATE_CHECKS = checksOf('update_connected_account', [
     title: 'live credentials make a PENDING_AUTH account ACTIVE',
     basis: 'choice:G27',
     run: async (context) => {
-      const { kind } = await context.offer.main()
+      const { kind } = await context.catalog.main()
       const account = await context.account()
       const answer = await update(context, account, { authorization_details: credentialsOf(kind) })
       answer.has('connected_account.status', 'ACTIVE')
@@ -188,7 +188,7 @@ export const UPDATE_CHECKS = checksOf('update_connected_account', [
     basis: 'document:4.2',
     run: async (context) => {
       const account = await context.active()
-      const { kind } = await context.offer.main()
+      const { kind } = await context.catalog.main()
       const other = kind === 'static_auth' ? 'oauth_token' : 'static_auth'
       const connected_account = { api_config: { a: 1 }, authorization_details: credentialsOf(other) }
       const answer = await context.api.put(PATH, { id: account.id, connected_account })
@@ -202,7 +202,7 @@ export const UPDATE_CHECKS = checksOf('update_connected_account', [
     title: 'output-only fields are ignored',
     basis: 'convention:G9',
     run: async (context) => {
-      const { name } = await context.offer.ofType('WORKSPACE_DWD')
+      const { name } = await context.catalog.ofType('WORKSPACE_DWD')
       const account = await context.account({ connector: name })
       const answer = await update(context, account, {
         authorization_details: { workspace_dwd: { access_token: 'set-by-the-caller' } },
@@ -221,7 +221,7 @@ function configured(context: CheckContext): Promise<CreatedAccount> {
 }
 
 async function oauthAccount(context: CheckContext): Promise<CreatedAccount> {
-  const { name } = await context.offer.ofType('OAUTH')
+  const { name } = await context.catalog.ofType('OAUTH')
   return context.account({
     connector: name,
     connected_account: { authorization_details: credentialsOf('oauth_token', context.resources.name()) },

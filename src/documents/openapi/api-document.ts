@@ -49,7 +49,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
 const OTHER_METHODS = ['HEAD', 'OPTIONS', 'TRACE', 'QUERY']
 
-const MOST_HOPS = 50
+const MAX_HOPS = 50
 
 /** The parts of a document that a connector is made of; undefined when it is no OpenAPI document. */
 export function readApiDocument(root: JsonValue): ApiDocument | undefined {
@@ -92,7 +92,7 @@ interface Reading {
 function followIn(root: JsonObject): Follow {
   const followed: Follow = (value) => {
     let at = value
-    for (let hops = 0; hops < MOST_HOPS; hops++) {
+    for (let hops = 0; hops < MAX_HOPS; hops++) {
       const ref = isJsonObject(at) ? own(at, '$ref') : undefined
       if (typeof ref !== 'string') return at
       if (!ref.startsWith('#')) return undefined

@@ -137,7 +137,7 @@ function summaryOf(connector: JsonObject): string {
   return `${textOf(connector, 'connector')}: ${plural(count, 'tool')}, ${holds}, ${textOf(connector, 'authorization_type')}`
 }
 
-const MOST_PLACES = 10
+const MAX_PLACES = 10
 
 /** What was left out, by reason. */
 class Notes {
@@ -150,8 +150,8 @@ class Notes {
 
   lines(): string[] {
     return [...this.#places].map(([reason, places]) => {
-      const more = places.length - MOST_PLACES
-      const named = places.slice(0, MOST_PLACES).join(', ')
+      const more = places.length - MAX_PLACES
+      const named = places.slice(0, MAX_PLACES).join(', ')
       return `${reason}: ${named}${more > 0 ? ` and ${String(more)} more` : ''}`
     })
   }

@@ -5,7 +5,7 @@ import { fits, isPattern, typesOf } from './inline-schema.ts'
 /** Makes a value of a schema of the document. `level` counts made values inside made values. */
 export type Make = (schema: JsonObject, name: string, level: number) => JsonValue | undefined
 
-const MOST_LEVELS = 3
+const MAX_LEVELS = 3
 
 /**
  * A value of an answer changed as little as its schema in the document asks: examples of documents often contradict their
@@ -44,7 +44,7 @@ class Fitting {
   }
 
   #made(schema: JsonObject, name: string, level: number): JsonValue | undefined {
-    if (level >= MOST_LEVELS) return undefined
+    if (level >= MAX_LEVELS) return undefined
     const made = this.make(schema, name, level)
     return made === undefined || made === CHANGED ? made : this.fit(made, schema, name, level + 1)
   }

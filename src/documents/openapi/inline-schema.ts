@@ -87,7 +87,7 @@ function mergedParts(
   const parts = inlineAll(listAt(given, 'allOf'))
   const choices = [...listAt(given, 'oneOf'), ...listAt(given, 'anyOf')].filter((each) => !isNull(run.follow(each)))
   const isNullable = choices.length < listAt(given, 'oneOf').length + listAt(given, 'anyOf').length
-  const inlined = inlineAll(choices.slice(0, run.purpose === 'answer' ? 1 : MOST_CHOICES))
+  const inlined = inlineAll(choices.slice(0, run.purpose === 'answer' ? 1 : MAX_CHOICES))
   const [only] = inlined
   if (only && inlined.length === 1 && choices.length === 1) parts.push(isNullable ? nullable(only) : only)
   else if (only && run.purpose === 'answer') parts.push(only)
@@ -96,7 +96,7 @@ function mergedParts(
   return merged
 }
 
-const MOST_CHOICES = 8
+const MAX_CHOICES = 8
 
 function isNull(schema: JsonValue | undefined): boolean {
   return isJsonObject(schema) && own(schema, 'type') === 'null'

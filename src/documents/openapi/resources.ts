@@ -199,7 +199,7 @@ function propertiesOf(schema: JsonObject, at: readonly string[]): { at: string[]
   })
 }
 
-const MOST_SEEDED = 3
+const MAX_SEEDED = 3
 const LARGE_ITEM = 1000
 
 function collectionOf({ item, key, parents, list, create }: Resource): JsonObject {
@@ -252,7 +252,7 @@ function withKeys(items: readonly JsonObject[], key: string): JsonObject[] | und
   const keys = items.map((item) => own(item, key))
   const isSound = keys.every((each) => each !== undefined && each !== null && typeof each !== 'object')
   if (items.length === 0 || !isSound || new Set(keys.map(String)).size < keys.length) return undefined
-  return items.slice(0, MOST_SEEDED)
+  return items.slice(0, MAX_SEEDED)
 }
 
 function* stepsOf(

@@ -32,7 +32,7 @@ const MANY = 16
 /** What so few accounts have in common with others is found as quickly as remembered. */
 const FEW = 256
 /** Answers to several filters at once that are kept up to date for the next page. */
-const KEPT_LISTS = 8
+const MAX_CACHED_LISTS = 8
 
 /** Finds the accounts that contain a text. It gets every change. */
 export interface TextSearcher {
@@ -53,7 +53,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   /** Made when a text is first searched for. */
   #search: TextSearcher | undefined
   readonly #makeSearch: (accounts: AccountIndex) => TextSearcher
-  readonly #kept = new QueryCache(KEPT_LISTS)
+  readonly #kept = new QueryCache(MAX_CACHED_LISTS)
 
   /** `few` is given by tests alone: the size up to which an answer to several filters is not kept. */
   constructor(
@@ -68,11 +68,11 @@ export class AccountIndex implements Index<Account>, AccountFinder {
 
   update(before: Account | undefined, after: Account | undefined): void {
     if (after) this.#refuseTaken(after)
-    if (before && this.#bySequence.get(before.sequence)?.id === before.id && (!after || !inSamePlaces(before, after)))
+    if (before && this.#bySequence.get(before.sequence)?.id === before.id && (!after || !hasSameFields(before, after)))
       this.#remove(before)
     if (after) this.#add(after, before)
     this.#search?.update(before, after)
-    if (!before || !after || !inSamePlaces(before, after)) this.#kept.update(before, after)
+    if (!before || !after || !hasSameFields(before, after)) this.#kept.update(before, after)
   }
 
   load(account: Account): void {
@@ -223,14 +223,14 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   #add(account: Account, before: Account | undefined): void {
     const { sequence } = account
     this.#bySequence.set(sequence, account)
-    if (before && inSamePlaces(before, account)) return
+    if (before && hasSameFields(before, account)) return
     this.order.add(sequence)
     for (const [field, index] of this.#fields) index.add(account[field], sequence)
     this.#named.add(account)
   }
 }
 
-function inSamePlaces(a: Account, b: Account): boolean {
+function hasSameFields(a: Account, b: Account): boolean {
   return a.sequence === b.sequence && a.identifier === b.identifier && LISTED.every((field) => a[field] === b[field])
 }
 
@@ -595,7 +595,7 @@ export class ValueIndex {
   }
 }
 
-interface Kept {
+interface CachedQuery {
   readonly sequences: SequenceList
   readonly isMatch: (account: Account) => boolean
 }
@@ -603,7 +603,7 @@ interface Kept {
 /** Cache of expensive queries, updated with every account: a client mostly asks for the pages of one list in a row. */
 export class QueryCache {
   /** By question, the least recently asked first. */
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, CachedQuery>()
   readonly #atMost: number
 
   constructor(atMost: number) {

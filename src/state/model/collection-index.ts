@@ -43,9 +43,9 @@ export interface ItemPage {
 }
 
 /** Sort orders, and as many searches by fields, that are kept for one set of items; the one that was made first is dropped. */
-const MOST_VIEWS = 16
+const MAX_VIEWS = 16
 /** What this many changes have gone into since a query used it is dropped: keeping it costs more than making it. */
-const MOST_UNREAD = 1000
+const MAX_UNREAD = 1000
 /** So few items are sorted when they are asked for, in place of a look at each item in order. */
 const FEW = 1000
 
@@ -162,7 +162,7 @@ export class ItemSet {
   }
 
   #count(name: string, found: readonly CollectionItem[]): number {
-    if (this.#counted.size >= MOST_VIEWS) this.#counted.clear()
+    if (this.#counted.size >= MAX_VIEWS) this.#counted.clear()
     this.#counted.set(name, found)
     return found.length
   }
@@ -205,23 +205,23 @@ export class ItemSet {
   }
 
   #wordsOf(fields: readonly string[]): WordIndex {
-    return keptOrMade(this.#words, JSON.stringify(fields), () => new WordIndex(fields, this.#rows))
+    return cached(this.#words, JSON.stringify(fields), () => new WordIndex(fields, this.#rows))
   }
 
   #view(sort: readonly SortField[], grouping: string | undefined): View {
     const name = JSON.stringify([sort, grouping])
-    return keptOrMade(this.#views, name, () => new View(sort, grouping, this.#rows))
+    return cached(this.#views, name, () => new View(sort, grouping, this.#rows))
   }
 }
 
-function keptOrMade<T extends { unread: number }>(kept: Map<string, T>, name: string, make: () => T): T {
+function cached<T extends { unread: number }>(kept: Map<string, T>, name: string, make: () => T): T {
   const known = kept.get(name)
   if (known) {
     known.unread = 0
     return known
   }
   const oldest = kept.keys().next().value
-  if (kept.size >= MOST_VIEWS && oldest !== undefined) kept.delete(oldest)
+  if (kept.size >= MAX_VIEWS && oldest !== undefined) kept.delete(oldest)
   const made = make()
   kept.set(name, made)
   return made
@@ -266,7 +266,7 @@ class WordIndex {
 
   /** False when the index is not worth keeping. */
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): boolean {
-    if (++this.unread > MOST_UNREAD || this.#dictionary.length > this.#longest) return false
+    if (++this.unread > MAX_UNREAD || this.#dictionary.length > this.#longest) return false
     if (before) for (const word of this.#wordsOf(before)) this.#sequences.remove(word, before.sequence)
     const words: string[] = []
     if (after) this.#add(after, words)
@@ -367,7 +367,7 @@ class View {
 
   /** False when the view is not worth keeping. */
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): boolean {
-    if (++this.unread > MOST_UNREAD) return false
+    if (++this.unread > MAX_UNREAD) return false
     if (before) this.#remove(before)
     if (after) this.#insert(after)
     return true

@@ -83,12 +83,12 @@ class Scanner {
 
 function position(text: string, at: number): JsonSyntaxError {
   const before = text.slice(0, at)
-  const found = at < text.length ? wire(text.codePointAt(at) ?? 0) : 'the end of the file'
+  const found = at < text.length ? characterText(text.codePointAt(at) ?? 0) : 'the end of the file'
   return { line: before.split('\n').length, column: at - before.lastIndexOf('\n'), found }
 }
 
 /** A sign that is invisible is named by its number. */
-function wire(codePoint: number): string {
+function characterText(codePoint: number): string {
   const number = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
   if (codePoint === 0xfeff) return `byte order mark (${number})`
   const character = String.fromCodePoint(codePoint)

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { StateError } from '../wal/state-errors.ts'
-import { placeOf } from './json-place.ts'
+import { positionOf } from './json-position.ts'
 import { findSyntaxError } from './json-syntax.ts'
 import { decode, linesOf, parseByLine } from './state-text.ts'
 
@@ -69,7 +69,7 @@ function refused(path: string, what: string): StateError {
 
 /** A refusal that names the line and column of what is wrong. */
 export function refusedAt(bytes: Buffer, path: string, inside: readonly (string | number)[], what: string): StateError {
-  const { line, column } = placeOf(decode(bytes), inside)
+  const { line, column } = positionOf(decode(bytes), inside)
   return refused(`${path}:${line}:${column}`, what)
 }
 

@@ -110,17 +110,17 @@ function salvageEnvironment(
   clientIds: Set<string>,
   leaveOut: LeaveOut,
 ): StoredImage {
-  const place = ['environments', name]
+  const path = ['environments', name]
   const part = (key: 'settings' | 'clock' | 'ids', fallback: unknown): unknown => {
     const value = own(environment, key)
     const finding = partFinding(key, value)
     if (!finding) return value
-    leaveOut(`${findingText(within([...place, key], finding))}; the default replaces it`)
+    leaveOut(`${findingText(within([...path, key], finding))}; the default replaces it`)
     return fallback
   }
   const tables = isJsonObject(own(environment, 'tables')) ? (environment['tables'] as JsonObject) : {}
-  leaveOutUnknown(environment, ['settings', 'clock', 'ids', 'tables', ...SECTION_NAMES], place, leaveOut)
-  leaveOutUnknown(tables, TABLE_NAMES, [...place, 'tables'], leaveOut)
+  leaveOutUnknown(environment, ['settings', 'clock', 'ids', 'tables', ...SECTION_NAMES], path, leaveOut)
+  leaveOutUnknown(tables, TABLE_NAMES, [...path, 'tables'], leaveOut)
   const image = {
     settings: part('settings', DEFAULT_SETTINGS),
     clock: part('clock', { offset_ms: 0, frozen_at: null }),
@@ -128,28 +128,28 @@ function salvageEnvironment(
     tables: Object.fromEntries(
       TABLE_NAMES.map((table) => [
         table,
-        salvageTable(table, own(tables, table), [...place, 'tables', table], clientIds, leaveOut),
+        salvageTable(table, own(tables, table), [...path, 'tables', table], clientIds, leaveOut),
       ]),
     ),
     ...Object.fromEntries(
       SECTION_NAMES.map((section) => [
         section,
-        salvageTable(section, own(environment, section), [...place, section], clientIds, leaveOut),
+        salvageTable(section, own(environment, section), [...path, section], clientIds, leaveOut),
       ]),
     ),
   } as unknown as StoredImage
-  return withSequence(image, pathText(place), leaveOut)
+  return withSequence(image, pathText(path), leaveOut)
 }
 
 function salvageTable(
   table: TableName | SectionName,
   rows: JsonValue | undefined,
-  place: readonly (string | number)[],
+  path: readonly (string | number)[],
   clientIds: Set<string>,
   leaveOut: LeaveOut,
 ): JsonObject[] {
   if (!Array.isArray(rows)) {
-    leaveOut(`${pathText(place)} is ${describe(rows)}; an empty table replaces it`)
+    leaveOut(`${pathText(path)} is ${describe(rows)}; an empty table replaces it`)
     return []
   }
   // The client id chooses the environment, so that no two environments can have the same.
@@ -158,14 +158,14 @@ function salvageTable(
   return rows.flatMap((row, at): JsonObject[] => {
     const finding = rowFinding(table, row)
     if (finding) {
-      leaveOut(findingText(within([...place, at], finding)))
+      leaveOut(findingText(within([...path, at], finding)))
       return []
     }
     const { id, sequence } = row as { id: string; sequence?: number }
     // Items of collections are counted in each collection.
     const isSecond = table === 'accounts' && sequences.has(sequence)
     if (ids.has(id) || isSecond) {
-      leaveOut(`${pathText([...place, at])}: its ${ids.has(id) ? 'id' : 'sequence'} is there twice`)
+      leaveOut(`${pathText([...path, at])}: its ${ids.has(id) ? 'id' : 'sequence'} is there twice`)
       return []
     }
     ids.add(id)
@@ -182,12 +182,12 @@ function leaveOutUnknown(object: JsonObject, known: readonly string[], path: str
 }
 
 /** A new account must not get the place of one that was saved. */
-function withSequence(image: StoredImage, place: string, leaveOut: LeaveOut): StoredImage {
+function withSequence(image: StoredImage, path: string, leaveOut: LeaveOut): StoredImage {
   const { accounts, counters } = image.tables
   const last = accounts.reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
   const counter = counters.find(({ id }) => id === 'account_sequence')
   if ((counter?.value ?? 0) >= last) return image
-  leaveOut(`${place}.tables.counters: account_sequence is raised to ${last}, the sequence of the last account`)
+  leaveOut(`${path}.tables.counters: account_sequence is raised to ${last}, the sequence of the last account`)
   const others = counters.filter((other) => other !== counter)
   return { ...image, tables: { ...image.tables, counters: [{ id: 'account_sequence', value: last }, ...others] } }
 }

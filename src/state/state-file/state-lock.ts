@@ -33,18 +33,18 @@ const CLAIM = '.claim'
 export async function lockState(file: string, time: TimeSource): Promise<StateLock> {
   const since = new Date(time()).toISOString()
   if (process.platform === 'win32') return lockPipe(file, since)
-  const place = await placeOf(file)
+  const lockPath = await lockPathOf(file)
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const holder = await askHolder(place.address)
+      const holder = await askHolder(lockPath.address)
       if (holder !== undefined) throw heldBy(file, holder)
-      const server = await takeClaimed(place, since)
-      if (server) return { release: () => release(server, place.path) }
+      const server = await takeClaimed(lockPath, since)
+      if (server) return { release: () => release(server, lockPath.path) }
     }
   } finally {
-    await place.removeShortcut()
+    await lockPath.removeShortcut()
   }
-  throw new StateError(`${place.path}${CLAIM}: another start takes the lock of ${file} again and again`)
+  throw new StateError(`${lockPath.path}${CLAIM}: another start takes the lock of ${file} again and again`)
 }
 
 /** Refuses a file that a server has open, without taking its lock. @throws StateError naming the holder */
@@ -55,12 +55,12 @@ export async function refuseIfHeld(file: string): Promise<void> {
     return
   }
   // The lock is beside the file that a symbolic link leads to.
-  const place = await placeOf(await nodeFileSystem.realPath(file).catch(() => file))
+  const lockPath = await lockPathOf(await nodeFileSystem.realPath(file).catch(() => file))
   try {
-    const holder = await askHolder(place.address)
+    const holder = await askHolder(lockPath.address)
     if (holder !== undefined) throw heldBy(file, holder)
   } finally {
-    await place.removeShortcut()
+    await lockPath.removeShortcut()
   }
 }
 
@@ -71,17 +71,17 @@ function heldBy(file: string, holder: string): StateError {
 }
 
 /** Where the lock of a state file is. */
-interface Place {
+interface LockPath {
   /** Beside the state file, not in `TMPDIR`. */
   readonly path: string
-  /** The same place in few enough characters for a socket. */
+  /** The same path in few enough characters for a socket. */
   readonly address: string
   /** Removes the link that made the address short. */
   removeShortcut(): Promise<void>
 }
 
 /** @throws StateError when the path is too long and cannot be made shorter */
-async function placeOf(file: string): Promise<Place> {
+async function lockPathOf(file: string): Promise<LockPath> {
   const folder = dirname(resolve(file))
   const plain = `${resolve(file)}.lock`
   if (fits(plain)) return { path: plain, address: plain, removeShortcut: () => Promise.resolve() }
@@ -116,7 +116,7 @@ function tooLong(path: string, more: string): StateError {
  * in the place of that one's. The socket listens before it gets its name, so that none that bears the name is not yet
  * listened on. Undefined when the lock or the claim is another's.
  */
-async function takeClaimed({ path, address }: Place, since: string): Promise<Server | undefined> {
+async function takeClaimed({ path, address }: LockPath, since: string): Promise<Server | undefined> {
   const claim = `${path}${CLAIM}`
   const mark = new RandomIds().id('lock')
   try {
@@ -145,7 +145,7 @@ async function takeClaimed({ path, address }: Place, since: string): Promise<Ser
   return undefined
 }
 
-/** The name goes first: while the socket is listened on, no other process takes its place. */
+/** The name goes first: while the socket is listened on, no other process takes the path. */
 async function release(server: Server, path: string): Promise<void> {
   await rm(path, { force: true })
   await close(server)

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { unfired } from '../../../src/scenarios/scenario-run.ts'
 import { withScenarios } from '../bracket.ts'
-import { failed, statusOf, told } from './steps.ts'
+import { failed, statusOf, statusAndCode } from './steps.ts'
 
 describe('bundled scenarios about calls that fail', () => {
   it('rate-limited: given an account, when it sends three times, then it has to wait twice', () =>
     withScenarios({ scenarios: ['rate-limited'] }, async (bench) => {
       const account = await bench.account()
       for (const answer of [await bench.send(account), await bench.send(account)]) {
-        expect(told(answer)).toBe('429 TOOL_ERROR')
+        expect(statusAndCode(answer)).toBe('429 TOOL_ERROR')
         expect(answer.headers.get('retry-after')).toBe('2')
       }
-      expect(told(await bench.send(account))).toBe('200')
+      expect(statusAndCode(await bench.send(account))).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
       expect(unfired(bench.scenarios.history())).toEqual([])
     }))
@@ -19,9 +19,9 @@ describe('bundled scenarios about calls that fail', () => {
   it('third-party-fails: given an account, when it sends three times, then two calls fail', () =>
     withScenarios({ scenarios: ['third-party-fails'] }, async (bench) => {
       const account = await bench.account()
-      expect(told(await bench.send(account))).toBe('500 TOOL_ERROR')
-      expect(told(await bench.send(account))).toBe('500 TOOL_ERROR')
-      expect(told(await bench.send(account))).toBe('200')
+      expect(statusAndCode(await bench.send(account))).toBe('500 TOOL_ERROR')
+      expect(statusAndCode(await bench.send(account))).toBe('500 TOOL_ERROR')
+      expect(statusAndCode(await bench.send(account))).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
       expect(unfired(bench.scenarios.history())).toEqual([])
     }))
@@ -30,8 +30,8 @@ describe('bundled scenarios about calls that fail', () => {
     withScenarios({ scenarios: ['third-party-never-answers'], seed: { connectors: [IMPATIENT] } }, async (bench) => {
       const account = await bench.account('ada', 'impatient')
       const call = () => bench.call('POST', '/execute_tool', { connected_account_id: account, tool_name: 'ask' })
-      expect(told(await call())).toBe('504 TOOL_ERROR')
-      expect(told(await call())).toBe('200')
+      expect(statusAndCode(await call())).toBe('504 TOOL_ERROR')
+      expect(statusAndCode(await call())).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
       expect(unfired(bench.scenarios.history())).toEqual([])
     }))
@@ -40,7 +40,7 @@ describe('bundled scenarios about calls that fail', () => {
     withScenarios({ scenarios: ['slow-bodies'] }, async (bench) => {
       const account = await bench.account()
       const start = performance.now()
-      expect(told(await bench.send(account))).toBe('200')
+      expect(statusAndCode(await bench.send(account))).toBe('200')
       expect(performance.now() - start).toBeGreaterThan(950)
       expect(await statusOf(bench, account)).toBe('ACTIVE')
       expect(unfired(bench.scenarios.history())).toEqual([])
@@ -60,7 +60,7 @@ describe('bundled scenarios about calls that fail', () => {
     withScenarios({ scenarios: ['connection-reset'] }, async (bench) => {
       const account = await bench.account()
       expect(await failed(bench.send(account))).toBe(true)
-      expect(told(await bench.send(account))).toBe('200')
+      expect(statusAndCode(await bench.send(account))).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
       expect(unfired(bench.scenarios.history())).toEqual([])
     }))

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { unfired } from '../../../src/scenarios/scenario-run.ts'
 import { withScenarios } from '../bracket.ts'
-import { approve, newLink, statusOf, told, verify } from './steps.ts'
+import { approve, newLink, statusOf, statusAndCode, verify } from './steps.ts'
 
 describe('bundled scenarios about consent and verification', () => {
   it('verify-identity-mismatch: given an approved consent, when it is verified, then 403 first and 200 after', () =>
     withScenarios({ scenarios: ['verify-identity-mismatch'] }, async (bench) => {
       const { account, link } = await newLink(bench)
       const { location } = await approve(link)
-      expect(told(await verify(bench, location))).toBe('403 IDENTIFIER_MISMATCH')
+      expect(statusAndCode(await verify(bench, location))).toBe('403 IDENTIFIER_MISMATCH')
       expect(await statusOf(bench, account)).toBe('PENDING_VERIFICATION')
-      expect(told(await verify(bench, location))).toBe('200')
+      expect(statusAndCode(await verify(bench, location))).toBe('200')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
       expect(unfired(bench.scenarios.history())).toEqual([])
     }))
@@ -19,8 +19,8 @@ describe('bundled scenarios about consent and verification', () => {
     withScenarios({ scenarios: ['auth-request-consumed'] }, async (bench) => {
       const { account, link } = await newLink(bench)
       const { location } = await approve(link)
-      expect(told(await verify(bench, location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
-      expect(told(await verify(bench, location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
+      expect(statusAndCode(await verify(bench, location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
+      expect(statusAndCode(await verify(bench, location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
       expect(await statusOf(bench, account)).toBe('ACTIVE')
       expect(unfired(bench.scenarios.history())).toEqual([])
     }))
@@ -28,7 +28,7 @@ describe('bundled scenarios about consent and verification', () => {
   it('account-already-exists: given no account, when it is created, then 409, and nothing was made', () =>
     withScenarios({ scenarios: ['account-already-exists'] }, async (bench) => {
       const asked = { connector: 'mail', identifier: 'ada@example.com' }
-      expect(told(await bench.call('POST', '/connected_accounts', asked))).toBe('409 ACCOUNT_ALREADY_EXISTS')
+      expect(statusAndCode(await bench.call('POST', '/connected_accounts', asked))).toBe('409 ACCOUNT_ALREADY_EXISTS')
       expect((await bench.call('GET', '/connected_accounts')).body).toMatchObject({ total_size: 0 })
       expect(unfired(bench.scenarios.history())).toEqual([])
     }))

@@ -18,8 +18,8 @@ async function details(bench: ScenarioBench, account: string): Promise<Record<st
   return body?.['connected_account'] as Record<string, unknown>
 }
 
-/** What a caller goes by: `200`, or `400 ACCOUNT_NOT_ACTIVE`. */
-export function told(answer: Answer): string {
+/** The status and the error code of an answer: `200`, or `400 ACCOUNT_NOT_ACTIVE`. */
+export function statusAndCode(answer: Answer): string {
   return [answer.status, errorCode(answer)].filter(Boolean).join(' ')
 }
 

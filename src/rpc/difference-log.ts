@@ -1,6 +1,6 @@
 import type { Log } from '../http/log.ts'
 import type { Differences } from './transcoding.ts'
-import { likelyWord } from './words.ts'
+import { likelyWord } from './enum-words.ts'
 
 /** Logs each difference between an answer and the definitions once (G62). */
 export function loggedDifferences(log: Log): Differences {

@@ -4,7 +4,7 @@ const ILLEGAL_TAG = 7
 const ENVELOPE = 5
 
 /** The body of an answer with a message that cannot be read; undefined for one that is text, or has no message. */
-export function malformed(body: Buffer, contentType: string): Buffer | undefined {
+export function malformedMessage(body: Buffer, contentType: string): Buffer | undefined {
   if (/json/.test(contentType)) return undefined
   const at = contentType.startsWith('application/grpc') ? ENVELOPE : 0
   if (body.length > at && (at === 0 || body.readUInt32BE(1) > 0)) {

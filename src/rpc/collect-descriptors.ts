@@ -9,7 +9,7 @@ import { completeSet, type MissingType } from './descriptors.ts'
 import { embeddedDescriptors } from './embedded-descriptors.ts'
 import { methodsOf } from './http-rule.ts'
 import { methodTable } from './method-table.ts'
-import { wordDifferences } from './words.ts'
+import { wordDifferences } from './enum-words.ts'
 
 /** Endings of generated code. */
 const GENERATED = /\.([cm]?[jt]s|py)$/

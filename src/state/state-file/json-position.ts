@@ -1,5 +1,5 @@
 /** Where something is in a text. */
-export interface Place {
+export interface TextPosition {
   line: number
   column: number
 }
@@ -9,15 +9,15 @@ const STRING = /"(?:[^"\\]|\\.)*"/y
 const PLAIN = /[^"{}[\]]*/y
 
 /** Where a path inside a JSON text leads; as far as the path goes when something on it is missing. */
-export function placeOf(text: string, path: readonly (string | number)[]): Place {
-  const walk = new Walk(text)
+export function positionOf(text: string, path: readonly (string | number)[]): TextPosition {
+  const walk = new JsonCursor(text)
   for (const step of path) if (!walk.enter(step)) break
   const before = text.slice(0, walk.at)
   return { line: before.split('\n').length, column: walk.at - before.lastIndexOf('\n') }
 }
 
 /** A position in a text that is known to be JSON. It does not recurse as `jsonc-parser` does: a row may nest deeper than the stack. */
-class Walk {
+class JsonCursor {
   readonly #text: string
   at = 0
 

@@ -6,7 +6,7 @@ import { OpenapiError } from './connector-from-openapi.ts'
 const LONGEST = 64 * 1024 * 1024
 
 /** The value of an OpenAPI document. @throws OpenapiError naming the line and column of what cannot be read */
-export function readPlainDocument(text: string): JsonValue {
+export function parseOpenapiText(text: string): JsonValue {
   if (text.length > LONGEST) throw new OpenapiError(`is ${text.length} characters long; allowed are ${LONGEST}`)
   const plain = text.replace(/^\uFEFF/, '')
   if (/^\s*\{/.test(plain)) {

@@ -5,7 +5,7 @@ import { Skipped } from './answer.ts'
 import type { Api } from './target.ts'
 
 /** A connector of the target, and the kind of credentials it takes as far as its connection shows. */
-export interface OfferedConnector {
+export interface ListedConnector {
   readonly name: string
   readonly kind: CredentialKind | null
   /** The `type` of its connection; empty when it is not listed. */
@@ -13,18 +13,18 @@ export interface OfferedConnector {
 }
 
 /** A tool that Discovery lists. */
-export interface OfferedTool {
+export interface ListedTool {
   readonly name: string
   /** What its input must hold. */
   readonly required: readonly string[]
 }
 
 /** What the target offers to check with: connectors and tools differ from one deployment to the next. */
-export class Offer {
+export class Catalog {
   readonly #api: Api
   readonly #named: string | undefined
   readonly #listed = once(() => this.#list())
-  #tools = new Map<string, Promise<OfferedTool[]>>()
+  #tools = new Map<string, Promise<ListedTool[]>>()
 
   constructor(api: Api, named: string | undefined) {
     this.#api = api
@@ -32,7 +32,7 @@ export class Offer {
   }
 
   /** The connector that most checks use: the one that was named, else the first whose tokens come from consent. */
-  async main(): Promise<OfferedConnector> {
+  async main(): Promise<ListedConnector> {
     const connectors = await this.#listed()
     if (this.#named !== undefined) {
       const name = this.#named
@@ -42,14 +42,14 @@ export class Offer {
   }
 
   /** @throws Skipped when no enabled connection is of that type */
-  async ofType(type: string): Promise<OfferedConnector> {
+  async ofType(type: string): Promise<ListedConnector> {
     const found = (await this.#listed()).find((each) => each.type === type)
     if (found) return found
     throw new Skipped(`the target lists no enabled connection of type ${type}; --connector names one`)
   }
 
   /** The tools of a connector. @throws Skipped when the target has no Discovery, or no such tool */
-  async tool(connector: string, fits: (tool: OfferedTool) => boolean, what: string): Promise<OfferedTool> {
+  async tool(connector: string, fits: (tool: ListedTool) => boolean, what: string): Promise<ListedTool> {
     const known = this.#tools.get(connector) ?? this.#listTools(connector)
     this.#tools.set(connector, known)
     const found = (await known).find(fits)
@@ -57,7 +57,7 @@ export class Offer {
     throw new Skipped(`the target lists no tool of ${connector} ${what}`)
   }
 
-  async #list(): Promise<OfferedConnector[]> {
+  async #list(): Promise<ListedConnector[]> {
     const answer = await this.#api.get('/connections')
     if (answer.status !== 200) return []
     return answer.objects('connections').flatMap((connection) => {
@@ -67,14 +67,14 @@ export class Offer {
     })
   }
 
-  async #listTools(connector: string): Promise<OfferedTool[]> {
+  async #listTools(connector: string): Promise<ListedTool[]> {
     const answer = await this.#api.get('/tools', { 'filter.connector': connector, page_size: 100 })
     if (answer.status !== 200) throw new Skipped('the target serves no list of tools')
-    return answer.objects('tools').flatMap((tool) => offered(own(tool, 'definition')))
+    return answer.objects('tools').flatMap((tool) => listedTool(own(tool, 'definition')))
   }
 }
 
-function offered(definition: JsonValue | undefined): OfferedTool[] {
+function listedTool(definition: JsonValue | undefined): ListedTool[] {
   if (!isJsonObject(definition)) return []
   const name = own(definition, 'name')
   const schema = own(definition, 'input_schema')

@@ -12,7 +12,7 @@ export interface MissingWord {
   /** What the enumeration most likely says in its place. */
   readonly meant: string | undefined
   /** Another enumeration that has the word as it is: a vocabulary would break it. */
-  readonly heldBy: DescEnum | undefined
+  readonly conflictsWith: DescEnum | undefined
 }
 
 export interface WordDifferences {
@@ -33,11 +33,11 @@ export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocab
     const meanings = meantWords(lacking, unusedWords(type, new Set([...words].map(wire))))
     for (const word of lacking) {
       const meant = meanings.get(word)
-      const heldBy = [...found.enums.values()].find(
+      const conflictsWith = [...found.enums.values()].find(
         (other) => other.words.has(word) && has(other.type, wire(word)),
       )?.type
-      missing.push({ word, type, meant, heldBy })
-      if (meant !== undefined && !heldBy && !mended.has(word)) mended.set(word, meant)
+      missing.push({ word, type, meant, conflictsWith })
+      if (meant !== undefined && !conflictsWith && !mended.has(word)) mended.set(word, meant)
     }
   }
   // A field that is named after a word of an enumeration, such as `workspace_dwd`, has its other name as well.
