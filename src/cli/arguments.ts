@@ -139,7 +139,7 @@ function readValue(kind: FlagKind, text: string, where: string): Value {
     }
     case 'admin-token':
       if (text === '') throw expected('a value')
-      // A header carries it, whose outer blanks are not part of it. The message does not repeat it.
+      // A header carries the token and drops its outer blanks. The message does not repeat it, because it is a secret.
       if (!isAdminToken(text)) throw new UsageError(`${where.slice(0, -text.length)}…: expected ${ADMIN_TOKEN_RULE}.`)
       return text
     case 'instant': {

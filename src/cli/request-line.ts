@@ -10,7 +10,10 @@ import { widthOf, wrap } from './table.ts'
 
 type Traced = Pick<JournalEntry, 'injected' | 'due' | 'upstream' | 'refreshes' | 'transitions' | 'violations'>
 
-/** What the line of a request shows, of an entry of this process or of one that the control API has answered. */
+/**
+ * What the line of a request shows. It comes from a journal entry of this process, or from one that the control API
+ * answered.
+ */
 export interface RequestFacts extends Traced {
   readonly rules: readonly Pick<JournalEntry['rules'][number], 'scenario' | 'rule' | 'injected'>[]
   readonly id: string

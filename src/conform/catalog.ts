@@ -19,7 +19,7 @@ export interface ListedTool {
   readonly required: readonly string[]
 }
 
-/** What the target offers to check with: connectors and tools differ from one deployment to the next. */
+/** The connectors and tools that the target lists; they differ from one deployment to the next. */
 export class Catalog {
   readonly #api: Api
   readonly #named: string | undefined

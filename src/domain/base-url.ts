@@ -1,9 +1,11 @@
 import { isLoopback } from './loopback.ts'
 
-/** What a base URL is: links, redirects or the paths of calls are appended to it. */
+/** The rule in words. Links, redirects or the paths of calls are appended to a base URL. */
 export const BASE_URL_RULE = 'an http or https URL without query'
 
-/** The one judgment of base URLs: those of connectors (`base_url`), of the server and of servers to call. */
+/**
+ * Whether a text is a base URL. The rule is the same for connectors (`base_url`), for the server and for servers to call.
+ */
 export function isBaseUrl(text: string): boolean {
   if (!/^https?:\/\/[^?#\s\\]+$/i.test(text) || !URL.canParse(text)) return false
   const { username, password } = new URL(text)

@@ -32,7 +32,7 @@ export function isSecretName(name: string): boolean {
   return SECRET_PARTS.some((part) => plain.includes(part)) || SECRET_ENDS.some((end) => plain.endsWith(end))
 }
 
-/** How a value of an object or a part of it is to be shown: as it is, only where its name is known, or not at all. */
+/** What of a value may be shown: all of it, only the fields of credentials that are no secrets, or nothing. */
 export type Secrecy = 'open' | 'credentials' | 'secret'
 
 /** Objects of credentials, of which only some fields can be shown (2.2). */
@@ -53,10 +53,13 @@ const SHOWN_OF_CREDENTIALS: ReadonlySet<string> = new Set([
 ])
 /** Objects whose every field is a secret, with any name that a connector gives it: `static_auth.details` (2.2). */
 const SECRET_OBJECTS: ReadonlySet<string> = new Set(['details', 'static_auth', 'credentials'])
-/** Objects in whose place clients send a secret itself. */
+/** Objects in whose place a client may send the secret itself by mistake. */
 const HOLDERS: ReadonlySet<string> = new Set([...CREDENTIALS, ...SECRET_OBJECTS, 'connected_account', 'api_config'])
 
-/** The secrecy of a member, by its name in the document (G48), by what it is, and by that of the object around it. */
+/**
+ * The secrecy of a member: by its name in the document (G48), by whether it is an object, and by the secrecy of the object
+ * that contains it.
+ */
 export function secrecyOf(name: string, isObject: boolean, around: Secrecy): Secrecy {
   if (around === 'secret') return 'secret'
   if (HOLDERS.has(name) && !isObject) return 'secret'
@@ -65,7 +68,7 @@ export function secrecyOf(name: string, isObject: boolean, around: Secrecy): Sec
   return around === 'credentials' && !SHOWN_OF_CREDENTIALS.has(name) ? 'secret' : 'open'
 }
 
-/** Whether the name of a field is text of another form, which clients send under the media type of a form. */
+/** Whether the name of a form field is other text, such as JSON that a client sent with the media type of a form. */
 export function isTextAsName(name: string): boolean {
   return /[\r\n"{<]|:\s/.test(name)
 }

@@ -1,12 +1,12 @@
 import { isErrorCode } from './errors.ts'
 
-/** The document's words and what a real deployment says in their place (G48). */
+/** Words of the document, each with the word that a real deployment uses in its place (G48). */
 export type VocabularyWords = Readonly<Record<string, string>>
 
 /** What a word on the wire is made of. */
 export const WIRE_WORD = /^[A-Za-z0-9_]+$/
 
-/** What the wire says for one word of the document. */
+/** The wire's word for a word of the document. */
 export function wireWord(words: VocabularyWords, word: string): string {
   return (Object.hasOwn(words, word) ? words[word] : undefined) ?? word
 }
@@ -17,10 +17,10 @@ const WORD = /[A-Za-z_]\w*/g
 const QUOTED_WORD = /^"\w+"$/
 
 /**
- * Says the document's words as they are on the wire, and back. Error codes may share a word, because only answers carry
- * them. All else is one to one, both ways: a word of the document that has another one on the wire gives its
- * own name up, and where a client sends it all the same, the inside sees in its place a word that the document does not
- * have, and the client gets its own again.
+ * Translates the document's words into those of the wire, and back. Error codes may share a wire word, because only answers
+ * carry them. All other words are one to one in both directions: when a word of the document is translated, its own spelling
+ * is free on the wire. A client that sends this spelling gets it back unchanged, because it is translated to a word that the
+ * document does not have.
  */
 export class Vocabulary {
   readonly #words: ReadonlyMap<string, string>
@@ -38,7 +38,7 @@ export class Vocabulary {
     for (const given of [...toWire.keys()]) if (!toDocument.has(given)) close(given, toWire, toDocument)
     for (const [code, wire] of Object.entries(words).filter(([word]) => isErrorCode(word))) {
       toWire.set(code, wire)
-      // On the way back the first one stands for all.
+      // A word that several codes share is translated back to the first of them.
       if (!toDocument.has(wire) && !isErrorCode(wire)) toDocument.set(wire, code)
     }
     this.#words = new Map([...toWire].filter(([word]) => Object.hasOwn(words, word)))
@@ -60,8 +60,7 @@ export class Vocabulary {
   }
 
   /**
-   * A text for people: the words in it that this vocabulary changes, but for those of `kept`, and a quotation that is one
-   * of them. `path` says a dotted path.
+   * Translates a text for people: its words and its quoted words, except those of `kept`. `path` translates a dotted path.
    */
   prose(text: string, kept: ReadonlySet<string> = NOTHING, path: (dotted: string) => string = this.#path): string {
     return text.replace(QUOTED_OR_WORD, (found) => {
@@ -76,7 +75,7 @@ export class Vocabulary {
 
   readonly #path = (dotted: string): string => dotted.replace(WORD, (word) => this.#translated(word))
 
-  /** Only the document's own words: the inside says no others but in quotation. */
+  /** Only the document's own words: the mock's texts have no others outside quotation marks. */
   #translated(word: string): string {
     return this.#words.get(word) ?? word
   }
@@ -84,7 +83,9 @@ export class Vocabulary {
 
 const NOTHING: ReadonlySet<string> = new Set()
 
-/** Gives the name that is free now to the last word of its chain, so that the way back is one to one as well. */
+/**
+ * Maps the spelling that is free on the wire to the last word of its chain, so that translating back is one to one as well.
+ */
 function close(given: string, toWire: Map<string, string>, toDocument: Map<string, string>): void {
   let last = given
   for (let next = toWire.get(last); next !== undefined; next = toWire.get(last)) last = next

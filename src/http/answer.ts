@@ -35,20 +35,20 @@ export function textAnswer({ status, headers }: Reply, text: string, requestId: 
 export function sendAnswer(response: ServerResponse, { status, headers, text }: WireAnswer): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, headers)
-  // Node writes headers in the encoding of a text behind them. One with as many octets as characters is ASCII.
+  // Node writes headers in the encoding of a text that follows them. One with as many octets as characters is ASCII.
   const isAscii = Number(headers['Content-Length']) === text.length
   response.end(isAscii ? text : Buffer.from(text), 'latin1')
 }
 
 const MAX_CACHED = 1024
 
-/** The text of a body that is answered again and again, and the work on it that need not be done again. */
+/** The text of a body that is answered many times, with the checks that it has passed. */
 interface CachedBody {
   readonly text: string
   readonly length: string
-  /** The operation and status with which it was found to keep the contract. */
+  /** The operation and status for which its contract check passed. */
   checkedAs: { readonly operation: Operation; readonly status: number } | undefined
-  /** The contract record and the operation whose answer has its fields already. */
+  /** The contract record that has its fields already, and the operation. */
   recordedAs: { readonly operation: Operation; readonly record: EnvironmentContractRecord } | undefined
 }
 

@@ -82,7 +82,7 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
 }
 
-/** How much of a body that nothing reads is taken in, and for how long, so that its client gets to read the answer. */
+/** How much of an unread body is discarded, and for how long, so that its client can read the answer. */
 const MAX_DISCARDED = 64 * 1024 * 1024
 const LONGEST_DISCARDING_MS = 3000
 
@@ -92,7 +92,7 @@ export function isUnread({ req, shouldKeepAlive }: ServerResponse): boolean {
   return !req.complete && hasBody(req) && (req.headers.expect === undefined || shouldKeepAlive)
 }
 
-/** Discards the rest of the body, then calls `end`; a body without an end costs the connection. */
+/** Discards the rest of the body, then calls `end`; the connection of an endless body is dropped. */
 export function endAfterBody(response: ServerResponse, end: () => void): void {
   const request = response.req
   response.flushHeaders()

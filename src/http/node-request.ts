@@ -5,7 +5,7 @@ import { baseUrlOf } from './base-url.ts'
 import { hasBody, readBody } from './body.ts'
 import type { AnswerSink, Deliver, SentRequest } from './request-context.ts'
 
-/** An HTTP/1.1 request and its response, in the form that the pipeline takes. */
+/** An HTTP/1.1 request of `node:http` and its response, in the form that the pipeline takes. */
 export class NodeRequest implements SentRequest, AnswerSink {
   readonly method: string
   readonly url: string

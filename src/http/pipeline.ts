@@ -179,7 +179,7 @@ function readSentBody(context: ProxyContext, { bodyLimit }: AppServices): Promis
   })
 }
 
-/** The request in the document's words, which everything behind this step uses (G48). */
+/** Translates the request into the document's words, which all later steps use (G48). */
 function translateRequest(context: OperationContext): void {
   const vocabulary = vocabularyOf(context)
   if (vocabulary) requestFromWire(context, vocabulary)
@@ -262,7 +262,7 @@ function operate(context: OperationContext, services: AppServices): Promise<void
   return undefined
 }
 
-/** Hands a request of the proxy on, unless a scenario has answered in its place. */
+/** Forwards a request of the proxy, unless a scenario has answered in its place. */
 function forward(context: ProxyContext, services: AppServices): Promise<void> | undefined {
   const { fault, request, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
@@ -333,7 +333,7 @@ function recordContractUse(context: OperationContext, services: AppServices): vo
     : context.checked
   const environment = context.environment ?? services.defaultEnvironment()
   const record = services.records.of(environment?.name ?? '')
-  // The fields of a body that is answered again are there already.
+  // The record has the fields of a cached body already.
   const cached = reply && !fault ? services.responseCache.of(reply) : undefined
   const isKnown = cached?.recordedAs?.operation === operation && cached.recordedAs.record === record
   if (cached && !isKnown) cached.recordedAs = { operation, record }
@@ -373,7 +373,7 @@ function recordProxyUse({ route, request, requestId, ...context }: ProxyContext,
   })
 }
 
-/** Caller and journal get the words of the environment's vocabulary (G48). */
+/** Translates the answer into the environment's vocabulary, for caller and journal (G48). */
 function translateAnswer(context: RequestContext): void {
   const vocabulary = vocabularyOf(context)
   if (vocabulary) context.wire = wireWords(context, vocabulary)
@@ -392,7 +392,7 @@ function serialize(context: RequestContext, { responseCache }: AppServices): voi
   else if (reply) context.answer = wireAnswer(reply, requestId, responseCache.of(reply))
 }
 
-/** What the third party answered, unless the commit behind it was refused. */
+/** Serializes what the third party answered, unless its commit was refused. */
 function serializeForwarded(context: ProxyContext): void {
   const { forwarded, error, requestId } = context
   if (forwarded && error === undefined) context.answer = proxiedAnswer(forwarded, requestId)
@@ -446,7 +446,7 @@ function send({ sink, answer, fault }: RequestContext): Promise<void> | undefine
   return answer && !fault?.cut ? sink.send(answer, fault?.deliver) : undefined
 }
 
-/** The environment, which every step behind the authentication relies on. */
+/** The environment, which every step after the authentication needs. */
 function environmentOf({ environment, route }: RequestContext): Environment {
   if (!environment) throw new Error(`${route.operation} reached a step that needs an environment without one`)
   return environment

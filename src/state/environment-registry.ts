@@ -68,7 +68,7 @@ interface Found<T> {
 
 /** All environments of one server, and how they are stored. */
 export class EnvironmentRegistry {
-  /** What the start has to say: a write cut short that was dropped, a migration. */
+  /** Notices of the start: a write cut short that was dropped, a migration. */
   readonly notices: readonly string[]
   readonly #time: TimeSource
   readonly #disk: DiskStore | undefined

@@ -124,7 +124,7 @@ export class Environment {
     }
   }
 
-  /** Stores what the model already shows. `undo` takes it back if the disk refuses it. */
+  /** Stores what the model already shows. `undo` rolls it back if the disk refuses it. */
   commit(change: Pick<EnvironmentChange, 'record' | 'changes'>, undo: () => void): void {
     if (this.isRemoved) throw removed(this.name)
     this.commits++

@@ -214,7 +214,7 @@ export class EnvironmentProvisioner {
   }
 
   /**
-   * Takes model, settings and clock back to the seed, together with what `more` changes, in one commit; clients and bearer
+   * Resets model, settings and clock to the seed, together with what `more` changes, in one commit; clients and bearer
    * tokens stay.
    */
   async reset(environment: Environment, more: () => void = () => undefined): Promise<void> {

@@ -8,8 +8,8 @@ import type { Environment } from './environment.ts'
 export const TABLES_KEPT_BY_RESET: ReadonlySet<TableName> = new Set(['clients', 'bearer_tokens'])
 
 /**
- * Takes a snapshot, in place of the one that has the name. It is a commit, so that a disk that refuses an earlier commit
- * takes the snapshot of it back as well.
+ * Takes a snapshot, in place of the one that has the name. It is a commit: when the disk refuses an earlier commit, the
+ * snapshot is rolled back with it.
  */
 export function takeSnapshot(environment: Environment, name: string): Snapshot {
   const snapshot = { id: name, taken_at: now(environment), ...environment.image() }
@@ -18,7 +18,7 @@ export function takeSnapshot(environment: Environment, name: string): Snapshot {
 }
 
 /**
- * Takes model, settings and clock back to a snapshot, in one commit. The clock goes to the instant of the snapshot, so that
+ * Restores model, settings and clock from a snapshot, in one commit. The clock goes to the instant of the snapshot, so that
  * what was valid then is valid again; it is frozen if it was frozen then. Clients and bearer tokens stay.
  */
 export function restoreSnapshot(environment: Environment, { taken_at, settings, clock, tables }: Snapshot): void {

@@ -16,7 +16,10 @@ export interface FieldChange {
   after?: unknown
 }
 
-/** What became of an environment between two images. Tables are in the order of the state file, rows in that of their table. */
+/**
+ * The differences between two images of an environment. Tables are in the order of the state file, rows in that of their
+ * table.
+ */
 export interface StateDiff {
   added: EntityName[]
   removed: EntityName[]

@@ -150,7 +150,7 @@ async function answer(options: ListenerOptions, request: IncomingMessage, respon
   }
 }
 
-/** What a third party answers when its own file or the disk is why it cannot; undefined for a defect of the mock. */
+/** The answer when the connector file or the disk causes the error; undefined for a defect of the mock. */
 export function failureAnswer(error: unknown): ThirdPartyAnswer | undefined {
   if (error instanceof TemplateError) return jsonAnswer(422, { error: 'unusable_template', message: error.message })
   return error instanceof StorageError ? jsonAnswer(503, { error: 'unavailable', message: error.message }) : undefined

@@ -56,7 +56,7 @@ class Caller {
   }
 }
 
-/** The lines behind those that say how to connect. */
+/** The lines after those that say how to connect. */
 function requestLines(stdout: string): string[] {
   return stdout.split('\n').filter((line) => line !== '' && !/^(toolmock serves |export )/.test(line))
 }

@@ -98,7 +98,7 @@ describe('a place in a document', () => {
     ['a quoted key', ['a', 'b', 1, 'y z'], '4:16: `a.b[1]["y z"]`'],
     ['something missing from a list', ['a', 'b', 7], '3:5: `a.b[7]`'],
     ['something missing from an object', ['a', 'b', 0, 'q'], '3:7: `a.b[0].q`'],
-    ['something behind an alias', ['e', 'd'], '5:12: `e.d`'],
+    ['something after an alias', ['e', 'd'], '5:12: `e.d`'],
     ['the document', [], '1:1: the document'],
   ])('%s is found', (_kind, path, place) => {
     expect(source.problem({ path, found: 'x', allowed: 'y' }).message).toBe(`f.yaml:${place} is x; allowed: y`)
@@ -112,10 +112,10 @@ describe('a place in a document', () => {
   it.each<[string, string]>([
     ['YAML', 'a:\n  b: 1\n'],
     ['YAML with CRLF', 'a:\r\n  b: 1\r\n'],
-    ['YAML behind a byte order mark', '\ufeffa:\n  b: 1\n'],
+    ['YAML after a byte order mark', '\ufeffa:\n  b: 1\n'],
     ['JSON', '{"a":\n { "b": 1 } }'],
     ['JSON with CRLF', '{"a":\r\n { "b": 1 } }'],
-    ['JSON behind a byte order mark', '\ufeff{"a":\n { "b": 1 } }'],
+    ['JSON after a byte order mark', '\ufeff{"a":\n { "b": 1 } }'],
   ])('is a line and a column in %s', (kind, text) => {
     const source = new SourceText(text, 'f.yaml')
     const place = (path: string[], atKey: boolean): number[] => {

@@ -32,9 +32,9 @@ export async function conformOf(
     reply: (change) => void replies.push(change),
   })
   const app = await createApp({ operations: operations as { [Id in Operation]: Handler<Id> } })
-  const behind = await app.listen({ host: '127.0.0.1', port: 0 })
+  const mock = await app.listen({ host: '127.0.0.1', port: 0 })
   const front = createServer(
-    (request, response) => void forward(request, response, { port: behind.port, requests, replies }),
+    (request, response) => void forward(request, response, { port: mock.port, requests, replies }),
   )
   try {
     front.listen(0, '127.0.0.1')

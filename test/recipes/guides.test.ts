@@ -11,7 +11,7 @@ const status = (line: string | undefined): number => answered(line)[0]
 const json = (line: string | undefined): unknown => JSON.parse(line ?? '')
 const RESET = 'environment default is back at its seed'
 
-/** A section whose block is pasted behind that of "First success", and what it has to print, line by line. */
+/** A section whose block is pasted after that of "First success", and what it has to print, line by line. */
 interface Recipe {
   readonly file: string
   readonly title: string

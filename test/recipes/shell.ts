@@ -67,7 +67,7 @@ export async function pasted(script: string, mock: Connection, { shell = 'bash',
   return stdout.split('\n').filter((line) => line !== '')
 }
 
-/** An answer and the status that was printed behind it. */
+/** An answer and the status that was printed after it. */
 export function answered(line = ''): [status: number, body: unknown] {
   const at = line.lastIndexOf(' ')
   return [Number(line.slice(at + 1)), JSON.parse(line.slice(0, at))]

@@ -36,7 +36,7 @@ export interface TestOptions extends Pick<
 
 type Query = Record<string, string | number | readonly string[]> | string
 
-/** Calls of `/api/v1` with a bearer token. Paths start behind that prefix: `/connected_accounts`. */
+/** Calls of `/api/v1` with a bearer token. Paths start after that prefix: `/connected_accounts`. */
 export interface Api {
   readonly get: (path: string, query?: Query) => Promise<Response>
   readonly post: (path: string, body?: object) => Promise<Response>

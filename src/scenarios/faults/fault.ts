@@ -11,7 +11,7 @@ export interface EncodedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: string | Buffer
-  /** The same body as no parser takes it, where it is no text. */
+  /** The body in a form that no parser accepts, where it is not text. */
   readonly malformed?: Buffer
 }
 
@@ -21,7 +21,7 @@ export interface InjectedAnswer {
   readonly headers: Readonly<Record<string, string>>
   /** Undefined for no content. */
   readonly body?: unknown
-  /** At service: an error, whose body is made as of any other one. */
+  /** At `service` only: an error, whose body is made like that of every other error. */
   readonly error?: ErrorContent | undefined
 }
 

@@ -31,7 +31,7 @@ type ListedField = (typeof LISTED)[number]
 const MANY = 16
 /** What so few accounts have in common with others is found as quickly as remembered. */
 const FEW = 256
-/** Answers to several filters at once that are kept up to date for the next page. */
+/** How many queries with several filters are cached for their next page. */
 const MAX_CACHED_LISTS = 8
 
 /** Finds the accounts that contain a text. It gets every change. */

@@ -42,9 +42,12 @@ export interface ItemPage {
   total(): number
 }
 
-/** Sort orders, and as many searches by fields, that are kept for one set of items; the one that was made first is dropped. */
+/**
+ * At most this many sort orders, and as many searches by fields, are cached for one set of items; beyond that the oldest is
+ * dropped.
+ */
 const MAX_VIEWS = 16
-/** What this many changes have gone into since a query used it is dropped: keeping it costs more than making it. */
+/** A cached list with this many changes since a query used it is dropped: updating it costs more than making it again. */
 const MAX_UNREAD = 1000
 /** So few items are sorted when they are asked for, in place of a look at each item in order. */
 const FEW = 1000

@@ -27,7 +27,7 @@ export interface DueItem {
 export class DueIndex {
   #heap = new Heap<DueItem>(isDueEarlier)
   readonly #present = { account: new Map<string, Instant>(), auth_request: new Map<string, Instant>() }
-  /** Taken in a transaction that is not over, or just before it. */
+  /** Items that were taken in a transaction that is not over, or just before it. */
   #taken: DueItem[] = []
 
   readonly accounts: Index<Account> = {
@@ -60,12 +60,12 @@ export class DueIndex {
     return undefined
   }
 
-  /** What was taken has been dealt with. */
+  /** The items that were taken are done. */
   keepTaken(): void {
     if (this.#taken.length > 0) this.#taken = []
   }
 
-  /** What was taken has not been dealt with: it is due again. */
+  /** The items that were taken are due again. */
   putBackTaken(): void {
     for (const item of this.#taken.splice(0)) {
       if (!this.#present[item.kind].has(item.id)) this.#add(item)
@@ -128,9 +128,9 @@ interface Expiring extends RowName {
 
 /** How long ended rows are kept, so that answers can say why: a link is used up, a token has expired. */
 const KEPT_MS = 24 * 60 * 60_000
-/** As many are kept in any case, so that a small model is as it was after the clock is moved forth and back. */
+/** This many are always kept, so that a small model is unchanged after the clock is moved forward and back. */
 const KEPT_ROWS = 1000
-/** How many of the rows are kept that can never be valid again: use at full speed makes many in a day. */
+/** How many rows that can never be valid again are kept: a busy server makes many in a day. */
 const KEPT_OVER = 10_000
 /** How many ended rows are kept at most, and how many bearer tokens, valid ones among them. */
 const KEPT_AT_MOST = 50_000

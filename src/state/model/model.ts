@@ -231,12 +231,12 @@ export class Model {
     }
   }
 
-  /** Commits what rides along with commits, if it has changed since the last one. */
+  /** Commits the rows that only join other commits, if they have changed since the last one. */
   commitPending(): void {
     this.transact(() => this.beforeCommit())
   }
 
-  /** Takes changes back, the last one first. */
+  /** Rolls changes back, the last one first. */
   undo(changes: readonly Change[]): void {
     for (const change of changes.toReversed()) this.#table(change).restore(change.id, change.before, change.place)
   }
@@ -258,7 +258,7 @@ export class Model {
     return value
   }
 
-  /** Every commit takes some of what has had its time along. */
+  /** Every commit also removes some expired rows. */
   #removeExpired(): void {
     for (const { table, id } of this.#expiry.due(this.present())) this.tables[table].remove(id)
   }

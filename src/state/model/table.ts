@@ -2,7 +2,7 @@ export interface Row {
   readonly id: string
 }
 
-/** Something kept in step with a table: an index, or a directory across environments. */
+/** An index over the rows of a table, in one environment or across all of them. */
 export interface Index<T extends Row> {
   update(before: T | undefined, after: T | undefined): void
   /** Takes a row of the state file at the start. Without this method such a row is an update like any other. */

@@ -8,7 +8,7 @@ import {
   union,
 } from './account-index.ts'
 
-/** Answers that are kept up to date for the next page of the same search. */
+/** How many searches are cached for their next page. */
 const KEPT_SEARCHES = 8
 /** Texts that one search takes into the index at most, so that building it never blocks the event loop for long. */
 const INDEXED_PER_SEARCH = 5_000

@@ -8,7 +8,7 @@ export type TimeSource = () => number
 /** The machine's own clock; nothing else in the project reads it. */
 export const systemTime: TimeSource = () => Date.now()
 
-/** A clock as it is stored: so far off real time, or standing still. */
+/** A clock as it is stored: an offset from real time, or frozen. */
 export interface ClockState {
   /** Added to real time while the clock runs; 0 while it is frozen. */
   offset_ms: number
@@ -97,15 +97,15 @@ const ALPHABET = Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789')
 const ID_LENGTH = 20
 const OPAQUE_BYTES = 32
 
-/** In place, and into text in one go: letter by letter would leave a chain of strings to be joined. */
+/** Changes the bytes in place and decodes them at once: appending letter by letter would leave many strings to be joined. */
 function lettersOf(bytes: Buffer): string {
   for (let at = 0; at < bytes.length; at++) bytes[at] = ALPHABET[(bytes[at] ?? 0) % ALPHABET.length] ?? 0
   return bytes.toString('latin1')
 }
 
-/** Identifiers from 32 bytes of chance at a time, wherever the chance comes from. */
+/** Makes identifiers from 32 bytes at a time, which a subclass provides. */
 abstract class ByteIds implements Ids {
-  /** The next 32 bytes; the caller is done with them before it asks again. */
+  /** The next 32 bytes; they are valid until the next call. */
   protected abstract bytes(): Buffer
 
   id(prefix: string): string {
@@ -121,7 +121,7 @@ abstract class ByteIds implements Ids {
   }
 }
 
-/** Random identifiers; the chance is fetched in blocks, since each fetch costs more than what it brings. */
+/** Random identifiers. Random bytes are fetched in blocks, because each fetch has a cost of its own. */
 export class RandomIds extends ByteIds {
   readonly #block = Buffer.alloc(128 * OPAQUE_BYTES)
   #used = this.#block.length
@@ -172,7 +172,7 @@ export class SeededIds extends ByteIds {
     return { seed: this.#seed, position: this.#position }
   }
 
-  /** Never goes back: what was given out once is not given out again. */
+  /** The position never decreases, so that no id is given out twice. */
   skipTo(position: number): void {
     this.#position = Math.max(this.#position, position)
   }

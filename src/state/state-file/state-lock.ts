@@ -112,9 +112,9 @@ function tooLong(path: string, more: string): StateError {
 }
 
 /**
- * Takes the lock unless another start is about to: one at a time may look whether the holder is dead and put its own socket
- * in the place of that one's. The socket listens before it gets its name, so that none that bears the name is not yet
- * listened on. Undefined when the lock or the claim is another's.
+ * Takes the lock. One start at a time, the one with the claim, may check whether the holder is dead and replace its socket.
+ * The socket listens before it is renamed to the path of the lock, so that a socket at this path is always listened on.
+ * Undefined when another process has the lock or the claim.
  */
 async function takeClaimed({ path, address }: LockPath, since: string): Promise<Server | undefined> {
   const claim = `${path}${CLAIM}`

@@ -76,7 +76,7 @@ export class WriteAheadLog {
     this.#durability = durability
   }
 
-  /** Takes a commit that the model already shows. `undo` takes it back if the disk refuses it. */
+  /** Takes a commit that the model already shows. `undo` rolls it back if the disk refuses it. */
   append(entry: Entry, undo: () => void = () => undefined): void {
     if (this.#closed && !('checkpointed' in entry))
       throw new StorageError('the state could not be written', new Error('the server is stopping'))
@@ -156,7 +156,7 @@ export class WriteAheadLog {
     this.#running = undefined
   }
 
-  /** Writes what was committed. When the disk refuses, takes that and everything committed since back. */
+  /** Writes what was committed. When the disk refuses, rolls back that and everything committed since. */
   async #write(): Promise<void> {
     const batch = this.#next
     if (batch.commits.length === 0) return
