@@ -23,8 +23,8 @@ type PathHandler = (
 /**
  * Mounts the operations of the spec, those of Discovery unless `--documented-only`: each on its method and path, 405 for
  * other methods (G8).
- * @returns what answers every request. Operations whose path has no parameter do not go through Express, which would take
- * 2.4 of the 24 microseconds of a GET.
+ * @returns what answers every request. Operations whose path has no parameter do not go through Express, which would add
+ * 3 microseconds of CPU to the 29 of a GET, more than a tenth.
  */
 export function mountOperations(app: Express, services: AppServices): RequestListener {
   const served = servedRoutes(services.documentedOnly)
