@@ -67,6 +67,13 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         '413; `--body-limit` changes it',
       ),
       limit('levels that such a body nests', 'src/control/input.ts', 'MAX_DEPTH', count, '400'),
+      limit(
+        'a counter in a state, by `PUT /_mock/state`',
+        'src/state/state-replacement.ts',
+        'MOST_COUNTED',
+        count,
+        '400',
+      ),
       limit('a state, by `GET` and `PUT /_mock/state`', 'src/app/app.ts', 'STATE_LIMIT', bytes, '413'),
       limit(
         'a seed, connector or scenario file',

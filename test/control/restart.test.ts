@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { JsonValue } from '../../src/domain/json.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withDirectory } from '../support/registry.ts'
 import { type ControlBench, withControl } from './control-bench.ts'
@@ -60,38 +61,117 @@ const connector = aDuration.map((access_token_lifetime): Step => {
 const environment = fc
   .record({ now: anInstant, frozen: fc.boolean() }, { requiredKeys: [] })
   .map((clock): Step => ({ method: 'post', path: '/environments', body: { clock } }))
+/** What rows have of instants and numbers. */
+const aField = fc.oneof(
+  fc.record({
+    table: fc.constantFrom('accounts', 'magic_links', 'bearer_tokens', 'grants'),
+    field: fc.constantFrom('token_expires_at', 'last_used_at', 'updated_at', 'expires_at'),
+    value: anInstant,
+  }),
+  fc.record({ table: fc.constant('counters'), field: fc.constant('value'), value: milliseconds }),
+  fc.record({
+    table: fc.constantFrom('accounts', 'collection_items'),
+    field: fc.constant('sequence'),
+    value: milliseconds,
+  }),
+)
 /** The path is that of a state; what stands for it is what GET answers, changed. */
 const replaced = fc
-  .record({ name: lifetimes, value: milliseconds, offset_ms: milliseconds, frozen_at: fc.option(anInstant) })
-  .map(({ name, value, ...clock }): Step => ({
-    method: 'put',
-    path: '/state',
-    body: { settings: { [name]: value }, clock },
-  }))
+  .record({
+    name: lifetimes,
+    value: milliseconds,
+    offset_ms: milliseconds,
+    frozen_at: fc.option(anInstant),
+    position: fc.option(milliseconds),
+  })
+  .map(({ name, value, position, ...clock }): Step => {
+    const ids = position === null ? {} : { ids: { seed: 7, position } }
+    return { method: 'put', path: '/state', body: { settings: { [name]: value }, clock, ...ids } }
+  })
+/** One field of every row of a table that has it. */
+const rowsReplaced = aField.map((row): Step => ({ method: 'put', path: '/state', body: { row } }))
+/** Requests of {@link used} fire it. */
+const scenario = fc.record({ by: aDuration, from: fc.option(anInstant) }).map(({ by, from }): Step => {
+  const on = { operation: 'create_magic_link' }
+  const rule = { name: 'r', at: 'service', on, ...(from && { when: { from } }), do: [{ advance_clock: by }] }
+  return { method: 'put', path: '/scenarios/later', body: { name: 'later', rules: [rule] } }
+})
+const started: Step = { method: 'post', path: '/scenarios/later/start', body: {} }
+const aTemplate = fc.constantFrom<JsonValue[]>(
+  "{{now '3660d'}}",
+  "{{date '-3660d'}}",
+  "{{now '100000d'}}",
+  '{{item}}',
+  '{{@root}}',
+  '{{request.body}}',
+  "{{sum item.a 1e308 '1e308'}}",
+  ['{{item}}', { deep: '{{this}}' }],
+  null,
+)
+/** The direct calls of {@link used} create items. */
+const collection = fc.record({ a: aTemplate, b: aTemplate, every: aDuration }).map(({ every, ...fields }): Step => {
+  return { method: 'put', path: '/connectors/pad', body: { ...padOf(fields), rate_limit: { calls: 9, every } } }
+})
+
+function padOf(fields: object): object {
+  return {
+    connector: 'pad',
+    authorization_type: 'NO_AUTH',
+    collections: { notes: { per: 'environment', fields } },
+    responders: [{ on: { method: 'POST' }, steps: [{ create: 'notes' }], respond: { body: { ok: true } } }],
+  }
+}
+const LAST = Number.MAX_SAFE_INTEGER
 const snapshot = fc.constantFrom<Step>(
   { method: 'put', path: '/snapshots/one', body: {} },
   { method: 'post', path: '/snapshots/one/restore', body: {} },
   { method: 'post', path: '/reset', body: {} },
 )
-const steps = fc.array(fc.oneof(clockChange, seeded, connector, environment, replaced, snapshot), { maxLength: 6 })
+const steps = fc.array(
+  fc.oneof(
+    clockChange,
+    seeded,
+    connector,
+    environment,
+    replaced,
+    rowsReplaced,
+    scenario,
+    fc.constant(started),
+    collection,
+    snapshot,
+  ),
+  { maxLength: 8 },
+)
 
 interface State {
   settings: object
   clock: object
+  tables: Record<string, object[]>
 }
 
 async function taken({ call }: ControlBench, { method, path, body }: Step): Promise<number> {
   if (path !== '/state') return (await call(method, path, body)).status
   const state = (await call('get', '/state')).body as State
-  const { settings, clock } = body as State
-  return (await call('put', '/state', { ...state, settings: { ...state.settings, ...settings }, clock })).status
+  const { settings, row, ...others } = body as Partial<State> & {
+    row?: { table: string; field: string; value: unknown }
+  }
+  const { table = '', field = '', value } = row ?? {}
+  const rows = state.tables[table]?.map((each) => (field in each ? { ...each, [field]: value } : each)) ?? []
+  const tables = row ? { ...state.tables, [table]: rows } : state.tables
+  return (await call('put', '/state', { ...state, ...others, tables, settings: { ...state.settings, ...settings } }))
+    .status
 }
 
 /** Requests of a client, which leave instants behind: now, and so much later. */
-async function used({ token, api }: ControlBench): Promise<void> {
+async function used({ token, api, http }: ControlBench): Promise<void> {
   const bearer = await token('test_client', 'test_secret')
-  await api(bearer, 'post', '/connected_accounts/magic_link', { connector: 'mail', identifier: 'grace@example.com' })
-  await api(bearer, 'post', '/connected_accounts', { connector: 'notes', identifier: 'grace@example.com' })
+  const grace = { connector: 'mail', identifier: 'grace@example.com' }
+  const answers = [
+    await api(bearer, 'post', '/connected_accounts/magic_link', grace),
+    await api(bearer, 'post', '/connected_accounts', { ...grace, connector: 'notes' }),
+    await http('post', '/third-party/pad/api/notes').send({ text: 'Hi' }),
+  ]
+  expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([])
 }
 
 async function statesOf({ app, call }: ControlBench): Promise<unknown> {
@@ -199,6 +279,25 @@ describe('what the control API has accepted', () => {
           body: { settings: { magic_link_lifetime: -1 }, clock: { offset_ms: 0, frozen_at: null } },
         },
       ],
+    ],
+    [
+      'a count at its end',
+      [
+        { method: 'put', path: '/connectors/pad', body: padOf({}) },
+        { method: 'put', path: '/state', body: { row: { table: 'counters', field: 'value', value: LAST } } },
+      ],
+    ],
+    [
+      'a place in creation order at its end',
+      [
+        { method: 'put', path: '/connectors/pad', body: padOf({}) },
+        { method: 'put', path: '/state', body: { row: { table: 'accounts', field: 'sequence', value: LAST } } },
+      ],
+    ],
+    ['a position of ids at its end', [{ method: 'put', path: '/state', body: { ids: { seed: 7, position: LAST } } }]],
+    [
+      'an item that would contain itself',
+      [{ method: 'put', path: '/connectors/pad', body: padOf({ self: '{{item}}', all: '{{@root}}' }) }],
     ],
   ])('%s is refused, or is there after a restart', async (_, given) => {
     await check(given)
