@@ -31,6 +31,7 @@ export default defineConfig({
     // Only for tests that never end: on a busy machine the first test of a file waits long for its modules.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,

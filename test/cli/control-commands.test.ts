@@ -167,7 +167,7 @@ describe('a command about a running server', () => {
       const variables = { TOOLMOCK_URL: serving.url, BROWSER: browser }
       const { code, stdout } = await toolmock.run(['links', 'open', '--environment', environment], variables)
       expect(code).toBe(0)
-      await expect.poll(() => existsSync(opened), { timeout: 10_000 }).toBe(true)
+      await expect.poll(() => existsSync(opened)).toBe(true)
       expect(`${readFileSync(opened, 'utf8')}\n`).toBe(stdout)
       const none = { TOOLMOCK_URL: serving.url, BROWSER: toolmock.path('no-such-browser') }
       const alone = await toolmock.run(['links', 'open', '--environment', environment], none)

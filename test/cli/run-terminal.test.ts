@@ -56,7 +56,7 @@ describe.runIf(hasScript)('toolmock run at a terminal', () => {
     const { child, notes, left } = atTerminal('hangup')
     await once(child.stdout, 'data')
     child.kill('SIGKILL')
-    await expect.poll(left, { timeout: 10_000 }).toEqual([])
+    await expect.poll(left).toEqual([])
     expect(notes()).toBe('SIGHUP ')
   })
 })

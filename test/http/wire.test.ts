@@ -27,7 +27,7 @@ class RawClient {
   /** The answers so far, once there are that many or the server has hung up. */
   async answers(count: number): Promise<string[]> {
     const complete = () => this.#text.split(/(?=HTTP\/1\.1 \d{3})/).filter((answer) => answer.includes('\r\n\r\n'))
-    await expect.poll(() => this.#closed || complete().length >= count, { timeout: 30_000 }).toBe(true)
+    await expect.poll(() => this.#closed || complete().length >= count).toBe(true)
     return complete()
   }
 

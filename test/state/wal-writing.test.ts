@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Change } from '../../src/state/model/table.ts'
 import { readWal, type WalContent } from '../../src/state/wal/recovery.ts'
 import { StorageError } from '../../src/state/wal/state-errors.ts'
@@ -108,7 +108,7 @@ describe('a commit', () => {
     const { disk, log } = opened('relaxed')
     log.append(COMMIT)
     expect(log.durable()).toBeUndefined()
-    await vi.waitFor(() => expect(disk.log).toContain('datasync state.json.wal'))
+    await expect.poll(() => disk.log).toContain('datasync state.json.wal')
     await log.idle()
     expect((await recovered(disk)).commits).toHaveLength(1)
   })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/domain/errors.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { StateImage } from '../../src/state/model/state-image.ts'
@@ -395,7 +395,7 @@ describe('the write-ahead log', () => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
       registry.create('default')
-      await vi.waitFor(() => expect(disk.log).toContain('datasync state.json.wal'))
+      await expect.poll(() => disk.log).toContain('datasync state.json.wal')
       await registry.close()
     }),
   )
