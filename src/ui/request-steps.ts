@@ -3,13 +3,13 @@ import type { Request } from './api.ts'
 import { tookOf } from './format.ts'
 
 /** The participants of a request. */
-export type Lane = 'caller' | 'service' | 'third party'
+export type Participant = 'caller' | 'service' | 'third party'
 
 /** One thing that took place: a message from one to another, or something within one of them. */
 export interface Step {
-  readonly from: Lane
+  readonly from: Participant
   /** Equal to `from` for what takes place within one. */
-  readonly to: Lane
+  readonly to: Participant
   readonly text: string
   /** More of it, in smaller letters. */
   readonly detail?: string
@@ -145,7 +145,7 @@ function renewalStep({ outcome, reason, shared }: Request['refreshes'][number]):
 }
 
 function ruleStep({ at, scenario, rule, sentence }: Rule): Step {
-  const lane: Lane = at === 'third_party' || at === 'token_refresh' ? 'third party' : 'service'
+  const lane: Participant = at === 'third_party' || at === 'token_refresh' ? 'third party' : 'service'
   return { from: lane, to: lane, text: sentence, detail: `scenario ${scenario}, rule ${rule}`, tone: 'info' }
 }
 

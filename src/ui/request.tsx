@@ -8,7 +8,7 @@ import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.t
 import { momentOf, timeOf, tookOf } from './format.ts'
 import { CopyButton, Detail, Empty, Facts, Json, Problem, Reading, Section, Status, Tag } from './parts.tsx'
 import { environment, linkTo, route } from './hash-route.ts'
-import { stepsOf, type Lane, type Step } from './request-steps.ts'
+import { stepsOf, type Participant, type Step } from './request-steps.ts'
 import { useAction, useApi } from './use-api.ts'
 
 /** Everything about one request. */
@@ -294,7 +294,7 @@ function saveDocument(document: object, name: string): void {
   saveAs(new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' }), name)
 }
 
-const LANES: readonly Lane[] = ['caller', 'service', 'third party']
+const LANES: readonly Participant[] = ['caller', 'service', 'third party']
 
 /** The steps as arrows between three lanes. To a screen reader it is a list of sentences. */
 function Sequence({ steps }: { readonly steps: readonly Step[] }) {

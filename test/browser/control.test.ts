@@ -16,7 +16,7 @@ describeInBrowser('a page that is not of the mock', (open) => {
   let before: string
   beforeEach(async () => {
     ;[mock, app] = await Promise.all([startMock(), startApplication()])
-    await inhabit(mock)
+    await fillMock(mock)
     before = await everything(mock)
   })
   afterEach(async () => {
@@ -111,7 +111,7 @@ describeInBrowser('a page that is not of the mock', (open) => {
 })
 
 /** So that there is something to read, to change and to destroy. */
-async function inhabit(mock: Mock): Promise<void> {
+async function fillMock(mock: Mock): Promise<void> {
   await mock.magicLink({ connector: 'mail', identifier: 'ada@example.com' })
   await control(mock, 'PUT', '/clock', { frozen: true })
   await control(mock, 'POST', '/scenarios/token-dies-mid-run/start')

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { withToolmock } from '../support/toolmock.ts'
-import { rendered, withMisdeeds } from '../verdict/reports-bench.ts'
+import { rendered, withViolations } from '../verdict/reports-bench.ts'
 import { describeInBrowser } from './browser.ts'
 
 describeInBrowser('the page of a report, read from a file', (open) => {
   const folder = mkdtempSync(join(tmpdir(), 'toolmock-report-'))
   const file = join(folder, 'report.html')
   const address = pathToFileURL(file).href
-  beforeAll(() => withMisdeeds(async (mock) => writeFileSync(file, (await rendered(mock, 'html')).text)))
+  beforeAll(() => withViolations(async (mock) => writeFileSync(file, (await rendered(mock, 'html')).text)))
   afterAll(() => rmSync(folder, { recursive: true }))
 
   it('asks for nothing else, runs nothing, and shows what a client sent as text', async () => {

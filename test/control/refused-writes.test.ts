@@ -186,7 +186,7 @@ async function everything({ call, app }: ControlBench): Promise<unknown> {
 }
 
 /** What a reset brings back, and which client ids make an environment. */
-async function whatIsRemembered(bench: ControlBench): Promise<unknown> {
+async function stateAfterReset(bench: ControlBench): Promise<unknown> {
   const { call, token } = bench
   const patterns = []
   for (const id of ['late-1', 'new-1', 'ci-1']) patterns.push(typeof (await token(id, 's')))
@@ -282,11 +282,11 @@ describe('while the disk refuses', () => {
   it.each(remembered)('%s leaves nothing for a later reset or client id pattern', async (operation) => {
     let expected: unknown
     await withRefusingDisk(async (bench) => {
-      expected = await whatIsRemembered(bench)
+      expected = await stateAfterReset(bench)
     })
     await withRefusingDisk(async (bench) => {
       expect((await refusedCall(bench, operation)).status).toBe(503)
-      expect(await whatIsRemembered(bench)).toEqual(expected)
+      expect(await stateAfterReset(bench)).toEqual(expected)
     })
   })
 })

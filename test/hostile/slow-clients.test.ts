@@ -15,7 +15,7 @@ async function pass({ open, get }: Target): Promise<void> {
 }
 
 /** Sends a piece again and again until the server has had enough. */
-async function drip(client: RawClient, piece: string, everyMs = 20): Promise<void> {
+async function sendSlowly(client: RawClient, piece: string, everyMs = 20): Promise<void> {
   const timer = setInterval(() => client.send(piece), everyMs)
   await client.all()
   clearInterval(timer)
@@ -32,7 +32,7 @@ describe('a client that is too slow is answered with 408 and let go', () => {
     withServer({ limits: SHORT }, async ({ open }) => {
       const client = await open()
       client.send('GET /api/v1/connections HTTP/1.1\r\nHost: x\r\n')
-      await drip(client, 'X-A: b\r\n')
+      await sendSlowly(client, 'X-A: b\r\n')
       expectError(client.answers[0], 408, 'MALFORMED_BODY')
     }))
 
@@ -40,7 +40,7 @@ describe('a client that is too slow is answered with 408 and let go', () => {
     withServer({ limits: SHORT }, async ({ open, head, app }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\n${head}Content-Type: application/json\r\n${length}\r\n\r\n`)
-      await drip(client, length.startsWith('T') ? '1\r\n \r\n' : ' ')
+      await sendSlowly(client, length.startsWith('T') ? '1\r\n \r\n' : ' ')
       expectError(client.answers[0], 408, 'MALFORMED_BODY')
       expect(client.answers).toHaveLength(1)
       expect(app.services.registry.environment('default')?.model.tables.accounts.size).toBe(0)
@@ -51,7 +51,7 @@ describe('a client that is too slow is answered with 408 and let go', () => {
     withServer({ limits: SHORT }, async ({ open }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n`)
-      await drip(client, ' ')
+      await sendSlowly(client, ' ')
       expect(client.answers.map(({ status }) => status)).toEqual([401])
     }))
 })

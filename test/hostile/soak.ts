@@ -54,7 +54,7 @@ const samples: number[] = []
 for (let sample = 0; sample < SAMPLES; sample++) {
   const until = performance.now() + (seconds * 1000) / SAMPLES
   await Promise.all(Array.from({ length: WORKERS }, (_, worker) => work(load, `${sample}-${worker}`, until)))
-  await forgetTheDay(load, sample)
+  await expireOldRows(load, sample)
   // What was shed or waits for its end is over by then.
   await pause(50)
   for (let each = 0; each < 2; each++) collect()
@@ -73,18 +73,18 @@ process.exitCode = growth > NOISE || load.wrong.length > 0 ? 1 : 0
 /** One client: whatever it makes it takes away again, so that the model stays as large as it was. */
 async function work(at: Load, name: string, until: number): Promise<void> {
   for (let round = 0; performance.now() < until; round++) {
-    await lifeOfAnAccount(at, `soak-${name}-${round}@example.com`)
-    await lifeOfAProvider(at, `Soak ${name} ${round}`)
-    if (round % 5 === 0) await rudeness(at, round / 5)
+    await accountLifecycle(at, `soak-${name}-${round}@example.com`)
+    await providerLifecycle(at, `Soak ${name} ${round}`)
+    if (round % 5 === 0) await sendMalformedTraffic(at, round / 5)
   }
 }
 
 /** A day of the mock goes by, after which the commits of a few more lives remove what ended before. */
-async function forgetTheDay(at: Load, sample: number): Promise<void> {
+async function expireOldRows(at: Load, sample: number): Promise<void> {
   await call(at, 200, 'PUT', '/_mock/clock', { advance: '25h' })
   at.token = await tokenOf(app, at.url)
   for (let more = 0; rows() > KEPT && more < 5000; more++) {
-    await lifeOfAnAccount(at, `soak-${sample}-later-${more}@example.com`)
+    await accountLifecycle(at, `soak-${sample}-later-${more}@example.com`)
   }
 }
 
@@ -96,7 +96,7 @@ function rows(): number {
   )
 }
 
-async function lifeOfAnAccount(at: Load, identifier: string): Promise<void> {
+async function accountLifecycle(at: Load, identifier: string): Promise<void> {
   const oauth_token = { access_token: `at ${identifier}`, refresh_token: `rt ${identifier}` }
   const connected_account = { authorization_details: { oauth_token } }
   const who = { connector: 'mail', identifier }
@@ -114,7 +114,7 @@ async function lifeOfAnAccount(at: Load, identifier: string): Promise<void> {
   await call(at, 404, 'GET', `/api/v1/connected_accounts/auth?${new URLSearchParams(who).toString()}`)
 }
 
-async function lifeOfAProvider(at: Load, display_name: string): Promise<void> {
+async function providerLifecycle(at: Load, display_name: string): Promise<void> {
   const { provider } = await call(at, 201, 'POST', '/api/v1/custom-providers', { display_name })
   const path = `/api/v1/custom-providers/${String((provider as Record<string, unknown>)['identifier'])}`
   await call(at, 200, 'PUT', path, { description: 'soaked' })
@@ -124,7 +124,7 @@ async function lifeOfAProvider(at: Load, display_name: string): Promise<void> {
 }
 
 /** What clients should not do: half requests, ends in the middle, garbage, bodies that are too large, answers left unread. */
-function rudeness({ port: to, token, counts }: Load, number: number): Promise<void> {
+function sendMalformedTraffic({ port: to, token, counts }: Load, number: number): Promise<void> {
   const head = `POST /api/v1/connected_accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`
   const json = 'Content-Type: application/json\r\n'
   const texts = [

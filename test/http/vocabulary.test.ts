@@ -10,7 +10,7 @@ const VOCABULARY = {
   VALIDATION_FAILED: 'BAD_REQUEST',
 }
 
-const speaking = (vocabulary: Record<string, string> = VOCABULARY, rest: TestOptions = {}): TestOptions => ({
+const withVocabulary = (vocabulary: Record<string, string> = VOCABULARY, rest: TestOptions = {}): TestOptions => ({
   ...rest,
   seed: { settings: { vocabulary } },
 })
@@ -19,7 +19,7 @@ const ACCOUNT = { app: 'workspace', identifier: 'ada@example.com' }
 
 describe('a vocabulary in requests and answers', () => {
   it('takes fields and values by the words of the wire and answers in them', async () => {
-    await withToolmock(speaking(), async ({ api }) => {
+    await withToolmock(withVocabulary(), async ({ api }) => {
       const answer = await api.post('/connected_accounts', {
         ...ACCOUNT,
         connected_account: {
@@ -39,7 +39,7 @@ describe('a vocabulary in requests and answers', () => {
   })
 
   it('keeps the document’s words inside', async () => {
-    await withToolmock(speaking(), async ({ api, environment }) => {
+    await withToolmock(withVocabulary(), async ({ api, environment }) => {
       const { body } = await api.post('/connected_accounts', ACCOUNT)
       const stored = environment.model.tables.accounts.get(String(body.connected_account.id))
       expect(stored).toMatchObject({ connector: 'workspace', authorization_type: 'WORKSPACE_DWD', status: 'ACTIVE' })
@@ -47,7 +47,7 @@ describe('a vocabulary in requests and answers', () => {
   })
 
   it('says every account and connection of a list in the words of the wire', async () => {
-    await withToolmock(speaking(), async ({ api }) => {
+    await withToolmock(withVocabulary(), async ({ api }) => {
       const accounts = await api.get('/connected_accounts', { page_size: 100 })
       const connections = await api.get('/connections')
       const types = connections.body.connections.map(({ type }: { type: string }) => type)
@@ -59,7 +59,7 @@ describe('a vocabulary in requests and answers', () => {
   })
 
   it('takes query parameters by the words of the wire, dotted names part by part', async () => {
-    await withToolmock(speaking(), async ({ api }) => {
+    await withToolmock(withVocabulary(), async ({ api }) => {
       await api.post('/connected_accounts', ACCOUNT)
       const details = await api.get('/connected_accounts/details', ACCOUNT)
       const tools = await api.get('/tools', { 'filter.app': 'workspace', page_size: 100 })
@@ -71,7 +71,7 @@ describe('a vocabulary in requests and answers', () => {
   })
 
   it('knows the type of a custom provider’s pattern by its word', async () => {
-    await withToolmock(speaking(), async ({ api }) => {
+    await withToolmock(withVocabulary(), async ({ api }) => {
       const pattern = { type: 'ACME_DWD', label: 'WORKSPACE_DWD', extra: { type: 'ACME_DWD' } }
       const { body } = await api.post('/custom-providers', { display_name: 'Mine', auth_patterns: [pattern] })
       const { identifier } = body.provider
@@ -82,7 +82,7 @@ describe('a vocabulary in requests and answers', () => {
   })
 
   it('swaps two words', async () => {
-    await withToolmock(speaking({ connector: 'provider', provider: 'connector' }), async ({ api }) => {
+    await withToolmock(withVocabulary({ connector: 'provider', provider: 'connector' }), async ({ api }) => {
       const { body } = await api.post('/connected_accounts', { provider: 'mail', identifier: 'provider' })
       expect(body.connected_account).toMatchObject({ provider: 'mail', connector: 'mail', identifier: 'provider' })
       expect((await api.post('/connected_accounts', { connector: 'mail', identifier: 'x' })).status).toBe(400)
@@ -90,7 +90,7 @@ describe('a vocabulary in requests and answers', () => {
   })
 
   it('leaves the token endpoint to RFC 6749', async () => {
-    await withToolmock(speaking({ access_token: 'token' }), async ({ http, app, api }) => {
+    await withToolmock(withVocabulary({ access_token: 'token' }), async ({ http, app, api }) => {
       const { id, secret } = app.client
       const form = { client_id: id, client_secret: secret, grant_type: 'client_credentials' }
       const token = await http('post', '/oauth/token').type('form').send(form)
@@ -103,7 +103,7 @@ describe('a vocabulary in requests and answers', () => {
   })
 
   it('belongs to its environment alone', async () => {
-    await withToolmock(speaking(), async ({ app, environment, http }) => {
+    await withToolmock(withVocabulary(), async ({ app, environment, http }) => {
       const client = { id: 'plain', client_secret: 'secret' }
       const token = { id: 'plain-token', client_id: 'plain', expires_at: '2099-01-01T00:00:00.000Z' }
       const { connections, connectors } = environment.model.tables
@@ -124,7 +124,7 @@ describe('a vocabulary in requests and answers', () => {
 
 describe('what is not a word', () => {
   it('free-form objects and free strings stay as they are', async () => {
-    await withToolmock(speaking(), async ({ api }) => {
+    await withToolmock(withVocabulary(), async ({ api }) => {
       const api_config = { connector: 'ACTIVE', app: ['ACME_DWD'], workspace_dwd: { status: 'ACTIVE' }, __proto__x: 1 }
       const details = { api_key: 'ACTIVE', connector: 'x', acme_dwd: 'WORKSPACE_DWD' }
       const { body } = await api.post('/connected_accounts', {
@@ -141,7 +141,7 @@ describe('what is not a word', () => {
   })
 
   it('the metadata of a provider stays as it is', async () => {
-    await withToolmock(speaking(), async ({ api }) => {
+    await withToolmock(withVocabulary(), async ({ api }) => {
       const metadata = { connector: 'ACTIVE', app: 'ACME_DWD' }
       const { body } = await api.post('/custom-providers', { display_name: 'ACTIVE', metadata })
       expect(body.provider).toMatchObject({ display_name: 'ACTIVE', metadata })
@@ -151,7 +151,7 @@ describe('what is not a word', () => {
   it('schema, input and result of a tool stay as they are', async () => {
     const words = { to: 'x', name: 'title', input_schema: 'schema', data: 'result', id: 'key' }
     const { to: _to, ...vocabulary } = words
-    await withToolmock(speaking(vocabulary), async ({ api }) => {
+    await withToolmock(withVocabulary(vocabulary), async ({ api }) => {
       const tools = await api.get('/tools', { 'filter.tool_name': 'mail_send_message' })
       const { definition } = tools.body.tools[0]
       expect(definition.title).toBe('mail_send_message')
@@ -173,7 +173,7 @@ describe('what is not a word', () => {
   })
 
   it('a text about a tool’s input names it as it was sent', async () => {
-    await withToolmock(speaking({ subject: 'about', tool_input: 'input' }), async ({ api }) => {
+    await withToolmock(withVocabulary({ subject: 'about', tool_input: 'input' }), async ({ api }) => {
       const { body } = await api.post('/connected_accounts', {
         connector: 'mail',
         identifier: 'new@example.com',
@@ -196,7 +196,7 @@ describe('the document’s own word where the wire has another', () => {
   const sent = { ...ACCOUNT, connected_account: { authorization_details: { workspace_dwd: { subject: 'boss@x' } } } }
 
   it('is an unknown field: ignored, and a warning has the name that was sent', async () => {
-    await withToolmock(speaking(), async ({ api, app, environment }) => {
+    await withToolmock(withVocabulary(), async ({ api, app, environment }) => {
       const answer = await api.post('/connected_accounts', sent)
       expect(answer.body.connected_account.authorization_details.acme_dwd.subject).toBe('ada@example.com')
       const entry = app.services.journals.of(environment).query().at(-1)
@@ -208,7 +208,7 @@ describe('the document’s own word where the wire has another', () => {
 
   it('says one word for several error codes', async () => {
     const words = { ACCOUNT_NOT_FOUND: 'GONE', PROVIDER_NOT_FOUND: 'GONE' }
-    await withToolmock(speaking(words), async ({ api }) => {
+    await withToolmock(withVocabulary(words), async ({ api }) => {
       const answers = [
         await api.get('/connected_accounts/details', { id: 'ca_x' }),
         await api.delete('/custom-providers/x'),
@@ -218,7 +218,7 @@ describe('the document’s own word where the wire has another', () => {
   })
 
   it('is refused in strict mode, with the name that was sent', async () => {
-    await withToolmock(speaking(VOCABULARY, { strict: true }), async ({ api }) => {
+    await withToolmock(withVocabulary(VOCABULARY, { strict: true }), async ({ api }) => {
       const answer = await api.post('/connected_accounts', { ...sent, organization_id: 'org' })
       expect(answer.status).toBe(400)
       expect(fieldsOf(answer.body)).toEqual(['connected_account.authorization_details.workspace_dwd'])
@@ -226,7 +226,7 @@ describe('the document’s own word where the wire has another', () => {
   })
 
   it('does not replace the word of the wire', async () => {
-    await withToolmock(speaking(), async ({ api }) => {
+    await withToolmock(withVocabulary(), async ({ api }) => {
       const answer = await api.post('/connected_accounts', { connector: 'workspace', identifier: 'ada@example.com' })
       const query = await api.get('/connected_accounts/details', { connector: 'workspace', identifier: 'x' })
       expect(answer.status).toBe(400)
@@ -236,7 +236,7 @@ describe('the document’s own word where the wire has another', () => {
   })
 
   it('is no value of the enumeration any more', async () => {
-    await withToolmock(speaking(), async ({ api, app, environment }) => {
+    await withToolmock(withVocabulary(), async ({ api, app, environment }) => {
       const connected_account = { authorization_type: 'WORKSPACE_DWD' }
       const wrong = await api.post('/connected_accounts', { app: 'mail', identifier: 'a', connected_account })
       const entry = app.services.journals.of(environment).query().at(-1)
@@ -252,7 +252,7 @@ describe('the document’s own word where the wire has another', () => {
 
 describe('errors in the words of the wire', () => {
   it('translates codes, paths and descriptions', async () => {
-    await withToolmock(speaking(), async ({ api }) => {
+    await withToolmock(withVocabulary(), async ({ api }) => {
       const wrong = { authorization_details: { acme_dwd: { subject: 7 } } }
       const answer = await api.post('/connected_accounts', { ...ACCOUNT, connected_account: wrong })
       expect(answer.status).toBe(400)
@@ -263,7 +263,7 @@ describe('errors in the words of the wire', () => {
   })
 
   it('names the parameters of a query', async () => {
-    await withToolmock(speaking({ page_size: 'limit' }), async ({ api }) => {
+    await withToolmock(withVocabulary({ page_size: 'limit' }), async ({ api }) => {
       const answer = await api.get('/connected_accounts', { limit: 'many' })
       expect(fieldsOf(answer.body)).toEqual(['limit'])
       expect(answer.body.message).toMatch(/^limit must be /)
@@ -271,23 +271,26 @@ describe('errors in the words of the wire', () => {
   })
 
   it('names states, and leaves the caller’s own strings as they are', async () => {
-    await withToolmock(speaking({ EXPIRED: 'STALE', PENDING_AUTH: 'WAITING', connector: 'app' }), async ({ api }) => {
-      const created = await api.post('/connected_accounts', { app: 'mail', identifier: 'a' })
-      const run = await api.post('/execute_tool', {
-        connected_account_id: created.body.connected_account.id,
-        tool_name: 'mail_send_message',
-        tool_input: { to: 'a@b.example', subject: 'b' },
-      })
-      const unknown = await api.post('/connected_accounts', { app: 'EXPIRED', identifier: 'a' })
-      expect(run.body.message).toContain('WAITING')
-      expect(run.body.message).not.toContain('PENDING_AUTH')
-      expect(unknown.body.message).toMatch(/^app "EXPIRED"|"EXPIRED"/)
-      expect(unknown.body.message).not.toContain('STALE')
-    })
+    await withToolmock(
+      withVocabulary({ EXPIRED: 'STALE', PENDING_AUTH: 'WAITING', connector: 'app' }),
+      async ({ api }) => {
+        const created = await api.post('/connected_accounts', { app: 'mail', identifier: 'a' })
+        const run = await api.post('/execute_tool', {
+          connected_account_id: created.body.connected_account.id,
+          tool_name: 'mail_send_message',
+          tool_input: { to: 'a@b.example', subject: 'b' },
+        })
+        const unknown = await api.post('/connected_accounts', { app: 'EXPIRED', identifier: 'a' })
+        expect(run.body.message).toContain('WAITING')
+        expect(run.body.message).not.toContain('PENDING_AUTH')
+        expect(unknown.body.message).toMatch(/^app "EXPIRED"|"EXPIRED"/)
+        expect(unknown.body.message).not.toContain('STALE')
+      },
+    )
   })
 
   it('says a body that cannot be read in the words of the wire too', async () => {
-    await withToolmock(speaking({ message: 'text', MALFORMED_BODY: 'NO_JSON' }), async ({ http, signIn }) => {
+    await withToolmock(withVocabulary({ message: 'text', MALFORMED_BODY: 'NO_JSON' }), async ({ http, signIn }) => {
       const token = await signIn()
       const answer = await http('post', '/api/v1/connected_accounts')
         .set('Authorization', `Bearer ${token}`)
@@ -310,7 +313,7 @@ function fieldsOf(body: ErrorBody): string[] {
 
 describe('the journal of an environment with a vocabulary', () => {
   it('shows what was sent and answered in the words of the wire, and knows its tool', async () => {
-    await withToolmock(speaking({ tool_name: 'action', ACCOUNT_NOT_FOUND: 'GONE' }), async (mock) => {
+    await withToolmock(withVocabulary({ tool_name: 'action', ACCOUNT_NOT_FOUND: 'GONE' }), async (mock) => {
       await mock.api.post('/execute_tool', {
         action: 'mail_send_message',
         connected_account_id: 'ca_x',
@@ -323,16 +326,19 @@ describe('the journal of an environment with a vocabulary', () => {
   })
 
   it('masks secrets whatever the wire calls them', async () => {
-    await withToolmock(speaking({ access_token: 'key', details: 'parts', static_auth: 'fixed' }), async (mock) => {
-      const oauth = { oauth_token: { key: 'secret-1' } }
-      const fixed = { fixed: { parts: { plain: 'secret-2' } } }
-      const sent = [
-        { connector: 'mail', identifier: 'a', connected_account: { authorization_details: oauth } },
-        { connector: 'helpdesk', identifier: 'a', connected_account: { authorization_details: fixed } },
-      ]
-      for (const account of sent) expect((await mock.api.post('/connected_accounts', account)).status).toBe(201)
-      expect(JSON.stringify(mock.app.services.journals.of(mock.environment).query())).not.toMatch(/secret-\d/)
-    })
+    await withToolmock(
+      withVocabulary({ access_token: 'key', details: 'parts', static_auth: 'fixed' }),
+      async (mock) => {
+        const oauth = { oauth_token: { key: 'secret-1' } }
+        const fixed = { fixed: { parts: { plain: 'secret-2' } } }
+        const sent = [
+          { connector: 'mail', identifier: 'a', connected_account: { authorization_details: oauth } },
+          { connector: 'helpdesk', identifier: 'a', connected_account: { authorization_details: fixed } },
+        ]
+        for (const account of sent) expect((await mock.api.post('/connected_accounts', account)).status).toBe(201)
+        expect(JSON.stringify(mock.app.services.journals.of(mock.environment).query())).not.toMatch(/secret-\d/)
+      },
+    )
   })
 })
 
@@ -340,7 +346,7 @@ describe('pages and redirects', () => {
   const words = { auth_request_id: 'flow_id', state: 'echo', user_verify_url: 'callback_url', link: 'url' }
 
   it('go back to the application with parameters named as the wire names the fields', async () => {
-    await withToolmock(speaking(words), async ({ api, follow }) => {
+    await withToolmock(withVocabulary(words), async ({ api, follow }) => {
       const asked = {
         connector: 'mail',
         identifier: 'ada@example.com',
@@ -371,7 +377,7 @@ describe('pages and redirects', () => {
 
   it('leave names and credentials of a connector as they are', async () => {
     const mapped = { access_token: 'token', details: 'parts', status: 'phase', name: 'title' }
-    await withToolmock(speaking(mapped), async ({ api, follow }) => {
+    await withToolmock(withVocabulary(mapped), async ({ api, follow }) => {
       const { body } = await api.post('/connected_accounts/magic_link', { connector: 'helpdesk', identifier: 'status' })
       const form = await follow(String(body.link))
       expect(form.text).toContain('<bdi>status</bdi>')

@@ -15,7 +15,7 @@ type Operation = (step: Step) => Promise<void>
 /** How often an operation is done, in relation to the others. */
 export const OPERATIONS: readonly (readonly [weight: number, operation: Operation])[] = [
   [20, create],
-  [5, createWhatOthersHaveToo],
+  [5, createSharedNames],
   [5, createAgain],
   [10, connectByLink],
   [20, execute],
@@ -34,7 +34,7 @@ async function create({ tenant, number, random }: Step): Promise<void> {
 }
 
 /** The same name in each environment is no duplicate. */
-async function createWhatOthersHaveToo({ tenant, number }: Step): Promise<void> {
+async function createSharedNames({ tenant, number }: Step): Promise<void> {
   await added(tenant, { connector: 'encyclopedia', identifier: `everybody-${number}@example.com` })
 }
 

@@ -19,7 +19,7 @@ describe(`${TENANTS} environments in parallel, ${CALLS} mixed calls each`, () =>
       const tenants = await Promise.all(Array.from({ length: TENANTS }, (_, n) => Tenant.moveIn(neighbours, n)))
       await Promise.all(tenants.map((tenant, n) => live(tenant, n)))
       for (const tenant of tenants) await recordContractUse(tenant)
-      await nothingWasLeftBehind(neighbours)
+      await expectEmptyEnvironment(neighbours)
     } finally {
       client.close()
       await app.close()
@@ -84,7 +84,7 @@ async function recordContractUse(tenant: Tenant): Promise<void> {
 }
 
 /** The environment that was not used holds nothing. */
-async function nothingWasLeftBehind({ client }: Neighbourhood): Promise<void> {
+async function expectEmptyEnvironment({ client }: Neighbourhood): Promise<void> {
   const { body, text } = await client.send('GET', '/_mock/state')
   expect((body['tables'] as JsonObject)['accounts']).toEqual([])
   expect(text).not.toContain('tenant-')

@@ -38,7 +38,7 @@ try {
   const newest = await page.locator('.line').first().innerText()
   if (!newest.includes('get_connected_account_details')) problems.push(`the page shows ${newest}`)
   for (const what of ['page', 'server'] as const)
-    levelOff(
+    checkGrowth(
       what,
       memory.map((sample) => sample[what]),
     )
@@ -62,7 +62,7 @@ async function cost(): Promise<number> {
 }
 
 /** The second half may have at most a tenth and five megabytes more than the first. */
-function levelOff(what: string, sizes: readonly number[]): void {
+function checkGrowth(what: string, sizes: readonly number[]): void {
   const half = sizes.length / 2
   const [first, second] = [Math.max(...sizes.slice(0, half)), Math.max(...sizes.slice(half))]
   if (second > first * 1.1 + 5) problems.push(`the ${what} grows: ${show(first)} MB, then ${show(second)} MB`)

@@ -58,7 +58,7 @@ export function answering<Id extends Operation>(
 }
 
 /** A mutant that answers in place of an error. */
-export function forgiving<Id extends Operation>(
+export function answersInsteadOfError<Id extends Operation>(
   operation: Id,
   code: ErrorCode,
   answer: (call: Call<Id>) => Reply,
@@ -76,14 +76,19 @@ export function forgiving<Id extends Operation>(
 }
 
 /** A mutant that answers one error where it should answer another. */
-export function confusing(operation: Operation, code: ErrorCode, instead: ErrorCode): Mutant['mutate'] {
-  return forgiving(operation, code, () => {
+export function answersOtherError(operation: Operation, code: ErrorCode, instead: ErrorCode): Mutant['mutate'] {
+  return answersInsteadOfError(operation, code, () => {
     throw new ServiceError(instead, 'something else')
   })
 }
 
 /** A mutant that answers another status for errors about a field. */
-export function overlooking(path: string, field: string | RegExp, status: number, body: unknown): Mutant['mutate'] {
+export function answersOtherStatus(
+  path: string,
+  field: string | RegExp,
+  status: number,
+  body: unknown,
+): Mutant['mutate'] {
   return ({ reply }) => {
     reply((answer, request) => {
       if (request.path !== path || answer.status !== 400) return

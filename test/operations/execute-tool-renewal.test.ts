@@ -21,7 +21,7 @@ function grants({ environment }: TestToolmock): number {
 }
 
 /** From now on the third party refuses the access token, which the service takes for good. */
-function endAtThirdParty({ environment }: TestToolmock): void {
+function expireAtThirdParty({ environment }: TestToolmock): void {
   const { model } = environment
   model.transact(() => {
     for (const grant of model.tables.grants.values())
@@ -136,7 +136,7 @@ const CALLS: Readonly<Record<string, [string, object]>> = {
 describe('a third party that answers 401 (G45)', () => {
   it('gets one more try with a renewed token', () =>
     withToolmock(oauth('rotate'), async (mock) => {
-      endAtThirdParty(mock)
+      expireAtThirdParty(mock)
       const answer = await run(mock, 'do')
 
       expect(answer.status).toBe(200)
@@ -184,7 +184,7 @@ describe('a third party that answers 401 (G45)', () => {
 
   it('to calls at the same time gets one renewal between them, and all succeed', () =>
     withToolmock(oauth('rotate'), async (mock) => {
-      endAtThirdParty(mock)
+      expireAtThirdParty(mock)
       const answers = await Promise.all(Array.from({ length: 12 }, () => run(mock, 'do')))
 
       expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200))

@@ -27,7 +27,7 @@ async function provide({ api }: TestToolmock, type: string): Promise<string> {
   return String(body.provider.identifier)
 }
 
-function retype({ api }: TestToolmock, identifier: string, type: string) {
+function changeType({ api }: TestToolmock, identifier: string, type: string) {
   return api.put(`/custom-providers/${identifier}`, { auth_patterns: [{ type }] })
 }
 
@@ -39,7 +39,7 @@ describe('a custom provider that changes its type (G39)', () => {
         const connector = await provide(mock, 'API_KEY')
         const { id } = await createAccount(mock, { connector, connected_account: KEY })
         mock.time.advance('1m')
-        expect((await retype(mock, connector, type)).status).toBe(200)
+        expect((await changeType(mock, connector, type)).status).toBe(200)
         const status = READY.includes(type) ? 'ACTIVE' : 'PENDING_AUTH'
         const account = await detailsOf(mock, id)
         expect(account).toMatchObject({ authorization_type: type, status, updated_at: '2026-01-01T00:01:00.000Z' })
@@ -57,7 +57,7 @@ describe('a custom provider that changes its type (G39)', () => {
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, 'API_KEY')
       const { id } = await createAccount(mock, { connector, connected_account: KEY })
-      await retype(mock, connector, 'OAUTH')
+      await changeType(mock, connector, 'OAUTH')
       const put = (connected_account: object) => mock.api.put('/connected_accounts', { id, connected_account })
       expectError(await put(KEY), 400, 'INVALID_AUTHORIZATION_DETAILS')
       const answer = await put({ authorization_details: { oauth_token: { access_token: 'at_1' } } })
@@ -73,7 +73,7 @@ describe('a custom provider that changes its type (G39)', () => {
       const at = { connector, identifier: ADA.identifier }
       const request = await pendingRequest(mock, at)
       const link = await linkFor(mock, at)
-      await retype(mock, connector, 'API_KEY')
+      await changeType(mock, connector, 'API_KEY')
       expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
       await mock.follow(link, { decision: 'approve' })
       const { body } = await mock.api.get('/connected_accounts/auth', at)
@@ -97,8 +97,8 @@ describe('a custom provider that changes its type (G39)', () => {
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, 'API_KEY')
       const { id } = await createAccount(mock, { connector, connected_account: KEY })
-      await retype(mock, connector, 'OAUTH')
-      await retype(mock, connector, 'NO_AUTH')
+      await changeType(mock, connector, 'OAUTH')
+      await changeType(mock, connector, 'NO_AUTH')
       const recorded = mock.app.services.journals.of(mock.environment).recorded()
       const moves = recorded.flatMap(({ trace }) => trace.transitions.map(({ event, from, to }) => [event, from, to]))
       expect(moves.slice(-2)).toEqual([

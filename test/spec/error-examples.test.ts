@@ -120,7 +120,7 @@ describe('the examples of errors in spec/openapi.yaml', () => {
     const [options, provoke] = typeof provoked === 'function' ? [{}, provoked] : provoked
     await withToolmock(options ?? {}, async (mock) => {
       const { body } = await provoke!(mock)
-      expect(withoutChance(body)).toEqual(withoutChance(example))
+      expect(withoutRandomValues(body)).toEqual(withoutRandomValues(example))
     })
   })
 })
@@ -132,7 +132,7 @@ function errorExamples(): Map<string, JsonObject> {
 }
 
 /** Ids are different each time. */
-function withoutChance(value: JsonValue): JsonValue {
+function withoutRandomValues(value: JsonValue): JsonValue {
   const text = JSON.stringify(value)
   return JSON.parse(text.replaceAll(/\b(req|exec|ca)_[a-z0-9]{20}\b/g, '$1_…')) as JsonValue
 }

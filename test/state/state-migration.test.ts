@@ -41,7 +41,7 @@ describe('a log by its former name', () => {
       await registry.durable()
       const log = first.file(`${file}.wal`)?.toString() ?? ''
       await registry.close()
-      const disk = new MemoryDisk([[`${file}.journal`, formerWords(log)]])
+      const disk = new MemoryDisk([[`${file}.journal`, version1Log(log)]])
       const again = await openTestRegistry({ file, fileSystem: disk })
       expect([accountIds(again), again.notices]).toEqual([['ca_1'], []])
       expect(disk.paths()).toEqual([file])
@@ -59,7 +59,7 @@ describe('a log by its former name', () => {
         encodeLine({ n: 1, synced: 0, checkpointed: { ...identityOf(Buffer.from(text)), upto: 0 } }),
       ])
       const left = disk.file(`${file}.journal`)?.toString() ?? ''
-      disk.put(`${file}.journal`, formerWords(left))
+      disk.put(`${file}.journal`, version1Log(left))
       await (await openTestRegistry({ file, fileSystem: disk })).close()
       expect(disk.paths()).toEqual([file])
       expect(disk.file(file)?.toString()).toBe(text)
@@ -68,7 +68,7 @@ describe('a log by its former name', () => {
 })
 
 /** The lines of a log in the words of version 1, with their checksums. */
-function formerWords(log: string): Buffer {
+function version1Log(log: string): Buffer {
   const lines = log
     .trim()
     .split('\n')
@@ -184,6 +184,6 @@ async function withJournal(file: string): Promise<(readonly [string, Buffer])[]>
   const written = disk.file(walPath(file))?.toString() ?? ''
   return [
     [file, old],
-    [formerWalPath(file), Buffer.from(formerWords(written))],
+    [formerWalPath(file), Buffer.from(version1Log(written))],
   ]
 }

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { FORMATS } from '../../src/verdict/formats/formats.ts'
 import { withToolmock } from '../support/toolmock.ts'
-import { control, rendered, withMisdeeds } from './reports-bench.ts'
+import { control, rendered, withViolations } from './reports-bench.ts'
 import { readXml } from './xml.ts'
 
 const FORMAT_NAMES = Object.keys(FORMATS)
@@ -11,7 +11,7 @@ const FORMAT_NAMES = Object.keys(FORMATS)
 describe('a report as JSON', () => {
   it.each(['contract', 'coverage'])('keeps to the JSON Schema that is published: %s', async (name) => {
     const schema = JSON.parse(readFileSync(`spec/schemas/${name}-report.schema.json`, 'utf8')) as object
-    await withMisdeeds(async (mock) => {
+    await withViolations(async (mock) => {
       const answer = await control(mock, 'get', `/${name}`)
       expect(answer.headers['content-type']).toBe('application/json')
       const check = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TestToolmock } from '../support/toolmock.ts'
-import { coverageOf, HOSTILE, rendered, withMisdeeds } from './reports-bench.ts'
+import { coverageOf, HOSTILE, rendered, withViolations } from './reports-bench.ts'
 import { type Element, elements, readXml, textOf } from './xml.ts'
 
 describe('a report as JUnit XML', () => {
@@ -18,7 +18,7 @@ describe('a report as JUnit XML', () => {
     elements(suite, 'testcase').filter(({ attributes }) => attributes.classname === group)
 
   it('counts its cases, in each suite and in all', async () => {
-    await withMisdeeds(async (mock) => {
+    await withViolations(async (mock) => {
       const root = await read(mock)
       expect(root.name).toBe('testsuites')
       for (const element of [root, ...elements(root, 'testsuite')]) {
@@ -30,7 +30,7 @@ describe('a report as JUnit XML', () => {
   })
 
   it('has a case for each operation that was called, failed by what was wrong with it', async () => {
-    await withMisdeeds(async (mock, { violations, warnings }) => {
+    await withViolations(async (mock, { violations, warnings }) => {
       const contract = suiteOf(await read(mock), 'contract')
       const operations = cases(contract, 'contract.operations')
       expect(operations.map(({ attributes }) => attributes.name)).toEqual([
@@ -60,7 +60,7 @@ describe('a report as JUnit XML', () => {
   })
 
   it('has a failure for each unknown path and unfired rule, as they were sent', async () => {
-    await withMisdeeds(async (mock) => {
+    await withViolations(async (mock) => {
       const contract = suiteOf(await read(mock), 'contract')
       const shown = HOSTILE.replace('\u0000', '\ufffd').replace('\u001b', '\ufffd')
       expect(cases(contract, 'contract.unknown paths').map(({ attributes }) => attributes.name)).toEqual([
@@ -74,7 +74,7 @@ describe('a report as JUnit XML', () => {
   })
 
   it('skips the operations that were never driven, and says which were only injected', async () => {
-    await withMisdeeds(async (mock) => {
+    await withViolations(async (mock) => {
       const coverage = suiteOf(await read(mock), 'coverage')
       const { operations, summary } = (await coverageOf(mock)).total
       expect(elements(coverage, 'testcase')).toHaveLength(operations.length)

@@ -5,7 +5,7 @@ import { prismCheck } from '../../src/verdict/prism-check.ts'
 import { recorded } from '../request-journal/recorded.ts'
 import { ADA, createAccount } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-import { control, RULE_429, withMisdeeds } from './reports-bench.ts'
+import { control, RULE_429, withViolations } from './reports-bench.ts'
 
 async function opinionOf(mock: TestToolmock, query = ''): Promise<PrismCheck> {
   const { status, body } = await control(mock, 'get', `/contract?judge=prism${query}`)
@@ -17,7 +17,7 @@ async function opinionOf(mock: TestToolmock, query = ''): Promise<PrismCheck> {
 
 describe('GET /_mock/contract?judge=prism', () => {
   it('checks every exchange of the journal against the contract, and agrees with the mock', async () => {
-    await withMisdeeds(async (mock, total) => {
+    await withViolations(async (mock, total) => {
       const opinion = await opinionOf(mock)
       expect(opinion).toMatchObject({ judge: 'prism', disagreements: [], left_out: 0 })
       expect(opinion.judged.requests).toBe(total.requests)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { withToolmock } from '../support/toolmock.ts'
-import { contractOf, control, rendered, withMisdeeds } from './reports-bench.ts'
+import { contractOf, control, rendered, withViolations } from './reports-bench.ts'
 
 /** The tags of a page, and the text between them. */
 function read(page: string): { tags: string[]; text: string } {
@@ -10,7 +10,7 @@ function read(page: string): { tags: string[]; text: string } {
 
 describe('the page of a report', () => {
   it('needs nothing from anywhere: no script, no frame, no reference that leaves it', async () => {
-    await withMisdeeds(async (mock) => {
+    await withViolations(async (mock) => {
       const { text: page, type } = await rendered(mock, 'html')
       expect(type).toBe('text/html; charset=utf-8')
       const { tags } = read(page)
@@ -25,7 +25,7 @@ describe('the page of a report', () => {
   })
 
   it('shows what a client sent, and obeys none of it', async () => {
-    await withMisdeeds(async (mock) => {
+    await withViolations(async (mock) => {
       const { text: page } = await rendered(mock, 'html')
       const { tags, text } = read(page)
       expect(tags.filter((tag) => tag.includes('alert('))).toEqual([])
@@ -37,7 +37,7 @@ describe('the page of a report', () => {
   })
 
   it('says at its top how many of each kind there are, with a way to them', async () => {
-    await withMisdeeds(async (mock, { violations, unknown_paths, warnings }) => {
+    await withViolations(async (mock, { violations, unknown_paths, warnings }) => {
       const { text: page } = await rendered(mock, 'html')
       expect(page).toContain('<h1>The contract was broken</h1>')
       expect(page).toContain(`<a href="#violations">${violations.length} violations by clients</a>`)

@@ -70,7 +70,7 @@ export const HOSTILE =
   '<script>alert(1)</script>"\'<img src=x onerror=alert(2)>]]>&amp;\u0000\u001b[31m\u202e](http://evil.example) ${x} {{y}}'
 
 /** A client that breaks every kind of rule, some with {@link HOSTILE}, and keeps some. */
-async function misbehave(mock: TestToolmock): Promise<void> {
+async function breakContract(mock: TestToolmock): Promise<void> {
   const { api, http } = mock
   await control(mock, 'put', '/scenarios/limited', RULE_429)
   await control(mock, 'post', '/scenarios/limited/start')
@@ -92,11 +92,11 @@ async function misbehave(mock: TestToolmock): Promise<void> {
 }
 
 /** A report of a client that breaks every kind of rule. */
-export async function withMisdeeds(
+export async function withViolations(
   look: (mock: TestToolmock, total: ContractReport['total']) => Promise<void>,
 ): Promise<void> {
   await withToolmock({}, async (mock) => {
-    await misbehave(mock)
+    await breakContract(mock)
     await look(mock, (await contractOf(mock)).total)
   })
 }

@@ -3,7 +3,7 @@ import type { Log } from 'sarif'
 import { describe, expect, it } from 'vitest'
 import { OPERATION_LINES } from '../../src/contract/generated/operation-lines.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-import { rendered, withMisdeeds } from './reports-bench.ts'
+import { rendered, withViolations } from './reports-bench.ts'
 
 describe('a report as SARIF', () => {
   const read = async (mock: TestToolmock): Promise<Log> => {
@@ -95,7 +95,7 @@ describe('a report as SARIF', () => {
   })
 
   it('has the shape of SARIF 2.1.0, and results whose rules are described', async () => {
-    await withMisdeeds(async (mock) => {
+    await withViolations(async (mock) => {
       const log = await read(mock)
       const check = new Ajv2020({ validateFormats: false }).compile(SHAPE)
       expect(check(log), JSON.stringify(check.errors)).toBe(true)
@@ -108,7 +108,7 @@ describe('a report as SARIF', () => {
   })
 
   it('has a result for each finding, at the operation in the spec', async () => {
-    await withMisdeeds(async (mock, total) => {
+    await withViolations(async (mock, total) => {
       const [run] = (await read(mock)).runs
       const results = run?.results ?? []
       const { violations, unknown_paths, unfired_rules, warnings } = total
@@ -144,7 +144,7 @@ describe('a report as SARIF', () => {
   })
 
   it('has no link in a message that a client could have put there', async () => {
-    await withMisdeeds(async (mock) => {
+    await withViolations(async (mock) => {
       const [run] = (await read(mock)).runs
       const texts = (run?.results ?? []).map(({ message }) => message.text ?? '')
       expect(texts.filter((each) => /\]\(/.test(each))).toEqual([])

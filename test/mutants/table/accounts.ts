@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../src/domain/errors.ts'
-import { answering, confusing, forgiving, type Mutant, overlooking } from '../mutant.ts'
+import { answering, answersOtherError, answersInsteadOfError, type Mutant, answersOtherStatus } from '../mutant.ts'
 
 const DETAILS = 'get_connected_account_details'
 
@@ -9,7 +9,7 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
     name: 'create-null-connector',
     what: 'null for the connector is taken',
     caughtBy: 'create/null',
-    mutate: overlooking('/api/v1/connected_accounts', 'connector', 201, {}),
+    mutate: answersOtherStatus('/api/v1/connected_accounts', 'connector', 201, {}),
   },
   {
     name: 'create-200',
@@ -44,7 +44,7 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
     name: 'create-twice',
     what: 'the same identifier again is a 200 with the account that is there',
     caughtBy: 'create/duplicate',
-    mutate: forgiving('create_connected_account', 'ACCOUNT_ALREADY_EXISTS', () => ({
+    mutate: answersInsteadOfError('create_connected_account', 'ACCOUNT_ALREADY_EXISTS', () => ({
       status: 200,
       body: { connected_account: {} },
     })),
@@ -53,7 +53,7 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
     name: 'create-conflict-nameless',
     what: 'the 409 does not name the existing account',
     caughtBy: 'create/duplicate-names',
-    mutate: confusing('create_connected_account', 'ACCOUNT_ALREADY_EXISTS', 'ACCOUNT_ALREADY_EXISTS'),
+    mutate: answersOtherError('create_connected_account', 'ACCOUNT_ALREADY_EXISTS', 'ACCOUNT_ALREADY_EXISTS'),
   },
   {
     name: 'create-needs-scope',
@@ -127,13 +127,13 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
     name: 'create-unknown-connector-404',
     what: 'create at an unknown connector is a 404',
     caughtBy: 'create/unknown-connector',
-    mutate: confusing('create_connected_account', 'INVALID_CONNECTOR', 'PROVIDER_NOT_FOUND'),
+    mutate: answersOtherError('create_connected_account', 'INVALID_CONNECTOR', 'PROVIDER_NOT_FOUND'),
   },
   {
     name: 'create-takes-two-kinds',
     what: 'credentials of another type are ignored',
     caughtBy: 'create/other-kind',
-    mutate: forgiving('create_connected_account', 'INVALID_AUTHORIZATION_DETAILS', () => ({
+    mutate: answersInsteadOfError('create_connected_account', 'INVALID_AUTHORIZATION_DETAILS', () => ({
       status: 201,
       body: { connected_account: {} },
     })),
@@ -142,7 +142,7 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
     name: 'create-without-identifier',
     what: 'an identifier may be empty',
     caughtBy: 'create/no-identifier',
-    mutate: overlooking('/api/v1/connected_accounts', 'identifier', 201, { connected_account: {} }),
+    mutate: answersOtherStatus('/api/v1/connected_accounts', 'identifier', 201, { connected_account: {} }),
   },
   {
     name: 'details-show-token',
@@ -204,7 +204,10 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
     name: 'locate-by-first',
     what: 'of several accounts with a name the first is taken',
     caughtBy: 'details/ambiguous',
-    mutate: forgiving(DETAILS, 'AMBIGUOUS_LOCATOR', () => ({ status: 200, body: { connected_account: {} } })),
+    mutate: answersInsteadOfError(DETAILS, 'AMBIGUOUS_LOCATOR', () => ({
+      status: 200,
+      body: { connected_account: {} },
+    })),
   },
   {
     name: 'locate-in-any-scope',
@@ -229,7 +232,7 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
     name: 'details-404-as-400',
     what: 'an unknown id is a 400',
     caughtBy: 'details/unknown',
-    mutate: confusing(DETAILS, 'ACCOUNT_NOT_FOUND', 'MISSING_LOCATOR'),
+    mutate: answersOtherError(DETAILS, 'ACCOUNT_NOT_FOUND', 'MISSING_LOCATOR'),
   },
   {
     name: 'create-needs-access-token',
@@ -378,7 +381,7 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
     name: 'update-creates',
     what: 'update of an unknown account creates one',
     caughtBy: 'update/unknown-name',
-    mutate: forgiving('update_connected_account', 'ACCOUNT_NOT_FOUND', () => ({
+    mutate: answersInsteadOfError('update_connected_account', 'ACCOUNT_NOT_FOUND', () => ({
       status: 200,
       body: { connected_account: {} },
     })),
@@ -394,7 +397,7 @@ export const ACCOUNT_MUTANTS: readonly Mutant[] = [
     name: 'delete-twice',
     what: 'a second delete is a 200',
     caughtBy: 'delete/twice',
-    mutate: forgiving('delete_connected_account', 'ACCOUNT_NOT_FOUND', () => ({ status: 200 })),
+    mutate: answersInsteadOfError('delete_connected_account', 'ACCOUNT_NOT_FOUND', () => ({ status: 200 })),
   },
   {
     name: 'delete-softly',

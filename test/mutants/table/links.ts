@@ -1,6 +1,13 @@
 import { instant } from '../../../src/domain/instant.ts'
 import type { MagicLink } from '../../../src/domain/magic-link.ts'
-import { answering, confusing, forgiving, type Mutant, overlooking, type Parts } from '../mutant.ts'
+import {
+  answering,
+  answersOtherError,
+  answersInsteadOfError,
+  type Mutant,
+  answersOtherStatus,
+  type Parts,
+} from '../mutant.ts'
 
 const LINK = 'create_magic_link'
 const VERIFY = 'verify_user'
@@ -95,19 +102,19 @@ export const LINK_MUTANTS: readonly Mutant[] = [
     name: 'link-unknown-connector-404',
     what: 'a link at an unknown connector is a 404',
     caughtBy: 'link/unknown-connector',
-    mutate: confusing(LINK, 'INVALID_CONNECTOR', 'PROVIDER_NOT_FOUND'),
+    mutate: answersOtherError(LINK, 'INVALID_CONNECTOR', 'PROVIDER_NOT_FOUND'),
   },
   {
     name: 'link-unknown-id-404',
     what: 'a link for an unknown id is a 404',
     caughtBy: 'link/unknown-id',
-    mutate: confusing(LINK, 'VALIDATION_FAILED', 'ACCOUNT_NOT_FOUND'),
+    mutate: answersOtherError(LINK, 'VALIDATION_FAILED', 'ACCOUNT_NOT_FOUND'),
   },
   {
     name: 'link-any-url',
     what: 'user_verify_url is not checked',
     caughtBy: 'link/relative-url',
-    mutate: overlooking('/api/v1/connected_accounts/magic_link', 'user_verify_url', 200, {
+    mutate: answersOtherStatus('/api/v1/connected_accounts/magic_link', 'user_verify_url', 200, {
       link: 'https://app.example/',
       expiry: '2100-01-01T00:00:00.000Z',
     }),
@@ -146,19 +153,19 @@ export const LINK_MUTANTS: readonly Mutant[] = [
     name: 'verify-twice',
     what: 'a second verify answers 200',
     caughtBy: 'verify/twice',
-    mutate: forgiving(VERIFY, 'AUTH_REQUEST_NOT_FOUND', () => REDIRECT),
+    mutate: answersInsteadOfError(VERIFY, 'AUTH_REQUEST_NOT_FOUND', () => REDIRECT),
   },
   {
     name: 'verify-twice-409',
     what: 'a second verify is a 409',
     caughtBy: 'verify/twice',
-    mutate: confusing(VERIFY, 'AUTH_REQUEST_NOT_FOUND', 'ACCOUNT_ALREADY_EXISTS'),
+    mutate: answersOtherError(VERIFY, 'AUTH_REQUEST_NOT_FOUND', 'ACCOUNT_ALREADY_EXISTS'),
   },
   {
     name: 'verify-anybody',
     what: 'verify does not compare the identifier',
     caughtBy: 'verify/mismatch',
-    mutate: forgiving(VERIFY, 'IDENTIFIER_MISMATCH', () => REDIRECT),
+    mutate: answersInsteadOfError(VERIFY, 'IDENTIFIER_MISMATCH', () => REDIRECT),
   },
   {
     name: 'verify-any-case',
@@ -174,7 +181,7 @@ export const LINK_MUTANTS: readonly Mutant[] = [
     name: 'verify-mismatch-404',
     what: 'another identifier is a 404',
     caughtBy: 'verify/mismatch',
-    mutate: confusing(VERIFY, 'IDENTIFIER_MISMATCH', 'AUTH_REQUEST_NOT_FOUND'),
+    mutate: answersOtherError(VERIFY, 'IDENTIFIER_MISMATCH', 'AUTH_REQUEST_NOT_FOUND'),
   },
   {
     name: 'verify-mismatch-consumes',
@@ -228,7 +235,7 @@ export const LINK_MUTANTS: readonly Mutant[] = [
     name: 'verify-malformed-404',
     what: 'a malformed auth_request_id is a 404',
     caughtBy: 'verify/malformed',
-    mutate: overlooking('/api/v1/connected_accounts/user/verify', 'auth_request_id', 404, { code: 5 }),
+    mutate: answersOtherStatus('/api/v1/connected_accounts/user/verify', 'auth_request_id', 404, { code: 5 }),
   },
   {
     name: 'auth-request-never-expires',

@@ -1,4 +1,4 @@
-import { answering, type Mutant, overlooking } from '../mutant.ts'
+import { answering, type Mutant, answersOtherStatus } from '../mutant.ts'
 
 const LIST = 'list_connected_accounts'
 const SEARCH = 'search_connected_accounts'
@@ -68,7 +68,7 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
     name: 'query-encoding-lenient',
     what: 'a query that is not well percent-encoded is taken',
     caughtBy: 'list/percent-encoding',
-    mutate: overlooking(LIST_PATH, 'identifier', 200, { connected_accounts: [] }),
+    mutate: answersOtherStatus(LIST_PATH, 'identifier', 200, { connected_accounts: [] }),
   },
   {
     name: 'page-token-on-full-page',

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../src/domain/errors.ts'
-import { answering, confusing, forgiving, type Mutant, overlooking } from '../mutant.ts'
+import { answering, answersOtherError, answersInsteadOfError, type Mutant, answersOtherStatus } from '../mutant.ts'
 
 const CREATE = 'create_custom_provider'
 const UPDATE = 'update_custom_provider'
@@ -38,13 +38,13 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     name: 'provider-http-proxy',
     what: 'proxy_url may be http',
     caughtBy: 'providers/http-proxy',
-    mutate: overlooking(PATH, 'proxy_url', 201, { provider: {} }),
+    mutate: answersOtherStatus(PATH, 'proxy_url', 201, { provider: {} }),
   },
   {
     name: 'provider-any-pattern-type',
     what: 'a pattern may have any type',
     caughtBy: 'providers/pattern-type',
-    mutate: overlooking(PATH, /^auth_patterns\[/, 201, { provider: {} }),
+    mutate: answersOtherStatus(PATH, /^auth_patterns\[/, 201, { provider: {} }),
   },
   {
     name: 'provider-null-clears',
@@ -67,7 +67,7 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     name: 'provider-metadata-unbounded',
     what: 'metadata has no bounds',
     caughtBy: 'providers/long-value',
-    mutate: overlooking(PATH, /^metadata/, 201, { provider: {} }),
+    mutate: answersOtherStatus(PATH, /^metadata/, 201, { provider: {} }),
   },
   {
     name: 'provider-metadata-tight',
@@ -98,7 +98,7 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     name: 'provider-update-creates',
     what: 'update of an unknown provider is a 200',
     caughtBy: 'providers/update-unknown',
-    mutate: forgiving(UPDATE, 'PROVIDER_NOT_FOUND', () => ({ status: 200, body: { provider: {} } })),
+    mutate: answersInsteadOfError(UPDATE, 'PROVIDER_NOT_FOUND', () => ({ status: 200, body: { provider: {} } })),
   },
   {
     name: 'provider-delete-204',
@@ -114,13 +114,13 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     name: 'provider-delete-twice',
     what: 'a second delete of a provider is a 200',
     caughtBy: 'providers/delete-twice',
-    mutate: forgiving(DELETE, 'PROVIDER_NOT_FOUND', () => ({ status: 200, body: {} })),
+    mutate: answersInsteadOfError(DELETE, 'PROVIDER_NOT_FOUND', () => ({ status: 200, body: {} })),
   },
   {
     name: 'provider-type-keeps-credentials',
     what: 'a new type leaves the credentials of the old one',
     caughtBy: 'providers/update-type',
-    mutate: leavingAccounts(UPDATE),
+    mutate: keepsAccounts(UPDATE),
   },
   {
     name: 'execute-failure-unused',
@@ -142,31 +142,31 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     name: 'provider-delete-leaves-accounts',
     what: 'the accounts of a deleted provider keep their status',
     caughtBy: 'providers/delete-accounts',
-    mutate: leavingAccounts(DELETE),
+    mutate: keepsAccounts(DELETE),
   },
   {
     name: 'execute-deleted',
     what: 'a deleted account still executes',
     caughtBy: 'delete/execute',
-    mutate: forgiving(EXECUTE, 'ACCOUNT_NOT_FOUND', () => DONE),
+    mutate: answersInsteadOfError(EXECUTE, 'ACCOUNT_NOT_FOUND', () => DONE),
   },
   {
     name: 'execute-pending',
     what: 'an account that is not ACTIVE executes',
     caughtBy: 'execute/pending',
-    mutate: forgiving(EXECUTE, 'ACCOUNT_NOT_ACTIVE', () => DONE),
+    mutate: answersInsteadOfError(EXECUTE, 'ACCOUNT_NOT_ACTIVE', () => DONE),
   },
   {
     name: 'execute-inactive-code',
     what: 'an account that is not ACTIVE has code 3',
     caughtBy: 'execute/pending',
-    mutate: confusing(EXECUTE, 'ACCOUNT_NOT_ACTIVE', 'VALIDATION_FAILED'),
+    mutate: answersOtherError(EXECUTE, 'ACCOUNT_NOT_ACTIVE', 'VALIDATION_FAILED'),
   },
   {
     name: 'execute-unknown-tool-400',
     what: 'an unknown tool is a 400',
     caughtBy: 'execute/unknown-tool',
-    mutate: confusing(EXECUTE, 'TOOL_NOT_FOUND', 'VALIDATION_FAILED'),
+    mutate: answersOtherError(EXECUTE, 'TOOL_NOT_FOUND', 'VALIDATION_FAILED'),
   },
   {
     name: 'execute-any-input',
@@ -243,7 +243,7 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     name: 'execute-failure-502',
     what: 'a failure of the third party lacks tool_error_info',
     caughtBy: 'execute/third-party-fails',
-    mutate: confusing(EXECUTE, 'TOOL_ERROR', 'TOOL_ERROR'),
+    mutate: answersOtherError(EXECUTE, 'TOOL_ERROR', 'TOOL_ERROR'),
   },
   {
     name: 'execute-forbidden-500',
@@ -261,7 +261,7 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     name: 'execute-inactive-without-words',
     what: 'the refusal for a state does not say that authorization is needed',
     caughtBy: 'execute/inactive-words',
-    mutate: confusing(EXECUTE, 'ACCOUNT_NOT_ACTIVE', 'ACCOUNT_NOT_ACTIVE'),
+    mutate: answersOtherError(EXECUTE, 'ACCOUNT_NOT_ACTIVE', 'ACCOUNT_NOT_ACTIVE'),
   },
   {
     name: 'execute-without-refresh',
@@ -286,7 +286,7 @@ function thirdPartyStatus(from: number, to: number): Mutant['mutate'] {
 }
 
 /** An operation on a custom provider that leaves the provider's accounts as they were. */
-function leavingAccounts(operation: typeof UPDATE | typeof DELETE): Mutant['mutate'] {
+function keepsAccounts(operation: typeof UPDATE | typeof DELETE): Mutant['mutate'] {
   return ({ around }) => {
     around(operation, async (call, handler) => {
       const { model } = call.environment
