@@ -2,15 +2,20 @@ import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { mergeBundles } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
 import { valuesAt } from '../schema/findings.ts'
+import { z } from '../schema/parts.ts'
 import { type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { unreachedResponders } from './connector-references.ts'
+import { connectorSchema } from './connector.ts'
 import { BUNDLED, BUNDLED_SEED, loadSeeds } from './load-seeds.ts'
 import { type Problem, UnreadableFileError } from './problem.ts'
 import { type ReadDocument, readDocument } from './read.ts'
 import { problemsOfSources, type ReadSource, readSource } from './read-bundles.ts'
+import { scenarioSchema } from './scenario.ts'
+import { seedSchema } from './seed.ts'
 import { connectorsIn, type KnownConnectors } from './seed-checks.ts'
 import { problemsOfScenario } from './scenario-files.ts'
 import { problemsOfSeed, type SeedFiles } from './seed-files.ts'
+import type { SourceText } from './source-text.ts'
 
 export interface Validation {
   files: SeedFiles['files']
@@ -52,40 +57,32 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
 const IN_CONNECTORS = [[], ['connectors', '*']]
 const inConnectors = (path: readonly string[]): string[][] => IN_CONNECTORS.map((base) => [...base, ...path])
 
-/** Places whose values are accepted and probably not what was meant. */
-const QUESTIONABLE: readonly {
-  readonly paths: readonly (readonly string[])[]
-  /** What is questionable about a value; undefined when nothing is. */
-  readonly judge: (value: JsonValue) => { found: string; allowed: string } | undefined
-}[] = [
-  { paths: inConnectors(['tools', '*', 'name']), judge: nameForModels },
-  {
-    paths: [
-      ['settings', 'bearer_token_lifetime'],
-      ['settings', 'magic_link_lifetime'],
-      ['settings', 'auth_request_lifetime'],
-      ...inConnectors(['oauth', 'access_token_lifetime']),
-      ...inConnectors(['tools', '*', 'call', 'timeout']),
-      ...inConnectors(['rate_limit', 'every']),
-      ['rules', '*', 'when', 'from'],
-      ['rules', '*', 'when', 'until'],
-      ['rules', '*', 'do', '*', 'advance_clock'],
-      ['rules', '*', 'do', '*', 'advance_clock', 'by'],
-    ],
-    judge: (value) => withUnit(value, 'seconds', 's'),
-  },
-  {
-    paths: [
-      ...inConnectors(['latency']),
-      ...['min', 'max', 'p50', 'p95', 'p99'].flatMap((key) => inConnectors(['latency', key])),
-      ['rules', '*', 'do', '*', 'latency'],
-      ['rules', '*', 'do', '*', 'latency', 'min'],
-      ['rules', '*', 'do', '*', 'latency', 'max'],
-      ['rules', '*', 'do', '*', 'slow_body', 'over'],
-    ],
-    judge: (value) => withUnit(value, 'milliseconds', 'ms'),
-  },
-]
+interface SchemaPart {
+  readonly title?: string
+  readonly properties?: Readonly<Record<string, SchemaPart>>
+  readonly items?: SchemaPart
+  readonly anyOf?: readonly SchemaPart[]
+}
+
+interface Duration {
+  readonly path: readonly string[]
+  /** What a number without a unit is read in. */
+  readonly unit: 'seconds' | 'milliseconds'
+}
+
+/** The durations of a document. Its schema is the only list of them: their titles end with the unit, as `duration, or seconds`. */
+function durationsIn(schema: z.ZodType): Duration[] {
+  const found: Duration[] = []
+  const visit = ({ title = '', properties = {}, items, anyOf = [] }: SchemaPart, path: readonly string[]): void => {
+    const unit = /\bor (seconds|milliseconds)$/.exec(title)?.[1]
+    if (unit !== undefined) found.push({ path, unit: unit as Duration['unit'] })
+    for (const [key, part] of Object.entries(properties)) visit(part, [...path, key])
+    for (const part of anyOf) visit(part, path)
+    if (items) visit(items, [...path, '*'])
+  }
+  visit(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as SchemaPart, [])
+  return found
+}
 
 /** Tools are handed to models, whose providers take fewer names than the service does. */
 function nameForModels(name: JsonValue) {
@@ -94,30 +91,33 @@ function nameForModels(name: JsonValue) {
 }
 
 /** A number without a unit means seconds in one place and milliseconds in another. */
-function withUnit(value: JsonValue, unit: string, suffix: string) {
+function withoutUnit(value: JsonValue, unit: Duration['unit']) {
   if (!(typeof value === 'number' || (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)))) return undefined
   return {
     found: `${value} without a unit, which is read as ${value} ${unit}`,
-    allowed: `a unit, such as ${value}${suffix}`,
+    allowed: `a unit, such as ${value}${unit === 'seconds' ? 's' : 'ms'}`,
   }
 }
 
+/** Values that are accepted and probably not what was meant. */
 function warningsOf(sources: readonly ReadSource[]): Problem[] {
-  const documents = sources.flatMap(({ files }) => [
-    ...(files?.seeds ?? []),
-    ...(files?.connectors ?? []),
-    ...(files?.scenarios ?? []),
+  const [ofSeeds, ofConnectors, ofScenarios] = [seedSchema, connectorSchema, scenarioSchema].map(durationsIn)
+  const names = inConnectors(['tools', '*', 'name'])
+  const warningsIn = ({ source }: { readonly source: SourceText }, durations: readonly Duration[] = []): Problem[] =>
+    [
+      ...names.map((path) => ({ path, judge: nameForModels })),
+      ...durations.map(({ path, unit }) => ({ path, judge: (value: JsonValue) => withoutUnit(value, unit) })),
+    ].flatMap(({ path, judge }) =>
+      valuesAt(source.value, path).flatMap(({ path: at, value }) => {
+        const judged = judge(value)
+        return judged ? [source.problem({ path: at, ...judged })] : []
+      }),
+    )
+  const warnings = sources.flatMap(({ files }) => [
+    ...(files?.seeds ?? []).flatMap((each) => warningsIn(each, ofSeeds)),
+    ...(files?.connectors ?? []).flatMap((each) => warningsIn(each, ofConnectors)),
+    ...(files?.scenarios ?? []).flatMap((each) => warningsIn(each, ofScenarios)),
   ])
-  const warnings = documents.flatMap(({ source }) =>
-    QUESTIONABLE.flatMap(({ paths, judge }) =>
-      paths
-        .flatMap((path) => valuesAt(source.value, path))
-        .flatMap(({ path, value }) => {
-          const judged = judge(value)
-          return judged ? [source.problem({ path, ...judged })] : []
-        }),
-    ),
-  )
   return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
 }
 
