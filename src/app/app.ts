@@ -38,7 +38,7 @@ export interface App {
   readonly services: AppServices
   /** The first client of the default environment. */
   readonly client: { readonly id: string; readonly secret: string }
-  /** What the user has to know once the server is started. */
+  /** Notices for the user once the server is started. */
   readonly notices: readonly string[]
   /** The certificate that clients of an HTTPS server with a temporary certificate have to trust. */
   readonly authorityFile: string | undefined

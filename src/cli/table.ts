@@ -60,7 +60,7 @@ function totalOf(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1))
 }
 
-/** The widest column that wraps gives way until the table fits, or until none of them can. */
+/** Narrows the widest column that wraps, until the table fits or none can be narrower. */
 function fitted<Row>(columns: readonly Column<Row>[], natural: readonly number[], available: number): number[] {
   const widths = [...natural]
   while (totalOf(widths) > available) {

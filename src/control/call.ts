@@ -47,7 +47,7 @@ export type ControlHandler<Op extends ControlOperation> = (
   call: CallOf<Op>,
 ) => ControlReply | undefined | Promise<ControlReply | undefined>
 
-/** A reply to a change of an environment, which is noted in its request journal in one sentence. */
+/** The reply to a change of an environment. The request journal of the environment records the change in one sentence. */
 export function changed(
   { services, environment, trace }: Pick<EnvironmentCall<'get_clock'>, 'services' | 'environment' | 'trace'>,
   sentence: string,

@@ -1,7 +1,7 @@
 import { StartError } from '../domain/start-error.ts'
 import { type Finding, pathText, sentence } from '../schema/findings.ts'
 
-/** One thing that is wrong with a file, in words that need no second look at the file's format. */
+/** One thing that is wrong with a file. */
 export interface Problem {
   file: string
   /** Both count from 1. */

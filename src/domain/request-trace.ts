@@ -51,11 +51,14 @@ export interface NotedRule extends FiredRule {
   readonly call: number | null
 }
 
-/** What the author of a request should know beside its answer (G6, G10). */
+/** A warning for the author of a request (G6, G10). */
 export interface NotedWarning {
   readonly field: string
   readonly description: string
-  /** A value without effect; a name that nearly is a known one; an identifier that nearly is an account's. */
+  /**
+   * `ignored`: a value without effect; `near_miss`: a name that nearly is a known one; `similar_identifier`: an identifier
+   * that nearly is an account's.
+   */
   readonly kind: 'ignored' | 'near_miss' | 'similar_identifier'
   /** The known name that a near miss most likely means. */
   readonly did_you_mean?: string

@@ -13,7 +13,7 @@ import type { Environment } from '../state/environment.ts'
 import { errorBody } from './answer.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** Applies the faults of rules that fired: they wait, cut the connection, answer, or change how the answer is sent. */
+/** Applies the faults of rules that fired: they wait, end the connection, answer, or change how the answer is sent. */
 export async function applyFaults(
   context: RequestContext,
   { pauses, scenarios }: AppServices,

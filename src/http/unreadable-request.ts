@@ -15,7 +15,7 @@ const MESSAGES = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'the request did not come in whole within the time that the server waits'],
 ])
 
-/** How long a client may go on sending, and its answer be on its way, before the connection is dropped. */
+/** How long a refused client may go on sending and reading before its connection is dropped. */
 const LINGER_MS = 1000
 
 /** Answers what node cannot read as HTTP with the usual error body (G16), and records it in the default journal. */
@@ -24,9 +24,9 @@ export function answerUnreadable(services: AppServices): (error: Error, socket: 
   return (error, socket) => {
     const code = 'code' in error ? String(error.code) : ''
     if (code === 'ECONNRESET' || code === 'EPIPE') socket.destroy()
-    // A request that was sent ahead comes in no further while the answers before it leave.
+    // A pipelined request is not read while earlier answers are being sent, so its time limit does not count.
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.isPaused()) return
-    // Errors in the rest of what was refused are ignored, so that its sender gets to read the answer.
+    // Later errors of a refused connection are ignored, so that its client can read the answer.
     if (refused.has(socket)) return
     refused.add(socket)
     afterEarlierAnswers(socket, (isBodyOf) => {

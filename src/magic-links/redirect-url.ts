@@ -1,6 +1,6 @@
 /**
  * `url` with these query parameters added and everything else of it as it was, to the octet (G30): a URL parser would
- * rewrite it. A parameter of the same name that was there before gives way, or its reader could take the wrong one.
+ * rewrite it. A parameter of the same name is replaced, because a reader could take the wrong one of two.
  */
 export function withParameters(url: string, parameters: ReadonlyMap<string, string>): string {
   const [address, fragment] = cut(url, '#')

@@ -11,7 +11,10 @@ import { viewOf } from './view.ts'
 
 /** A file to which the entries of all environments are appended, one masked JSON object a line. */
 export interface JournalFile {
-  /** `explain` says why it was answered as it was: the line carries it for a time in which the server is gone. */
+  /**
+   * `explain` gives the explanation of the answer. The line contains it, because the server may have stopped when it is
+   * read.
+   */
   append(entry: RecordedEntry, explain?: () => Explanation | undefined): void
   /** Writes what was appended and closes the file. */
   close(): Promise<void>

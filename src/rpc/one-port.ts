@@ -88,7 +88,7 @@ function firstOctets(socket: Socket, count: number, timeout: number, found: (oct
   const read = (): void => {
     const more = socket.read() as Buffer | null
     if (more === null) return
-    // They are put back once all are there: it would announce them as new ones.
+    // They are put back only once all have arrived, because bytes that are put back are announced as new ones.
     octets = Buffer.concat([octets, more])
     const first = octets.subarray(0, count)
     if (first.length < count && PREFACE.subarray(0, first.length).equals(first)) return

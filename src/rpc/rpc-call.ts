@@ -7,7 +7,7 @@ import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
 import type { RpcExchange } from './rpc-exchange.ts'
 import type { RestRequest } from './transcoding.ts'
 
-/** A call in the form that the request pipeline takes: the REST request that it stands for. */
+/** A call in the form that the request pipeline takes: the REST request that it was transcoded to. */
 export class RpcCall implements SentRequest, AnswerSink {
   readonly call: Mutable<RemoteCall>
   readonly method: string

@@ -98,13 +98,13 @@ export class EnvironmentScenarios {
   readonly #bundled: BundledScenarios
   readonly #thirdParty: ThirdPartyOf
   readonly #initial: () => readonly Scenario[]
-  /** The run of each row: undoing a commit brings an earlier row back, and with it the run as it is. */
+  /** The run of each row. Rolling back a commit restores an earlier row, and with it the same run. */
   readonly #runOf = new WeakMap<StoredScenarioRun, ScenarioRun>()
   /** Runs that act, in the order of their starts. */
   #active: readonly ScenarioRun[] = []
-  /** Whether rows change because of a call of this object; otherwise a commit is being undone. */
+  /** Whether this object changes the rows; otherwise a commit is being rolled back. */
   #changing = false
-  /** Runs that are over, which reports still count after a reset. Only the latest can still come back by an undo. */
+  /** Runs that are over; reports count them after a reset too. Only the latest ones can be restored by a rollback. */
   readonly #past = new Set<ScenarioRun>()
   readonly #longPast = new Histories()
   #random: (() => number) | undefined
@@ -376,7 +376,7 @@ export class EnvironmentScenarios {
   #follow(before?: StoredScenarioRun, after?: StoredScenarioRun): void {
     const former = before && this.#runOf.get(before)
     const current = after && this.#currentRun(after.id)
-    // A run whose start is undone is not counted.
+    // A run whose start is rolled back is not counted.
     if (former && former !== current && this.#changing) this.#past.add(former)
     if (current) this.#past.delete(current)
     const [oldest] = this.#past

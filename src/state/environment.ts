@@ -47,11 +47,11 @@ export class Environment {
   readonly ids: Ids
   /** Credential renewals under way, by account id; not stored. */
   readonly renewals = new Map<string, Promise<Renewal>>()
-  /** What get-details answers of the accounts that were asked for last; not stored. */
+  /** Cache of the answers of get-details; not stored. */
   readonly details = new BoundedCache<Account, object>(CACHED_DETAILS)
   /** How often each responder of a third party has answered; not stored. */
   readonly responderHits = new WeakMap<Responder, number>()
-  /** How many of its commits the disk has refused, so that they were undone. */
+  /** How many of its commits were rolled back because the disk refused them. */
   rollbacks = 0
   /** How many commits there have been; by a new number the timeline sees that the environment has changed. */
   commits = 0
@@ -101,7 +101,7 @@ export class Environment {
 
   /**
    * Runs `work`, which may change rows, settings and the clock, as one commit: all of it is stored, or nothing is.
-   * @param onUndo called when the commit is undone
+   * @param onUndo called when the commit is rolled back
    */
   change<R>(work: () => R, onUndo: () => void = () => undefined): R {
     if (this.#gathered) return work()

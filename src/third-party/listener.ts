@@ -82,7 +82,9 @@ export type Interceptor = (request: ThirdPartyRequest) => ThirdPartyFault | unde
 export interface ListenerOptions {
   registry: {
     environment(name: string): Environment | undefined
-    /** Awaited before an answer leaves whose commit the disk may still refuse: a token must not be lost once it was given out. */
+    /**
+     * Awaited before an answer is sent whose commit the disk may still refuse: a token that was given out must not be lost.
+     */
     flushed?(): Promise<void> | undefined
   }
   templates: Templates

@@ -369,7 +369,7 @@ export function revokeCredentials({ model, clock, settings }: Environment, accou
     model.tables.grants.put({ ...revoked({ clock }, grant), ...final })
 }
 
-/** The grant without any use; it gets an end where it had none, after which it can be removed. */
+/** The grant as revoked. Without an expiry it gets one, after which it can be removed. */
 export function revoked({ clock }: Pick<Environment, 'clock'>, grant: Grant): Grant {
   return { ...grant, expires_at: grant.expires_at ?? clock.instant(), revoked: true, refresh_revoked: true }
 }

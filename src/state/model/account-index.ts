@@ -27,9 +27,9 @@ export interface AccountPage {
 const LISTED = ['organization_id', 'user_id', 'connector', 'provider', 'connection_id'] as const
 type ListedField = (typeof LISTED)[number]
 
-/** Of more accounts with the same name than this, the one in a scope is found by its scope. */
+/** With more accounts of the same name than this, the one in a scope is found by the fields of the scope. */
 const MANY = 16
-/** What so few accounts have in common with others is found as quickly as remembered. */
+/** Up to this size a list is searched for every query, because a cached query would not be faster. */
 const FEW = 256
 /** How many queries with several filters are cached for their next page. */
 const MAX_CACHED_LISTS = 8

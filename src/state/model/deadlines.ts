@@ -13,7 +13,7 @@ import type { Index, Row } from './table.ts'
 
 const SWEEP_AT = 1024
 
-/** Something that the clock will bring about: an account's token expires, or an auth request does. */
+/** An expiry at a known time: of an account's token, or of an auth request. */
 export interface DueItem {
   at: Instant
   kind: 'account' | 'auth_request'
@@ -99,7 +99,7 @@ export class DueIndex {
   }
 }
 
-/** When an active account's token expires with nothing to renew it; undefined when the clock changes nothing. */
+/** When the token of an active account expires that cannot be renewed; undefined when there is no such time. */
 export function accountDue(account: Account): Instant | undefined {
   if (account.status !== 'ACTIVE' || account.token_expires_at === undefined) return undefined
   const renewable =
@@ -239,7 +239,7 @@ class Endings {
   }
 }
 
-/** Only what can do nothing any more: revoked as a whole, or expired without an account that would be renewed with it. */
+/** Only grants of no further use: revoked, or expired with no account that could be renewed with it. */
 function grantEnd(grant: Grant): Instant | undefined {
   const isAlone = grant.account_id === '' && (grant.refresh_token === '' || grant.refresh_revoked)
   return !grant.final && (isRevoked(grant) || isAlone) ? grant.expires_at : undefined

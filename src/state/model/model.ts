@@ -156,7 +156,7 @@ export class Model {
   present: () => number = () => 0
   /** Adds rows to a commit that make no commit by themselves: the counters of scenarios (G63). */
   beforeCommit: () => void = () => undefined
-  /** Called for every change of a scenario's run, and for every change of one that is undone. */
+  /** Called for every change of a scenario's run, and for every change of one that is rolled back. */
   scenarioRunChanged: (before: StoredScenarioRun | undefined, after: StoredScenarioRun | undefined) => void = () =>
     undefined
   #open: Change[] | undefined
@@ -209,7 +209,7 @@ export class Model {
     }
   }
 
-  /** Runs `work`; when it throws, every change it made is undone. Transactions inside one another are one. */
+  /** Runs `work`; when it throws, all its changes are rolled back. A transaction inside another is part of it. */
   transact<R>(work: () => R): R {
     if (this.#open) return work()
     const changes: Change[] = (this.#open = [])
@@ -241,7 +241,7 @@ export class Model {
     for (const change of changes.toReversed()) this.#table(change).restore(change.id, change.before, change.place)
   }
 
-  /** Puts a row as it was committed before, or removes it; the commit is not made again. */
+  /** Applies a row of the log, or removes it, without a new commit. */
   restore(table: string, id: string, row: Row | undefined): void {
     this.#table({ table }).restore(id, row)
   }
