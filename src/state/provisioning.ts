@@ -311,11 +311,12 @@ function environmentNameFor(clientId: string, isTaken: (name: string) => boolean
 /** The clock as it is stored, given real time. @throws RangeError for a time that no clock may show */
 function clockStateOf({ now, frozen = false }: StartClock, realTime: number): ClockState {
   if (now !== undefined && !isClockTime(milliseconds(now))) throw new RangeError(`a clock shows ${CLOCK_YEARS}`)
-  if (frozen) return { offset_ms: 0, frozen_at: now ?? instant(realTime) }
+  if (frozen) return { offset_ms: 0, frozen_at: instant(now === undefined ? realTime : milliseconds(now)) }
   return { offset_ms: now === undefined ? 0 : milliseconds(now) - realTime, frozen_at: null }
 }
 
-/** The same start for every reset: a clock that was frozen at the time of the start is frozen at that time again. */
-function repeatable(clock: StartClock, { clock: present }: Environment): StartClock {
-  return clock.frozen ? { ...clock, now: clock.now ?? present.state.frozen_at ?? undefined } : clock
+/** The same start for every reset, as it is stored: a clock that was frozen at the time of the start is frozen at that time again. */
+function repeatable({ now, ...clock }: StartClock, { clock: present }: Environment): StartClock {
+  const at = now === undefined ? clock.frozen && present.state.frozen_at : instant(milliseconds(now))
+  return at ? { ...clock, now: at } : clock
 }
