@@ -70,7 +70,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
       limit(
         'a counter in a state, by `PUT /_mock/state`',
         'src/state/state-replacement.ts',
-        'MOST_COUNTED',
+        'MAX_COUNTED',
         count,
         '400',
       ),

@@ -51,7 +51,7 @@ export function replaceState(environment: Environment, state: EnvironmentState):
 }
 
 /** Of a counter in a state that is given: however long it counts on from there, the state file has a whole number. */
-const MOST_COUNTED = 1_000_000_000_000_000
+const MAX_COUNTED = 1_000_000_000_000_000
 
 /** Rows that contradict one another, or what other environments have. */
 function contradictions(
@@ -69,8 +69,8 @@ function contradictions(
     }
   }
   for (const [at, { value }] of tables.counters.entries()) {
-    if (value <= MOST_COUNTED) continue
-    findings.push({ path: ['tables', 'counters', at, 'value'], found: `${value}`, allowed: `at most ${MOST_COUNTED}` })
+    if (value <= MAX_COUNTED) continue
+    findings.push({ path: ['tables', 'counters', at, 'value'], found: `${value}`, allowed: `at most ${MAX_COUNTED}` })
   }
   const given = tables.counters.find(({ id }) => id === 'account_sequence')?.value ?? 0
   const last = tables.accounts.reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
