@@ -20,6 +20,11 @@ import { LinkIndex } from './link-index.ts'
 import { TextSearch } from './text-search.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
+/** The names in their order. The compiler objects where one is missing: its rows would not be stored. */
+function namesOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
+  return Object.keys(names) as Name[]
+}
+
 /** A running number that must not repeat after a restart: `account_sequence`, a responder's calls, the items of a collection. */
 export interface Counter extends Row {
   value: number
@@ -43,20 +48,20 @@ export interface Rows {
 }
 export type TableName = keyof Rows
 /** The tables of the service's state: what `GET /_mock/state` shows, a snapshot holds and a reset replaces. */
-export const TABLE_NAMES = [
-  'clients',
-  'bearer_tokens',
-  'connections',
-  'providers',
-  'connectors',
-  'accounts',
-  'magic_links',
-  'auth_requests',
-  'grants',
-  'authorization_codes',
-  'collection_items',
-  'counters',
-] as const satisfies readonly TableName[]
+export const TABLE_NAMES = namesOf<TableName>({
+  clients: true,
+  bearer_tokens: true,
+  connections: true,
+  providers: true,
+  connectors: true,
+  accounts: true,
+  magic_links: true,
+  auth_requests: true,
+  grants: true,
+  authorization_codes: true,
+  collection_items: true,
+  counters: true,
+})
 
 /** What an environment was made from, and what a reset goes back to. There is one such row. */
 export interface Origin extends Row {
@@ -121,12 +126,12 @@ export interface SectionRows {
   snapshots: Snapshot
 }
 export type SectionName = keyof SectionRows
-export const SECTION_NAMES = [
-  'origins',
-  'scenario_definitions',
-  'scenario_runs',
-  'snapshots',
-] as const satisfies readonly SectionName[]
+export const SECTION_NAMES = namesOf<SectionName>({
+  origins: true,
+  scenario_definitions: true,
+  scenario_runs: true,
+  snapshots: true,
+})
 
 type AllRows = Rows & SectionRows
 
