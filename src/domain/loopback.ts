@@ -14,7 +14,6 @@ export function isLoopback(host: string): boolean {
 
 /** The host of a URL at which a server is called that listens on `host`: the addresses that stand for all cannot be called. */
 export function callableHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
 }
