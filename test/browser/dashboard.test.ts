@@ -113,9 +113,12 @@ describeInBrowser('the dashboard', (open) => {
     await story.getByRole('button', { name: '429 too many requests' }).click()
     await story.getByText('The next mail_send_message fails: 429 too many requests.').waitFor()
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(429)
+    await story.getByText('It failed as asked: The next mail_send_message fails').waitFor()
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(200)
+    await story.getByRole('button', { name: '500 server error' }).click()
     await story.getByRole('button', { name: 'Stop it' }).click()
     await story.getByRole('button', { name: 'no answer ever' }).waitFor()
+    expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(200)
     expect(serious(complaints)).toEqual([])
   })
 
