@@ -79,7 +79,7 @@ async function readSet(path: string): Promise<readonly FileDescriptorProto[]> {
     const { file } = fromBinary(FileDescriptorSetSchema, bytes)
     if (file.length > 0 && file.every(({ name }) => name !== '')) return file
   } catch {
-    // Answered below, as any other file that is no set.
+    // The file is refused below, like one that can be read and is not a set of descriptors.
   }
   throw new StartError(
     `${path} is no set of protobuf descriptors. Write one with buf build -o FILE, ` +

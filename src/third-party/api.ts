@@ -310,9 +310,7 @@ function isCapture(part: string): boolean {
 }
 
 function every<T>(wanted: Record<string, T> | undefined, test: (key: string, value: T) => boolean): boolean {
-  if (wanted === undefined) return true
-  for (const key of Object.keys(wanted)) if (!test(key, wanted[key] as T)) return false
-  return true
+  return wanted === undefined || Object.entries(wanted).every(([key, value]) => test(key, value))
 }
 
 /** The values of a query parameter or header as texts. */

@@ -86,7 +86,7 @@ export function runSteps<Answer>(
     const run: Run = { ...scope, values: { ...scope.values }, headers: {} }
     for (const step of steps) {
       const result = ACTIONS[step.action](run, step)
-      // Other values than the step has seen: with `{{@root}}` its result contains those, and must not contain itself.
+      // A new object: with `{{@root}}` a result contains the values that its step has seen, and those must not contain it.
       if (step.as !== '') run.values = { ...run.values, [step.as]: result }
     }
     return answer(run)

@@ -59,6 +59,7 @@ export class Templates {
 
   /** `value` with every template in it evaluated. Keys are not templates. */
   render(value: JsonValue, scope: TemplateScope): JsonValue {
+    // Most values that collections give to fields are no template, and need nothing made for them.
     if (typeof value === 'string' ? !value.includes('{{') : typeof value !== 'object') return value
     return this.#render(value, this.#root(scope))
   }
