@@ -72,13 +72,13 @@ const MEDIA_TYPES = new Set([
 ])
 
 /**
- * Replaces data that packages carry and the mock never uses: Express' table of all media types, the double-byte encodings of
- * request bodies (only UTF-8 is read, G7), what Prism reads Postman collections and remote references with, and its own fake data.
+ * Replaces what packages carry and the mock never uses: Express' table of all media types, its readers of bodies and of nested
+ * query parameters, what Prism reads Postman collections and remote references with, and its own fake data.
  */
-const unusedData: Plugin = {
-  name: 'unused-data',
+const unused: Plugin = {
+  name: 'unused',
   load: {
-    filter: { id: /mime-db\/db\.json$|iconv-lite\/encodings\/dbcs-data\.js$|^\0unused:/ },
+    filter: { id: /mime-db\/db\.json$|^\0unused:/ },
     handler: (id) => {
       if (!id.endsWith('db.json')) return { code: 'module.exports = {}', moduleType: 'js' }
       const all = Object.entries(JSON.parse(readFileSync(id, 'utf8')) as object)
@@ -89,7 +89,7 @@ const unusedData: Plugin = {
     },
   },
   resolveId: {
-    filter: { id: /^(postman-collection|node-fetch|@faker-js\/faker)$/ },
+    filter: { id: /^(postman-collection|node-fetch|@faker-js\/faker|body-parser|qs)$/ },
     handler: (id) => ({ id: `\0unused:${id}` }),
   },
 }
@@ -130,7 +130,7 @@ export async function bundleCode(dist: string): Promise<string[]> {
     input: { cli: 'src/cli/main.ts', index: 'src/index.ts', vitest: 'src/vitest.ts' },
     // A project that uses the fixture has vitest, and the fixture needs that very instance.
     external: ['vitest', /^vitest\//],
-    plugins: [unusedData, uriTemplate, callsThatThrow],
+    plugins: [unused, uriTemplate, callsThatThrow],
     // jsonc-parser's main file is UMD, which no bundler can follow.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     transform: {
@@ -149,8 +149,8 @@ export async function bundleCode(dist: string): Promise<string[]> {
     dir: dist,
     format: 'esm',
     chunkFileNames: 'chunks/[name]-[hash].js',
-    // Names stay as they are, so that stacks can be read.
-    minify: { compress: true, mangle: false, codegen: true },
+    // Functions and classes keep their names, so that stacks can be read.
+    minify: { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: true },
     comments: false,
     codeSplitting: {
       groups: [{ debugName: 'start', name: (id, modules) => (isLoadedAtStart(id, modules) ? 'start' : null) }],
