@@ -1,9 +1,10 @@
+import { z } from 'zod'
 import { COLLECTION_NAME, OPERATORS, type Step, STEP_ACTIONS, type StepAction } from '../domain/collection.ts'
 import type { ResponderAnswer } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, present } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
-import { anyJson, headerMap, jsonObject, nonEmpty, type Report, strict, text, withRule, z } from '../schema/parts.ts'
+import { anyJson, headerMap, jsonObject, nonEmpty, type Report, strict, text, withRule } from '../schema/parts.ts'
 
 /*
  * Collections of connector files, and the steps of responders that act on them.

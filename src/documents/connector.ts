@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import { type AuthorizationType, AUTHORIZATION_TYPES, TRAITS } from '../domain/authorization-type.ts'
 import type {
@@ -31,7 +32,6 @@ import {
   unique,
   wait,
   withRule,
-  z,
 } from '../schema/parts.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

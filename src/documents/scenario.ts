@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { parseDuration, DURATION_FORMS } from '../domain/duration.ts'
 import { isJsonObject, type JsonObject, type JsonValue, present } from '../domain/json.ts'
@@ -26,7 +27,6 @@ import {
   textMap,
   unique,
   withRule,
-  z,
 } from '../schema/parts.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import type { CredentialsPatch } from '../domain/credentials.ts'
 import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../domain/authorization-type.ts'
@@ -23,7 +24,6 @@ import {
   textMap,
   unique,
   withRule,
-  z,
 } from '../schema/parts.ts'
 import { collectionItems } from './collections.ts'
 import { connectorSchema, toConnector } from './connector.ts'

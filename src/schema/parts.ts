@@ -10,7 +10,7 @@ import type { Finding, Path } from './findings.ts'
  * found. Free-form values are passed on as they came: zod's own records would drop a key named `__proto__`.
  */
 
-export { z }
+export { int, union } from 'zod'
 
 /** An object that refuses keys it does not know and names the ones it does. */
 export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {

@@ -34,6 +34,16 @@ describe('the text of the state file', () => {
     })
   })
 
+  it.each([0, 1, 2, 3])(
+    'reads by line a text that is decoded in several parts, %i characters further on',
+    (further) => {
+      const lengths = [200_000, ...Array.from({ length: 400 }, (_, at) => at), 70_000, 0, 300_000]
+      const rows = lengths.map((length) => ({ id: ' '.repeat(further), text: 'ä\u2028'.repeat(length / 2) }))
+      const text = `{\n"rows": [\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n}\n`
+      expect(parseByLine(Buffer.from(text))).toEqual({ rows })
+    },
+  )
+
   it.each([
     [
       'a comma is missing between two rows',

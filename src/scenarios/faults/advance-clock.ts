@@ -2,8 +2,8 @@ import { defineFault } from './fault.ts'
 
 /** Moves the environment's clock on and applies what is due then. */
 export const advanceClock = defineFault({
-  parameters: ({ z, strict, duration }) =>
-    z.union([duration.transform((by) => ({ by })), strict({ by: duration.describe('How far.') })]),
+  parameters: ({ union, strict, duration }) =>
+    union([duration.transform((by) => ({ by })), strict({ by: duration.describe('How far.') })]),
   description: 'How far the clock of the environment moves; what falls due is applied.',
   example: '2h',
   sentence: ({ by }) => `moves the clock on by ${by / 1000} s`,

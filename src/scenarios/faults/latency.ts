@@ -2,8 +2,8 @@ import { defineFault } from './fault.ts'
 
 /** Waits before the request goes on. */
 export const latency = defineFault({
-  parameters: ({ z, strict, wait, withRule }) =>
-    z.union([
+  parameters: ({ union, strict, wait, withRule }) =>
+    union([
       wait.transform((ms) => ({ min: ms, max: ms })),
       strict({ ms: wait.describe('How long.') }).transform(({ ms }) => ({ min: ms, max: ms })),
       withRule(
