@@ -37,7 +37,7 @@ describe('a command about a running server', () => {
   }
 
   /** An environment of its own, so that no test sees what another one does. */
-  async function bench(): Promise<Bench> {
+  async function mock(): Promise<Bench> {
     const environment = `test-${(number += 1)}`
     const send = (path: string, body: string, headers: Record<string, string>) =>
       fetch(`${serving.url}${path}`, { method: 'POST', body, headers })
@@ -74,7 +74,7 @@ describe('a command about a running server', () => {
 
   describe('accounts', () => {
     it('lists the accounts with connector, identifier, status and the time until their token expires', async () => {
-      const { ok } = await bench()
+      const { ok } = await mock()
       const [titles, ...rows] = (await ok('accounts')).trimEnd().split('\n')
       expect(titles).toMatch(/^CONNECTOR +IDENTIFIER +STATUS +TOKEN EXPIRES +ACCOUNT$/)
       expect(rows).toEqual([
@@ -85,7 +85,7 @@ describe('a command about a running server', () => {
     })
 
     it('lists as many as --limit and those that --query selects, and prints them without credentials as JSON', async () => {
-      const { ok, json } = await bench()
+      const { ok, json } = await mock()
       expect(await ok('accounts', '--limit', '1')).toMatch(
         /\n1 of 3 accounts; --limit N shows more, --query TEXT selects\n$/,
       )
@@ -96,7 +96,7 @@ describe('a command about a running server', () => {
     })
 
     it('applies an event to the account of an id or of an identifier, and refuses what is not clear', async () => {
-      const { ok, run, json } = await bench()
+      const { ok, run, json } = await mock()
       expect(await ok('accounts', 'expire', 'ada@example.com')).toMatch(
         /^expire: account ca_\w+ of ada@example\.com at mail is EXPIRED\n$/,
       )
@@ -128,7 +128,7 @@ describe('a command about a running server', () => {
     })
 
     it('lists the links that can be followed, with the time that is left', async () => {
-      const { ok, post } = await bench()
+      const { ok, post } = await mock()
       expect(await ok('links')).toBe('no magic link can be followed\n')
       await post('/connected_accounts/magic_link', link('ada@example.com'))
       expect((await ok('links')).trimEnd().split('\n')).toEqual([
@@ -138,7 +138,7 @@ describe('a command about a running server', () => {
     })
 
     it('approves the only link, or the one that is named, and says where a browser would go', async () => {
-      const { ok, run, json, post } = await bench()
+      const { ok, run, json, post } = await mock()
       await post('/connected_accounts/magic_link', link('ada@example.com'))
       expect(await ok('links', 'approve')).toMatch(
         /^approved the link of ada@example\.com at mail\. A browser would go to http:\/\/localhost:3000\/done\?\S+\n$/,
@@ -157,7 +157,7 @@ describe('a command about a running server', () => {
     })
 
     it('opens a link with the program that BROWSER names, and prints it', async () => {
-      const { post, environment } = await bench()
+      const { post, environment } = await mock()
       await post('/connected_accounts/magic_link', link('ada@example.com'))
       const opened = toolmock.path(`opened-by-${environment}`)
       const browser = toolmock.path(`browser-of-${environment}`)
@@ -180,7 +180,7 @@ describe('a command about a running server', () => {
   })
 
   it('clock shows, moves, stops and runs the clock', async () => {
-    const { ok, json } = await bench()
+    const { ok, json } = await mock()
     expect(await ok('clock')).toBe('2026-01-31T12:00:00.000Z, frozen\n')
     expect(await ok('clock', 'advance', '2h')).toBe('2026-01-31T14:00:00.000Z, frozen\n')
     expect(await json('clock', 'set', '2026-03-01T00:00:00+01:00')).toEqual({
@@ -192,7 +192,7 @@ describe('a command about a running server', () => {
   })
 
   it('scenario lists the scenarios, starts and stops one, and shows how often its rules fired', async () => {
-    const { ok, json, run, post } = await bench()
+    const { ok, json, run, post } = await mock()
     expect(await ok('scenario')).toMatch(/^rate-limited +The third party limits the rate/m)
     expect(await ok('scenario', 'start', 'rate-limited')).toBe(
       'rate-limited runs: The third party limits the rate of the first two calls.\n',
@@ -211,7 +211,7 @@ describe('a command about a running server', () => {
   })
 
   it('snapshot saves, lists, restores and deletes; reset goes back to the seed', async () => {
-    const { ok, run } = await bench()
+    const { ok, run } = await mock()
     expect(await ok('snapshot')).toBe('there is no snapshot\n')
     expect(await ok('snapshot', 'save', 'before')).toBe('saved snapshot before as of 2026-01-31T12:00:00.000Z\n')
     expect(await ok('snapshot')).toMatch(/^NAME +TAKEN AT\nbefore +2026-01-31T12:00:00\.000Z\n$/)
@@ -233,7 +233,7 @@ describe('a command about a running server', () => {
       )
 
     it('shows the latest requests, those of an operation or status, or the last few', async () => {
-      const { ok, get } = await bench()
+      const { ok, get } = await mock()
       await get(`${details}ada@example.com`)
       await get(`${details}zoe@example.com`)
       const lines = (await ok('logs')).trimEnd().split('\n').slice(-2)
@@ -249,7 +249,7 @@ describe('a command about a running server', () => {
     })
 
     it('shows the same effects of a request as the line of the server', async () => {
-      const { ok, post } = await bench()
+      const { ok, post } = await mock()
       await post('/execute_tool', {
         connector: 'mail',
         identifier: 'ada@example.com',
@@ -262,7 +262,7 @@ describe('a command about a running server', () => {
     })
 
     it('prints one whole journal entry a line with --json', async () => {
-      const { ok, get } = await bench()
+      const { ok, get } = await mock()
       await get(`${details}ada@example.com`)
       const entries = (await ok('logs', '--json', '--status', '200')).trimEnd().split('\n')
       expect(JSON.parse(entries.at(-1) ?? '')).toMatchObject({
@@ -291,7 +291,7 @@ describe('a command about a running server', () => {
   })
 
   it('explain says why a request was answered as it was', async () => {
-    const { ok, get, run, json } = await bench()
+    const { ok, get, run, json } = await mock()
     const answer = await get('/connected_accounts/details?connector=mail&identifier=zoe@example.com')
     const id = answer.headers.get('x-request-id') ?? ''
     expect(await ok('explain', id)).toMatch(
@@ -320,7 +320,7 @@ describe('a command about a running server', () => {
   })
 
   it('says what is wrong with an argument that the server refuses, and which environments there are', async () => {
-    const { run } = await bench()
+    const { run } = await mock()
     const bad = await run('clock', 'advance', 'soon')
     expect(bad).toMatchObject({ code: 2, stdout: '' })
     expect(bad.stderr).toMatch(/^toolmock: .*advance.*90s, 15m, 2h/)

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { admit, type AdmissionRules } from '../../src/control/admission.ts'
 import { ControlError } from '../../src/control/errors.ts'
-import { codeOf, withControl } from './control-bench.ts'
+import { codeOf, withControl } from './control-mock.ts'
 
 function verdict(headers: Record<string, string>, rules: AdmissionRules = {}, localAddress = '127.0.0.1'): string {
   const socket = new Socket()

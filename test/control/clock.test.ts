@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codeOf, START, withControl } from './control-bench.ts'
+import { codeOf, START, withControl } from './control-mock.ts'
 
 describe('PUT /_mock/clock', () => {
   it.each([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { AppOptions } from '../../src/app/app.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withDirectory } from '../support/registry.ts'
-import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
+import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 
 const listing = (name: string, path: string) => ({ name, call: { method: 'GET', path } })
 
@@ -36,15 +36,15 @@ const PAD = {
 const ADA = { connector: 'pad', identifier: 'ada@example.com' }
 const GRACE = { connector: 'pad', identifier: 'grace@example.com' }
 
-interface Pad extends ControlBench {
+interface Pad extends ControlMock {
   /** Runs a tool of ada's and answers its data. */
   readonly run: (tool: string, input?: object, of?: object) => Promise<{ status: number; data: { items: object[] } }>
   readonly notes: (query?: string) => Promise<object[]>
 }
 
 async function withPad(options: AppOptions, work: (pad: Pad) => Promise<void>): Promise<void> {
-  await withControl(options, async (bench) => {
-    const { call, api, token } = bench
+  await withControl(options, async (mock) => {
+    const { call, api, token } = mock
     const { connectors } = ((await call('get', '/state')).body as { tables: { connectors: { id: string }[] } }).tables
     if (!connectors.some(({ id }) => id === 'pad')) {
       await call('put', '/connectors/pad', PAD)
@@ -52,7 +52,7 @@ async function withPad(options: AppOptions, work: (pad: Pad) => Promise<void>): 
     }
     const bearer = await token('test_client', 'test_secret')
     await work({
-      ...bench,
+      ...mock,
       run: async (tool_name, tool_input = {}, of = ADA) => {
         const { status, body } = await api(bearer, 'post', '/execute_tool', { ...of, tool_name, tool_input })
         return { status, data: (body as { data: { items: object[] } }).data }

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { withControl } from './control-bench.ts'
+import { withControl } from './control-mock.ts'
 
 describe('GET /', () => {
   it('leads a browser to the dashboard', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { withDirectory } from '../support/registry.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
+import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 
 interface Created {
   name: string
@@ -14,12 +14,12 @@ interface Created {
 
 const created = ({ body }: Response): Created => body as Created
 
-async function create(bench: ControlBench, body?: object): Promise<Created & { token: string | number }> {
-  const environment = created(await bench.call('post', '/environments', body))
-  return { ...environment, token: await bench.token(environment.client_id, environment.client_secret) }
+async function create(mock: ControlMock, body?: object): Promise<Created & { token: string | number }> {
+  const environment = created(await mock.call('post', '/environments', body))
+  return { ...environment, token: await mock.token(environment.client_id, environment.client_secret) }
 }
 
-async function withPattern(work: (bench: ControlBench) => Promise<void>): Promise<void> {
+async function withPattern(work: (mock: ControlMock) => Promise<void>): Promise<void> {
   await withDirectory(async (directory) => {
     const file = join(directory, 'seed.yaml')
     await writeFile(file, 'clients:\n  - { client_id: "ci-*", client_secret: ci_secret }\n')
@@ -56,9 +56,9 @@ describe('POST /_mock/environments', () => {
   })
 
   it('makes an isolated environment: no account, link or clock of one is seen in another', async () => {
-    await withControl({}, async (bench) => {
-      const { api, call } = bench
-      const [one, two] = [await create(bench, { name: 'one' }), await create(bench, { name: 'two' })]
+    await withControl({}, async (mock) => {
+      const { api, call } = mock
+      const [one, two] = [await create(mock, { name: 'one' }), await create(mock, { name: 'two' })]
       await api(one.token, 'post', '/connected_accounts', account)
       await api(one.token, 'post', '/connected_accounts/magic_link', account)
       await call('put', '/clock?environment=one', { advance: '5m' })
@@ -74,12 +74,12 @@ describe('POST /_mock/environments', () => {
   })
 
   it('takes an inline seed for accounts at the connectors of the server', async () => {
-    await withControl({}, async (bench) => {
-      const made = await create(bench, {
+    await withControl({}, async (mock) => {
+      const made = await create(mock, {
         seed: { accounts: [account], clients: [{ client_id: 'mine', client_secret: 's' }] },
       })
       expect(made).toMatchObject({ client_id: 'mine', client_secret: 's' })
-      const { body } = await bench.api(made.token, 'get', '/connected_accounts')
+      const { body } = await mock.api(made.token, 'get', '/connected_accounts')
       expect(body).toMatchObject({ connected_accounts: [{ identifier: 'ada@example.com', status: 'ACTIVE' }] })
     })
   })
@@ -100,15 +100,15 @@ describe('POST /_mock/environments', () => {
   })
 
   it('starts its clock at the given time, and repeats its ids with the same id seed', async () => {
-    await withControl({}, async (bench) => {
+    await withControl({}, async (mock) => {
       const ids = []
       for (const clock of ['2030-01-01T00:00:00Z', { now: '2030-01-01T00:00:00Z', frozen: true }]) {
-        const { token, client_id } = await create(bench, { name: 'again', clock, id_seed: 7 })
-        const { body } = await bench.api(token, 'post', '/connected_accounts', account)
+        const { token, client_id } = await create(mock, { name: 'again', clock, id_seed: 7 })
+        const { body } = await mock.api(token, 'post', '/connected_accounts', account)
         ids.push([client_id, (body as { connected_account: { id: string } }).connected_account.id])
-        const time = (await bench.call('get', '/clock?environment=again')).body as { now: string; frozen: boolean }
+        const time = (await mock.call('get', '/clock?environment=again')).body as { now: string; frozen: boolean }
         expect(time.now).toMatch(/^2030-01-01T00:00:0/)
-        await bench.call('delete', '/environments/again')
+        await mock.call('delete', '/environments/again')
       }
       expect(ids[0]).toEqual(ids[1])
     })
@@ -139,13 +139,13 @@ describe('POST /_mock/environments', () => {
   })
 
   it('removes an environment with its tokens, but never the default one', async () => {
-    await withControl({}, async (bench) => {
-      const { token, client_id, client_secret } = await create(bench, { name: 'gone' })
-      expect((await bench.call('delete', '/environments/gone')).status).toBe(200)
-      expect((await bench.api(token, 'get', '/connections')).status).toBe(401)
-      expect(await bench.token(client_id, client_secret)).toBe(401)
-      expect((await bench.call('delete', '/environments/gone')).status).toBe(404)
-      expect(codeOf(await bench.call('delete', '/environments/default'))).toBe('ENVIRONMENT_REQUIRED')
+    await withControl({}, async (mock) => {
+      const { token, client_id, client_secret } = await create(mock, { name: 'gone' })
+      expect((await mock.call('delete', '/environments/gone')).status).toBe(200)
+      expect((await mock.api(token, 'get', '/connections')).status).toBe(401)
+      expect(await mock.token(client_id, client_secret)).toBe(401)
+      expect((await mock.call('delete', '/environments/gone')).status).toBe(404)
+      expect(codeOf(await mock.call('delete', '/environments/default'))).toBe('ENVIRONMENT_REQUIRED')
     })
   })
 })

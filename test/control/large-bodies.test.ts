@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codeOf, withControl } from './control-bench.ts'
+import { codeOf, withControl } from './control-mock.ts'
 
 /** Reading them takes a second or two. It would take longer than a test may, if time grew with the square of their number. */
 const COUNT = 80_000

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { AppOptions } from '../../src/app/app.ts'
-import { type ControlBench, withControl } from './control-bench.ts'
+import { type ControlMock, withControl } from './control-mock.ts'
 
 const PAD = {
   connector: 'pad',
@@ -19,27 +19,27 @@ const account = (token: string) => ({
 })
 const SEED = { connectors: [PAD], accounts: [account('ada'), account('grace')] }
 
-interface Bench extends ControlBench {
+interface Bench extends ControlMock {
   /** The status of a direct call, and how many calls are left. */
   readonly direct: (token: string) => Promise<[status: number, remaining: string | undefined]>
   /** The status of a tool call. */
   readonly tool: (identifier: string) => Promise<number>
 }
 
-async function withPad(options: AppOptions, work: (bench: Bench) => Promise<void>): Promise<void> {
-  await withControl(options, async (bench) => {
-    const bearer = await bench.token('test_client', 'test_secret')
+async function withPad(options: AppOptions, work: (mock: Bench) => Promise<void>): Promise<void> {
+  await withControl(options, async (mock) => {
+    const bearer = await mock.token('test_client', 'test_secret')
     await work({
-      ...bench,
+      ...mock,
       direct: async (token) => {
-        const { status, headers } = await bench
+        const { status, headers } = await mock
           .http('get', '/third-party/pad/api/ping')
           .set('Authorization', `Bearer ${token}`)
         return [status, headers['x-ratelimit-remaining']]
       },
       tool: async (identifier) => {
         const body = { connector: 'pad', identifier, tool_name: 'pad_ping' }
-        return (await bench.api(bearer, 'post', '/execute_tool', body)).status
+        return (await mock.api(bearer, 'post', '/execute_tool', body)).status
       },
     })
   })

@@ -3,7 +3,7 @@ import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withDirectory } from '../support/registry.ts'
-import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
+import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 import { CONTROL_OPERATIONS } from './control-spec.ts'
 
 /*
@@ -108,7 +108,7 @@ const inEnvironment = new Set(
   CONTROL_OPERATIONS.filter(({ operation }) => operation.environment).map(({ operation }) => operation.operationId),
 )
 
-interface RefusingBench extends ControlBench {
+interface RefusingMock extends ControlMock {
   readonly disk: MemoryDisk
   readonly ids: Readonly<Record<string, string>>
   /** Moves real time, and with it the clock of the default environment. */
@@ -134,13 +134,13 @@ const seed = {
 }
 
 /** An environment with something of everything, on a disk that the test makes refuse. */
-async function withRefusingDisk(work: (bench: RefusingBench) => Promise<void>): Promise<void> {
+async function withRefusingDisk(work: (mock: RefusingMock) => Promise<void>): Promise<void> {
   await withDirectory(async (directory) => {
     const disk = new MemoryDisk()
     let present = Date.parse(START)
     const options = { state: join(directory, 'state.json'), fileSystem: disk, freeze: false, time: () => present }
-    await withControl(options, async (bench) => {
-      const { call, token, api } = bench
+    await withControl(options, async (mock) => {
+      const { call, token, api } = mock
       await call('put', '/connectors/pad', pad)
       await call('post', '/seed', seed)
       await call('post', '/environments', { name: 'other', seed: { accounts: [grace] } })
@@ -160,7 +160,7 @@ async function withRefusingDisk(work: (bench: RefusingBench) => Promise<void>): 
         request: String(failed.headers['x-request-id']),
       }
       const move = (milliseconds: number): void => void (present += milliseconds)
-      await work({ ...bench, disk, ids, move })
+      await work({ ...mock, disk, ids, move })
     })
   })
 }
@@ -171,7 +171,7 @@ const ASKED = [
 ]
 
 /** The answers to everything that can be asked of every environment, and what would come of a reset. */
-async function everything({ call, app }: ControlBench): Promise<unknown> {
+async function everything({ call, app }: ControlMock): Promise<unknown> {
   const asked: Record<string, unknown> = {}
   for (const { name } of app.services.registry.environments()) {
     for (const path of ASKED) {
@@ -186,8 +186,8 @@ async function everything({ call, app }: ControlBench): Promise<unknown> {
 }
 
 /** What a reset brings back, and which client ids make an environment. */
-async function stateAfterReset(bench: ControlBench): Promise<unknown> {
-  const { call, token } = bench
+async function stateAfterReset(mock: ControlMock): Promise<unknown> {
+  const { call, token } = mock
   const patterns = []
   for (const id of ['late-1', 'new-1', 'ci-1']) patterns.push(typeof (await token(id, 's')))
   await call('post', '/reset')
@@ -206,20 +206,20 @@ async function stateAfterReset(bench: ControlBench): Promise<unknown> {
   }
 }
 
-async function refusedCall(bench: RefusingBench, operation: string): Promise<Response> {
+async function refusedCall(mock: RefusingMock, operation: string): Promise<Response> {
   const { method = '', path: pattern = '' } =
     CONTROL_OPERATIONS.find((each) => each.operation.operationId === operation) ?? {}
   const { path = pattern, body } = CALLS[operation] ?? {}
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => bench.ids[name] ?? '')
-  bench.disk.fails = () => new Error('ENOSPC: no space left')
-  const sent = operation === 'put_state' ? await emptied(bench) : body
-  const answer = await bench.call(method as Method, filled, sent)
-  bench.disk.fails = () => undefined
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => mock.ids[name] ?? '')
+  mock.disk.fails = () => new Error('ENOSPC: no space left')
+  const sent = operation === 'put_state' ? await emptied(mock) : body
+  const answer = await mock.call(method as Method, filled, sent)
+  mock.disk.fails = () => undefined
   return answer
 }
 
 /** The state without its accounts. */
-async function emptied({ call }: ControlBench): Promise<object> {
+async function emptied({ call }: ControlMock): Promise<object> {
   const state = (await call('get', '/state')).body as { tables: object }
   return { tables: { ...state.tables, accounts: [], magic_links: [], auth_requests: [], grants: [] } }
 }
@@ -250,13 +250,13 @@ describe('while the disk refuses', () => {
 
   // One server for all of them, because each leaves it as it was.
   it('every operation answers 503 and changes nothing, or needs no disk', { timeout: 60_000 }, async () => {
-    await withRefusingDisk(async (bench) => {
-      const before = await everything(bench)
+    await withRefusingDisk(async (mock) => {
+      const before = await everything(mock)
       for (const operation of called) {
-        const answer = await refusedCall(bench, operation)
+        const answer = await refusedCall(mock, operation)
         if (CALLS[operation]?.works) expect(answer.status, operation).toBe(200)
         else expect([answer.status, codeOf(answer)], operation).toEqual([503, 'STORAGE_UNAVAILABLE'])
-        expect(await everything(bench), operation).toEqual(before)
+        expect(await everything(mock), operation).toEqual(before)
       }
     })
   })
@@ -265,14 +265,14 @@ describe('while the disk refuses', () => {
     'every operation answers 503 and changes nothing where a due event could not be written',
     { timeout: 60_000 },
     async () => {
-      await withRefusingDisk(async (bench) => {
-        const before = await everything(bench)
+      await withRefusingDisk(async (mock) => {
+        const before = await everything(mock)
         for (const operation of [...called, 'clear_requests'].filter((each) => inEnvironment.has(each))) {
-          bench.move(3_600_000)
-          const answer = await refusedCall(bench, operation)
-          bench.move(-3_600_000)
+          mock.move(3_600_000)
+          const answer = await refusedCall(mock, operation)
+          mock.move(-3_600_000)
           expect([answer.status, codeOf(answer)], operation).toEqual([503, 'STORAGE_UNAVAILABLE'])
-          expect(await everything(bench), operation).toEqual(before)
+          expect(await everything(mock), operation).toEqual(before)
         }
       })
     },
@@ -281,12 +281,12 @@ describe('while the disk refuses', () => {
   const remembered = ['create_environment', 'reset', 'add_seed', 'put_connector', 'put_scenario', 'take_snapshot']
   it.each(remembered)('%s leaves nothing for a later reset or client id pattern', async (operation) => {
     let expected: unknown
-    await withRefusingDisk(async (bench) => {
-      expected = await stateAfterReset(bench)
+    await withRefusingDisk(async (mock) => {
+      expected = await stateAfterReset(mock)
     })
-    await withRefusingDisk(async (bench) => {
-      expect((await refusedCall(bench, operation)).status).toBe(503)
-      expect(await stateAfterReset(bench)).toEqual(expected)
+    await withRefusingDisk(async (mock) => {
+      expect((await refusedCall(mock, operation)).status).toBe(503)
+      expect(await stateAfterReset(mock)).toEqual(expected)
     })
   })
 })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../src/domain/json.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withDirectory } from '../support/registry.ts'
-import { type ControlBench, withControl } from './control-bench.ts'
+import { type ControlMock, withControl } from './control-mock.ts'
 
 /* Whatever the server accepts by its control API, it starts with again. */
 
@@ -149,7 +149,7 @@ interface State {
   tables: Record<string, object[]>
 }
 
-async function taken({ call }: ControlBench, { method, path, body }: Step): Promise<number> {
+async function taken({ call }: ControlMock, { method, path, body }: Step): Promise<number> {
   if (path !== '/state') return (await call(method, path, body)).status
   const state = (await call('get', '/state')).body as State
   const { settings, row, ...others } = body as Partial<State> & {
@@ -163,7 +163,7 @@ async function taken({ call }: ControlBench, { method, path, body }: Step): Prom
 }
 
 /** Requests of a client, which leave instants behind: now, and so much later. */
-async function used({ token, api, http }: ControlBench): Promise<void> {
+async function used({ token, api, http }: ControlMock): Promise<void> {
   const bearer = await token('test_client', 'test_secret')
   const grace = { connector: 'mail', identifier: 'grace@example.com' }
   const answers = [
@@ -174,7 +174,7 @@ async function used({ token, api, http }: ControlBench): Promise<void> {
   expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([])
 }
 
-async function statesOf({ app, call }: ControlBench): Promise<unknown> {
+async function statesOf({ app, call }: ControlMock): Promise<unknown> {
   const names = app.services.registry.environments().map(({ name }) => name)
   const states = []
   for (const name of names.sort()) states.push([name, (await call('get', `/state?environment=${name}`)).body])
@@ -187,19 +187,19 @@ async function check(given: readonly Step[]): Promise<void> {
     const options = { state: join(directory, 'state.json'), time: () => Date.parse('2026-01-01T00:00:00Z') }
     let states: unknown
     let killed = disk
-    await withControl({ ...options, fileSystem: disk }, async (bench) => {
+    await withControl({ ...options, fileSystem: disk }, async (mock) => {
       for (const step of given) {
-        expect([200, 201, 400, 404]).toContain(await taken(bench, step))
-        await used(bench)
+        expect([200, 201, 400, 404]).toContain(await taken(mock, step))
+        await used(mock)
       }
-      states = await statesOf(bench)
+      states = await statesOf(mock)
       killed = disk.after('killed')
     })
     for (const fileSystem of [disk, killed]) {
-      await withControl({ ...options, fileSystem }, async (bench) => {
-        expect(await statesOf(bench)).toEqual(states)
-        expect((await bench.call('post', '/reset')).status).toBe(200)
-        await used(bench)
+      await withControl({ ...options, fileSystem }, async (mock) => {
+        expect(await statesOf(mock)).toEqual(states)
+        expect((await mock.call('post', '/reset')).status).toBe(200)
+        await used(mock)
       })
     }
   })
@@ -253,10 +253,10 @@ describe('what the control API has accepted', () => {
       const disk = new MemoryDisk()
       const options = { state: join(directory, 'state.json'), time: () => Date.parse('2026-01-01T00:00:00Z') }
       let killed = disk
-      await withControl({ ...options, fileSystem: disk }, async (bench) => {
-        for (const name of ['kept', 'gone']) expect((await bench.call('put', `/snapshots/${name}`)).status).toBe(200)
-        expect((await bench.call('delete', '/snapshots/gone')).status).toBe(200)
-        await used(bench)
+      await withControl({ ...options, fileSystem: disk }, async (mock) => {
+        for (const name of ['kept', 'gone']) expect((await mock.call('put', `/snapshots/${name}`)).status).toBe(200)
+        expect((await mock.call('delete', '/snapshots/gone')).status).toBe(200)
+        await used(mock)
         killed = disk.after('power-lost')
       })
       for (const fileSystem of [disk, killed]) {

@@ -1,23 +1,23 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { codeOf, type ControlBench, withControl } from './control-bench.ts'
+import { codeOf, type ControlMock, withControl } from './control-mock.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
 
-async function seeded({ call }: ControlBench): Promise<string> {
+async function seeded({ call }: ControlMock): Promise<string> {
   await call('post', '/seed', { accounts: [ada] })
   const { tables } = (await call('get', '/state')).body as { tables: { accounts: { id: string }[] } }
   return tables.accounts[0]?.id ?? ''
 }
 
-async function linked({ token, api }: ControlBench, more: object = {}): Promise<string | number> {
+async function linked({ token, api }: ControlMock, more: object = {}): Promise<string | number> {
   const bearer = await token('test_client', 'test_secret')
   await api(bearer, 'post', '/connected_accounts/magic_link', { ...ada, ...more })
   return bearer
 }
 
-const linkId = async ({ call }: ControlBench): Promise<string> =>
+const linkId = async ({ call }: ControlMock): Promise<string> =>
   ((await call('get', '/links')).body as { links: { id: string }[] }).links[0]?.id ?? ''
 
 describe('every call of the control API', () => {
@@ -136,12 +136,12 @@ describe('every call of the control API', () => {
 
 describe('accounts and connections', () => {
   it('move by events, and an illegal move names from, event and what is allowed', async () => {
-    await withControl({}, async (bench) => {
-      const id = await seeded(bench)
-      expect((await bench.call('post', `/accounts/${id}/expire`)).body).toMatchObject({
+    await withControl({}, async (mock) => {
+      const id = await seeded(mock)
+      expect((await mock.call('post', `/accounts/${id}/expire`)).body).toMatchObject({
         account: { status: 'EXPIRED' },
       })
-      const refused = await bench.call('post', `/accounts/${id}/expire`)
+      const refused = await mock.call('post', `/accounts/${id}/expire`)
       expect(refused.status).toBe(409)
       expect(refused.body).toMatchObject({
         error: { code: 'ILLEGAL_MOVE', details: [{ from: 'EXPIRED', event: 'expire' }] },
@@ -173,53 +173,53 @@ describe('accounts and connections', () => {
 
 describe('links', () => {
   it('are completed without a browser, wherever they belong to', async () => {
-    await withControl({}, async (bench) => {
-      await bench.call('post', '/environments', { name: 'other' })
-      await linked(bench, { user_verify_url: 'http://localhost:3000/verify', state: 'xyz' })
-      const id = await linkId(bench)
-      expect(
-        (await bench.call('post', `/links/${id}/complete?environment=other`, { decision: 'approve' })).status,
-      ).toBe(404)
-      const { body } = await bench.call('post', `/links/${id}/complete`, {
+    await withControl({}, async (mock) => {
+      await mock.call('post', '/environments', { name: 'other' })
+      await linked(mock, { user_verify_url: 'http://localhost:3000/verify', state: 'xyz' })
+      const id = await linkId(mock)
+      expect((await mock.call('post', `/links/${id}/complete?environment=other`, { decision: 'approve' })).status).toBe(
+        404,
+      )
+      const { body } = await mock.call('post', `/links/${id}/complete`, {
         decision: 'approve',
         as: 'mallory@example.com',
       })
       const url = new URL((body as { redirect_url: string }).redirect_url)
       expect([url.origin, url.searchParams.get('state')]).toEqual(['http://localhost:3000', 'xyz'])
       expect(url.searchParams.get('auth_request_id')).toMatch(/^[\w-]{22,}$/)
-      expect(codeOf(await bench.call('post', `/links/${id}/complete`, { decision: 'approve' }))).toBe('LINK_GONE')
-      expect((await bench.call('get', '/links')).body).toEqual({ links: [] })
+      expect(codeOf(await mock.call('post', `/links/${id}/complete`, { decision: 'approve' }))).toBe('LINK_GONE')
+      expect((await mock.call('get', '/links')).body).toEqual({ links: [] })
     })
   })
 
   it('can be denied, and no other decision is known', async () => {
-    await withControl({}, async (bench) => {
-      await linked(bench)
-      const id = await linkId(bench)
-      expect(codeOf(await bench.call('post', `/links/${id}/complete`, { decision: 'maybe' }))).toBe('INVALID_BODY')
-      expect(codeOf(await bench.call('post', `/links/${id}/complete`, {}))).toBe('INVALID_BODY')
-      const { body } = await bench.call('post', `/links/${id}/complete`, { decision: 'deny' })
+    await withControl({}, async (mock) => {
+      await linked(mock)
+      const id = await linkId(mock)
+      expect(codeOf(await mock.call('post', `/links/${id}/complete`, { decision: 'maybe' }))).toBe('INVALID_BODY')
+      expect(codeOf(await mock.call('post', `/links/${id}/complete`, {}))).toBe('INVALID_BODY')
+      const { body } = await mock.call('post', `/links/${id}/complete`, { decision: 'deny' })
       expect((body as { redirect_url: string }).redirect_url).toContain('error=access_denied')
-      expect(codeOf(await bench.call('post', '/links/none/complete', { decision: 'deny' }))).toBe('LINK_NOT_FOUND')
+      expect(codeOf(await mock.call('post', '/links/none/complete', { decision: 'deny' }))).toBe('LINK_NOT_FOUND')
     })
   })
 
   it('are waited for', async () => {
-    await withControl({}, async (bench) => {
-      const [answer] = await Promise.all([bench.call('get', '/links?wait_ms=10000'), linked(bench)])
+    await withControl({}, async (mock) => {
+      const [answer] = await Promise.all([mock.call('get', '/links?wait_ms=10000'), linked(mock)])
       expect(answer.body).toMatchObject({ links: [ada] })
-      expect((await bench.call('get', '/links?wait_ms=1&environment=default')).status).toBe(200)
-      expect((await bench.call('get', '/links?wait_ms=600000')).status).toBe(200)
-      expect((await bench.call('get', '/links?wait_ms=600001')).status).toBe(400)
+      expect((await mock.call('get', '/links?wait_ms=1&environment=default')).status).toBe(200)
+      expect((await mock.call('get', '/links?wait_ms=600000')).status).toBe(200)
+      expect((await mock.call('get', '/links?wait_ms=600001')).status).toBe(400)
     })
   })
 })
 
 describe('the journal', () => {
   it('is listed, counted, verified, waited for, explained and cleared', async () => {
-    await withControl({}, async (bench) => {
-      const { call, api } = bench
-      const bearer = await linked(bench)
+    await withControl({}, async (mock) => {
+      const { call, api } = mock
+      const bearer = await linked(mock)
       const failed = await api(bearer, 'get', '/connected_accounts/details?id=ca_none')
       const match = { operation: 'get_connected_account_details', status: 404 }
       const { requests } = (await call('get', '/requests?operation=get_connected_account_details')).body as {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { CONTROL_ERROR_CODES } from '../../src/control/errors.ts'
 import { BODIES, QUERIES } from '../../src/control/input.ts'
-import { withControl } from './control-bench.ts'
+import { withControl } from './control-mock.ts'
 import { answersOf, CONTROL_OPERATIONS, CONTROL_SPEC, faultsOf, resolved } from './control-spec.ts'
 
 describe('spec/control.openapi.yaml', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codeOf, withControl } from './control-bench.ts'
+import { codeOf, withControl } from './control-mock.ts'
 
 describe('the size of a state', () => {
   it('that was got can be put back, whatever --body-limit says', () =>

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
+import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
 const grace = { connector: 'mail', identifier: 'grace@example.com' }
@@ -13,7 +13,7 @@ interface State {
   tables: Record<string, { id: string }[]>
 }
 
-async function stateOf({ call }: ControlBench): Promise<State> {
+async function stateOf({ call }: ControlMock): Promise<State> {
   return (await call('get', '/state')).body as State
 }
 
@@ -22,9 +22,9 @@ describe('POST /_mock/state/fold', () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolmock-fold-'))
     const file = join(folder, 'state.json')
     try {
-      await withControl({ state: file }, async (bench) => {
-        await bench.call('post', '/seed', { accounts: [ada] })
-        expect((await bench.call('post', '/state/fold')).body).toEqual({})
+      await withControl({ state: file }, async (mock) => {
+        await mock.call('post', '/seed', { accounts: [ada] })
+        expect((await mock.call('post', '/state/fold')).body).toEqual({})
         expect(readFileSync(file, 'utf8')).toContain('"ada@example.com"')
         expect(existsSync(`${file}.wal`) ? readFileSync(`${file}.wal`, 'utf8') : '').not.toContain('ada@')
       })
@@ -42,10 +42,10 @@ describe('POST /_mock/state/fold', () => {
 
 describe('POST /_mock/reset', () => {
   it('takes model, clock, journal and links back to the seed; clients, tokens and snapshots stay', async () => {
-    await withControl({}, async (bench) => {
-      const { call, api, token } = bench
+    await withControl({}, async (mock) => {
+      const { call, api, token } = mock
       await call('post', '/seed', { accounts: [ada], settings: { consent: 'approve' } })
-      const before = await stateOf(bench)
+      const before = await stateOf(mock)
       const bearer = await token('test_client', 'test_secret')
       await call('put', '/snapshots/kept')
       await api(bearer, 'post', '/connected_accounts', grace)
@@ -54,7 +54,7 @@ describe('POST /_mock/reset', () => {
       await call('post', `/accounts/${before.tables['accounts']?.[0]?.id ?? ''}/disconnect`)
       await call('put', '/clock', { advance: '1h' })
       expect((await call('post', '/reset')).status).toBe(200)
-      const after = await stateOf(bench)
+      const after = await stateOf(mock)
       const names = (state: State): unknown[] =>
         ['accounts', 'connections', 'providers', 'connectors', 'magic_links', 'clients'].map((table) =>
           state.tables[table]?.map(({ id }) => id),
@@ -73,35 +73,35 @@ describe('POST /_mock/reset', () => {
   })
 
   it('leaves the provider that a caller made before a seed was added behind', async () => {
-    await withControl({}, async (bench) => {
-      const bearer = await bench.token('test_client', 'test_secret')
-      await bench.api(bearer, 'post', '/custom-providers', { display_name: 'Mine' })
-      await bench.call('post', '/seed', { accounts: [ada], providers: [{ display_name: 'Seeded' }] })
+    await withControl({}, async (mock) => {
+      const bearer = await mock.token('test_client', 'test_secret')
+      await mock.api(bearer, 'post', '/custom-providers', { display_name: 'Mine' })
+      await mock.call('post', '/seed', { accounts: [ada], providers: [{ display_name: 'Seeded' }] })
       const provider = (state: State): unknown => state.tables['providers']?.at(-1)
-      const before = provider(await stateOf(bench))
-      await bench.call('post', '/reset')
-      const after = await stateOf(bench)
+      const before = provider(await stateOf(mock))
+      await mock.call('post', '/reset')
+      const after = await stateOf(mock)
       expect(provider(after)).toEqual(before)
       expect(JSON.stringify(after)).not.toContain('"Mine"')
     })
   })
 
   it('brings back seeds that were added at the same time', async () => {
-    await withControl({}, async (bench) => {
+    await withControl({}, async (mock) => {
       const seeds = [{ generate: { accounts: 1, connector: 'mail' } }, { accounts: [ada] }, { accounts: [grace] }]
-      await Promise.all(seeds.map((seed) => bench.call('post', '/seed', seed)))
-      expect((await stateOf(bench)).tables['accounts']).toHaveLength(3)
-      await bench.call('post', '/reset')
-      expect((await stateOf(bench)).tables['accounts']).toHaveLength(3)
+      await Promise.all(seeds.map((seed) => mock.call('post', '/seed', seed)))
+      expect((await stateOf(mock)).tables['accounts']).toHaveLength(3)
+      await mock.call('post', '/reset')
+      expect((await stateOf(mock)).tables['accounts']).toHaveLength(3)
     })
   })
 
   it('gives generated accounts the same ids and identifiers again', async () => {
-    await withControl({}, async (bench) => {
-      await bench.call('post', '/seed', { generate: { accounts: 20, connector: 'mail' } })
-      const people = async (): Promise<unknown> => (await stateOf(bench)).tables['accounts']?.map(({ id }) => id)
+    await withControl({}, async (mock) => {
+      await mock.call('post', '/seed', { generate: { accounts: 20, connector: 'mail' } })
+      const people = async (): Promise<unknown> => (await stateOf(mock)).tables['accounts']?.map(({ id }) => id)
       const before = await people()
-      await bench.call('post', '/reset')
+      await mock.call('post', '/reset')
       expect(await people()).toEqual(before)
     })
   })
@@ -109,10 +109,10 @@ describe('POST /_mock/reset', () => {
 
 describe('snapshots', () => {
   it('name what was added, removed and changed since, and bring it back', async () => {
-    await withControl({}, async (bench) => {
-      const { call, api, token } = bench
+    await withControl({}, async (mock) => {
+      const { call, api, token } = mock
       await call('post', '/seed', { accounts: [ada, grace] })
-      const [first = '', second = ''] = (await stateOf(bench)).tables['accounts']?.map(({ id }) => id) ?? []
+      const [first = '', second = ''] = (await stateOf(mock)).tables['accounts']?.map(({ id }) => id) ?? []
       const bearer = await token('test_client', 'test_secret')
       await call('put', '/snapshots/before')
       await call('put', '/clock', { advance: '5m' })
@@ -140,8 +140,8 @@ describe('snapshots', () => {
   })
 
   it('list each field that changed, with secrets masked', async () => {
-    await withControl({}, async (bench) => {
-      const { call, api, token } = bench
+    await withControl({}, async (mock) => {
+      const { call, api, token } = mock
       const [key, old] = [{ details: { api_key: 'k-old-secret', room: 'r-old-secret' } }, 'at-old-secret']
       const seeded = [
         { ...ada, id: 'ca_1', authorization_details: { oauth_token: { access_token: old, scopes: ['mail.read'] } } },
@@ -192,23 +192,23 @@ describe('snapshots', () => {
 
 describe('PUT /_mock/state', () => {
   it('takes what GET gave, and nothing has changed', async () => {
-    await withControl({}, async (bench) => {
-      await bench.call('post', '/seed', { accounts: [ada] })
-      const before = await stateOf(bench)
-      expect((await bench.call('put', '/state', before)).status).toBe(200)
-      expect(JSON.stringify(await stateOf(bench))).toBe(JSON.stringify(before))
+    await withControl({}, async (mock) => {
+      await mock.call('post', '/seed', { accounts: [ada] })
+      const before = await stateOf(mock)
+      expect((await mock.call('put', '/state', before)).status).toBe(200)
+      expect(JSON.stringify(await stateOf(mock))).toBe(JSON.stringify(before))
     })
   })
 
   it('refuses what is not valid with the path of every problem, and changes nothing', async () => {
-    await withControl({}, async (bench) => {
-      await bench.call('post', '/seed', { accounts: [ada, grace] })
-      const before = await stateOf(bench)
+    await withControl({}, async (mock) => {
+      await mock.call('post', '/seed', { accounts: [ada, grace] })
+      const before = await stateOf(mock)
       const bad = structuredClone(before) as unknown as { tables: { accounts: Record<string, unknown>[] }; colour: 1 }
       bad.colour = 1
       Object.assign(bad.tables.accounts[0] ?? {}, { status: 'GONE' })
       Object.assign(bad.tables.accounts[1] ?? {}, { updated_at: '2026-13-45T00:00:00.000Z' })
-      const refused = await bench.call('put', '/state', bad)
+      const refused = await mock.call('put', '/state', bad)
       expect(refused.status).toBe(400)
       expect(refused.body).toMatchObject({
         error: {
@@ -220,15 +220,15 @@ describe('PUT /_mock/state', () => {
           ],
         },
       })
-      expect(await stateOf(bench)).toEqual(before)
+      expect(await stateOf(mock)).toEqual(before)
     })
   })
 
   it('lists a hundred problems of a state, and counts the others', async () => {
-    await withControl({}, async (bench) => {
-      const state = await stateOf(bench)
+    await withControl({}, async (mock) => {
+      const state = await stateOf(mock)
       const wrong = { ...state, tables: { ...state.tables, bearer_tokens: Array(150).fill('none') } }
-      const { body } = await bench.call('put', '/state', wrong)
+      const { body } = await mock.call('put', '/state', wrong)
       const { details } = (body as { error: { details: object[] } }).error
       expect(details).toHaveLength(101)
       expect(details.at(-1)).toMatchObject({ path: '', found: 'wrong in 50 more places' })
@@ -236,29 +236,29 @@ describe('PUT /_mock/state', () => {
   })
 
   it('refuses a state file, and says what it takes instead', async () => {
-    await withControl({}, async (bench) => {
-      const before = await stateOf(bench)
-      const refused = await bench.call('put', '/state', { version: 2, environments: { default: before } })
+    await withControl({}, async (mock) => {
+      const before = await stateOf(mock)
+      const refused = await mock.call('put', '/state', { version: 2, environments: { default: before } })
       expect(refused.status).toBe(400)
       const found = 'the key of a state file'
       const allowed = 'the state of one environment, as GET /_mock/state answers it'
       expect(refused.body).toMatchObject({
         error: { code: 'INVALID_STATE', details: [{ path: 'environments', found, allowed }] },
       })
-      expect(await stateOf(bench)).toEqual(before)
+      expect(await stateOf(mock)).toEqual(before)
     })
   })
 
   it('refuses rows that contradict one another, or another environment', async () => {
-    await withControl({}, async (bench) => {
-      const state = await stateOf(bench)
+    await withControl({}, async (mock) => {
+      const state = await stateOf(mock)
       const rows = state.tables['connections'] ?? []
       const twice = { ...state, tables: { ...state.tables, connections: [...rows, ...rows.slice(0, 1)] } }
-      expect((await bench.call('put', '/state', twice)).body).toMatchObject({
+      expect((await mock.call('put', '/state', twice)).body).toMatchObject({
         error: { details: [{ path: `tables.connections[${rows.length}].id` }] },
       })
-      await bench.call('post', '/environments', { name: 'other' })
-      const copied = await bench.call('put', '/state?environment=other', state)
+      await mock.call('post', '/environments', { name: 'other' })
+      const copied = await mock.call('put', '/state?environment=other', state)
       expect(copied.body).toMatchObject({
         error: { code: 'INVALID_STATE', details: [{ path: 'tables.clients[0].id' }] },
       })
@@ -268,27 +268,26 @@ describe('PUT /_mock/state', () => {
 
 describe('documents that are sent', () => {
   it('a seed as YAML is added as a whole, or refused with line and column', async () => {
-    await withControl({}, async (bench) => {
-      const send = (text: string) =>
-        bench.http('post', '/_mock/seed').set('Content-Type', 'application/yaml').send(text)
+    await withControl({}, async (mock) => {
+      const send = (text: string) => mock.http('post', '/_mock/seed').set('Content-Type', 'application/yaml').send(text)
       const refused = await send(
         'accounts:\n  - { connector: mail, identifier: a }\n  - { connector: nowhere, identifier: b }\n',
       )
       expect(refused.status).toBe(400)
       expect(refused.body).toMatchObject({ error: { code: 'INVALID_DOCUMENT', details: [{ line: 3, column: 18 }] } })
-      expect((await stateOf(bench)).tables['accounts']).toEqual([])
+      expect((await stateOf(mock)).tables['accounts']).toEqual([])
       expect((await send('accounts:\n  - { connector: mail, identifier: a }\n')).status).toBe(200)
-      expect((await stateOf(bench)).tables['accounts']).toHaveLength(1)
+      expect((await stateOf(mock)).tables['accounts']).toHaveLength(1)
     })
   })
 
   it('a connector serves at once, under the name of the path only', async () => {
-    await withControl({}, async (bench) => {
+    await withControl({}, async (mock) => {
       const notes = { connector: 'notes', authorization_type: 'API_KEY' }
-      expect(codeOf(await bench.call('put', '/connectors/other', notes))).toBe('INVALID_DOCUMENT')
-      expect((await bench.call('put', '/connectors/notes', notes)).status).toBe(200)
-      const bearer = await bench.token('test_client', 'test_secret')
-      const made = await bench.api(bearer, 'post', '/connected_accounts', { connector: 'notes', identifier: 'ada' })
+      expect(codeOf(await mock.call('put', '/connectors/other', notes))).toBe('INVALID_DOCUMENT')
+      expect((await mock.call('put', '/connectors/notes', notes)).status).toBe(200)
+      const bearer = await mock.token('test_client', 'test_secret')
+      const made = await mock.api(bearer, 'post', '/connected_accounts', { connector: 'notes', identifier: 'ada' })
       expect(made.status).toBe(201)
     })
   })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { codeOf, type ControlBench, START, withControl } from './control-bench.ts'
+import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
 const LIVE = {
@@ -17,11 +17,11 @@ interface ServerSentEvent {
 
 /** Reads a stream until it has given as many events as wanted. */
 async function withStream(
-  bench: ControlBench,
+  mock: ControlMock,
   query: string,
   work: (next: () => Promise<ServerSentEvent>) => Promise<void>,
 ) {
-  const { url } = await bench.app.listen({ host: '127.0.0.1', port: 0 })
+  const { url } = await mock.app.listen({ host: '127.0.0.1', port: 0 })
   const [stream] = (await once(get(`${url}/_mock/timeline${query}`), 'response')) as [IncomingMessage]
   stream.setEncoding('utf8')
   const chunks = stream[Symbol.asyncIterator]()
@@ -45,17 +45,17 @@ async function withStream(
   }
 }
 
-const connections = async (bench: ControlBench, token: string | number): Promise<void> => {
-  await bench.api(token, 'get', '/connections')
+const connections = async (mock: ControlMock, token: string | number): Promise<void> => {
+  await mock.api(token, 'get', '/connections')
 }
 const kinds = ({ data }: ServerSentEvent): unknown =>
   (data.entries as { operation: string | null }[]).map(({ operation }) => operation)
 
 describe('GET /_mock/timeline', () => {
   it('sends the state, then what the journal has, then what is new', async () => {
-    await withControl({}, async (bench) => {
-      const token = await bench.token('test_client', 'test_secret')
-      await withStream(bench, '?environment=default', async (next) => {
+    await withControl({}, async (mock) => {
+      const token = await mock.token('test_client', 'test_secret')
+      await withStream(mock, '?environment=default', async (next) => {
         const state = await next()
         expect(state).toMatchObject({
           event: 'state',
@@ -63,9 +63,9 @@ describe('GET /_mock/timeline', () => {
         })
         const first = await next()
         expect([first.event, kinds(first), first.data.skipped]).toEqual(['entries', ['create_token'], 0])
-        await connections(bench, token)
-        await bench.call('delete', '/requests')
-        await connections(bench, token)
+        await connections(mock, token)
+        await mock.call('delete', '/requests')
+        await connections(mock, token)
         const events = [await next(), await next()]
         expect(events.map(({ event }) => event)).toContain('entries')
       })
@@ -73,16 +73,16 @@ describe('GET /_mock/timeline', () => {
   })
 
   it('sends an entry at once after a pause, and more of them twice a second, each once and in order', async () => {
-    await withControl({}, async (bench) => {
-      const token = await bench.token('test_client', 'test_secret')
+    await withControl({}, async (mock) => {
+      const token = await mock.token('test_client', 'test_secret')
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
       onTestFinished(() => void vi.useRealTimers())
-      await withStream(bench, '?environment=default', async (next) => {
+      await withStream(mock, '?environment=default', async (next) => {
         await next()
         const seen = (await next()).data.entries as { sequence: number }[]
         const sequences: number[][] = []
         for (let round = 0; round < 3; round++) {
-          await connections(bench, token)
+          await connections(mock, token)
           vi.advanceTimersByTime(250)
         }
         while (sequences.flat().length < 3) {
@@ -95,10 +95,10 @@ describe('GET /_mock/timeline', () => {
   })
 
   it('sends the newest ones only, and how many it left out', async () => {
-    await withControl({}, async (bench) => {
-      const token = await bench.token('test_client', 'test_secret')
-      for (let at = 0; at < 3; at++) await connections(bench, token)
-      await withStream(bench, '?environment=default&newest=2', async (next) => {
+    await withControl({}, async (mock) => {
+      const token = await mock.token('test_client', 'test_secret')
+      for (let at = 0; at < 3; at++) await connections(mock, token)
+      await withStream(mock, '?environment=default&newest=2', async (next) => {
         await next()
         const { data } = await next()
         expect([(data.entries as object[]).length, data.skipped]).toEqual([2, 2])
@@ -107,24 +107,24 @@ describe('GET /_mock/timeline', () => {
   })
 
   it('sends that a journal was emptied, and that the clock moved', async () => {
-    await withControl({}, async (bench) => {
-      await withStream(bench, '?environment=default', async (next) => {
+    await withControl({}, async (mock) => {
+      await withStream(mock, '?environment=default', async (next) => {
         await next()
         await next()
-        await bench.call('delete', '/requests')
+        await mock.call('delete', '/requests')
         expect(await next()).toEqual({ event: 'cleared', data: { environment: 'default' } })
-        await bench.call('put', '/clock', { advance: '2h' })
+        await mock.call('put', '/clock', { advance: '2h' })
         expect(await next()).toMatchObject({ event: 'state', data: { clock: { now: '2026-01-01T02:00:00.000Z' } } })
       })
     })
   })
 
   it('of all environments sends the entries of each', async () => {
-    await withControl({}, async (bench) => {
-      const { body } = await bench.call('post', '/environments', { name: 'other', label: 'mail > sends' })
-      await bench.token('test_client', 'test_secret')
-      await bench.token(body.client_id, body.client_secret)
-      await withStream(bench, '', async (next) => {
+    await withControl({}, async (mock) => {
+      const { body } = await mock.call('post', '/environments', { name: 'other', label: 'mail > sends' })
+      await mock.token('test_client', 'test_secret')
+      await mock.token(body.client_id, body.client_secret)
+      await withStream(mock, '', async (next) => {
         const state = await next()
         expect(state.data).toMatchObject({ clock: null, environments: [{}, { name: 'other', label: 'mail > sends' }] })
         const { data } = await next()
@@ -137,21 +137,21 @@ describe('GET /_mock/timeline', () => {
   })
 
   it('marks what is remarkable', async () => {
-    await withControl({}, async (bench) => {
-      const token = await bench.token('test_client', 'test_secret')
-      await bench.api(token, 'post', '/connected_accounts', { connector: 'mail' })
-      await bench.api(token, 'get', '/connected_accounts?pagesize=3')
-      await bench.api(token, 'get', '/connected_accounts?colour=red')
-      await bench.api(token, 'get', '/conections')
-      await bench.call('put', '/scenarios/down', {
+    await withControl({}, async (mock) => {
+      const token = await mock.token('test_client', 'test_secret')
+      await mock.api(token, 'post', '/connected_accounts', { connector: 'mail' })
+      await mock.api(token, 'get', '/connected_accounts?pagesize=3')
+      await mock.api(token, 'get', '/connected_accounts?colour=red')
+      await mock.api(token, 'get', '/conections')
+      await mock.call('put', '/scenarios/down', {
         name: 'down',
         rules: [
           { name: 'down', at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] },
         ],
       })
-      await bench.call('post', '/scenarios/down/start')
-      await connections(bench, token)
-      await withStream(bench, '', async (next) => {
+      await mock.call('post', '/scenarios/down/start')
+      await connections(mock, token)
+      await withStream(mock, '', async (next) => {
         await next()
         const { entries } = (await next()).data as { entries: { marks: string[] }[] }
         expect(entries.map(({ marks }) => marks)).toEqual([
@@ -212,15 +212,15 @@ describe('GET /_mock/accounts', () => {
 })
 
 describe('one account', () => {
-  const idOf = async ({ call }: ControlBench): Promise<string> => {
+  const idOf = async ({ call }: ControlMock): Promise<string> => {
     await call('post', '/seed', { accounts: [LIVE] })
     return (await call('get', '/accounts')).body.accounts[0].id
   }
 
   it('has the events that its state allows, and the tools of its connector', async () => {
-    await withControl({}, async (bench) => {
-      const id = await idOf(bench)
-      const { body } = await bench.call('get', `/accounts/${id}`)
+    await withControl({}, async (mock) => {
+      const id = await idOf(mock)
+      const { body } = await mock.call('get', `/accounts/${id}`)
       expect(body).toMatchObject({
         account: { id, status: 'ACTIVE' },
         renewable: false,
@@ -228,20 +228,20 @@ describe('one account', () => {
       })
       const [tool] = body.tools
       expect([tool.name, tool.input_schema.required]).toEqual(['mail_send_message', ['to', 'subject']])
-      expect(codeOf(await bench.call('get', '/accounts/ca_none'))).toBe('ACCOUNT_NOT_FOUND')
+      expect(codeOf(await mock.call('get', '/accounts/ca_none'))).toBe('ACCOUNT_NOT_FOUND')
     })
   })
 
   it('runs a tool as execute_tool does, in the journal and not in the contract record', async () => {
-    await withControl({}, async (bench) => {
-      const id = await idOf(bench)
+    await withControl({}, async (mock) => {
+      const id = await idOf(mock)
       const path = `/accounts/${id}/tools/mail_send_message`
-      const { body } = await bench.call('post', path, { input: { to: 'a@example.com', subject: 'Hi' } })
+      const { body } = await mock.call('post', path, { input: { to: 'a@example.com', subject: 'Hi' } })
       expect(body).toMatchObject({ status: 200, body: { data: { message_id: expect.any(String) } } })
-      const { request } = (await bench.call('get', `/requests/${body.request}`)).body
+      const { request } = (await mock.call('get', `/requests/${body.request}`)).body
       expect(request).toMatchObject({ kind: 'control', account: id, status: 200 })
       expect(request.upstream).toHaveLength(1)
-      expect((await bench.call('get', '/contract')).body.total.requests).toBe(0)
+      expect((await mock.call('get', '/contract')).body.total.requests).toBe(0)
     })
   })
 
@@ -249,9 +249,9 @@ describe('one account', () => {
     [{}, 400, 'INVALID_TOOL_INPUT'],
     [{ to: 'a@blocked.example', subject: 'Hi' }, 500, 'TOOL_ERROR'],
   ])('answers 200 with what the tool refuses: %j', async (input, status, error_code) => {
-    await withControl({}, async (bench) => {
-      const id = await idOf(bench)
-      const { body } = await bench.call('post', `/accounts/${id}/tools/mail_send_message`, { input })
+    await withControl({}, async (mock) => {
+      const id = await idOf(mock)
+      const { body } = await mock.call('post', `/accounts/${id}/tools/mail_send_message`, { input })
       expect([body.status, body.body.details[0].error_code]).toEqual([status, error_code])
     })
   })

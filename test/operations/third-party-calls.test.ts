@@ -15,7 +15,7 @@ const GRANTED: TokenAnswer = { granted: true, credentials: tokens('renewed'), li
 const refusal = (status: number): TokenAnswer => ({ granted: false, status, error: 'e', description: 'd' })
 
 /** An account with a token that can be renewed, and a third party whose token endpoint answers when the test says so. */
-function bench() {
+function mock() {
   const environment = testEnvironment()
   const connector = connectorOf('OAUTH')
   const { model } = environment
@@ -68,7 +68,7 @@ describe('while a token is renewed', () => {
     ['refused', refusal(400)],
     ['not possible', refusal(503)],
   ])('the owner stores other credentials: they stand, and are used, although the renewal is %s', async (_, answer) => {
-    const { question, renewing, store, stored } = bench()
+    const { question, renewing, store, stored } = mock()
     const renewal = renewing()
     const asked = await question()
     store({ credentials: tokens('own') })
@@ -78,7 +78,7 @@ describe('while a token is renewed', () => {
   })
 
   it('the account is deleted: it stays so', async () => {
-    const { question, renewing, remove, stored } = bench()
+    const { question, renewing, remove, stored } = mock()
     const renewal = renewing()
     const asked = await question()
     remove()
@@ -88,7 +88,7 @@ describe('while a token is renewed', () => {
   })
 
   it('another request has renewed it before: that is noted, and the token endpoint is not asked', async () => {
-    const { asked, renewing, store } = bench()
+    const { asked, renewing, store } = mock()
     const current = store({ credentials: tokens('of another request') })
     const trace = new RequestTrace()
     expect(await renewing(trace)).toMatchObject({ account: current, outcome: 'renewed' })
@@ -97,7 +97,7 @@ describe('while a token is renewed', () => {
   })
 
   it('the third party names no lifetime: the new token does not expire', async () => {
-    const { question, renewing, stored } = bench()
+    const { question, renewing, stored } = mock()
     const renewal = renewing()
     const asked = await question()
     asked.answer({ ...GRANTED, lifetime_ms: null })
@@ -107,7 +107,7 @@ describe('while a token is renewed', () => {
   })
 
   it('other requests share the renewal, and note that', async () => {
-    const { asked, question, renewing } = bench()
+    const { asked, question, renewing } = mock()
     const traces = [new RequestTrace(), new RequestTrace(), new RequestTrace()]
     const renewals = traces.map((trace) => renewing(trace))
     const first = await question()
@@ -124,7 +124,7 @@ describe('while a token is renewed', () => {
   })
 
   it('its failure is that of one request: the others try again, with one renewal between them', async () => {
-    const { asked, question, renewing } = bench()
+    const { asked, question, renewing } = mock()
     const [one, ...rest] = [renewing(), renewing(), renewing()]
     const first = await question()
     first.fail()
@@ -142,7 +142,7 @@ describe('a token', () => {
     ['a millisecond before it expires', '2026-01-01T00:00:00.001Z', 0],
     ['at the moment at which it expires', '2026-01-01T00:00:00.000Z', 1],
   ])('is used %s: %s, renewals: %d', async (_title, token_expires_at, renewals) => {
-    const { asked, calling, store } = bench()
+    const { asked, calling, store } = mock()
     const answer = calling(() => Promise.resolve({ kind: 'result', data: {} }), store({ token_expires_at }))
     await nextTurn()
     expect(asked).toHaveLength(renewals)
@@ -156,7 +156,7 @@ describe('a renewal that fails', () => {
     [499, 'refused', 'EXPIRED'],
     [500, 'unavailable', 'ACTIVE'],
   ])('with %d is %s and leaves the account %s', async (status, outcome, accountStatus) => {
-    const { question, renewing, stored } = bench()
+    const { question, renewing, stored } = mock()
     const renewal = renewing()
     const asked = await question()
     asked.answer(refusal(status))
@@ -165,7 +165,7 @@ describe('a renewal that fails', () => {
   })
 
   it('because the third party cannot be reached: the call is not made, and the error says so', async () => {
-    const { question, calling, store, stored } = bench()
+    const { question, calling, store, stored } = mock()
     const expired = store({ token_expires_at: '2026-01-01T00:00:00.000Z' })
     let calls = 0
     const answer = calling(() => {
@@ -184,7 +184,7 @@ describe('a renewal that fails', () => {
     expect(stored()).toEqual(expired)
   })
 
-  it.each<[string, (of: ReturnType<typeof bench>) => Account, string]>([
+  it.each<[string, (of: ReturnType<typeof mock>) => Account, string]>([
     [
       'there is no refresh token',
       ({ store }) =>
@@ -200,7 +200,7 @@ describe('a renewal that fails', () => {
       'invalid_grant: its connector no longer exists',
     ],
   ])('because %s makes the account EXPIRED, and the third party is not asked', async (_why, prepare, reason) => {
-    const of = bench()
+    const of = mock()
     const renewal = await of.renewing(undefined, prepare(of))
     expect(renewal).toMatchObject({ outcome: 'refused', reason, account: { status: 'EXPIRED' } })
     expect(of.stored()).toMatchObject({ status: 'EXPIRED' })
@@ -213,7 +213,7 @@ describe('while a call is on its way', () => {
     ['is answered', { kind: 'result', data: {} }],
     ['gets a 401 and cannot be renewed', { kind: 'unauthorized', status: 401, message: '' }],
   ])('that %s, the account is deleted: it stays so', async (_title, answer) => {
-    const { calling, store, remove, rows } = bench()
+    const { calling, store, remove, rows } = mock()
     const of = store({ credentials: { oauth_token: { access_token: 'a', refresh_token: '', scopes: [], domain: '' } } })
     const called = calling(() => {
       remove()
@@ -228,7 +228,7 @@ describe('while a call that gets a 401 is on its way', () => {
   const UNAUTHORIZED: ToolAnswer = { kind: 'unauthorized', status: 401, message: '' }
 
   it('the owner stores other credentials: the account stays ACTIVE with them', async () => {
-    const { question, calling, store, stored } = bench()
+    const { question, calling, store, stored } = mock()
     let calls = 0
     const answer = calling(() => {
       if (++calls === 2) store({ credentials: tokens('own') })
@@ -241,7 +241,7 @@ describe('while a call that gets a 401 is on its way', () => {
   })
 
   it('the renewal is refused: the call is not made again', async () => {
-    const { question, calling, stored } = bench()
+    const { question, calling, stored } = mock()
     let calls = 0
     const answer = calling(() => {
       calls++
@@ -255,7 +255,7 @@ describe('while a call that gets a 401 is on its way', () => {
   })
 
   it('nothing is stored: a second 401 makes the account EXPIRED', async () => {
-    const { question, calling, stored } = bench()
+    const { question, calling, stored } = mock()
     const answer = calling(() => Promise.resolve(UNAUTHORIZED))
     const asked = await question()
     asked.answer(GRANTED)

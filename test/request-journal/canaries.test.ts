@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import type { JsonValue } from '../../src/domain/json.ts'
 import { explain } from '../../src/request-journal/explain.ts'
 import { requestText } from '../../src/request-journal/view.ts'
-import { type ControlBench, withControl } from '../control/control-bench.ts'
+import { type ControlMock, withControl } from '../control/control-mock.ts'
 
 /** No other text of any output holds these. */
 const CANARY = 'canary7f3'
@@ -78,7 +78,7 @@ const OPERATIONS = [
   ['post', '/execute_tool'],
 ] as const
 
-async function everywhere({ http, api, token }: ControlBench): Promise<void> {
+async function everywhere({ http, api, token }: ControlMock): Promise<void> {
   const bearer = await token('test_client', 'test_secret')
   const who = { connector: 'mail', identifier: 'ada@example.com' }
   for (const value of VALUES)
@@ -161,15 +161,15 @@ it('no output contains a secret, wherever and in whatever form a client sent it'
     leaks.push(...found(text).map((at) => `${name}: ${at}`))
   }
   try {
-    await withControl({ log, journalFile, journalCapacity: 100_000 }, async (bench) => {
-      const { services } = bench.app
+    await withControl({ log, journalFile, journalCapacity: 100_000 }, async (mock) => {
+      const { services } = mock.app
       const environment = services.defaultEnvironment()
       if (!environment) throw new Error('there is no environment')
       services.journals.of(environment).subscribe((event) => {
         look('events', JSON.stringify(event))
       })
-      await everywhere(bench)
-      const journal = await bench.http('get', '/_mock/requests?limit=10000')
+      await everywhere(mock)
+      const journal = await mock.http('get', '/_mock/requests?limit=10000')
       look('requests', journal.text)
       const entries = services.journals.of(environment)
       // What is kept does hold them.
@@ -179,8 +179,8 @@ it('no output contains a secret, wherever and in whatever form a client sent it'
       }
       for (const format of ['json', 'junit', 'sarif', 'html', 'text', 'markdown'])
         for (const report of ['contract', 'coverage'])
-          look(`${report} ${format}`, (await bench.http('get', `/_mock/${report}?format=${format}`)).text)
-      look('verify', (await bench.http('post', '/_mock/requests/verify').send({ match: { operation: 'none' } })).text)
+          look(`${report} ${format}`, (await mock.http('get', `/_mock/${report}?format=${format}`)).text)
+      look('verify', (await mock.http('post', '/_mock/requests/verify').send({ match: { operation: 'none' } })).text)
     })
     look('journal file', readFileSync(journalFile, 'utf8'))
     look('log', lines.join('\n'))

@@ -15,7 +15,7 @@ export interface Answer {
 }
 
 /** A mock that serves on a port, with scenarios and a client of its API. */
-export interface ScenarioBench {
+export interface ScenarioMock {
   readonly url: string
   readonly scenarios: EnvironmentScenarios
   /** Answers what the client got; rejects where it got no answer. */
@@ -29,7 +29,7 @@ export interface ScenarioBench {
   close(): Promise<void>
 }
 
-export interface BenchOptions {
+export interface MockOptions {
   /** Scenario documents; or names of bundled scenarios. */
   scenarios?: readonly (object | string)[]
   /** A seed beside the bundled one. */
@@ -37,7 +37,7 @@ export interface BenchOptions {
 }
 
 /** Brackets one test: a mock on a free port with these scenarios running. */
-export async function withScenarios<T>(options: BenchOptions, work: (bench: ScenarioBench) => Promise<T>): Promise<T> {
+export async function withScenarios<T>(options: MockOptions, work: (mock: ScenarioMock) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-scenarios-'))
   let present = Date.parse('2026-01-01T00:00:00.000Z')
   try {
@@ -50,8 +50,8 @@ export async function withScenarios<T>(options: BenchOptions, work: (bench: Scen
       const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
       const environment = app.services.registry.environment('default')
       if (!environment) throw new Error('there is no default environment')
-      const bench = benchOf({ url, scenarios: app.services.scenarios.of(environment), client: app.client })
-      const whole = { ...bench, advance: (ms: number) => void (present += ms), close: () => app.close() }
+      const mock = mockOf({ url, scenarios: app.services.scenarios.of(environment), client: app.client })
+      const whole = { ...mock, advance: (ms: number) => void (present += ms), close: () => app.close() }
       await whole.signIn()
       return await work(whole)
     } finally {
@@ -74,9 +74,9 @@ interface Parts {
   client: { id: string; secret: string }
 }
 
-function benchOf({ url, scenarios, client }: Parts): Omit<ScenarioBench, 'advance' | 'close'> {
+function mockOf({ url, scenarios, client }: Parts): Omit<ScenarioMock, 'advance' | 'close'> {
   let token = ''
-  const call: ScenarioBench['call'] = async (method, path, body) => {
+  const call: ScenarioMock['call'] = async (method, path, body) => {
     const response = await fetch(`${url}/api/v1${path}`, {
       method,
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },

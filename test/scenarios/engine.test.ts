@@ -38,7 +38,7 @@ const BUNDLED: BundledScenarios = {
 }
 const thirdParty = () => ({ revoke: () => undefined })
 
-function bench(initial: readonly Scenario[], seed = 1): Bench {
+function mock(initial: readonly Scenario[], seed = 1): Bench {
   const environment = testEnvironment({ seed })
   const revoked: string[] = []
   const revoking = () => ({ revoke: ({ id }: Account) => void revoked.push(id) })
@@ -62,7 +62,7 @@ function request(fields: Partial<ScenarioRequest> = {}): ScenarioRequest {
 
 /** On which of so many requests a rule fires; time moves on by a minute after each. */
 function firesOn(when: ScenarioRule['when'], requests = 10): number[] {
-  const { scenarios, environment } = bench([scenario([{ when }])])
+  const { scenarios, environment } = mock([scenario([{ when }])])
   return Array.from({ length: requests }, (_, index) => index + 1).filter(() => {
     const fired = scenarios.match(request()) !== undefined
     environment.clock.advance(60_000)
@@ -107,14 +107,14 @@ describe('when a rule fires', () => {
   })
 
   it('asks for chance only when all else is met', () => {
-    const { scenarios } = bench([scenario([{ when: { nth: 2, probability: 0.5 } }])])
-    const other = bench([]).scenarios
+    const { scenarios } = mock([scenario([{ when: { nth: 2, probability: 0.5 } }])])
+    const other = mock([]).scenarios
     scenarios.match(request())
     expect(scenarios.random()).toBe(other.random())
   })
 
   it('counts only requests of its place, match and state, for each rule by itself', () => {
-    const { scenarios } = bench([
+    const { scenarios } = mock([
       scenario(
         [
           { name: 'a', on: { operation: 'list_tools' }, when: { nth: 2 }, then: 'late' },
@@ -144,7 +144,7 @@ describe('when a rule fires', () => {
   })
 
   it('lets a later rule find the state that an earlier one has gone to', () => {
-    const { scenarios } = bench([
+    const { scenarios } = mock([
       scenario(
         [
           { name: 'a', when: { state: 'one' }, then: 'two' },
@@ -159,7 +159,7 @@ describe('when a rule fires', () => {
   })
 
   it('answers a request once: the next rule that would answer does not fire', () => {
-    const { scenarios } = bench([
+    const { scenarios } = mock([
       scenario([
         { name: 'a', do: [{ kind: 'reset_connection', params: {} }] },
         { name: 'b', do: [{ kind: 'timeout', params: {} }] },
@@ -173,7 +173,7 @@ describe('when a rule fires', () => {
 
 describe('which requests a rule is about', () => {
   const about = (on: ScenarioRule['on'], fields: Partial<ScenarioRequest>): boolean =>
-    bench([scenario([{ on }])]).scenarios.match(request(fields)) !== undefined
+    mock([scenario([{ on }])]).scenarios.match(request(fields)) !== undefined
   const body = (value: JsonValue): Partial<ScenarioRequest> => ({ body: value })
   const ADA = {
     id: 'ca_1',
@@ -236,7 +236,7 @@ describe('which requests a rule is about', () => {
 
 describe('the scenarios of an environment', () => {
   it('run from the start, and again after a reset', () => {
-    const { scenarios } = bench([scenario([{ when: { first: 1 }, then: 'done' }], { initial: 'new' })])
+    const { scenarios } = mock([scenario([{ when: { first: 1 }, then: 'done' }], { initial: 'new' })])
     expect(scenarios.active).toBe(true)
     scenarios.match(request())
     expect(scenarios.list()).toMatchObject([{ name: 's', running: true, state: 'done', rules: [{ hits: 1 }] }])
@@ -245,7 +245,7 @@ describe('the scenarios of an environment', () => {
   })
 
   it('are only those of the start after a reset; others are known, and run no more', async () => {
-    const { scenarios } = bench([scenario([{}])])
+    const { scenarios } = mock([scenario([{}])])
     scenarios.define(scenario([{}], { name: 'by hand' }))
     await scenarios.start('by hand')
     scenarios.reset()
@@ -256,7 +256,7 @@ describe('the scenarios of an environment', () => {
   })
 
   it('act no more once they are stopped, and keep what they counted', () => {
-    const { scenarios } = bench([scenario([{}])])
+    const { scenarios } = mock([scenario([{}])])
     scenarios.match(request())
     scenarios.stop('s')
     expect(scenarios.active).toBe(false)
@@ -265,7 +265,7 @@ describe('the scenarios of an environment', () => {
   })
 
   it('stay stopped when they are defined again, and start again only by hand, from the beginning', async () => {
-    const { scenarios, environment } = bench([scenario([{ when: { first: 1 } }])])
+    const { scenarios, environment } = mock([scenario([{ when: { first: 1 } }])])
     scenarios.match(request())
     scenarios.stop('s')
     scenarios.saveCounts()
@@ -280,7 +280,7 @@ describe('the scenarios of an environment', () => {
   })
 
   it('start each time they are defined, bundled ones too', async () => {
-    const { scenarios } = bench([])
+    const { scenarios } = mock([])
     scenarios.define(scenario([{ when: { first: 1 } }]))
     expect(scenarios.active).toBe(false)
     await scenarios.start('s')
@@ -294,7 +294,7 @@ describe('the scenarios of an environment', () => {
   })
 
   it('are refused by name when there is none', async () => {
-    const { scenarios } = bench([scenario([{}])])
+    const { scenarios } = mock([scenario([{}])])
     await expect(scenarios.start('x')).rejects.toThrow('there is no scenario "x"; there are bundled, s')
     expect(() => {
       scenarios.stop('x')
@@ -302,14 +302,14 @@ describe('the scenarios of an environment', () => {
   })
 
   it('are gone once they are cleared', async () => {
-    const { scenarios } = bench([scenario([{}])])
+    const { scenarios } = mock([scenario([{}])])
     scenarios.clear()
     expect([scenarios.active, scenarios.list()]).toEqual([false, []])
     await expect(scenarios.start('s')).rejects.toThrow(UnknownScenarioError)
   })
 
   it('note each rule that fired, with what it did, in the trace of its request', () => {
-    const { scenarios } = bench([
+    const { scenarios } = mock([
       scenario([
         {
           do: [
@@ -356,7 +356,7 @@ describe('what rules do to the model', () => {
   }
   /** An account with a token and a grant, and an auth request of it that is pending. */
   const doing = (...kinds: ScenarioRule['do'][number][]): Bench => {
-    const made = bench([scenario([{ do: kinds }])])
+    const made = mock([scenario([{ do: kinds }])])
     const { tables } = made.environment.model
     made.environment.model.transact(() => {
       tables.accounts.put(accountOf(connectorOf('OAUTH'), { oauth_token: token }))
@@ -453,7 +453,7 @@ describe('what rules do to the model', () => {
   })
 
   it('a rule that goes to a state alone says so', () => {
-    const { scenarios } = bench([scenario([{ then: 'x', off_spec: true }], { initial: 'y' })])
+    const { scenarios } = mock([scenario([{ then: 'x', off_spec: true }], { initial: 'y' })])
     expect(scenarios.match(request())?.rules).toEqual([
       {
         scenario: 's',
@@ -471,7 +471,7 @@ describe('several scenarios', () => {
   const two = [scenario([{ name: 'a' }], { name: 'one' }), scenario([{ name: 'b' }], { name: 'two' })]
 
   it('fire in the order of their starts, which a new start changes', async () => {
-    const { scenarios } = bench(two)
+    const { scenarios } = mock(two)
     expect(fired(scenarios)).toEqual(['a', 'b'])
     await scenarios.start('one')
     expect(fired(scenarios)).toEqual(['b', 'a'])
@@ -480,7 +480,7 @@ describe('several scenarios', () => {
 
   it('answer a request once between them', () => {
     const answering = (name: string): Partial<ScenarioRule> => ({ name, do: [model('timeout')], when: { every: 1 } })
-    const { scenarios } = bench([
+    const { scenarios } = mock([
       scenario([answering('a')], { name: 'one' }),
       scenario([answering('b'), { name: 'c', do: [model('malformed_json')] }], { name: 'two' }),
     ])
@@ -499,7 +499,7 @@ describe('several scenarios', () => {
     ['a change of the model', [model('advance_clock', { by: 1 })], ['a', 'b']],
     ['another delivery', [model('malformed_json')], ['a', 'b']],
   ])('%s of a second rule, on a request that a first one answers', (_title, kinds, names) => {
-    const { scenarios } = bench([
+    const { scenarios } = mock([
       scenario([
         { name: 'a', do: [model('respond', { status: 429, headers: {} })] },
         { name: 'b', do: kinds },
@@ -509,7 +509,7 @@ describe('several scenarios', () => {
   })
 
   it('a rule that leads nowhere leaves the state as it is', () => {
-    const { scenarios } = bench([
+    const { scenarios } = mock([
       scenario([{ name: 'a' }, { name: 'b', when: { state: 'begin' } }], { initial: 'begin' }),
     ])
     expect([fired(scenarios), fired(scenarios)]).toEqual([
@@ -520,13 +520,13 @@ describe('several scenarios', () => {
   })
 
   it('one stops, the other goes on', () => {
-    const { scenarios } = bench(two)
+    const { scenarios } = mock(two)
     scenarios.stop('one')
     expect([scenarios.active, fired(scenarios)]).toEqual([true, ['b']])
   })
 
   it('are told apart by name when they are shown', async () => {
-    const { scenarios } = bench([
+    const { scenarios } = mock([
       scenario(
         [{ name: 'a', then: 'next', must_fire: false, do: [model('expire_account'), model('reset_connection')] }],
         {
@@ -572,7 +572,7 @@ describe('several scenarios', () => {
   })
 
   it('are known with the bundled ones, each once', async () => {
-    const { scenarios } = bench(two)
+    const { scenarios } = mock(two)
     const names = async () => (await scenarios.known()).map(({ name, running, started }) => [name, running, started])
     const own = [
       ['one', true, true],
@@ -584,7 +584,7 @@ describe('several scenarios', () => {
   })
 
   it('are found by name, with their text', async () => {
-    const { scenarios } = bench([scenario([{}], { text: 'name: s' })])
+    const { scenarios } = mock([scenario([{}], { text: 'name: s' })])
     expect(await scenarios.find('s')).toMatchObject({ view: { name: 's', running: true }, text: 'name: s' })
     expect(await scenarios.find('bundled')).toMatchObject({
       view: { name: 'bundled', running: false },
@@ -598,7 +598,7 @@ describe('a scenario that is defined again', () => {
   const again = scenario([{ name: 'new' }], { initial: 'begin' })
 
   it('starts anew when it runs', () => {
-    const { scenarios, environment } = bench([scenario([{ name: 'old', then: 'end' }], { initial: 'begin' })])
+    const { scenarios, environment } = mock([scenario([{ name: 'old', then: 'end' }], { initial: 'begin' })])
     environment.clock.advance(60_000)
     expect(fired(scenarios)).toEqual(['old'])
     scenarios.define(again)
@@ -607,7 +607,7 @@ describe('a scenario that is defined again', () => {
   })
 
   it('counts its times from then on', () => {
-    const { scenarios, environment } = bench([scenario([{}])])
+    const { scenarios, environment } = mock([scenario([{}])])
     environment.clock.advance(60_000)
     scenarios.define(scenario([{ when: { until: { after: 60_000 } } }]))
     environment.clock.advance(59_999)
@@ -617,7 +617,7 @@ describe('a scenario that is defined again', () => {
   })
 
   it('stays one of the start, or by hand, as it was', async () => {
-    const { scenarios } = bench([scenario([{}])])
+    const { scenarios } = mock([scenario([{}])])
     scenarios.define(again, false)
     expect(scenarios.history()).toMatchObject([{ started: 2, byHand: false }])
     scenarios.define(again)
@@ -630,7 +630,7 @@ describe('a scenario that is defined again', () => {
   })
 
   it('whose faults are those of a newer version is refused', async () => {
-    const { scenarios } = bench([])
+    const { scenarios } = mock([])
     for (const kind of ['of_a_newer_version', 'constructor']) {
       scenarios.define(scenario([{ do: [model(kind)] }]))
       await expect(scenarios.start('s')).rejects.toThrow(`there is no fault ${kind}; a newer version may have it`)
@@ -643,7 +643,7 @@ describe('scenarios and the rows that hold them', () => {
     new EnvironmentScenarios(environment, BUNDLED, thirdParty, () => initial)
 
   it('of an earlier start are gone, and those that came by hand stay with what they counted', async () => {
-    const first = bench([scenario([{ name: 'old' }], { name: 'start' })])
+    const first = mock([scenario([{ name: 'old' }], { name: 'start' })])
     first.scenarios.define(scenario([{ name: 'by hand', then: 'late' }], { name: 'hand', initial: 'early' }))
     await first.scenarios.start('hand')
     fired(first.scenarios)
@@ -661,7 +661,7 @@ describe('scenarios and the rows that hold them', () => {
   })
 
   it('are saved with the next commit of any kind, and only when something was counted', () => {
-    const { scenarios, environment } = bench([scenario([{ then: 'b' }], { initial: 'a' })])
+    const { scenarios, environment } = mock([scenario([{ then: 'b' }], { initial: 'a' })])
     const row = () => environment.model.tables.scenario_runs.get('s')
     const commit = () => environment.model.transact(() => environment.model.count('account_sequence'))
     const started = row()
@@ -677,7 +677,7 @@ describe('scenarios and the rows that hold them', () => {
   })
 
   it('whose change is undone are as they were, and a start that was undone is not counted', () => {
-    const { scenarios, environment } = bench([scenario([{ name: 'old' }])])
+    const { scenarios, environment } = mock([scenario([{ name: 'old' }])])
     fired(scenarios)
     expect(() =>
       environment.model.transact(() => {
@@ -690,14 +690,14 @@ describe('scenarios and the rows that hold them', () => {
   })
 
   it('stop and keep their counts in their row', () => {
-    const { scenarios, environment } = bench([scenario([{}])])
+    const { scenarios, environment } = mock([scenario([{}])])
     fired(scenarios)
     scenarios.stop('s')
     expect(environment.model.tables.scenario_runs.get('s')).toMatchObject({ running: false, rules: [{ matched: 1 }] })
   })
 
   it('that never ran are stopped without any row', () => {
-    const { scenarios, environment } = bench([])
+    const { scenarios, environment } = mock([])
     scenarios.define(scenario([{}]))
     scenarios.stop('s')
     expect(environment.model.tables.scenario_runs.size).toBe(0)
@@ -706,7 +706,7 @@ describe('scenarios and the rows that hold them', () => {
 
 describe('what scenarios did before', () => {
   it('is counted through any number of resets', () => {
-    const { scenarios } = bench([scenario([{}])])
+    const { scenarios } = mock([scenario([{}])])
     for (let round = 0; round < 1100; round += 1) {
       fired(scenarios)
       scenarios.reset()
@@ -722,7 +722,7 @@ describe('what scenarios did before', () => {
   })
 
   it('is counted for the rules of the latest definition, by name', () => {
-    const { scenarios } = bench([scenario([{ name: 'a' }, { name: 'b', on: { operation: 'list_tools' } }])])
+    const { scenarios } = mock([scenario([{ name: 'a' }, { name: 'b', on: { operation: 'list_tools' } }])])
     fired(scenarios)
     scenarios.define(scenario([{ name: 'b' }, { name: 'a', when: { nth: 7 } }, { name: 'c', must_fire: false }]))
     fired(scenarios)
@@ -740,7 +740,7 @@ describe('what scenarios did before', () => {
 
   it('has rules that never fired, but for those that need not', () => {
     const never = { when: { nth: 9 } }
-    const { scenarios } = bench([
+    const { scenarios } = mock([
       scenario([{ name: 'a', ...never }, { name: 'b', ...never, must_fire: false }, { name: 'c' }]),
     ])
     fired(scenarios)
@@ -748,7 +748,7 @@ describe('what scenarios did before', () => {
   })
 
   it('does not shift chance: a reset begins it anew, with the next number of the ids', () => {
-    const [one, other] = [bench([scenario([{}])]), bench([])]
+    const [one, other] = [mock([scenario([{}])]), mock([])]
     other.environment.ids.number()
     for (let draw = 0; draw < 3; draw += 1) one.scenarios.random()
     one.scenarios.reset()

@@ -22,20 +22,20 @@ describe('the default answer of respond at service', () => {
 
 describe('rules at their places', () => {
   it('token_refresh: tokens that the service obtains itself count as refreshes', () =>
-    withScenarios({ scenarios: [refuseTokens('ledger')] }, async (bench) => {
+    withScenarios({ scenarios: [refuseTokens('ledger')] }, async (mock) => {
       const asked = { connector: 'ledger', identifier: 'acme' }
-      const { body } = await bench.call('POST', '/connected_accounts', asked)
-      expect(bench.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 1, hits: 1 })
+      const { body } = await mock.call('POST', '/connected_accounts', asked)
+      expect(mock.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 1, hits: 1 })
       expect(JSON.stringify(body)).not.toContain('"ACTIVE"')
     }))
 
   it('token_refresh: the code of a consent is no refresh', () =>
-    withScenarios({ scenarios: [refuseTokens('mail')] }, async (bench) => {
+    withScenarios({ scenarios: [refuseTokens('mail')] }, async (mock) => {
       const asked = { connector: 'mail', identifier: 'ada@example.com' }
-      const { body } = await bench.call('POST', '/connected_accounts/magic_link', asked)
+      const { body } = await mock.call('POST', '/connected_accounts/magic_link', asked)
       const redirect = await fetch(`${body?.['link'] as string}?decision=approve`, { redirect: 'manual' })
       expect(redirect.headers.get('location')).toMatch(/\/connect\/success$/)
-      expect(bench.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 0 })
+      expect(mock.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 0 })
     }))
 
   it('third_party: a tool is known there, and so is the account', () =>
@@ -49,28 +49,28 @@ describe('rules at their places', () => {
           }),
         ],
       },
-      async (bench) => {
-        const [grace, ada] = [await bench.account('grace@example.com'), await bench.account()]
-        expect((await bench.send(grace)).status).toBe(200)
+      async (mock) => {
+        const [grace, ada] = [await mock.account('grace@example.com'), await mock.account()]
+        expect((await mock.send(grace)).status).toBe(200)
         // The third party refuses the very call that found the account disconnected.
-        expect((await bench.send(ada)).status).toBe(401)
-        expect(bench.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 1, hits: 1 })
+        expect((await mock.send(ada)).status).toBe(401)
+        expect(mock.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 1, hits: 1 })
       },
     ))
 
   it('service: the account is the one of the locator, whichever way it is named', () =>
     withScenarios(
       { scenarios: [oneRule({ on: { account: { identifier: 'ada@*' } }, do: [{ latency: 0 }] })] },
-      async (bench) => {
-        const id = await bench.account()
-        const matched = () => bench.scenarios.list()[0]?.rules[0]?.matched
+      async (mock) => {
+        const id = await mock.account()
+        const matched = () => mock.scenarios.list()[0]?.rules[0]?.matched
         expect(matched()).toBe(1)
-        await bench.call('GET', `/connected_accounts/details?id=${id}`)
-        await bench.call('GET', '/connected_accounts/details?connector=mail&identifier=ada@example.com')
-        await bench.send(id)
+        await mock.call('GET', `/connected_accounts/details?id=${id}`)
+        await mock.call('GET', '/connected_accounts/details?connector=mail&identifier=ada@example.com')
+        await mock.send(id)
         expect(matched()).toBe(4)
-        await bench.call('GET', '/connected_accounts/details?connector=mail&identifier=grace@example.com')
-        await bench.call('GET', '/connections')
+        await mock.call('GET', '/connected_accounts/details?connector=mail&identifier=grace@example.com')
+        await mock.call('GET', '/connections')
         expect(matched()).toBe(4)
       },
     ))
@@ -78,12 +78,12 @@ describe('rules at their places', () => {
   it('expire_account at service refuses the very call that found the account active', () =>
     withScenarios(
       { scenarios: [oneRule({ on: { operation: 'execute_tool' }, when: { nth: 2 }, do: [{ expire_account: {} }] })] },
-      async (bench) => {
-        const id = await bench.account()
-        expect((await bench.send(id)).status).toBe(200)
-        const refused = await bench.send(id)
+      async (mock) => {
+        const id = await mock.account()
+        expect((await mock.send(id)).status).toBe(200)
+        const refused = await mock.send(id)
         expect([refused.status, errorCode(refused)]).toEqual([400, 'ACCOUNT_NOT_ACTIVE'])
-        const { body } = await bench.call('GET', `/connected_accounts/details?id=${id}`)
+        const { body } = await mock.call('GET', `/connected_accounts/details?id=${id}`)
         expect(body).toMatchObject({ connected_account: { status: 'EXPIRED' } })
       },
     ))
@@ -91,8 +91,8 @@ describe('rules at their places', () => {
   it('advance_clock at service takes a bearer token along that expires by it', () =>
     withScenarios(
       { scenarios: [oneRule({ on: { operation: 'list_connections' }, do: [{ advance_clock: '2d' }] })] },
-      async (bench) => {
-        expect((await bench.call('GET', '/connections')).status).toBe(401)
+      async (mock) => {
+        expect((await mock.call('GET', '/connections')).status).toBe(401)
       },
     ))
 })

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import { FAULT_KINDS, type FaultKind, FAULTS } from '../../src/scenarios/faults/faults.ts'
-import { withScenarios, type ScenarioBench } from './bracket.ts'
+import { withScenarios, type ScenarioMock } from './bracket.ts'
 
 /** A scenario with one rule at the service that does this to every listing. */
 function listingDoes(...faults: JsonObject[]): object {
@@ -25,13 +25,13 @@ interface Received {
 }
 
 /** Asks for a listing over a plain socket and says what came back until the connection ended. */
-function listRaw(bench: ScenarioBench): Promise<Received> {
-  const { hostname, port } = new URL(bench.url)
+function listRaw(mock: ScenarioMock): Promise<Received> {
+  const { hostname, port } = new URL(mock.url)
   return new Promise((resolve) => {
     const received = { text: '', pieces: 0 }
     const socket = connect(Number(port), hostname, () => {
       const head = ['GET /api/v1/connected_accounts HTTP/1.1', `Host: ${hostname}:${port}`, 'Connection: close']
-      socket.write([...head, `Authorization: ${bench.authorization()}`, '', ''].join('\r\n'))
+      socket.write([...head, `Authorization: ${mock.authorization()}`, '', ''].join('\r\n'))
     })
     socket.on('data', (chunk: Buffer) => {
       received.text += chunk.toString()
@@ -54,21 +54,21 @@ function lengths(text: string): { declared: number; received: number } {
 
 describe('faults on the wire at the service, seen from a plain socket', () => {
   it('reset_connection: the client gets RST and not an octet', () =>
-    withScenarios({ scenarios: [listingDoes({ reset_connection: {} })] }, async (bench) => {
-      expect(await listRaw(bench)).toEqual({ text: '', pieces: 0, end: 'ECONNRESET' })
+    withScenarios({ scenarios: [listingDoes({ reset_connection: {} })] }, async (mock) => {
+      expect(await listRaw(mock)).toEqual({ text: '', pieces: 0, end: 'ECONNRESET' })
     }))
 
   it('empty_response: the client gets FIN and not an octet', () =>
-    withScenarios({ scenarios: [listingDoes({ empty_response: {} })] }, async (bench) => {
-      expect(await listRaw(bench)).toEqual({ text: '', pieces: 0, end: 'FIN' })
+    withScenarios({ scenarios: [listingDoes({ empty_response: {} })] }, async (mock) => {
+      expect(await listRaw(mock)).toEqual({ text: '', pieces: 0, end: 'FIN' })
     }))
 
   it.each([
     ['half of it', {}, 0.5],
     ['none of it', { bytes: 0 }, 0],
   ])('truncate_body: the body ends early after %s', (_name, params, share) =>
-    withScenarios({ scenarios: [listingDoes({ truncate_body: params })] }, async (bench) => {
-      const { text, end } = await listRaw(bench)
+    withScenarios({ scenarios: [listingDoes({ truncate_body: params })] }, async (mock) => {
+      const { text, end } = await listRaw(mock)
       const { declared, received } = lengths(text)
       expect(text).toContain('HTTP/1.1 200 OK')
       expect(declared).toBeGreaterThan(20)
@@ -78,34 +78,34 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
   )
 
   it('malformed_json: the body has its length and is no JSON', () =>
-    withScenarios({ scenarios: [listingDoes({ malformed_json: {} })] }, async (bench) => {
-      const { text } = await listRaw(bench)
+    withScenarios({ scenarios: [listingDoes({ malformed_json: {} })] }, async (mock) => {
+      const { text } = await listRaw(mock)
       const { declared, received } = lengths(text)
       expect(received).toBe(declared)
       expect(() => JSON.parse(text.split('\r\n\r\n')[1] ?? '') as unknown).toThrow(SyntaxError)
     }))
 
   it('slow_body: the whole body comes, in pieces and over time', () =>
-    withScenarios({ scenarios: [listingDoes({ slow_body: { over: 120, pieces: 4 } })] }, async (bench) => {
+    withScenarios({ scenarios: [listingDoes({ slow_body: { over: 120, pieces: 4 } })] }, async (mock) => {
       const start = performance.now()
-      const { text, pieces } = await listRaw(bench)
+      const { text, pieces } = await listRaw(mock)
       expect(performance.now() - start).toBeGreaterThan(110)
       expect(pieces).toBeGreaterThan(2)
       expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ connected_accounts: [] })
     }))
 
   it('latency: the answer comes whole, and later', () =>
-    withScenarios({ scenarios: [listingDoes({ latency: { min: 80, max: 90 } })] }, async (bench) => {
+    withScenarios({ scenarios: [listingDoes({ latency: { min: 80, max: 90 } })] }, async (mock) => {
       const start = performance.now()
-      expect((await bench.call('GET', '/connected_accounts')).status).toBe(200)
+      expect((await mock.call('GET', '/connected_accounts')).status).toBe(200)
       expect(performance.now() - start).toBeGreaterThan(75)
     }))
 
   it('timeout: nothing comes until the client gives up', () =>
-    withScenarios({ scenarios: [listingDoes({ timeout: {} })] }, async (bench) => {
+    withScenarios({ scenarios: [listingDoes({ timeout: {} })] }, async (mock) => {
       const signal = AbortSignal.timeout(150)
-      const asked = fetch(`${bench.url}/api/v1/connected_accounts`, {
-        headers: { Authorization: bench.authorization() },
+      const asked = fetch(`${mock.url}/api/v1/connected_accounts`, {
+        headers: { Authorization: mock.authorization() },
         signal,
       })
       await expect(asked).rejects.toThrow('aborted due to timeout')
@@ -114,25 +114,25 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
   it.each([['timeout', {}] as const, ['latency', 60_000] as const, ['slow_body', { over: 60_000 }] as const])(
     'a request that waits in %s does not keep the server from closing',
     (kind, params) =>
-      withScenarios({ scenarios: [listingDoes({ [kind]: params })] }, async (bench) => {
-        const asked = listRaw(bench)
-        await until(() => bench.scenarios.list()[0]?.rules[0]?.hits === 1)
+      withScenarios({ scenarios: [listingDoes({ [kind]: params })] }, async (mock) => {
+        const asked = listRaw(mock)
+        await until(() => mock.scenarios.list()[0]?.rules[0]?.hits === 1)
         const start = performance.now()
-        await bench.close()
+        await mock.close()
         expect(performance.now() - start).toBeLessThan(1500)
         await asked
       }),
   )
 
   it('respond: the answer replaces the operation, which is not carried out', () =>
-    withScenarios({ scenarios: [CREATE_REFUSED] }, async (bench) => {
+    withScenarios({ scenarios: [CREATE_REFUSED] }, async (mock) => {
       const asked = { connector: 'mail', identifier: 'ada@example.com' }
-      const refused = await bench.call('POST', '/connected_accounts', asked)
+      const refused = await mock.call('POST', '/connected_accounts', asked)
       expect(refused.status).toBe(503)
       expect(refused.headers.get('retry-after')).toBe('7')
       expect(refused.headers.get('x-request-id')).toBeTruthy()
       expect(refused.body).toMatchObject({ code: 14, details: [{ error_code: 'STORAGE_UNAVAILABLE' }] })
-      expect((await bench.call('POST', '/connected_accounts', asked)).status).toBe(201)
+      expect((await mock.call('POST', '/connected_accounts', asked)).status).toBe(201)
     }))
 
   it.each([
@@ -146,8 +146,8 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
       },
     ],
   ])('respond %j has the details of such an error', (params, details) =>
-    withScenarios({ scenarios: [creatingDoes({ respond: params })] }, async (bench) => {
-      const answer = await bench.call('POST', '/connected_accounts', {
+    withScenarios({ scenarios: [creatingDoes({ respond: params })] }, async (mock) => {
+      const answer = await mock.call('POST', '/connected_accounts', {
         connector: 'mail',
         identifier: 'ada@example.com',
       })
@@ -156,9 +156,9 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
   )
 
   it('respond 409 names the account that there is', () =>
-    withScenarios({ scenarios: [creatingDoes({ respond: { status: 409 } }, { after: 1 })] }, async (bench) => {
-      const id = await bench.account()
-      const answer = await bench.call('POST', '/connected_accounts', {
+    withScenarios({ scenarios: [creatingDoes({ respond: { status: 409 } }, { after: 1 })] }, async (mock) => {
+      const id = await mock.account()
+      const answer = await mock.call('POST', '/connected_accounts', {
         connector: 'mail',
         identifier: 'ada@example.com',
       })
@@ -171,9 +171,9 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
       { name: 'a', at: 'service', on: { operation: 'list_connected_accounts' }, do: [{ respond: parameters }] },
       { name: 'b', at: 'third_party', do: [{ respond: parameters }] },
     ]
-    return withScenarios({ scenarios: [{ name: 's', rules }] }, async (bench) => {
+    return withScenarios({ scenarios: [{ name: 's', rules }] }, async (mock) => {
       for (const path of ['/api/v1/connected_accounts', '/third-party/mail/api/v1/messages']) {
-        const answer = await fetch(`${bench.url}${path}`, { headers: { Authorization: bench.authorization() } })
+        const answer = await fetch(`${mock.url}${path}`, { headers: { Authorization: mock.authorization() } })
         expect([path, answer.headers.get('x-note'), await answer.json()]).toEqual([path, 'Zürich', { body }])
       }
     })
@@ -182,8 +182,8 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
   it('respond with a text sends it as it is', () =>
     withScenarios(
       { scenarios: [listingDoes({ respond: { status: 500, body: '<h1>Bad gateway</h1>' } })] },
-      async (bench) => {
-        const { status, text, headers } = await bench.call('GET', '/connected_accounts')
+      async (mock) => {
+        const { status, text, headers } = await mock.call('GET', '/connected_accounts')
         expect([status, text, headers.get('content-type')]).toEqual([500, '<h1>Bad gateway</h1>', 'text/plain'])
       },
     ))
@@ -221,8 +221,8 @@ const AT_THIRD_PARTY: readonly [kind: FaultKind, parameters: JsonValue, status: 
 
 describe('faults on the wire at the third party, seen by the caller of a tool', () => {
   it.each(AT_THIRD_PARTY)('%s %j: %i', (kind, params, status, said) =>
-    withScenarios({ scenarios: [mailDoes({ [kind]: params })] }, async (bench) => {
-      const answer = await bench.send(await bench.account())
+    withScenarios({ scenarios: [mailDoes({ [kind]: params })] }, async (mock) => {
+      const answer = await mock.send(await mock.account())
       expect(answer.status).toBe(status)
       expect(answer.text).toMatch(said)
     }),
@@ -234,10 +234,10 @@ describe('faults on the wire at the third party, seen by the caller of a tool', 
   })
 
   it('a connection that a fault broke is not used again', () =>
-    withScenarios({ scenarios: [mailOnce({ reset_connection: {} })] }, async (bench) => {
-      const id = await bench.account()
-      expect((await bench.send(id)).status).toBe(500)
-      expect((await bench.send(id)).status).toBe(200)
+    withScenarios({ scenarios: [mailOnce({ reset_connection: {} })] }, async (mock) => {
+      const id = await mock.account()
+      expect((await mock.send(id)).status).toBe(500)
+      expect((await mock.send(id)).status).toBe(200)
     }))
 })
 

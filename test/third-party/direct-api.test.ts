@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { AppOptions } from '../../src/app/app.ts'
-import { type ControlBench, withControl } from '../control/control-bench.ts'
+import { type ControlMock, withControl } from '../control/control-mock.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withDirectory } from '../support/registry.ts'
 import { TWELVE_CONNECTORS } from '../support/twelve-connectors.ts'
@@ -32,16 +32,16 @@ const account = (token: string) => ({
   authorization_details: { static_auth: { details: { token } } },
 })
 
-async function withPad(work: (bench: ControlBench) => Promise<void>, options: AppOptions = {}): Promise<void> {
-  await withControl(options, async (bench) => {
-    await bench.call('put', '/connectors/pad', PAD)
-    await bench.call('put', '/connectors/open', OPEN)
-    await bench.call('post', '/seed', { accounts: [account('ada')] })
-    await bench.call('post', '/environments', {
+async function withPad(work: (mock: ControlMock) => Promise<void>, options: AppOptions = {}): Promise<void> {
+  await withControl(options, async (mock) => {
+    await mock.call('put', '/connectors/pad', PAD)
+    await mock.call('put', '/connectors/open', OPEN)
+    await mock.call('post', '/seed', { accounts: [account('ada')] })
+    await mock.call('post', '/environments', {
       name: 'other',
       seed: { connectors: [PAD, OPEN], accounts: [account('eve')] },
     })
-    await work(bench)
+    await work(mock)
   })
 }
 
@@ -135,7 +135,7 @@ describe('/third-party/{connector}/api', () => {
   it('waits for the disk, also beside a call of the service and with its header', async () => {
     await withDirectory(async (directory) => {
       const disk = new MemoryDisk()
-      const work = async ({ http, call, api, token }: ControlBench): Promise<void> => {
+      const work = async ({ http, call, api, token }: ControlMock): Promise<void> => {
         const on = { tool: 'pad_list' }
         const rules = [{ name: 'r', at: 'third_party', on, do: [{ timeout: {} }] }]
         await call('put', '/scenarios/open', { name: 'open', rules })

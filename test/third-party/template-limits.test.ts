@@ -5,7 +5,7 @@ import { FAKE_METHODS } from '../../src/third-party/fake-data.ts'
 import { Templates } from '../../src/third-party/template.ts'
 import { checkTemplate } from '../../src/third-party/template-syntax.ts'
 import { testEnvironment } from '../support/environment.ts'
-import { withControl } from '../control/control-bench.ts'
+import { withControl } from '../control/control-mock.ts'
 
 async function render(value: JsonValue, values: JsonObject = {}): Promise<JsonValue> {
   const templates = new Templates()

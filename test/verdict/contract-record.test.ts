@@ -7,7 +7,7 @@ import { createApp } from '../../src/app/app.ts'
 import supertest from 'supertest'
 import { ADA, createAccount, createActive } from '../support/accounts.ts'
 import { withToolmock } from '../support/toolmock.ts'
-import { contractOf, control, coverageOf, RULE_429 } from './reports-bench.ts'
+import { contractOf, control, coverageOf, RULE_429 } from './reports.ts'
 
 describe('GET /_mock/contract', () => {
   it('is in order, and has counted, when clients keep the contract', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ADA, createAccount, createActive, pendingRequest, verify } from '../support/accounts.ts'
 import { withToolmock } from '../support/toolmock.ts'
-import { control, coverageOf, fieldReach, operation, reachOf, RULE_429 } from './reports-bench.ts'
+import { control, coverageOf, fieldReach, operation, reachOf, RULE_429 } from './reports.ts'
 
 const EXECUTE = { ...ADA, tool_name: 'mail_list_messages', tool_input: {} }
 

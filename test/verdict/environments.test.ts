@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createAccount } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-import { contractOf, control, coverageOf, reachOf, RULE_429 } from './reports-bench.ts'
+import { contractOf, control, coverageOf, reachOf, RULE_429 } from './reports.ts'
 
 /** A new environment whose client does something wrong; answers its bearer token. */
 async function worker(mock: TestToolmock, name: string): Promise<string> {

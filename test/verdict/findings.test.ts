@@ -3,7 +3,7 @@ import { Findings } from '../../src/verdict/findings.ts'
 import { ADA, createAccount, createActive } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { TWELVE_CONNECTORS, TWELVE_SEEDS } from '../support/twelve-connectors.ts'
-import { contractOf, control, coverageOf, fieldReach, operation, reachOf } from './reports-bench.ts'
+import { contractOf, control, coverageOf, fieldReach, operation, reachOf } from './reports.ts'
 
 type Ask = (mock: TestToolmock) => Promise<unknown>
 

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { FORMATS } from '../../src/verdict/formats/formats.ts'
 import { withToolmock } from '../support/toolmock.ts'
-import { control, rendered, withViolations } from './reports-bench.ts'
+import { control, rendered, withViolations } from './reports.ts'
 import { readXml } from './xml.ts'
 
 const FORMAT_NAMES = Object.keys(FORMATS)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TestToolmock } from '../support/toolmock.ts'
-import { coverageOf, HOSTILE, rendered, withViolations } from './reports-bench.ts'
+import { coverageOf, HOSTILE, rendered, withViolations } from './reports.ts'
 import { type Element, elements, readXml, textOf } from './xml.ts'
 
 describe('a report as JUnit XML', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ADA, createActive, decide, linkFor, pendingRequest, verify } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { verdictOf } from '../../src/verdict/verdict.ts'
-import { contractOf, control, coverageOf, RULE_429 } from './reports-bench.ts'
+import { contractOf, control, coverageOf, RULE_429 } from './reports.ts'
 
 type Ask = (mock: TestToolmock) => Promise<unknown>
 

@@ -5,7 +5,7 @@ import { prismCheck } from '../../src/verdict/prism-check.ts'
 import { recorded } from '../request-journal/recorded.ts'
 import { ADA, createAccount } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-import { control, RULE_429, withViolations } from './reports-bench.ts'
+import { control, RULE_429, withViolations } from './reports.ts'
 
 async function opinionOf(mock: TestToolmock, query = ''): Promise<PrismCheck> {
   const { status, body } = await control(mock, 'get', `/contract?judge=prism${query}`)

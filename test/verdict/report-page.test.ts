@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { withToolmock } from '../support/toolmock.ts'
-import { contractOf, control, rendered, withViolations } from './reports-bench.ts'
+import { contractOf, control, rendered, withViolations } from './reports.ts'
 
 /** The tags of a page, and the text between them. */
 function read(page: string): { tags: string[]; text: string } {

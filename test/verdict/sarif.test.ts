@@ -3,7 +3,7 @@ import type { Log } from 'sarif'
 import { describe, expect, it } from 'vitest'
 import { OPERATION_LINES } from '../../src/contract/generated/operation-lines.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-import { rendered, withViolations } from './reports-bench.ts'
+import { rendered, withViolations } from './reports.ts'
 
 describe('a report as SARIF', () => {
   const read = async (mock: TestToolmock): Promise<Log> => {

@@ -1,7 +1,7 @@
 import type { Log } from 'sarif'
 import { describe, expect, it } from 'vitest'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-import { contractOf, control, rendered } from './reports-bench.ts'
+import { contractOf, control, rendered } from './reports.ts'
 import { type Element, readXml } from './xml.ts'
 
 const LISTS = { label: 'accounts > lists them, 100%', file: 'test/accounts.test.ts', line: 12 }

@@ -5,64 +5,64 @@ import { failed, statusOf, statusAndCode } from './steps.ts'
 
 describe('bundled scenarios about calls that fail', () => {
   it('rate-limited: given an account, when it sends three times, then it has to wait twice', () =>
-    withScenarios({ scenarios: ['rate-limited'] }, async (bench) => {
-      const account = await bench.account()
-      for (const answer of [await bench.send(account), await bench.send(account)]) {
+    withScenarios({ scenarios: ['rate-limited'] }, async (mock) => {
+      const account = await mock.account()
+      for (const answer of [await mock.send(account), await mock.send(account)]) {
         expect(statusAndCode(answer)).toBe('429 TOOL_ERROR')
         expect(answer.headers.get('retry-after')).toBe('2')
       }
-      expect(statusAndCode(await bench.send(account))).toBe('200')
-      expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(unfired(bench.scenarios.history())).toEqual([])
+      expect(statusAndCode(await mock.send(account))).toBe('200')
+      expect(await statusOf(mock, account)).toBe('ACTIVE')
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
   it('third-party-fails: given an account, when it sends three times, then two calls fail', () =>
-    withScenarios({ scenarios: ['third-party-fails'] }, async (bench) => {
-      const account = await bench.account()
-      expect(statusAndCode(await bench.send(account))).toBe('500 TOOL_ERROR')
-      expect(statusAndCode(await bench.send(account))).toBe('500 TOOL_ERROR')
-      expect(statusAndCode(await bench.send(account))).toBe('200')
-      expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(unfired(bench.scenarios.history())).toEqual([])
+    withScenarios({ scenarios: ['third-party-fails'] }, async (mock) => {
+      const account = await mock.account()
+      expect(statusAndCode(await mock.send(account))).toBe('500 TOOL_ERROR')
+      expect(statusAndCode(await mock.send(account))).toBe('500 TOOL_ERROR')
+      expect(statusAndCode(await mock.send(account))).toBe('200')
+      expect(await statusOf(mock, account)).toBe('ACTIVE')
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
   it('third-party-never-answers: given a tool with a short timeout, when it is called, then 504, and 200 after', () =>
-    withScenarios({ scenarios: ['third-party-never-answers'], seed: { connectors: [IMPATIENT] } }, async (bench) => {
-      const account = await bench.account('ada', 'impatient')
-      const call = () => bench.call('POST', '/execute_tool', { connected_account_id: account, tool_name: 'ask' })
+    withScenarios({ scenarios: ['third-party-never-answers'], seed: { connectors: [IMPATIENT] } }, async (mock) => {
+      const account = await mock.account('ada', 'impatient')
+      const call = () => mock.call('POST', '/execute_tool', { connected_account_id: account, tool_name: 'ask' })
       expect(statusAndCode(await call())).toBe('504 TOOL_ERROR')
       expect(statusAndCode(await call())).toBe('200')
-      expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(unfired(bench.scenarios.history())).toEqual([])
+      expect(await statusOf(mock, account)).toBe('ACTIVE')
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
   it('slow-bodies: given an account, when it sends, then the body takes a second', () =>
-    withScenarios({ scenarios: ['slow-bodies'] }, async (bench) => {
-      const account = await bench.account()
+    withScenarios({ scenarios: ['slow-bodies'] }, async (mock) => {
+      const account = await mock.account()
       const start = performance.now()
-      expect(statusAndCode(await bench.send(account))).toBe('200')
+      expect(statusAndCode(await mock.send(account))).toBe('200')
       expect(performance.now() - start).toBeGreaterThan(950)
-      expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(unfired(bench.scenarios.history())).toEqual([])
+      expect(await statusOf(mock, account)).toBe('ACTIVE')
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
   it('broken-bodies: given an account, when it sends three times, then two answers cannot be used', () =>
-    withScenarios({ scenarios: ['broken-bodies'] }, async (bench) => {
-      const account = await bench.account()
-      expect(await failed(bench.send(account))).toBe(true)
-      expect(await failed(bench.send(account))).toBe(true)
-      expect(await failed(bench.send(account))).toBe(false)
-      expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(unfired(bench.scenarios.history())).toEqual([])
+    withScenarios({ scenarios: ['broken-bodies'] }, async (mock) => {
+      const account = await mock.account()
+      expect(await failed(mock.send(account))).toBe(true)
+      expect(await failed(mock.send(account))).toBe(true)
+      expect(await failed(mock.send(account))).toBe(false)
+      expect(await statusOf(mock, account)).toBe('ACTIVE')
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
   it('connection-reset: given an account, when it sends twice, then the first call gets no answer', () =>
-    withScenarios({ scenarios: ['connection-reset'] }, async (bench) => {
-      const account = await bench.account()
-      expect(await failed(bench.send(account))).toBe(true)
-      expect(statusAndCode(await bench.send(account))).toBe('200')
-      expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(unfired(bench.scenarios.history())).toEqual([])
+    withScenarios({ scenarios: ['connection-reset'] }, async (mock) => {
+      const account = await mock.account()
+      expect(await failed(mock.send(account))).toBe(true)
+      expect(statusAndCode(await mock.send(account))).toBe('200')
+      expect(await statusOf(mock, account)).toBe('ACTIVE')
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 })
 

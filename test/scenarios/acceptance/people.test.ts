@@ -5,49 +5,49 @@ import { approve, newLink, statusOf, statusAndCode, verify } from './steps.ts'
 
 describe('bundled scenarios about consent and verification', () => {
   it('verify-identity-mismatch: given an approved consent, when it is verified, then 403 first and 200 after', () =>
-    withScenarios({ scenarios: ['verify-identity-mismatch'] }, async (bench) => {
-      const { account, link } = await newLink(bench)
+    withScenarios({ scenarios: ['verify-identity-mismatch'] }, async (mock) => {
+      const { account, link } = await newLink(mock)
       const { location } = await approve(link)
-      expect(statusAndCode(await verify(bench, location))).toBe('403 IDENTIFIER_MISMATCH')
-      expect(await statusOf(bench, account)).toBe('PENDING_VERIFICATION')
-      expect(statusAndCode(await verify(bench, location))).toBe('200')
-      expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(unfired(bench.scenarios.history())).toEqual([])
+      expect(statusAndCode(await verify(mock, location))).toBe('403 IDENTIFIER_MISMATCH')
+      expect(await statusOf(mock, account)).toBe('PENDING_VERIFICATION')
+      expect(statusAndCode(await verify(mock, location))).toBe('200')
+      expect(await statusOf(mock, account)).toBe('ACTIVE')
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
   it('auth-request-consumed: given an approved consent, when it is verified, then 404 each time, and it is ACTIVE', () =>
-    withScenarios({ scenarios: ['auth-request-consumed'] }, async (bench) => {
-      const { account, link } = await newLink(bench)
+    withScenarios({ scenarios: ['auth-request-consumed'] }, async (mock) => {
+      const { account, link } = await newLink(mock)
       const { location } = await approve(link)
-      expect(statusAndCode(await verify(bench, location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
-      expect(statusAndCode(await verify(bench, location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
-      expect(await statusOf(bench, account)).toBe('ACTIVE')
-      expect(unfired(bench.scenarios.history())).toEqual([])
+      expect(statusAndCode(await verify(mock, location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
+      expect(statusAndCode(await verify(mock, location))).toBe('404 AUTH_REQUEST_NOT_FOUND')
+      expect(await statusOf(mock, account)).toBe('ACTIVE')
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
   it('account-already-exists: given no account, when it is created, then 409, and nothing was made', () =>
-    withScenarios({ scenarios: ['account-already-exists'] }, async (bench) => {
+    withScenarios({ scenarios: ['account-already-exists'] }, async (mock) => {
       const asked = { connector: 'mail', identifier: 'ada@example.com' }
-      expect(statusAndCode(await bench.call('POST', '/connected_accounts', asked))).toBe('409 ACCOUNT_ALREADY_EXISTS')
-      expect((await bench.call('GET', '/connected_accounts')).body).toMatchObject({ total_size: 0 })
-      expect(unfired(bench.scenarios.history())).toEqual([])
+      expect(statusAndCode(await mock.call('POST', '/connected_accounts', asked))).toBe('409 ACCOUNT_ALREADY_EXISTS')
+      expect((await mock.call('GET', '/connected_accounts')).body).toMatchObject({ total_size: 0 })
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
   it('consent-denied: given a link, when its user approves, then the application gets a denial', () =>
-    withScenarios({ scenarios: ['consent-denied'] }, async (bench) => {
-      const { account, link } = await newLink(bench)
+    withScenarios({ scenarios: ['consent-denied'] }, async (mock) => {
+      const { account, link } = await newLink(mock)
       const { location } = await approve(link)
       expect(location?.href).toBe('http://app.test/verify?error=access_denied&state=xyz')
-      expect(await statusOf(bench, account)).toBe('PENDING_AUTH')
+      expect(await statusOf(mock, account)).toBe('PENDING_AUTH')
       expect((await approve(link)).location?.searchParams.get('auth_request_id')).toBeTruthy()
-      expect(unfired(bench.scenarios.history())).toEqual([])
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
   it('magic-link-expired: given a link, when its user takes too long, then a page says that it has expired', () =>
-    withScenarios({ scenarios: ['magic-link-expired'] }, async (bench) => {
-      const { account, link } = await newLink(bench)
+    withScenarios({ scenarios: ['magic-link-expired'] }, async (mock) => {
+      const { account, link } = await newLink(mock)
       expect((await approve(link)).status).toBe(410)
-      expect(await statusOf(bench, account)).toBe('PENDING_AUTH')
-      expect(unfired(bench.scenarios.history())).toEqual([])
+      expect(await statusOf(mock, account)).toBe('PENDING_AUTH')
+      expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 })

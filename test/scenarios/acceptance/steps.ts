@@ -1,20 +1,20 @@
-import { errorCode, type Answer, type ScenarioBench } from '../bracket.ts'
+import { errorCode, type Answer, type ScenarioMock } from '../bracket.ts'
 
 /** Words for the acceptance tests, so that they read as given, when, then. */
 
-export async function statusOf(bench: ScenarioBench, account: string): Promise<string> {
-  return String((await details(bench, account))['status'])
+export async function statusOf(mock: ScenarioMock, account: string): Promise<string> {
+  return String((await details(mock, account))['status'])
 }
 
 /** The access token that tools run with. */
-export async function accessTokenOf(bench: ScenarioBench, account: string): Promise<string> {
-  const { body } = await bench.call('GET', `/connected_accounts/auth?id=${account}`)
+export async function accessTokenOf(mock: ScenarioMock, account: string): Promise<string> {
+  const { body } = await mock.call('GET', `/connected_accounts/auth?id=${account}`)
   const found = body?.['connected_account'] as { authorization_details: { oauth_token: { access_token: string } } }
   return found.authorization_details.oauth_token.access_token
 }
 
-async function details(bench: ScenarioBench, account: string): Promise<Record<string, unknown>> {
-  const { body } = await bench.call('GET', `/connected_accounts/details?id=${account}`)
+async function details(mock: ScenarioMock, account: string): Promise<Record<string, unknown>> {
+  const { body } = await mock.call('GET', `/connected_accounts/details?id=${account}`)
   return body?.['connected_account'] as Record<string, unknown>
 }
 
@@ -32,15 +32,15 @@ export function failed(call: Promise<Answer>): Promise<boolean> {
 }
 
 /** A link for a new account; its consent is decided by following it. */
-export async function newLink(bench: ScenarioBench): Promise<{ account: string; link: string }> {
+export async function newLink(mock: ScenarioMock): Promise<{ account: string; link: string }> {
   const asked = {
     connector: 'mail',
     identifier: 'ada@example.com',
     user_verify_url: 'http://app.test/verify',
     state: 'xyz',
   }
-  const { body } = await bench.call('POST', '/connected_accounts/magic_link', asked)
-  const listed = await bench.call('GET', '/connected_accounts?identifier=ada@example.com')
+  const { body } = await mock.call('POST', '/connected_accounts/magic_link', asked)
+  const listed = await mock.call('GET', '/connected_accounts?identifier=ada@example.com')
   const [account] = listed.body?.['connected_accounts'] as { id: string }[]
   return { account: account?.id ?? '', link: body?.['link'] as string }
 }
@@ -52,7 +52,7 @@ export async function approve(link: string): Promise<{ status: number; location:
   return { status: response.status, location: location === null ? undefined : new URL(location) }
 }
 
-export function verify(bench: ScenarioBench, location: URL | undefined): Promise<Answer> {
+export function verify(mock: ScenarioMock, location: URL | undefined): Promise<Answer> {
   const auth_request_id = location?.searchParams.get('auth_request_id') ?? ''
-  return bench.call('POST', '/connected_accounts/user/verify', { auth_request_id, identifier: 'ada@example.com' })
+  return mock.call('POST', '/connected_accounts/user/verify', { auth_request_id, identifier: 'ada@example.com' })
 }

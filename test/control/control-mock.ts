@@ -5,7 +5,7 @@ import { judgeControlAnswer } from './control-spec.ts'
 
 type Method = 'get' | 'put' | 'post' | 'delete'
 
-export interface ControlBench {
+export interface ControlMock {
   readonly app: App
   /** A call of the control API; its answer is held against `spec/control.openapi.yaml`. */
   readonly call: (method: Method, path: string, body?: object) => Promise<Response>
@@ -20,7 +20,7 @@ export interface ControlBench {
 export const START = '2026-01-01T00:00:00.000Z'
 
 /** Starts a mock whose clock is frozen at {@link START}, runs `work`, stops. */
-export async function withControl(options: AppOptions, work: (bench: ControlBench) => Promise<void>): Promise<void> {
+export async function withControl(options: AppOptions, work: (mock: ControlMock) => Promise<void>): Promise<void> {
   const failures: unknown[] = []
   const log = { ...SILENT, error: (...fields: unknown[]) => void failures.push(fields) }
   const app = await createApp({ clock: START, freeze: true, log, ...options })
