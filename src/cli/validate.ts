@@ -5,7 +5,7 @@ import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
 
-/** Prints each problem of the files; 0 without one, 1 with findings, 2 when a file could not be read. */
+/** Prints each problem of the files; 0 without one, 1 with problems, 2 when a file could not be read. */
 export async function validate(argv: readonly string[], { variables, out, err }: CommandContext): Promise<number> {
   const { operands } = readArguments('validate', argv, variables)
   if (operands.length === 0) throw new UsageError('validate needs at least one FILE or folder.')

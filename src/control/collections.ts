@@ -50,10 +50,10 @@ const loadSeedChecks = lazyImport(() => import('../documents/seed-checks.ts'))
 
 export async function putCollection(call: EnvironmentCall<'put_collection'>): Promise<ControlReply> {
   const { environment, body } = call
-  const { keyFindings } = await loadSeedChecks()
+  const { keyProblems } = await loadSeedChecks()
   const { collection, place } = named(call)
-  const findings = keyFindings(collection, body.items, ['items'])
-  if (findings.length > 0) throw invalidInput('INVALID_BODY', findings)
+  const problems = keyProblems(collection, body.items, ['items'])
+  if (problems.length > 0) throw invalidInput('INVALID_BODY', problems)
   environment.model.transact(() => {
     replaceItems(
       environment,

@@ -6,7 +6,7 @@ import { IllegalMoveError } from '../operations/account-events.ts'
 import { IllegalConnectionMoveError } from '../operations/connections.ts'
 import { JournalQueryError } from '../request-journal/query.ts'
 import { UnknownScenarioError } from '../scenarios/scenario-run.ts'
-import { type Finding, MAX_LISTED, moreProblems, pathText, sentence } from '../schema/findings.ts'
+import { type Problem, MAX_LISTED, moreProblems, pathText, sentence } from '../schema/problems.ts'
 import { ClientIdTakenError } from '../state/environment-registry.ts'
 import { SeedConflictError } from '../state/seeding.ts'
 
@@ -73,14 +73,14 @@ export class ControlError extends Error {
 }
 
 /** What is wrong, at a path or at what stands for one in a message. */
-type InputFinding = Pick<Finding, 'found' | 'allowed'> & { readonly path: Finding['path'] | string }
+type InputProblem = Pick<Problem, 'found' | 'allowed'> & { readonly path: Problem['path'] | string }
 
 /** Everything that is wrong with a body or a query in one error, up to a bound. */
-export function invalidInput(code: ControlErrorCode, found: readonly InputFinding[]): ControlError {
+export function invalidInput(code: ControlErrorCode, found: readonly InputProblem[]): ControlError {
   const more = found.length - MAX_LISTED
   // One more problem is as long as the entry that says that there is one more.
-  const findings = more > 1 ? [...found.slice(0, MAX_LISTED), { path: [], ...moreProblems(more) }] : found
-  const details = findings.map(({ path: given, found, allowed }) => {
+  const problems = more > 1 ? [...found.slice(0, MAX_LISTED), { path: [], ...moreProblems(more) }] : found
+  const details = problems.map(({ path: given, found, allowed }) => {
     const path = typeof given === 'string' ? given : pathText(given)
     const subject = path === '' ? 'the body' : `\`${path}\``
     return { path, found, allowed, message: sentence({ path: [], found, allowed, subject }) }

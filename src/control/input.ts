@@ -9,7 +9,7 @@ import { quote } from '../domain/text.ts'
 import { hasBody, readBody as readBytes } from '../http/body.ts'
 import { DECISIONS } from '../magic-links/consent-flow.ts'
 import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../verdict/formats/formats.ts'
-import { type Finding, findingsOf } from '../schema/findings.ts'
+import { type Problem, problemsOf } from '../schema/problems.ts'
 import { duration, jsonObject, nonEmpty, strict } from '../schema/parts.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { ControlError, type ControlErrorCode, invalidInput } from './errors.ts'
@@ -180,12 +180,12 @@ export function readQuery({ operation, environment }: ControlRoute, parameters: 
   const schema = (QUERIES as Schemas<z.ZodObject>)[operation] ?? z.object({})
   const names = [...Object.keys(schema.shape), ...(environment ? ['environment'] : [])]
   const allowed = names.length === 0 ? 'no parameters' : names.join(', ')
-  const findings = [...new Set(parameters.keys())].flatMap((name): Finding[] => {
+  const problems = [...new Set(parameters.keys())].flatMap((name): Problem[] => {
     const path = [name]
     if (!names.includes(name)) return [{ path, found: `an unknown parameter${didYouMean(name, names)}`, allowed }]
     return parameters.getAll(name).length === 1 ? [] : [{ path, found: 'given more than once', allowed: 'once' }]
   })
-  if (findings.length > 0) throw invalidInput('INVALID_QUERY', findings)
+  if (problems.length > 0) throw invalidInput('INVALID_QUERY', problems)
   return parsed(schema, Object.fromEntries(parameters), 'INVALID_QUERY')
 }
 
@@ -258,7 +258,7 @@ function formatOf({ headers }: IncomingMessage): SentDocument['format'] {
 function parsed(schema: z.ZodType, value: unknown, code: ControlErrorCode): unknown {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw invalidInput(code, findingsOf(result.error.issues, value))
+  throw invalidInput(code, problemsOf(result.error.issues, value))
 }
 
 function invalidBody(found: string, allowed: string): ControlError {

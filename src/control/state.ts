@@ -4,7 +4,7 @@ import { quote } from '../domain/text.ts'
 import { connectionOf, connectorsOf } from '../operations/connections.ts'
 import { maskAt, masked } from '../request-journal/masking.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
-import type { Finding } from '../schema/findings.ts'
+import type { Problem } from '../schema/problems.ts'
 import { inColumnOrder } from '../state/model/columns.ts'
 import { type Snapshot, TABLE_NAMES } from '../state/model/model.ts'
 import { diffStates, type Masks } from '../state/state-diff.ts'
@@ -31,9 +31,9 @@ export function getState({ services, environment }: EnvironmentCall<'get_state'>
 export async function putState(call: EnvironmentCall<'put_state'>): Promise<ControlReply> {
   const { services, environment, body } = call
   const { registry } = services
-  const findings: Finding[] = []
-  const state = await readState(body, { registry, environment }, (finding) => findings.push(finding))
-  if (!state) throw invalidInput('INVALID_STATE', findings)
+  const problems: Problem[] = []
+  const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
+  if (!state) throw invalidInput('INVALID_STATE', problems)
   replaceState(environment, state)
   return changed(call, 'the state was replaced')
 }

@@ -3,7 +3,7 @@ import { COLLECTION_NAME, OPERATORS, type Step, STEP_ACTIONS, type StepAction } 
 import type { ResponderAnswer } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, present } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
-import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
+import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
 import { anyJson, headerMap, jsonObject, nonEmpty, type Report, strict, text, withRule } from '../schema/parts.ts'
 
 /*
@@ -292,13 +292,13 @@ export function checkCollections(
     }
   }
   for (const [collectionName, each] of isJsonObject(all) ? Object.entries(all) : []) {
-    for (const [index, finding] of repeatedKeys(each)) report(['collections', collectionName, 'seed', index], finding)
-    for (const [path, finding] of unusableKeys(each)) report(['collections', collectionName, ...path], finding)
+    for (const [index, problem] of repeatedKeys(each)) report(['collections', collectionName, 'seed', index], problem)
+    for (const [path, problem] of unusableKeys(each)) report(['collections', collectionName, ...path], problem)
   }
 }
 
 /** Values of the key, in `fields` and `seed`, that identify no item. Null and an empty text become a generated key. */
-function unusableKeys(document: JsonValue): [path: Path, finding: Pick<Finding, 'found' | 'allowed'>][] {
+function unusableKeys(document: JsonValue): [path: Path, problem: Pick<Problem, 'found' | 'allowed'>][] {
   const key = isJsonObject(document) ? own(document, 'key') : undefined
   if (typeof key !== 'string') return []
   const places = [...valuesAt(document, ['fields']), ...valuesAt(document, ['seed', '*'])]
@@ -309,7 +309,7 @@ function unusableKeys(document: JsonValue): [path: Path, finding: Pick<Finding, 
   })
 }
 
-function repeatedKeys(document: JsonValue): [index: number, finding: Pick<Finding, 'found' | 'allowed'>][] {
+function repeatedKeys(document: JsonValue): [index: number, problem: Pick<Problem, 'found' | 'allowed'>][] {
   const key = isJsonObject(document) ? own(document, 'key') : undefined
   const items = isJsonObject(document) ? own(document, 'seed') : undefined
   if (typeof key !== 'string' || !Array.isArray(items)) return []

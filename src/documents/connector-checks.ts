@@ -4,8 +4,8 @@ import { COLLECTION_NAME } from '../domain/collection.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { collectionTemplates } from './collections.ts'
-import { type PathsOf, textsIn, toolFindings, variableFindings } from './connector-references.ts'
-import { type Finding, type Path, shown, valueAtPath, valuesAt } from '../schema/findings.ts'
+import { type PathsOf, textsIn, toolProblems, variableProblems } from './connector-references.ts'
+import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../schema/problems.ts'
 
 /** What is wrong with a template, in one sentence; `roots` are the names that its paths may start with. */
 export type CheckTemplate = (text: string, roots?: readonly string[]) => string | undefined
@@ -33,18 +33,18 @@ export interface DocumentCheckContext extends DocumentChecks {
  * What is wrong with a connector document beyond its schema: templates and JSON Schemas that cannot be read, and a server that
  * the mock may not call. Takes the document as it was written, so that these problems are reported with those of the schema.
  */
-export async function checkConnector(document: JsonValue, context: DocumentCheckContext): Promise<Finding[]> {
+export async function checkConnector(document: JsonValue, context: DocumentCheckContext): Promise<Problem[]> {
   if (!isJsonObject(document)) return []
   return [
-    ...outboundFindings(document, context.allowOutbound ?? false),
-    ...((await context.toolSchemas?.findings(document)) ?? []),
-    ...templateFindings(document, context),
-    ...resultNameFindings(document, context),
-    ...toolFindings(document, context.templatePaths),
+    ...outboundProblems(document, context.allowOutbound ?? false),
+    ...((await context.toolSchemas?.problems(document)) ?? []),
+    ...templateProblems(document, context),
+    ...resultNameProblems(document, context),
+    ...toolProblems(document, context.templatePaths),
   ]
 }
 
-function outboundFindings(document: JsonObject, allowOutbound: boolean): Finding[] {
+function outboundProblems(document: JsonObject, allowOutbound: boolean): Problem[] {
   const url = own(document, 'base_url')
   if (typeof url !== 'string' || !isBaseUrl(url) || mayBeCalled(url, allowOutbound)) return []
   return [{ path: ['base_url'], found: shown(url), allowed: 'a URL on loopback (or start with --allow-outbound)' }]
@@ -63,24 +63,24 @@ const TEMPLATES: readonly { path: readonly string[]; roots: readonly string[] }[
   { path: ['responders', '*', 'sequence', '*', 'body'], roots: ['request', 'account', 'person'] },
 ]
 
-function templateFindings(document: JsonObject, { checkTemplate, templatePaths }: DocumentChecks): Finding[] {
+function templateProblems(document: JsonObject, { checkTemplate, templatePaths }: DocumentChecks): Problem[] {
   const places = TEMPLATES.flatMap(({ path, roots }) => valuesAt(document, path).map((each) => ({ ...each, roots })))
   for (const { path, roots } of collectionTemplates(document)) {
     const value = valueAtPath(document, path)
     if (value !== undefined) places.push({ path, value: value as JsonValue, roots })
   }
   return places.flatMap(({ path, value, roots }) =>
-    textsIn(value, path).flatMap(({ path: at, text }): Finding[] => {
+    textsIn(value, path).flatMap(({ path: at, text }): Problem[] => {
       const reason = checkTemplate(text, roots)
-      if (reason === undefined) return variableFindings(document, { path: at, text, roots }, templatePaths)
+      if (reason === undefined) return variableProblems(document, { path: at, text, roots }, templatePaths)
       return [{ path: at, found: shown(text), allowed: `a template that can be read; ${reason}` }]
     }),
   )
 }
 
 /** Names of results that a template reads as a helper, a literal or a part of its own syntax. */
-function resultNameFindings(document: JsonObject, { templatePaths }: DocumentChecks): Finding[] {
-  return valuesAt(document, ['responders', '*', 'steps', '*', 'as']).flatMap(({ path, value }): Finding[] => {
+function resultNameProblems(document: JsonObject, { templatePaths }: DocumentChecks): Problem[] {
+  return valuesAt(document, ['responders', '*', 'steps', '*', 'as']).flatMap(({ path, value }): Problem[] => {
     if (typeof value !== 'string' || !COLLECTION_NAME.test(value)) return []
     const [parts = []] = templatePaths(`{{${value}}}`)
     if (parts[0] === value) return []
@@ -97,7 +97,7 @@ const loadAjv = lazyImport(() => import('ajv/dist/2020.js'))
 export class ToolSchemaCheck {
   #ajv: { Ajv: new (options: Options) => Ajv2020; meta: Ajv2020 } | undefined
 
-  async findings(document: JsonObject): Promise<Finding[]> {
+  async problems(document: JsonObject): Promise<Problem[]> {
     const schemas = valuesAt(document, ['tools', '*', 'input_schema'])
     if (schemas.length === 0) return []
     if (!this.#ajv) {
@@ -106,18 +106,18 @@ export class ToolSchemaCheck {
       this.#ajv = { Ajv, meta: new Ajv(OPTIONS) }
     }
     const { Ajv, meta } = this.#ajv
-    return schemas.flatMap(({ value, path }) => (isJsonObject(value) ? schemaFindings(value, path, Ajv, meta) : []))
+    return schemas.flatMap(({ value, path }) => (isJsonObject(value) ? schemaProblems(value, path, Ajv, meta) : []))
   }
 }
 
 const OPTIONS: Options = { strict: false, allErrors: true, logger: false, validateFormats: false }
 
-function schemaFindings(
+function schemaProblems(
   schema: JsonObject,
   path: Path,
   Ajv: new (options: Options) => Ajv2020,
   meta: Ajv2020,
-): Finding[] {
+): Problem[] {
   const type = own(schema, 'type')
   if (type !== undefined && type !== 'object') {
     return [{ path: [...path, 'type'], found: shown(type), allowed: 'object, because tool_input is an object' }]
@@ -127,7 +127,7 @@ function schemaFindings(
     return [{ path: [...path, '$async'], found: 'true', allowed }]
   }
   try {
-    if (meta.validateSchema(schema) !== true) return metaSchemaFindings(meta.errors ?? [], schema, path)
+    if (meta.validateSchema(schema) !== true) return metaSchemaProblems(meta.errors ?? [], schema, path)
     // In an instance of its own, because schemas of different tools may use the same $id.
     const mentionsMeta = JSON.stringify(schema).includes('json-schema.org')
     const validate = new Ajv({ ...OPTIONS, validateSchema: false, meta: mentionsMeta }).compile(schema)
@@ -145,7 +145,7 @@ function schemaFindings(
 }
 
 /** What the meta schema says, each place once: the branches of its `anyOf` repeat one another. */
-function metaSchemaFindings(errors: readonly ErrorObject[], schema: JsonObject, base: Path): Finding[] {
+function metaSchemaProblems(errors: readonly ErrorObject[], schema: JsonObject, base: Path): Problem[] {
   const listed = errors.filter(({ keyword }) => keyword !== 'anyOf')
   const first = listed.filter(
     (error, at) => listed.findIndex((each) => each.instancePath === error.instancePath) === at,

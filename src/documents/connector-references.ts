@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { matchesGlob } from '../domain/value-match.ts'
-import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
+import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
 
 /*
  * What tools, templates and responders of a connector document say of one another: inputs that a tool does not take, fields
@@ -21,15 +21,15 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What is wrong with the variables of one template. */
-export function variableFindings(
+export function variableProblems(
   document: JsonObject,
   { path, text, roots }: { path: Path; text: string; roots: readonly string[] },
   pathsOf: PathsOf,
-): Finding[] {
-  return pathsOf(text).flatMap((parts): Finding[] => {
+): Problem[] {
+  return pathsOf(text).flatMap((parts): Problem[] => {
     const [root = '', field, inner] = parts
     if (field === undefined || !roots.includes(root)) return []
-    const unknown = (names: readonly string[], what: string): Finding[] => {
+    const unknown = (names: readonly string[], what: string): Problem[] => {
       const found = `${shown(text)} with ${parts.join('.')}${didYouMean(parts[names === FIELDS[root] ? 1 : 2] ?? '', names)}`
       return [{ path, found, allowed: names.length === 0 ? `no ${what}` : `${what} (${names.join(', ')})` }]
     }
@@ -54,29 +54,29 @@ function capturesOf(document: JsonObject, [part, at]: Path): string[] | undefine
 }
 
 /** Inputs that a tool's schema does not have, fields that no answer to its call has, and calls that nothing answers. */
-export function toolFindings(document: JsonObject, pathsOf: PathsOf): Finding[] {
+export function toolProblems(document: JsonObject, pathsOf: PathsOf): Problem[] {
   const responders = respondersOf(document)
   const isAnsweredHere = own(document, 'base_url') === undefined
   return valuesAt(document, ['tools', '*']).flatMap(({ path, value }) => {
     if (!isJsonObject(value)) return []
-    const findings = inputFindings(value, path, pathsOf)
+    const problems = inputProblems(value, path, pathsOf)
     const call = own(value, 'call')
-    if (!isAnsweredHere || responders.length === 0 || !isJsonObject(call)) return findings
+    if (!isAnsweredHere || responders.length === 0 || !isJsonObject(call)) return problems
     const answering = responders.filter((responder) => canAnswer(responder, call))
-    if (answering.length > 0) return [...findings, ...responseFindings(value, path, answering, pathsOf)]
+    if (answering.length > 0) return [...problems, ...responseProblems(value, path, answering, pathsOf)]
     const name = callName(call)
     const known = responders.map(nameOf)
     const found = `${shown(name)}, which no responder answers${didYouMean(name, known)}`
     const allowed = `a call that a responder answers (${[...new Set(known)].slice(0, 30).join(', ')})`
-    return [...findings, { path: [...path, 'call', 'path'], found, allowed }]
+    return [...problems, { path: [...path, 'call', 'path'], found, allowed }]
   })
 }
 
 /** Responders that no tool calls: they answer direct calls and the proxy alone. */
-export function unreachedResponders(document: JsonObject): Finding[] {
+export function unreachedResponders(document: JsonObject): Problem[] {
   const calls = valuesAt(document, ['tools', '*', 'call']).flatMap(({ value }) => (isJsonObject(value) ? [value] : []))
   if (calls.length === 0) return []
-  return respondersOf(document).flatMap((responder): Finding[] => {
+  return respondersOf(document).flatMap((responder): Problem[] => {
     if (calls.some((call) => canAnswer(responder, call))) return []
     const name = nameOf(responder)
     const found = `${shown(name)}, which no tool calls${didYouMean(name, calls.map(callName))}`
@@ -140,7 +140,7 @@ function decoded(text: string): string {
   }
 }
 
-function inputFindings(tool: JsonObject, path: Path, pathsOf: PathsOf): Finding[] {
+function inputProblems(tool: JsonObject, path: Path, pathsOf: PathsOf): Problem[] {
   const schema = own(tool, 'input_schema')
   const call = own(tool, 'call')
   const places = [
@@ -151,7 +151,7 @@ function inputFindings(tool: JsonObject, path: Path, pathsOf: PathsOf): Finding[
   ]
   return places.flatMap(([value, place]) =>
     textsIn(value, [...path, ...place]).flatMap(({ path: at, text }) =>
-      pathsOf(text).flatMap(([root, ...names]): Finding[] => {
+      pathsOf(text).flatMap(([root, ...names]): Problem[] => {
         const missing = root === 'input' ? missingInput(schema, names) : undefined
         if (!missing) return []
         const { name, known } = missing
@@ -188,16 +188,16 @@ const OPEN = [
   'if',
 ]
 
-function responseFindings(
+function responseProblems(
   tool: JsonObject,
   path: Path,
   answering: readonly ResponderPlace[],
   pathsOf: PathsOf,
-): Finding[] {
+): Problem[] {
   const known = answeredFields(answering)
   if (!known) return []
   return textsIn(own(tool, 'result'), [...path, 'result']).flatMap(({ path: at, text }) =>
-    pathsOf(text).flatMap(([root, part, field]): Finding[] => {
+    pathsOf(text).flatMap(([root, part, field]): Problem[] => {
       if (root !== 'response' || part !== 'body' || field === undefined || known.includes(field)) return []
       const found = `${shown(text)} with the field ${field}, which no answer to the call has${didYouMean(field, known)}`
       return [{ path: at, found, allowed: `fields of the answers (${known.join(', ')})` }]

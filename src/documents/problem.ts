@@ -1,8 +1,8 @@
 import { StartError } from '../domain/start-error.ts'
-import { type Finding, pathText, sentence } from '../schema/findings.ts'
+import { type Problem, pathText, sentence } from '../schema/problems.ts'
 
 /** One thing that is wrong with a file. */
-export interface Problem {
+export interface FileProblem {
   file: string
   /** Both count from 1. */
   line: number
@@ -19,7 +19,7 @@ export interface Problem {
 export class DocumentError extends StartError {
   override readonly name = 'DocumentError'
 
-  constructor(readonly problems: readonly Problem[]) {
+  constructor(readonly problems: readonly FileProblem[]) {
     super(problems.map((problem) => problem.message).join('\n'))
   }
 }
@@ -36,9 +36,13 @@ export class UnreadableFileError extends StartError {
   }
 }
 
-/** The problem that a finding is at a place of a file; lines and columns count from 1. */
-export function problemAt(file: string, { line, column }: { line: number; column: number }, finding: Finding): Problem {
-  const { path, found, allowed } = finding
-  const message = `${file}:${line}:${column}: ${sentence(finding)}`
+/** A problem at its place in a file; lines and columns count from 1. */
+export function problemAt(
+  file: string,
+  { line, column }: { line: number; column: number },
+  problem: Problem,
+): FileProblem {
+  const { path, found, allowed } = problem
+  const message = `${file}:${line}:${column}: ${sentence(problem)}`
   return { file, line, column, path: pathText(path), found, allowed, message }
 }

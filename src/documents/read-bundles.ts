@@ -1,7 +1,7 @@
 import { mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { plural } from '../domain/text.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { DocumentError, type Problem } from './problem.ts'
+import { DocumentError, type FileProblem } from './problem.ts'
 import { connectorsIn } from './seed-checks.ts'
 import { bundleOf, problemsOf, readBundledFiles, readSeedFiles, type SeedFiles } from './seed-files.ts'
 
@@ -28,7 +28,7 @@ export async function readSource(path: string, checks: DocumentChecks, bundled: 
 }
 
 /** What is wrong with seeds that are put one after the other, each problem once. An account may have a connector of any of them. */
-export function problemsOfSources(sources: readonly ReadSource[]): Problem[] {
+export function problemsOfSources(sources: readonly ReadSource[]): FileProblem[] {
   const known = connectorsIn(mergeBundles(sources.map(({ bundle }) => bundle)))
   const files = sources.flatMap((source) => source.files ?? [])
   const problems = [...files.flatMap((each) => problemsOf(each, known)), ...repeatedIds(files)]
@@ -64,22 +64,24 @@ function notesOn({ path, files }: ReadSource): string[] {
 }
 
 /** Ids that two files give to different accounts; within one file its schema refuses them. */
-function repeatedIds(files: readonly SeedFiles[]): Problem[] {
+function repeatedIds(files: readonly SeedFiles[]): FileProblem[] {
   const places = new Set<string>()
   const owners = new Map<string, string>()
   return files
     .flatMap(({ seeds }) => seeds)
     .flatMap(({ source, document }) =>
-      (document?.accounts ?? []).flatMap(({ id, connector, identifier, organization_id, user_id }, at): Problem[] => {
-        const place = JSON.stringify([connector, identifier, organization_id, user_id])
-        // An account that is there keeps its id.
-        if (places.has(place)) return []
-        places.add(place)
-        const owner = id === undefined ? undefined : owners.get(id)
-        if (id !== undefined && owner === undefined) owners.set(id, source.file)
-        if (owner === undefined) return []
-        const found = `${JSON.stringify(id)}, the id of another account in ${owner}`
-        return [source.problem({ path: ['accounts', at, 'id'], found, allowed: 'an id that no other account has' })]
-      }),
+      (document?.accounts ?? []).flatMap(
+        ({ id, connector, identifier, organization_id, user_id }, at): FileProblem[] => {
+          const place = JSON.stringify([connector, identifier, organization_id, user_id])
+          // An account that is there keeps its id.
+          if (places.has(place)) return []
+          places.add(place)
+          const owner = id === undefined ? undefined : owners.get(id)
+          if (id !== undefined && owner === undefined) owners.set(id, source.file)
+          if (owner === undefined) return []
+          const found = `${JSON.stringify(id)}, the id of another account in ${owner}`
+          return [source.problem({ path: ['accounts', at, 'id'], found, allowed: 'an id that no other account has' })]
+        },
+      ),
     )
 }

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import type { Connector } from '../domain/connector.ts'
 import { type DocumentCheckContext, checkConnector, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { connectorSchema, toConnector } from './connector.ts'
-import { type Finding, findingsOf, MAX_LISTED, moreProblems, shown, valuesAt } from '../schema/findings.ts'
-import { DocumentError, type Problem, problemAt } from './problem.ts'
+import { type Problem, problemsOf, MAX_LISTED, moreProblems, shown, valuesAt } from '../schema/problems.ts'
+import { DocumentError, type FileProblem, problemAt } from './problem.ts'
 import { type ParsedSeed, seedSchema } from './seed.ts'
 import { type ParsedScenario, scenarioSchema } from './scenario.ts'
 import { SourceText } from './source-text.ts'
@@ -16,14 +16,14 @@ export interface ReadConnector {
   kind: 'connector'
   source: SourceText
   connector: Connector | undefined
-  problems: Problem[]
+  problems: FileProblem[]
 }
 
 export interface ReadSeed {
   kind: 'seed'
   source: SourceText
   document: ParsedSeed | undefined
-  problems: Problem[]
+  problems: FileProblem[]
 }
 
 export interface ReadScenario {
@@ -31,12 +31,12 @@ export interface ReadScenario {
   source: SourceText
   document: ParsedScenario | undefined
   /** Of its shape; the rest depends on the connectors there are. */
-  findings: readonly Finding[]
+  shapeProblems: readonly Problem[]
 }
 
 interface UnknownDocument {
   kind: 'unknown'
-  problems: readonly Problem[]
+  problems: readonly FileProblem[]
 }
 
 /**
@@ -47,8 +47,8 @@ export async function readDocument(text: string, file: string, context: Document
   const source = open(text, file)
   if (!(source instanceof SourceText)) return { kind: 'unknown', problems: source }
   if (!isJsonObject(source.value)) {
-    const finding = { path: [], found: shown(source.value), allowed: 'an object: a seed, a connector or a scenario' }
-    return { kind: 'unknown', problems: [source.problem(finding)] }
+    const problem = { path: [], found: shown(source.value), allowed: 'an object: a seed, a connector or a scenario' }
+    return { kind: 'unknown', problems: [source.problem(problem)] }
   }
   const has = (key: string): boolean => own(source.value as JsonObject, key) !== undefined
   if (has('connector')) return readConnector(source, context)
@@ -65,11 +65,11 @@ export async function parseConnector(text: string, file: string, checks: Documen
 }
 
 /** The problems of a source in their order in the file, each place and text once, up to a bound. */
-export function located(source: SourceText, findings: readonly Finding[]): Problem[] {
-  const problems = new Map(
-    findings.map((finding) => source.problem(finding)).map((problem) => [problem.message, problem]),
+export function located(source: SourceText, problems: readonly Problem[]): FileProblem[] {
+  const distinct = new Map(
+    problems.map((problem) => source.problem(problem)).map((problem) => [problem.message, problem]),
   )
-  const sorted = [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column)
+  const sorted = [...distinct.values()].sort((a, b) => a.line - b.line || a.column - b.column)
   const next = sorted[MAX_LISTED]
   if (!next) return sorted
   const more = { path: [], subject: 'the document', ...moreProblems(sorted.length - MAX_LISTED) }
@@ -78,34 +78,34 @@ export function located(source: SourceText, findings: readonly Finding[]): Probl
 
 async function readConnector(source: SourceText, context: DocumentCheckContext): Promise<ReadConnector> {
   const result = connectorSchema.safeParse(source.value)
-  const shape = result.success ? [] : findingsOf(result.error.issues, source.value)
+  const shape = result.success ? [] : problemsOf(result.error.issues, source.value)
   const problems = located(source, [...shape, ...(await checkConnector(source.value, context))])
   return { kind: 'connector', source, connector: result.success ? toConnector(result.data) : undefined, problems }
 }
 
 function readScenario(source: SourceText): ReadScenario {
   const result = scenarioSchema.safeParse(source.value)
-  const findings = result.success ? [] : findingsOf(result.error.issues, source.value)
-  return { kind: 'scenario', source, document: result.success ? result.data : undefined, findings }
+  const shapeProblems = result.success ? [] : problemsOf(result.error.issues, source.value)
+  return { kind: 'scenario', source, document: result.success ? result.data : undefined, shapeProblems }
 }
 
 async function readSeed(source: SourceText, context: DocumentCheckContext): Promise<ReadSeed> {
   const result = seedSchema.safeParse(source.value)
-  const findings = result.success ? [] : findingsOf(result.error.issues, source.value)
+  const problems = result.success ? [] : problemsOf(result.error.issues, source.value)
   for (const { path, value } of valuesAt(source.value, ['connectors', '*'])) {
     const inside = await checkConnector(value, context)
-    findings.push(...inside.map((finding) => ({ ...finding, path: [...path, ...finding.path] })))
+    problems.push(...inside.map((problem) => ({ ...problem, path: [...path, ...problem.path] })))
   }
-  findings.push(...checkVocabulary(source.value, context.words))
+  problems.push(...checkVocabulary(source.value, context.words))
   return {
     kind: 'seed',
     source,
     document: result.success ? result.data : undefined,
-    problems: located(source, findings),
+    problems: located(source, problems),
   }
 }
 
-function open(text: string, file: string): SourceText | readonly Problem[] {
+function open(text: string, file: string): SourceText | readonly FileProblem[] {
   try {
     return new SourceText(text, file)
   } catch (error) {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
-import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
+import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
 import type { KnownConnectors } from './seed-checks.ts'
 
 /** What a scenario may name. */
@@ -14,16 +14,16 @@ export interface ScenarioReferences {
 const STATUSES_OF_EVERY_OPERATION: readonly number[] = [429, 500, 503, 504]
 
 /** Operations, connectors, tools and statuses in a scenario that there are not, however the rest of it is written. */
-export function checkScenario(document: JsonValue, around: ScenarioReferences): Finding[] {
+export function checkScenario(document: JsonValue, around: ScenarioReferences): Problem[] {
   return valuesAt(document, ['rules', '*']).flatMap(({ path, value: rule }) => {
     if (!isJsonObject(rule)) return []
     const on = own(rule, 'on') ?? {}
     const match = isJsonObject(on) ? on : {}
-    return [...nameFindings(match, [...path, 'on'], around), ...statusFindings(rule, match, path, around)]
+    return [...nameProblems(match, [...path, 'on'], around), ...statusProblems(rule, match, path, around)]
   })
 }
 
-function nameFindings(on: JsonObject, path: Path, { operations, connectors }: ScenarioReferences): Finding[] {
+function nameProblems(on: JsonObject, path: Path, { operations, connectors }: ScenarioReferences): Problem[] {
   const account = own(on, 'account') ?? {}
   const ofAccount = isJsonObject(account) ? own(account, 'connector') : undefined
   const connector = own(on, 'connector') ?? ofAccount
@@ -44,21 +44,21 @@ function withoutGlob(name: JsonValue | undefined): JsonValue | undefined {
   return typeof name === 'string' && name.includes('*') ? undefined : name
 }
 
-function unknownName(name: JsonValue | undefined, known: readonly string[], path: Path): Finding[] {
+function unknownName(name: JsonValue | undefined, known: readonly string[], path: Path): Problem[] {
   if (typeof name !== 'string' || name === '' || known.includes(name)) return []
   const allowed = known.length === 0 ? 'none, because there is none' : known.slice(0, 40).join(', ')
   return [{ path, found: `${shown(name)}${didYouMean(name, known)}`, allowed }]
 }
 
 /** At the service, an injected status is one that the spec declares for the operation, unless the rule says `off_spec`. */
-function statusFindings(rule: JsonObject, on: JsonObject, path: Path, { operations }: ScenarioReferences): Finding[] {
+function statusProblems(rule: JsonObject, on: JsonObject, path: Path, { operations }: ScenarioReferences): Problem[] {
   if (own(rule, 'at') !== 'service' || own(rule, 'off_spec') === true) return []
   const operation = own(on, 'operation') ?? (own(on, 'tool') === undefined ? undefined : 'execute_tool')
   const declared = declaredStatuses(operation, operations)
   if (!declared) return []
   const allowed = [...new Set([...declared, ...STATUSES_OF_EVERY_OPERATION])].sort((a, b) => a - b)
   const statuses = valuesAt(own(rule, 'do'), ['*', 'respond', 'status'], [...path, 'do'])
-  return statuses.flatMap(({ path: at, value }): Finding[] => {
+  return statuses.flatMap(({ path: at, value }): Problem[] => {
     if (typeof value !== 'number' || allowed.includes(value)) return []
     const of = typeof operation === 'string' ? operation : 'every operation (the rule names none)'
     const words = `a status that spec/openapi.yaml declares for ${of}: ${allowed.join(', ')}; anything with off_spec: true`

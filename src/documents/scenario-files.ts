@@ -1,6 +1,6 @@
 import type { Scenario } from '../domain/scenario.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { DocumentError, type Problem } from './problem.ts'
+import { DocumentError, type FileProblem } from './problem.ts'
 import { located, type ReadDocument, readDocument, type ReadScenario } from './read.ts'
 import { toScenario } from './scenario.ts'
 import { checkScenario, type ScenarioReferences } from './scenario-checks.ts'
@@ -8,8 +8,8 @@ import type { KnownConnectors } from './seed-checks.ts'
 import type { TextFile } from './seed-files.ts'
 
 /** Everything that is wrong with a scenario, given the operations and connectors there are. */
-export function problemsOfScenario({ source, findings }: ReadScenario, around: ScenarioReferences): Problem[] {
-  return located(source, [...findings, ...checkScenario(source.value, around)])
+export function problemsOfScenario({ source, shapeProblems }: ReadScenario, around: ScenarioReferences): FileProblem[] {
+  return located(source, [...shapeProblems, ...checkScenario(source.value, around)])
 }
 
 /**
@@ -28,8 +28,8 @@ export async function parseScenario(
   return { ...toScenario(read.document), text }
 }
 
-function otherProblems(read: Exclude<ReadDocument, ReadScenario>): readonly Problem[] {
+function otherProblems(read: Exclude<ReadDocument, ReadScenario>): readonly FileProblem[] {
   if (read.kind === 'unknown') return read.problems
-  const finding = { path: [], found: `a ${read.kind}`, allowed: 'a scenario: name, description, initial, rules' }
-  return [read.source.problem(finding)]
+  const problem = { path: [], found: `a ${read.kind}`, allowed: 'a scenario: name, description, initial, rules' }
+  return [read.source.problem(problem)]
 }

@@ -13,7 +13,7 @@ import {
 import { dottedPaths } from '../domain/value-match.ts'
 import type { Fault } from '../scenarios/faults/fault.ts'
 import { FAULT_KINDS, type FaultKind, FAULTS } from '../scenarios/faults/faults.ts'
-import type { Path } from '../schema/findings.ts'
+import type { Path } from '../schema/problems.ts'
 import * as parts from '../schema/parts.ts'
 import {
   accepted,

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
 import { authorizationTypeOf } from '../domain/provider.ts'
 import type { SeedBundle } from '../domain/seed.ts'
 import { didYouMean, nearest } from '../domain/suggestion.ts'
-import { type Finding, type Path, shown, valuesAt } from '../schema/findings.ts'
+import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
 
 /** The connectors that a seed may refer to; `undefined` for a name whose own file has problems. */
 export type KnownConnectors = ReadonlyMap<string, Connector | undefined>
@@ -64,22 +64,22 @@ function textsAt(document: JsonValue, ...paths: readonly string[][]): string[] {
 }
 
 /** What is wrong with a seed given the connectors that there are and the files beside it. */
-export function checkSeed(document: JsonValue, known: KnownConnectors, files: ReadonlySet<string>): Finding[] {
+export function checkSeed(document: JsonValue, known: KnownConnectors, files: ReadonlySet<string>): Problem[] {
   return [
-    ...valuesAt(document, ['connectors', '*']).flatMap(({ path, value }): Finding[] => {
+    ...valuesAt(document, ['connectors', '*']).flatMap(({ path, value }): Problem[] => {
       if (typeof value !== 'string' || files.has(value)) return []
       const allowed = `connectors with a file in the folder of this seed (${listed(files)})`
       return [{ path, found: `${shown(value)}${didYouMean(value, files)}`, allowed }]
     }),
-    ...valuesAt(document, ['connections', '*']).flatMap(({ path, value }) => connectionFindings(value, path, known)),
-    ...valuesAt(document, ['accounts', '*']).flatMap(({ path, value }) => accountFindings(value, path, known)),
-    ...valuesAt(document, ['collections', '*']).flatMap(({ path, value }) => collectionFindings(value, path, known)),
-    ...valuesAt(document, ['generate']).flatMap(({ path, value }) => connectorFindings(value, path, known)),
-    ...valuesAt(document, ['generate', '*']).flatMap(({ path, value }) => connectorFindings(value, path, known)),
+    ...valuesAt(document, ['connections', '*']).flatMap(({ path, value }) => connectionProblems(value, path, known)),
+    ...valuesAt(document, ['accounts', '*']).flatMap(({ path, value }) => accountProblems(value, path, known)),
+    ...valuesAt(document, ['collections', '*']).flatMap(({ path, value }) => collectionProblems(value, path, known)),
+    ...valuesAt(document, ['generate']).flatMap(({ path, value }) => connectorProblems(value, path, known)),
+    ...valuesAt(document, ['generate', '*']).flatMap(({ path, value }) => connectorProblems(value, path, known)),
   ]
 }
 
-function connectionFindings(item: JsonValue, path: Path, known: KnownConnectors): Finding[] {
+function connectionProblems(item: JsonValue, path: Path, known: KnownConnectors): Problem[] {
   if (!isJsonObject(item) || own(item, 'type') !== undefined) return []
   const name = own(item, 'key_id')
   if (typeof name === 'string' && known.has(name)) return []
@@ -87,44 +87,44 @@ function connectionFindings(item: JsonValue, path: Path, known: KnownConnectors)
   return [{ path: [...path, 'type'], found: 'nothing', allowed }]
 }
 
-function connectorFindings(item: JsonValue, path: Path, known: KnownConnectors): Finding[] {
+function connectorProblems(item: JsonValue, path: Path, known: KnownConnectors): Problem[] {
   const name = isJsonObject(item) ? own(item, 'connector') : undefined
   if (typeof name !== 'string' || known.has(name)) return []
   const found = `${shown(name)}${didYouMean(name, known.keys())}`
   return [{ path: [...path, 'connector'], found, allowed: `a connector that there is (${listed(known.keys())})` }]
 }
 
-function accountFindings(item: JsonValue, path: Path, known: KnownConnectors): Finding[] {
+function accountProblems(item: JsonValue, path: Path, known: KnownConnectors): Problem[] {
   const name = isJsonObject(item) ? own(item, 'connector') : undefined
   const connector = typeof name === 'string' ? known.get(name) : undefined
-  if (!connector || !isJsonObject(item)) return connectorFindings(item, path, known)
+  if (!connector || !isJsonObject(item)) return connectorProblems(item, path, known)
   const type = connector.authorization_type
   const given = own(item, 'authorization_type')
-  const findings: Finding[] = []
+  const problems: Problem[] = []
   if (given !== undefined && given !== type) {
     const allowed = `${type}, the type of connector ${connector.connector}`
-    findings.push({ path: [...path, 'authorization_type'], found: shown(given), allowed })
+    problems.push({ path: [...path, 'authorization_type'], found: shown(given), allowed })
   }
   const details = own(item, 'authorization_details')
-  findings.push(...detailFindings(details, connector, [...path, 'authorization_details']))
+  problems.push(...detailProblems(details, connector, [...path, 'authorization_details']))
   const collections = own(item, 'collections')
   for (const [name, items] of Object.entries(isJsonObject(collections) ? collections : {})) {
     const at = [...path, 'collections', name]
-    findings.push(...itemFindings(connector, { name, items, per: 'account', at, key: true, path: at }))
+    problems.push(...itemProblems(connector, { name, items, per: 'account', at, key: true, path: at }))
   }
-  return findings
+  return problems
 }
 
 /** The items of a collection that accounts share. */
-function collectionFindings(document: JsonValue, path: Path, known: KnownConnectors): Finding[] {
+function collectionProblems(document: JsonValue, path: Path, known: KnownConnectors): Problem[] {
   const name = isJsonObject(document) ? own(document, 'connector') : undefined
   const connector = typeof name === 'string' ? known.get(name) : undefined
-  if (!connector || !isJsonObject(document)) return connectorFindings(document, path, known)
+  if (!connector || !isJsonObject(document)) return connectorProblems(document, path, known)
   const collection = own(document, 'collection')
   if (typeof collection !== 'string') return []
   const items = own(document, 'items') ?? []
   const at = [...path, 'collection']
-  return itemFindings(connector, {
+  return itemProblems(connector, {
     name: collection,
     items,
     per: 'environment',
@@ -146,7 +146,7 @@ interface ItemsPlace {
   path: Path
 }
 
-function itemFindings(connector: Connector, { name, items, per, at, key, path }: ItemsPlace): Finding[] {
+function itemProblems(connector: Connector, { name, items, per, at, key, path }: ItemsPlace): Problem[] {
   const collection = collectionNamed(connector, name)
   if (!collection) {
     const names = Object.keys(connector.collections ?? {})
@@ -160,13 +160,13 @@ function itemFindings(connector: Connector, { name, items, per, at, key, path }:
         : `\`collections\` of an account, because each account of ${connector.connector} has ${name} of its own`
     return [{ path: at, found: shown(name), allowed, atKey: key }]
   }
-  return Array.isArray(items) ? keyFindings(collection, items, path) : []
+  return Array.isArray(items) ? keyProblems(collection, items, path) : []
 }
 
 /** Every item has a key that no other has. */
-export function keyFindings(collection: Collection, items: readonly JsonValue[], path: Path): Finding[] {
+export function keyProblems(collection: Collection, items: readonly JsonValue[], path: Path): Problem[] {
   const seen = new Set<string>()
-  return items.flatMap((item, index): Finding[] => {
+  return items.flatMap((item, index): Problem[] => {
     if (!isJsonObject(item)) return []
     const key = keyOf(collection, item)
     const place = [...path, index, collection.key]
@@ -181,39 +181,39 @@ export function keyFindings(collection: Collection, items: readonly JsonValue[],
 }
 
 /** G23: the sub-object that fits, and `db_user` for provisioned clusters. */
-function detailFindings(details: JsonValue | undefined, connector: Connector, path: Path): Finding[] {
+function detailProblems(details: JsonValue | undefined, connector: Connector, path: Path): Problem[] {
   const given = isJsonObject(details) ? details : {}
   const { authorization_type: type, cluster } = connector
   const fitting = TRAITS[type].kind
   const allowed = fitting === null ? `no credentials for ${type}` : `${fitting} for ${type}`
-  const findings = CREDENTIAL_KINDS.filter((kind) => kind !== fitting && own(given, kind) !== undefined).map(
-    (kind): Finding => ({ path: [...path, kind], found: `set for an account of type ${type}`, allowed, atKey: true }),
+  const problems = CREDENTIAL_KINDS.filter((kind) => kind !== fitting && own(given, kind) !== undefined).map(
+    (kind): Problem => ({ path: [...path, kind], found: `set for an account of type ${type}`, allowed, atKey: true }),
   )
   const login = own(given, 'trusted_idp')
   if (type === 'TRUSTED_IDP' && cluster === 'provisioned' && !(isJsonObject(login) && own(login, 'db_user'))) {
     const needed = 'the database user, because the cluster is provisioned'
-    findings.push({ path: [...path, 'trusted_idp', 'db_user'], found: 'nothing', allowed: needed })
+    problems.push({ path: [...path, 'trusted_idp', 'db_user'], found: 'nothing', allowed: needed })
   }
-  return findings
+  return problems
 }
 
 /** Words of `settings.vocabulary` that the spec does not know, and words on the wire that mean another word there (G48). */
-export function checkVocabulary(seed: JsonValue, words: readonly string[]): Finding[] {
+export function checkVocabulary(seed: JsonValue, words: readonly string[]): Problem[] {
   const [found] = valuesAt(seed, ['settings', 'vocabulary'])
   if (!found || !isJsonObject(found.value)) return []
   const vocabulary = found.value
   const known = new Set(words)
-  return Object.entries(vocabulary).flatMap(([word, wire]): Finding[] => {
+  return Object.entries(vocabulary).flatMap(([word, wire]): Problem[] => {
     const path = [...found.path, word]
-    const findings = known.has(word) ? [] : [unknownWord(word, words, path)]
-    if (typeof wire !== 'string' || !known.has(wire) || Object.hasOwn(vocabulary, wire)) return findings
-    if (isErrorCode(word) && isErrorCode(wire)) return findings
+    const problems = known.has(word) ? [] : [unknownWord(word, words, path)]
+    if (typeof wire !== 'string' || !known.has(wire) || Object.hasOwn(vocabulary, wire)) return problems
+    if (isErrorCode(word) && isErrorCode(wire)) return problems
     const allowed = `a word that the document does not have, or ${wire} with a word of its own as well`
-    return [...findings, { path, found: `${shown(wire)}, which is a word of the document`, allowed }]
+    return [...problems, { path, found: `${shown(wire)}, which is a word of the document`, allowed }]
   })
 }
 
-function unknownWord(word: string, words: readonly string[], path: Path): Finding {
+function unknownWord(word: string, words: readonly string[], path: Path): Problem {
   const close: string[] = []
   let next = nearest(word, words)
   while (next !== undefined && close.length < 3) {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Connector } from '../domain/connector.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
-import { DocumentError, type Problem, UnreadableFileError } from './problem.ts'
+import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
 import { located, type ReadConnector, readDocument, type ReadScenario, type ReadSeed } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
 import { toBundle } from './seed.ts'
@@ -17,7 +17,7 @@ export interface SeedFiles {
   /** No part of a seed: those of a folder are left to `--scenario`. */
   scenarios: ReadScenario[]
   /** Problems of files that are none of these. */
-  problems: Problem[]
+  problems: FileProblem[]
   isFolder: boolean
   /** The names of the connectors that came with a seed file. */
   beside: string[]
@@ -106,7 +106,7 @@ export function bundleOf({ seeds, connectors }: SeedFiles): SeedBundle {
 }
 
 /** Everything that is wrong with the files of a seed; `known` are the connectors that there are once it is added. */
-export function problemsOf(files: SeedFiles, known: KnownConnectors): Problem[] {
+export function problemsOf(files: SeedFiles, known: KnownConnectors): FileProblem[] {
   const { seeds, connectors, scenarios, problems, isFolder } = files
   const names = new Set(connectors.flatMap(({ source }) => namesIn(source.value)))
   // Names of connectors that cannot be read are known, so that one mistake is reported once.
@@ -146,12 +146,12 @@ export async function problemsOfSeed(
   file: TextFile,
   checks: DocumentChecks,
   there: KnownConnectors,
-): Promise<readonly Problem[]> {
+): Promise<readonly FileProblem[]> {
   const files = await readFiles([file], { ...checks, toolSchemas: new ToolSchemaCheck() })
   return problemsOf(files, connectorsIn(bundleOf(files), there))
 }
 
-function repeatedConnectors(connectors: readonly ReadConnector[]): Problem[] {
+function repeatedConnectors(connectors: readonly ReadConnector[]): FileProblem[] {
   const first = new Map<string, string>()
   return connectors.flatMap(({ source }) => {
     const [name = ''] = namesIn(source.value)

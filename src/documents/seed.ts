@@ -10,7 +10,7 @@ import { didYouMean } from '../domain/suggestion.ts'
 import { plural, quote } from '../domain/text.ts'
 import { isErrorCode } from '../domain/errors.ts'
 import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
-import { shown } from '../schema/findings.ts'
+import { shown } from '../schema/problems.ts'
 import {
   accepted,
   connectorName,

@@ -16,8 +16,8 @@ import {
   type YAMLError,
 } from 'yaml'
 import { excessOf, extentOf, type JsonObject, type JsonValue, MAX_KEYS, MAX_VALUES } from '../domain/json.ts'
-import { type Finding, type Path, shown } from '../schema/findings.ts'
-import { DocumentError, type Problem, problemAt } from './problem.ts'
+import { type Problem, type Path, shown } from '../schema/problems.ts'
+import { DocumentError, type FileProblem, problemAt } from './problem.ts'
 
 /** Larger files are refused, because YAML is slow to read. */
 export const MAX_SOURCE_LENGTH = 8 * 1024 * 1024
@@ -28,14 +28,14 @@ const MAX_ALIASES = 200
 const MAX_SYNTAX_PROBLEMS = 10
 
 /** A problem of syntax: what is wrong, and where in the text. */
-type SyntaxFinding = Omit<Finding, 'path'> & { offset: number }
+type SyntaxProblem = Omit<Problem, 'path'> & { offset: number }
 
 /** The nodes of a parsed text. */
 interface Tree {
   value(): JsonValue
   /** Where a path starts; undefined where nothing is at it. */
   offsetOf(path: Path, atKey: boolean): number | undefined
-  findings: readonly SyntaxFinding[]
+  problems: readonly SyntaxProblem[]
 }
 
 /** The text of one YAML or JSON file as a plain value, of which each part has a line and a column. */
@@ -62,22 +62,22 @@ export class SourceText {
     const excess = excessOf(isJson ? extent : yamlExtent(text))
     if (excess) throw this.#refused([aboutText(excess.found, excess.allowed)])
     this.#tree = treeOf(text, file, isJson)
-    if (this.#tree.findings.length > 0) throw this.#refused(this.#tree.findings)
+    if (this.#tree.problems.length > 0) throw this.#refused(this.#tree.problems)
     try {
       this.value = this.#tree.value()
     } catch (error) {
-      throw this.#refused([conversionFinding(error)])
+      throw this.#refused([conversionProblem(error)])
     }
-    const [finding] = unusable(this.value, [])
-    if (finding) throw new DocumentError([this.problem(finding)])
+    const [problem] = unusable(this.value, [])
+    if (problem) throw new DocumentError([this.problem(problem)])
   }
 
-  problem(finding: Finding): Problem {
-    return problemAt(this.file, this.#place(this.#offset(finding)), finding)
+  problem(problem: Problem): FileProblem {
+    return problemAt(this.file, this.#place(this.#offset(problem)), problem)
   }
 
   /** Where a path starts; where its last parts do not exist, the start of what they are missing from. */
-  #offset({ path, atKey = false }: Finding): number {
+  #offset({ path, atKey = false }: Problem): number {
     for (let length = path.length; length >= 0; length--) {
       const offset = this.#tree.offsetOf(path.slice(0, length), atKey && length === path.length)
       if (offset !== undefined) return offset
@@ -90,10 +90,10 @@ export class SourceText {
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
 
-  #refused(findings: readonly SyntaxFinding[]): DocumentError {
-    const listed = findings.slice(0, MAX_SYNTAX_PROBLEMS)
+  #refused(problems: readonly SyntaxProblem[]): DocumentError {
+    const listed = problems.slice(0, MAX_SYNTAX_PROBLEMS)
     return new DocumentError(
-      listed.map(({ offset, ...finding }) => problemAt(this.file, this.#place(offset), { path: [], ...finding })),
+      listed.map(({ offset, ...problem }) => problemAt(this.file, this.#place(offset), { path: [], ...problem })),
     )
   }
 }
@@ -101,9 +101,9 @@ export class SourceText {
 /** JSON where the text is strict JSON, else YAML; a file that says it is JSON, and is neither, is reported as JSON. */
 function treeOf(text: string, file: string, isJson: boolean): Tree {
   const json = isJson ? jsonTree(text) : undefined
-  if (json && json.findings.every(({ allowed }) => allowed === EACH_KEY_ONCE)) return json
+  if (json && json.problems.every(({ allowed }) => allowed === EACH_KEY_ONCE)) return json
   const yaml = yamlTree(text)
-  return json && yaml.findings.length > 0 && file.endsWith('.json') ? json : yaml
+  return json && yaml.problems.length > 0 && file.endsWith('.json') ? json : yaml
 }
 
 /** Finds the members of objects by their names. The names of an object are indexed when the first of them is looked for. */
@@ -137,7 +137,7 @@ function jsonTree(text: string): Tree | undefined {
       return atKey ? (node?.parent?.children?.[0]?.offset ?? node?.offset) : node?.offset
     },
     // One slip makes several errors; the first says where it is.
-    findings: [...errors.slice(0, 1).map(jsonFinding), ...repeatedKeys(root)],
+    problems: [...errors.slice(0, 1).map(jsonProblem), ...repeatedKeys(root)],
   }
 }
 
@@ -146,15 +146,15 @@ function jsonChild(node: Node, part: string | number, members: MemberIndex<Node,
   return node.type === 'object' ? members.find(node, part) : undefined
 }
 
-function jsonFinding({ error, offset }: ParseError): SyntaxFinding {
+function jsonProblem({ error, offset }: ParseError): SyntaxProblem {
   // CommaExpected, InvalidSymbol, …
   const reason = printParseErrorCode(error).replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
   return { subject: 'the text', found: `not JSON (${reason.toLowerCase()})`, allowed: 'JSON', offset }
 }
 
-function repeatedKeys({ type, children = [] }: Node): SyntaxFinding[] {
+function repeatedKeys({ type, children = [] }: Node): SyntaxProblem[] {
   const keys = new Set<unknown>()
-  return children.flatMap((child): SyntaxFinding[] => {
+  return children.flatMap((child): SyntaxProblem[] => {
     const [key] = type === 'object' ? (child.children ?? []) : []
     const repeated = key !== undefined && keys.has(key.value)
     if (key) keys.add(key.value)
@@ -185,10 +185,10 @@ const VALUE_TOKENS: ReadonlySet<CST.TokenType> = new Set<CST.TokenType>([
 ])
 
 function yamlTree(text: string): Tree {
-  // The parser looks for repeated keys in quadratic time, so `nodeFindings` does it. The schema is that of JSON's values.
+  // The parser looks for repeated keys in quadratic time, so `nodeProblems` does it. The schema is that of JSON's values.
   const options = { prettyErrors: false, uniqueKeys: false, schema: 'core', resolveKnownTags: false } as const
   const document = parseDocument(text, { ...options, logLevel: 'error' })
-  const { findings, targets } = nodeFindings(document, text)
+  const { problems, targets } = nodeProblems(document, text)
   const members = new MemberIndex((map: { readonly items: readonly Pair[] }) =>
     map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])),
   )
@@ -207,7 +207,7 @@ function yamlTree(text: string): Tree {
       const [start] = [...(atKey && key !== undefined ? [key] : [node, key])].flatMap(startOf)
       return start ?? (path.length === 0 ? 0 : undefined)
     },
-    findings: [...[...document.errors, ...document.warnings].map((error) => yamlFinding(error, text)), ...findings],
+    problems: [...[...document.errors, ...document.warnings].map((error) => yamlProblem(error, text)), ...problems],
   }
 }
 
@@ -281,8 +281,8 @@ class YamlValues {
 }
 
 class ExcessError extends Error {
-  constructor(readonly finding: Pick<Finding, 'found' | 'allowed'>) {
-    super(finding.found)
+  constructor(readonly problem: Pick<Problem, 'found' | 'allowed'>) {
+    super(problem.found)
   }
 }
 
@@ -300,7 +300,7 @@ function startOf(node: unknown): number[] {
   return Array.isArray(range) ? [range[0] as number] : []
 }
 
-function yamlFinding(error: YAMLError, text: string): SyntaxFinding {
+function yamlProblem(error: YAMLError, text: string): SyntaxProblem {
   const [offset] = error.pos
   const word = wordAt(text, offset)
   switch (error.code) {
@@ -320,15 +320,15 @@ function wordAt(text: string, offset: number): string {
 }
 
 /** What YAML can say and JSON cannot: keys that are no plain words, or there twice; and aliases of nothing. */
-function nodeFindings(document: Document, text: string): { findings: SyntaxFinding[]; targets: Map<Alias, YamlNode> } {
-  const findings: SyntaxFinding[] = []
+function nodeProblems(document: Document, text: string): { problems: SyntaxProblem[]; targets: Map<Alias, YamlNode> } {
+  const problems: SyntaxProblem[] = []
   const anchors = new Map<string, YamlNode>()
   const targets = new Map<Alias, YamlNode>()
   visit(document, {
     Node: (_key, node) => {
       if (!isAlias(node)) {
         if (node.anchor !== undefined) anchors.set(node.anchor, node)
-        if (isMap(node)) findings.push(...keyFindings(node.items, text))
+        if (isMap(node)) problems.push(...keyProblems(node.items, text))
         return
       }
       const target = anchors.get(node.source)
@@ -336,16 +336,16 @@ function nodeFindings(document: Document, text: string): { findings: SyntaxFindi
       else {
         const allowed = 'aliases of anchors that come before them'
         const offset = startOf(node)[0] ?? 0
-        findings.push({ subject: `the alias *${node.source}`, found: 'of no anchor', allowed, offset })
+        problems.push({ subject: `the alias *${node.source}`, found: 'of no anchor', allowed, offset })
       }
     },
   })
-  return { findings, targets }
+  return { problems, targets }
 }
 
-function keyFindings(pairs: readonly Pair[], text: string): SyntaxFinding[] {
+function keyProblems(pairs: readonly Pair[], text: string): SyntaxProblem[] {
   const keys = new Set<string>()
-  return pairs.flatMap(({ key }): SyntaxFinding[] => {
+  return pairs.flatMap(({ key }): SyntaxProblem[] => {
     const offset = startOf(key)[0] ?? 0
     if (!isScalar<string | number | boolean | null>(key) || key.value === null) {
       return [{ subject: 'a key', found: `no plain word`, allowed: 'keys that are plain words', offset }]
@@ -358,7 +358,7 @@ function keyFindings(pairs: readonly Pair[], text: string): SyntaxFinding[] {
 }
 
 /** What a parser reads and no document may hold. */
-function unusable(value: JsonValue, path: Path): Finding[] {
+function unusable(value: JsonValue, path: Path): Problem[] {
   if (path.length > MAX_DEPTH) return [{ ...TOO_DEEP, path: path.slice(0, 5) }]
   if (typeof value === 'number' && !Number.isFinite(value)) {
     return [{ path, found: String(value), allowed: 'a value that JSON has' }]
@@ -370,19 +370,19 @@ function unusable(value: JsonValue, path: Path): Finding[] {
 
 const EACH_KEY_ONCE = 'each key once'
 
-function repeatedKey(key: string, offset: number): SyntaxFinding {
+function repeatedKey(key: string, offset: number): SyntaxProblem {
   return { subject: `the key ${key}`, found: 'there for the second time', allowed: EACH_KEY_ONCE, offset }
 }
 
-function aboutText(found: string, allowed: string): SyntaxFinding {
+function aboutText(found: string, allowed: string): SyntaxProblem {
   return { subject: 'the text', found, allowed, offset: 0 }
 }
 
 const TOO_DEEP = aboutText(`nested more than ${MAX_DEPTH} levels deep`, `at most ${MAX_DEPTH}`)
 
 /** Why the nodes of a text make no value. */
-function conversionFinding(error: unknown): SyntaxFinding {
+function conversionProblem(error: unknown): SyntaxProblem {
   if (error instanceof RangeError) return TOO_DEEP
-  if (error instanceof ExcessError) return aboutText(error.finding.found, error.finding.allowed)
+  if (error instanceof ExcessError) return aboutText(error.problem.found, error.problem.allowed)
   return aboutText(`not YAML (${error instanceof Error ? error.message : String(error)})`, 'YAML or JSON')
 }

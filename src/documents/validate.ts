@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { mergeBundles } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
-import { valuesAt } from '../schema/findings.ts'
+import { valuesAt } from '../schema/problems.ts'
 import { type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { unreachedResponders } from './connector-references.ts'
 import { connectorSchema } from './connector.ts'
 import { BUNDLED, BUNDLED_SEED, loadSeeds } from './load-seeds.ts'
-import { type Problem, UnreadableFileError } from './problem.ts'
+import { type FileProblem, UnreadableFileError } from './problem.ts'
 import { type ReadDocument, readDocument } from './read.ts'
 import { problemsOfSources, type ReadSource, readSource } from './read-bundles.ts'
 import { scenarioSchema } from './scenario.ts'
@@ -19,9 +19,9 @@ import type { SourceText } from './source-text.ts'
 
 export interface Validation {
   files: SeedFiles['files']
-  problems: Problem[]
+  problems: FileProblem[]
   /** What a start accepts and a user may still want to mend. */
-  warnings: Problem[]
+  warnings: FileProblem[]
   unreadable: { file: string; reason: string }[]
 }
 
@@ -100,10 +100,13 @@ function withoutUnit(value: JsonValue, unit: Duration['unit']) {
 }
 
 /** Values that are accepted and probably not what was meant. */
-function warningsOf(sources: readonly ReadSource[]): Problem[] {
+function warningsOf(sources: readonly ReadSource[]): FileProblem[] {
   const [ofSeeds, ofConnectors, ofScenarios] = [seedSchema, connectorSchema, scenarioSchema].map(durationsIn)
   const names = inConnectors(['tools', '*', 'name'])
-  const warningsIn = ({ source }: { readonly source: SourceText }, durations: readonly Duration[] = []): Problem[] =>
+  const warningsIn = (
+    { source }: { readonly source: SourceText },
+    durations: readonly Duration[] = [],
+  ): FileProblem[] =>
     [
       ...names.map((path) => ({ path, judge: nameForModels })),
       ...durations.map(({ path, unit }) => ({ path, judge: (value: JsonValue) => withoutUnit(value, unit) })),
@@ -122,19 +125,19 @@ function warningsOf(sources: readonly ReadSource[]): Problem[] {
 }
 
 /** Responders that answer no tool. */
-function responderWarnings(sources: readonly ReadSource[]): Problem[] {
+function responderWarnings(sources: readonly ReadSource[]): FileProblem[] {
   const documents = sources.flatMap(({ files }) => [...(files?.seeds ?? []), ...(files?.connectors ?? [])])
   const warnings = documents.flatMap(({ source }) =>
     IN_CONNECTORS.flatMap((base) => valuesAt(source.value, base)).flatMap(({ path: base, value }) =>
-      (isJsonObject(value) ? unreachedResponders(value) : []).map(({ path, ...finding }) =>
-        source.problem({ ...finding, path: [...base, ...path] }),
+      (isJsonObject(value) ? unreachedResponders(value) : []).map(({ path, ...problem }) =>
+        source.problem({ ...problem, path: [...base, ...path] }),
       ),
     ),
   )
   return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
 }
 
-async function scenarioProblems(sources: readonly ReadSource[], checks: DocumentChecks): Promise<Problem[]> {
+async function scenarioProblems(sources: readonly ReadSource[], checks: DocumentChecks): Promise<FileProblem[]> {
   const scenarios = sources.flatMap(({ files }) => files?.scenarios ?? [])
   if (scenarios.length === 0) return []
   const connectors = await connectorsOf(sources, checks)
@@ -147,7 +150,7 @@ export async function validateText(
   text: string,
   checks: DocumentChecks,
   connectors: KnownConnectors,
-): Promise<{ kind: ReadDocument['kind']; problems: readonly Problem[] }> {
+): Promise<{ kind: ReadDocument['kind']; problems: readonly FileProblem[] }> {
   const file = 'body'
   const read = await readDocument(text, file, { ...checks, toolSchemas: new ToolSchemaCheck() })
   const { kind } = read

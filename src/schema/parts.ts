@@ -3,14 +3,14 @@ import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { isStorableInstant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { isOwnHeader, quote } from '../domain/text.ts'
-import type { Finding, Path } from './findings.ts'
+import type { Problem, Path } from './problems.ts'
 
 /*
- * What the schemas of documents are built of. The error message of a schema says what is allowed; `findings.ts` adds what was
+ * What the schemas of documents are built of. The error message of a schema says what is allowed; `problems.ts` adds what was
  * found. Free-form values are passed on as they came: zod's own records would drop a key named `__proto__`.
  */
 
-export { int, union } from 'zod'
+export { int, union, type z } from 'zod'
 
 /** An object that refuses keys it does not know and names the ones it does. */
 export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
@@ -19,7 +19,7 @@ export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.Zod
 }
 
 /** Reports what a rule finds wrong; `found` is the value at the path when it is absent. */
-export type Report = (path: Path, finding: Pick<Finding, 'allowed' | 'atKey'> & { found?: string }) => void
+export type Report = (path: Path, problem: Pick<Problem, 'allowed' | 'atKey'> & { found?: string }) => void
 
 /**
  * A rule about several keys of an object or several items of a list. It also runs where one of them is wrong, so that all

@@ -9,7 +9,7 @@ import { type ClockState, systemTime, type TimeSource } from './model/time-and-i
 import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import { byName, type EnvironmentRecord, STATE_VERSION, type StateImage } from './model/state-image.ts'
 import type { Index, Row, Table } from './model/table.ts'
-import { pathText } from '../schema/findings.ts'
+import { pathText } from '../schema/problems.ts'
 import { refusedAt } from './state-file/read-state.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
 import type { Durability, WalLine, WriteAheadLog } from './wal/write-ahead-log.ts'

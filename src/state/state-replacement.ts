@@ -2,7 +2,7 @@ import type { Settings } from '../domain/settings.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
-import type { Finding } from '../schema/findings.ts'
+import type { Problem } from '../schema/problems.ts'
 import { addTables } from './state-file/read-state.ts'
 import { replaceRows } from './snapshots.ts'
 import type { Environment } from './environment.ts'
@@ -25,20 +25,20 @@ export interface EnvironmentState {
 export async function readState(
   value: unknown,
   owner: { registry: EnvironmentRegistry; environment: Environment },
-  refuse: (finding: Finding) => void,
+  refuse: (problem: Problem) => void,
 ): Promise<EnvironmentState | undefined> {
   if (typeof value === 'object' && value !== null && 'environments' in value) {
     const allowed = 'the state of one environment, as GET /_mock/state answers it'
     refuse({ path: ['environments'], found: 'the key of a state file', allowed })
     return undefined
   }
-  const { stateFindings } = await loadValidation()
+  const { stateProblems } = await loadValidation()
   addTables(value)
-  const findings = [...stateFindings(value)]
-  const wellShaped = findings.length === 0 ? (value as EnvironmentState) : undefined
-  if (wellShaped) findings.push(...contradictions(wellShaped, owner))
-  findings.forEach(refuse)
-  return findings.length === 0 ? wellShaped : undefined
+  const problems = [...stateProblems(value)]
+  const wellShaped = problems.length === 0 ? (value as EnvironmentState) : undefined
+  if (wellShaped) problems.push(...contradictions(wellShaped, owner))
+  problems.forEach(refuse)
+  return problems.length === 0 ? wellShaped : undefined
 }
 
 /** Puts a state in place of everything that an environment has, in one commit. */
@@ -57,28 +57,28 @@ const MAX_COUNTED = 1_000_000_000_000_000
 function contradictions(
   { tables }: EnvironmentState,
   { registry, environment }: { registry: EnvironmentRegistry; environment: Environment },
-): Finding[] {
-  const findings = TABLE_NAMES.flatMap((name) => repeated(name, tables[name], 'id'))
-  findings.push(...repeated('accounts', tables.accounts, 'sequence'))
+): Problem[] {
+  const problems = TABLE_NAMES.flatMap((name) => repeated(name, tables[name], 'id'))
+  problems.push(...repeated('accounts', tables.accounts, 'sequence'))
   for (const [table, ownerOf] of ownersIn(registry)) {
     for (const [at, { id }] of tables[table].entries()) {
       const owner = ownerOf(id)
       if (!owner || owner === environment) continue
       const found = `what the environment ${owner.name} has`
-      findings.push({ path: ['tables', table, at, 'id'], found, allowed: 'an id that no other environment has' })
+      problems.push({ path: ['tables', table, at, 'id'], found, allowed: 'an id that no other environment has' })
     }
   }
   for (const [at, { value }] of tables.counters.entries()) {
     if (value <= MAX_COUNTED) continue
-    findings.push({ path: ['tables', 'counters', at, 'value'], found: `${value}`, allowed: `at most ${MAX_COUNTED}` })
+    problems.push({ path: ['tables', 'counters', at, 'value'], found: `${value}`, allowed: `at most ${MAX_COUNTED}` })
   }
   const given = tables.counters.find(({ id }) => id === 'account_sequence')?.value ?? 0
   const last = tables.accounts.reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
   if (last > given) {
     const allowed = `account_sequence of at least ${last}, the sequence of the last account`
-    findings.push({ path: ['tables', 'counters'], found: `account_sequence ${given}`, allowed })
+    problems.push({ path: ['tables', 'counters'], found: `account_sequence ${given}`, allowed })
   }
-  return findings
+  return problems
 }
 
 /** What chooses an environment cannot be of two of them. */
@@ -94,7 +94,7 @@ function repeated<Key extends string>(
   table: TableName,
   rows: readonly { readonly [Name in Key]: string | number }[],
   key: Key,
-): Finding[] {
+): Problem[] {
   const seen = new Set<string | number>()
   return rows.flatMap((row, at) => {
     const value = row[key]

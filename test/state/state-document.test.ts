@@ -13,7 +13,7 @@ import {
 } from '../../src/state/model/model.ts'
 import type { EnvironmentRecord } from '../../src/state/model/state-image.ts'
 import { parseState } from '../../src/state/state-file/read-state.ts'
-import { rowFinding } from '../../src/state/state-file/validation.ts'
+import { rowProblem } from '../../src/state/state-file/validation.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withToolmock } from '../support/toolmock.ts'
 import { account, openTestRegistry, withDirectory } from '../support/registry.ts'
@@ -105,8 +105,8 @@ describe('the schema of the state file', () => {
     ['credentials of another form', { credentials: { oauth_token: {} } }],
     ['an array as settings', { api_config: [] }],
   ])('refuses an account with %s', (_, wrong) => {
-    expect(rowFinding('accounts', { ...account(1), ...wrong })).toBeDefined()
-    expect(rowFinding('accounts', account(1))).toBeUndefined()
+    expect(rowProblem('accounts', { ...account(1), ...wrong })).toBeDefined()
+    expect(rowProblem('accounts', account(1))).toBeUndefined()
   })
 
   it('has a JSON Schema', () => {
@@ -130,7 +130,7 @@ describe('a stored connector', () => {
   it('fits the schema, whichever bundled one it is', async () => {
     const rows = await bundledConnectors()
     expect(rows.length).toBeGreaterThan(10)
-    for (const row of rows) expect(rowFinding('connectors', row)).toBeUndefined()
+    for (const row of rows) expect(rowProblem('connectors', row)).toBeUndefined()
   })
 
   it.each<[string, (row: Stored) => void, (string | number)[]]>([
@@ -148,6 +148,6 @@ describe('a stored connector', () => {
     const row = (await bundledConnectors()).find(({ tools, responders }) => tools.length > 0 && responders.length > 0)
     if (!row) throw new Error('no bundled connector has a tool and a responder')
     damage(row)
-    expect(rowFinding('connectors', row)).toMatchObject({ path })
+    expect(rowProblem('connectors', row)).toMatchObject({ path })
   })
 })

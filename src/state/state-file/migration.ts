@@ -18,7 +18,7 @@ import {
 } from '../wal/write-ahead-log.ts'
 import { readDocument, VersionError } from './read-state.ts'
 import { StateFile } from './state-file.ts'
-import { findingText, stateFinding } from './validation.ts'
+import { problemText, stateProblem } from './validation.ts'
 
 /** Makes a state of the next version; by the version that it starts from. A new version adds a line here. */
 const MIGRATIONS: ReadonlyMap<number, (state: JsonObject) => JsonObject> = new Map([[1, addSections]])
@@ -93,11 +93,11 @@ export async function readOlder(fileSystem: FileSystem, file: string): Promise<O
   if (version !== STATE_VERSION) await readWal(fileSystem, walPath(file), identity)
   const log = await readWal(fileSystem, formerWalPath(file), identity)
   const present = migrated(replayJson(state, log.commits))
-  const finding = present && stateFinding(present)
-  if (present && !finding)
+  const problem = present && stateProblem(present)
+  if (present && !problem)
     return { version: bytes ? version : null, image: present as unknown as StateImage, identity, log }
   throw new StateError(
-    `${file}: it is of version ${version} and cannot be migrated: ${finding ? findingText(finding) : ''}. ` +
+    `${file}: it is of version ${version} and cannot be migrated: ${problem ? problemText(problem) : ''}. ` +
       `Nothing was changed; use another --state file, or --fresh to replace this one`,
   )
 }

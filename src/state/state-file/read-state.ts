@@ -13,9 +13,9 @@ import { decode, linesOf, parseByLine } from './state-text.ts'
 export async function parseState(bytes: Buffer, path: string): Promise<StateImage> {
   const state = readDocument(bytes, path)
   if (state['version'] !== STATE_VERSION) throw new VersionError(path, state['version'])
-  const { findingText, stateFinding } = await import('./validation.ts')
-  const finding = stateFinding(state)
-  if (finding) throw refusedAt(bytes, path, finding.path, findingText(finding))
+  const { problemText, stateProblem } = await import('./validation.ts')
+  const problem = stateProblem(state)
+  if (problem) throw refusedAt(bytes, path, problem.path, problemText(problem))
   return state as unknown as StateImage
 }
 
@@ -46,9 +46,9 @@ function parseJson(bytes: Buffer, path: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch (error) {
-    const finding = findSyntaxError(text)
-    if (!finding) throw error
-    throw refused(`${path}:${finding.line}:${finding.column}`, `it is not JSON: unexpected ${finding.found}`)
+    const problem = findSyntaxError(text)
+    if (!problem) throw error
+    throw refused(`${path}:${problem.line}:${problem.column}`, `it is not JSON: unexpected ${problem.found}`)
   }
 }
 

@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain
 import { ENVIRONMENT_NAME } from '../../domain/environment-name.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from '../model/model.ts'
-import { pathText } from '../../schema/findings.ts'
+import { pathText } from '../../schema/problems.ts'
 import { byName, STATE_VERSION, type StateImage, type StoredImage } from '../model/state-image.ts'
 import { addTables } from './read-state.ts'
-import { describe, findingText, partFinding, rowFinding, within } from './validation.ts'
+import { describe, problemText, partProblem, rowProblem, within } from './validation.ts'
 
 /** Called for everything that is left out, with what and where it was. */
 export type LeaveOut = (what: string) => void
@@ -113,9 +113,9 @@ function salvageEnvironment(
   const path = ['environments', name]
   const part = (key: 'settings' | 'clock' | 'ids', fallback: unknown): unknown => {
     const value = own(environment, key)
-    const finding = partFinding(key, value)
-    if (!finding) return value
-    leaveOut(`${findingText(within([...path, key], finding))}; the default replaces it`)
+    const problem = partProblem(key, value)
+    if (!problem) return value
+    leaveOut(`${problemText(within([...path, key], problem))}; the default replaces it`)
     return fallback
   }
   const tables = isJsonObject(own(environment, 'tables')) ? (environment['tables'] as JsonObject) : {}
@@ -156,9 +156,9 @@ function salvageTable(
   const ids = table === 'clients' ? clientIds : new Set<string>()
   const sequences = new Set<unknown>()
   return rows.flatMap((row, at): JsonObject[] => {
-    const finding = rowFinding(table, row)
-    if (finding) {
-      leaveOut(findingText(within([...path, at], finding)))
+    const problem = rowProblem(table, row)
+    if (problem) {
+      leaveOut(problemText(within([...path, at], problem)))
       return []
     }
     const { id, sequence } = row as { id: string; sequence?: number }

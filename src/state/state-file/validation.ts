@@ -1,45 +1,45 @@
 import type { z } from 'zod'
-import { type Finding, type Path, pathText, valueAtPath } from '../../schema/findings.ts'
+import { type Problem, type Path, pathText, valueAtPath } from '../../schema/problems.ts'
 import { environmentSchema, environmentStateSchema, stateSchema } from '../../schema/state-document.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
 import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from '../model/model.ts'
 
 /** What is first wrong with a state of the present version. */
-export function stateFinding(state: JsonObject): Finding | undefined {
-  const unknown = firstFinding(stateSchema, { ...state, environments: {} })
+export function stateProblem(state: JsonObject): Problem | undefined {
+  const unknown = firstProblem(stateSchema, { ...state, environments: {} })
   if (unknown) return unknown
   const { environments } = state
   if (!isJsonObject(environments)) return { path: ['environments'], ...mismatch(environments, 'an object') }
   for (const [name, environment] of Object.entries(environments)) {
-    const finding = ENVIRONMENT_NAME.test(name)
-      ? environmentFindings(environmentSchema, environment, SECTION_NAMES).next().value
+    const problem = ENVIRONMENT_NAME.test(name)
+      ? environmentProblems(environmentSchema, environment, SECTION_NAMES).next().value
       : { path: [], found: `the name ${JSON.stringify(name.slice(0, 100))}`, allowed: ENVIRONMENT_NAME_RULE }
-    if (finding) return within(['environments', name], finding)
+    if (problem) return within(['environments', name], problem)
   }
   return undefined
 }
 
-/** Everything that is wrong with what `PUT /_mock/state` is sent: the first finding of each row, and all around the rows. */
-export function stateFindings(value: unknown): Iterable<Finding> {
-  return environmentFindings(environmentStateSchema, value, [])
+/** Everything that is wrong with what `PUT /_mock/state` is sent: the first problem of each row, and all around the rows. */
+export function stateProblems(value: unknown): Iterable<Problem> {
+  return environmentProblems(environmentStateSchema, value, [])
 }
 
 /** What is wrong with one row, or with another part of an environment. */
-export function rowFinding(table: TableName | SectionName, row: unknown): Finding | undefined {
-  return firstFinding(rowSchema(table), row)
+export function rowProblem(table: TableName | SectionName, row: unknown): Problem | undefined {
+  return firstProblem(rowSchema(table), row)
 }
 
-export function partFinding(part: 'settings' | 'clock' | 'ids', value: unknown): Finding | undefined {
-  return firstFinding(environmentSchema.shape[part], value)
+export function partProblem(part: 'settings' | 'clock' | 'ids', value: unknown): Problem | undefined {
+  return firstProblem(environmentSchema.shape[part], value)
 }
 
 /** Rows are checked one by one, because zod would copy all of them at once. */
-function* environmentFindings(
+function* environmentProblems(
   schema: typeof environmentSchema | typeof environmentStateSchema,
   value: unknown,
   sections: readonly SectionName[],
-): Generator<Finding, undefined> {
+): Generator<Problem, undefined> {
   if (!isJsonObject(value)) {
     yield { path: [], ...mismatch(value, 'an object with "tables"') }
     return
@@ -50,21 +50,21 @@ function* environmentFindings(
     ...emptied(value, sections),
     ...(isJsonObject(value['tables']) && { tables: { ...tables, ...emptied(tables, TABLE_NAMES) } }),
   }
-  yield* findingsIn(schema, frame)
-  for (const name of TABLE_NAMES) yield* rowFindings(name, tables[name], ['tables', name])
-  for (const name of sections) yield* rowFindings(name, value[name], [name])
+  yield* problemsIn(schema, frame)
+  for (const name of TABLE_NAMES) yield* rowProblems(name, tables[name], ['tables', name])
+  for (const name of sections) yield* rowProblems(name, value[name], [name])
 }
 
 function emptied(object: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(names.flatMap((name) => (Array.isArray(object[name]) ? [[name, []]] : [])))
 }
 
-function* rowFindings(name: TableName | SectionName, rows: JsonValue | undefined, path: Path) {
+function* rowProblems(name: TableName | SectionName, rows: JsonValue | undefined, path: Path) {
   if (!Array.isArray(rows)) return
   const schema = rowSchema(name)
   for (let at = 0; at < rows.length; at++) {
-    const finding = firstFinding(schema, rows[at])
-    if (finding) yield within([...path, at], finding)
+    const problem = firstProblem(schema, rows[at])
+    if (problem) yield within([...path, at], problem)
   }
 }
 
@@ -74,13 +74,13 @@ function rowSchema(name: TableName | SectionName): z.ZodType {
   return section ? shape[section].element : shape.tables.shape[name as TableName].element
 }
 
-function firstFinding(schema: z.ZodType, value: unknown): Finding | undefined {
-  return findingsIn(schema, value)[0]
+function firstProblem(schema: z.ZodType, value: unknown): Problem | undefined {
+  return problemsIn(schema, value)[0]
 }
 
-function findingsIn(schema: z.ZodType, value: unknown): Finding[] {
+function problemsIn(schema: z.ZodType, value: unknown): Problem[] {
   const { error } = schema.safeParse(value)
-  return (error?.issues ?? []).flatMap((issue): Finding[] => {
+  return (error?.issues ?? []).flatMap((issue): Problem[] => {
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => ({ path: [...path, key], found: 'an unknown field', allowed: issue.message }))
@@ -105,7 +105,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
-function mismatch(value: unknown, allowed: string): Omit<Finding, 'path'> {
+function mismatch(value: unknown, allowed: string): Omit<Problem, 'path'> {
   return { found: describe(value), allowed }
 }
 
@@ -118,12 +118,12 @@ export function describe(value: unknown): string {
   return typeof value === 'string' ? 'a string' : JSON.stringify(value)
 }
 
-export function within(steps: Path, finding: Finding): Finding {
-  return { ...finding, path: [...steps, ...finding.path] }
+export function within(steps: Path, problem: Problem): Problem {
+  return { ...problem, path: [...steps, ...problem.path] }
 }
 
 /** `environments.default.tables.accounts[3]: status must be one of ACTIVE, …`. */
-export function findingText({ path, found, allowed }: Finding): string {
+export function problemText({ path, found, allowed }: Problem): string {
   if (found === 'nothing') return `${pathText(path)} is required: ${allowed}`
   if (found === 'an unknown field') return `${pathText(path)} is an unknown field; allowed are ${allowed}`
   return `${pathText(path)} is ${found}; it must be ${allowed}`

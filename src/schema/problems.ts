@@ -7,7 +7,7 @@ import { plural, quote } from '../domain/text.ts'
 export type Path = readonly (string | number)[]
 
 /** One thing that is wrong with a document. The sentence about it is "`path` is found; allowed: allowed". */
-export interface Finding {
+export interface Problem {
   path: Path
   /** What is there instead of what is allowed; `nothing` for something that is required and missing. */
   found: string
@@ -22,12 +22,12 @@ export interface Finding {
 export const MAX_LISTED = 100
 
 /** The one entry for the problems that are not listed. */
-export function moreProblems(count: number): Pick<Finding, 'found' | 'allowed'> {
+export function moreProblems(count: number): Pick<Problem, 'found' | 'allowed'> {
   return { found: `wrong in ${plural(count, 'more place')}`, allowed: 'what the problems above say' }
 }
 
 /** "`tools[0].name` is required; allowed: a text". */
-export function sentence({ path, found, allowed, subject }: Finding): string {
+export function sentence({ path, found, allowed, subject }: Problem): string {
   const name = subject ?? (path.length === 0 ? 'the document' : `\`${pathText(path)}\``)
   return `${name} is ${found === 'nothing' ? 'required' : found}; allowed: ${allowed}`
 }
@@ -76,12 +76,12 @@ export function valuesAt(
 
 type Issue = z.core.$ZodIssue
 
-/** What zod found wrong with a document, one finding for each key and value. */
-export function findingsOf(issues: readonly Issue[], document: unknown, base: Path = []): Finding[] {
-  return issues.flatMap((issue) => issueFindings(issue, document, base))
+/** What zod found wrong with a document, one problem for each key and value. */
+export function problemsOf(issues: readonly Issue[], document: unknown, base: Path = []): Problem[] {
+  return issues.flatMap((issue) => issueProblems(issue, document, base))
 }
 
-function issueFindings(issue: Issue, document: unknown, base: Path): Finding[] {
+function issueProblems(issue: Issue, document: unknown, base: Path): Problem[] {
   const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
@@ -92,13 +92,13 @@ function issueFindings(issue: Issue, document: unknown, base: Path): Finding[] {
     }))
   }
   if (issue.code === 'custom' && issue.params) {
-    const { found, atKey } = issue.params as Partial<Finding>
+    const { found, atKey } = issue.params as Partial<Problem>
     return [{ path, found: found ?? shown(valueAtPath(document, path)), allowed: issue.message, atKey: atKey ?? false }]
   }
   const value = valueAtPath(document, path)
   if (issue.code === 'invalid_union') {
     const meant = closest(issue.errors)
-    if (meant) return findingsOf(meant, document, path)
+    if (meant) return problemsOf(meant, document, path)
   }
   const words = issue.code === 'invalid_value' ? issue.values.map(String) : []
   const hint = typeof value === 'string' ? didYouMean(value, words) : ''
