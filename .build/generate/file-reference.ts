@@ -22,7 +22,7 @@ export const fileReference: Step = {
 async function page(): Promise<string> {
   const { jsonSchemas } = await import('../../src/documents/json-schemas.ts')
   const syntax = await import('../../src/third-party/template-syntax.ts')
-  const { BLOCKS, HELPERS, NEW_EACH_TIME, LONGEST_TEMPLATE, DEEPEST_TEMPLATE } = syntax
+  const { BLOCKS, HELPERS, NEW_EACH_TIME, MAX_TEMPLATE, MAX_TEMPLATE_DEPTH } = syntax
   const { MAX_STEPS, MAX_TEXT } = await import('../../src/third-party/template.ts')
   const { MAX_GENERATED } = await import('../../src/third-party/fake-data.ts')
   const schemas = jsonSchemas() as Readonly<Record<string, JsonSchema>>
@@ -70,8 +70,8 @@ ${NEW_EACH_TIME.map(code).join(', ')} give another value each time. \`credential
 
 | limit | at most |
 | --- | --- |
-${row('characters of a template', count(LONGEST_TEMPLATE))}
-${row('levels that blocks and calls nest', count(DEEPEST_TEMPLATE))}
+${row('characters of a template', count(MAX_TEMPLATE))}
+${row('levels that blocks and calls nest', count(MAX_TEMPLATE_DEPTH))}
 ${row('steps of the templates of one value: expressions, turns of a loop, random numbers', count(MAX_STEPS))}
 ${row('characters that the templates of one value make', count(MAX_TEXT))}
 ${row('of what `faker` counts: `length`, `count`', count(MAX_GENERATED))}

@@ -51,18 +51,12 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
   {
     title: 'Requests and documents',
     limits: [
-      limit(
-        'body of a request of the service',
-        'src/app/app.ts',
-        'BODY_LIMIT',
-        bytes,
-        '413; `--body-limit` changes it',
-      ),
+      limit('body of a request of the service', 'src/app/app.ts', 'MAX_BODY', bytes, '413; `--body-limit` changes it'),
       limit('levels that such a body nests', 'src/http/body.ts', 'MAX_DEPTH', count, '400'),
       limit(
         'body of a call of the control API',
         'src/app/app.ts',
-        'CONTROL_BODY_LIMIT',
+        'MAX_CONTROL_BODY',
         bytes,
         '413; `--body-limit` changes it',
       ),
@@ -74,7 +68,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         count,
         '400',
       ),
-      limit('a state, by `GET` and `PUT /_mock/state`', 'src/app/app.ts', 'STATE_LIMIT', bytes, '413'),
+      limit('a state, by `GET` and `PUT /_mock/state`', 'src/app/app.ts', 'MAX_STATE', bytes, '413'),
       limit(
         'a seed, connector or scenario file',
         'src/documents/source-text.ts',
@@ -85,15 +79,15 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
       limit('levels that such a file nests', 'src/documents/source-text.ts', 'MAX_DEPTH', count, 'refused'),
       limit('keys of such a file or body', 'src/domain/json.ts', 'MAX_KEYS', count, 'refused; 413'),
       limit('values of such a file or body', 'src/domain/json.ts', 'MAX_VALUES', count, 'refused; 413'),
-      limit('an OpenAPI document', 'src/documents/openapi/parse-document.ts', 'LONGEST', characters, 'refused'),
+      limit('an OpenAPI document', 'src/documents/openapi/parse-document.ts', 'MAX_LENGTH', characters, 'refused'),
       limit(
         'a value in the credentials form',
         'src/magic-links/credentials-form.ts',
-        'LONGEST_VALUE',
+        'MAX_VALUE',
         characters,
         'the form says so',
       ),
-      limit('a duration', 'src/domain/instant.ts', 'LONGEST_DURATION', years, 'refused'),
+      limit('a duration', 'src/domain/instant.ts', 'MAX_DURATION', years, 'refused'),
     ],
   },
   {
@@ -102,11 +96,11 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
       limit(
         'body of a call to a third party of the mock',
         'src/third-party/http-messages.ts',
-        'BODY_LIMIT',
+        'MAX_BODY',
         bytes,
         '413 of the third party',
       ),
-      limit('answer of a third party', 'src/third-party/http-messages.ts', 'ANSWER_LIMIT', bytes, '500 `TOOL_ERROR`'),
+      limit('answer of a third party', 'src/third-party/http-messages.ts', 'MAX_ANSWER', bytes, '500 `TOOL_ERROR`'),
       limit(
         'answer of a token endpoint',
         'src/third-party/client.ts',
@@ -121,7 +115,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         time,
         '504; of a tool: `call.timeout`',
       ),
-      limit('a wait of a fault or of `latency`', 'src/schema/parts.ts', 'LONGEST_WAIT', time, 'refused'),
+      limit('a wait of a fault or of `latency`', 'src/schema/parts.ts', 'MAX_WAIT', time, 'refused'),
     ],
   },
   {
@@ -174,11 +168,11 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
       limit(
         'bearer tokens, ended or not',
         'src/state/model/deadlines.ts',
-        'KEPT_AT_MOST',
+        'MAX_KEPT',
         count,
         'the ones closest to expiry are dropped and answer 401',
       ),
-      limit('rows of all kinds', 'src/state/model/deadlines.ts', 'KEPT_AT_MOST', count, 'dropped at once'),
+      limit('rows of all kinds', 'src/state/model/deadlines.ts', 'MAX_KEPT', count, 'dropped at once'),
     ],
   },
 ]

@@ -10,7 +10,7 @@ import { cell, rateText } from './throughput.ts'
 
 const ACCOUNTS = 100_000
 /** CPU is counted finely, and many pages are asked for. */
-const LONGEST = 250
+const MAX_LENGTH = 250
 const LIST = '/api/v1/connected_accounts'
 
 /** Each is a page of 10, or what it says, out of 100,000 accounts. */
@@ -120,7 +120,7 @@ async function measurePages(
   bench: Bench,
   targets: Readonly<Record<string, Target>>,
 ): Promise<Record<string, Sample[]>> {
-  const milliseconds = Math.min(bench.scale.milliseconds, LONGEST)
+  const milliseconds = Math.min(bench.scale.milliseconds, MAX_LENGTH)
   // They share nearly all of their code, so that each is warm for the next.
   const warmUpSlices = bench.scale.unjudged ? bench.scale.warmUpSlices : 1
   return measureRounds(bench.generator, targets, {

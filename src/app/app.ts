@@ -51,11 +51,11 @@ export interface App {
   close(): Promise<void>
 }
 
-const BODY_LIMIT = 1024 * 1024
+const MAX_BODY = 1024 * 1024
 /** Documents are larger than what operations take. */
-const CONTROL_BODY_LIMIT = 64 * 1024 * 1024
+const MAX_CONTROL_BODY = 64 * 1024 * 1024
 /** Of a whole state, got or put. The longest text that Node.js can make is twice as long. */
-const STATE_LIMIT = 256 * 1024 * 1024
+const MAX_STATE = 256 * 1024 * 1024
 const JOURNAL_CAPACITY = 10_000
 const JOURNAL_BYTES = 64 * 1024 * 1024
 
@@ -148,9 +148,9 @@ function createServices(made: Made, options: AppOptions): AppServices {
       pages: serverIds('requests of pages', options.idSeed),
       control: new RandomIds(),
     },
-    bodyLimit: options.bodyLimit ?? BODY_LIMIT,
-    controlBodyLimit: options.bodyLimit ?? CONTROL_BODY_LIMIT,
-    stateLimit: options.stateLimit ?? STATE_LIMIT,
+    bodyLimit: options.bodyLimit ?? MAX_BODY,
+    controlBodyLimit: options.bodyLimit ?? MAX_CONTROL_BODY,
+    stateLimit: options.stateLimit ?? MAX_STATE,
     baseUrl: options.baseUrl,
     strict: options.strict ?? false,
     documentedOnly,

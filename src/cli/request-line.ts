@@ -241,11 +241,11 @@ function statusStyle(status: number): Style {
   return status >= 300 ? 'cyan' : 'green'
 }
 
-const LONGEST_TEXT = 240
+const MAX_TEXT = 240
 
 /** Text from outside, which a terminal must not obey. Nearly all of it is plain, and is looked at once. */
 function plain(text: string): string {
-  return text.length <= LONGEST_TEXT && /^[ -~]*$/.test(text) ? text : oneLine(text, LONGEST_TEXT)
+  return text.length <= MAX_TEXT && /^[ -~]*$/.test(text) ? text : oneLine(text, MAX_TEXT)
 }
 
 /** One line, however long. */

@@ -169,7 +169,7 @@ function withAlternatives(choice: ValidatorError, errors: readonly ValidatorErro
 }
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
-const LONGEST_KEY = 80
+const MAX_KEY = 80
 
 /** The dotted form of a path, as violations name fields: `scopes[0]`, `metadata["my key"]`; `body` for the root. */
 export function fieldName(path: FieldPath): string {
@@ -178,8 +178,7 @@ export function fieldName(path: FieldPath): string {
     if (typeof part === 'number') name += `[${part}]`
     // It may hold a secret.
     else if (isTextAsName(part)) name += '["…"]'
-    else if (!IDENTIFIER.test(part) || part.length > LONGEST_KEY)
-      name += `[${JSON.stringify(shorten(part, LONGEST_KEY))}]`
+    else if (!IDENTIFIER.test(part) || part.length > MAX_KEY) name += `[${JSON.stringify(shorten(part, MAX_KEY))}]`
     else name += name === '' ? part : `.${part}`
   }
   return name === '' ? 'body' : name

@@ -26,7 +26,7 @@ export type ControlRoute = (typeof CONTROL_ROUTES)[number]
 export type ControlOperation = ControlRoute['operation']
 
 /** The longest wait in real milliseconds: connections break on the way, and a caller that wants to wait longer asks again. */
-const LONGEST_WAIT = 600_000
+const MAX_WAIT = 600_000
 const MAX_TIMES = 1_000_000
 const MAX_LISTED = 1000
 /** As many entries as a request journal keeps. */
@@ -101,7 +101,7 @@ export const BODIES = {
   wait_for_requests: strict({
     match: jsonObject.optional(),
     times: wholeNumber(1, MAX_TIMES).default(1),
-    timeout_ms: wholeNumber(0, LONGEST_WAIT).default(5000),
+    timeout_ms: wholeNumber(0, MAX_WAIT).default(5000),
   }),
   put_collection: strict({ items: z.array(jsonObject) }),
   try_tool: strict({ input: jsonObject.optional() }),
@@ -131,7 +131,7 @@ export const QUERIES = {
     offset: digits(0, 9_999_999).default(0),
     limit: digits(1, 1_000_000).default(1000),
   }),
-  list_links: z.object({ wait_ms: digits(0, LONGEST_WAIT).default(0) }),
+  list_links: z.object({ wait_ms: digits(0, MAX_WAIT).default(0) }),
   stream_timeline: z.object({
     environment: z.string().optional(),
     newest: digits(0, MAX_NEWEST).default(1000),

@@ -7,7 +7,7 @@ const FLAGS = { append: O_APPEND, replace: O_TRUNC } as const
 
 /** How often a pipe that is full is tried again, and for how long. */
 const RETRY_MS = 50
-const LONGEST_WAIT_MS = 5_000
+const MAX_WAIT_MS = 5_000
 
 /**
  * Opens a file for writing, and creates it when it is missing. A pipe without a reader is refused: opening it as other files
@@ -41,7 +41,7 @@ export async function writeAll(
       waited = 0
       progress(done)
     } catch (error) {
-      if (!hasCode(error, 'EAGAIN') || waited >= LONGEST_WAIT_MS || !goesOn()) throw error
+      if (!hasCode(error, 'EAGAIN') || waited >= MAX_WAIT_MS || !goesOn()) throw error
       waited += RETRY_MS
       await pause(RETRY_MS)
     }

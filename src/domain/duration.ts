@@ -1,4 +1,7 @@
-import { LONGEST_DURATION } from './instant.ts'
+import { MAX_DURATION } from './instant.ts'
+
+/** The longest time that a timer of Node.js can wait, in milliseconds: 24 days. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** What `parseDuration` takes, for messages. */
 export const DURATION_FORMS =
@@ -29,5 +32,5 @@ function total(parts: RegExpExecArray, units: readonly number[]): number {
 }
 
 function bounded(milliseconds: number): number | undefined {
-  return milliseconds <= LONGEST_DURATION ? Math.round(milliseconds) : undefined
+  return milliseconds <= MAX_DURATION ? Math.round(milliseconds) : undefined
 }

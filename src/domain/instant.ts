@@ -10,7 +10,7 @@ export const CLOCK_RANGE = {
 export const CLOCK_YEARS = 'the years 1970 to 7999'
 
 /** Of lifetimes and other durations, in milliseconds: ten years. */
-export const LONGEST_DURATION = 10 * 366 * 86_400_000
+export const MAX_DURATION = 10 * 366 * 86_400_000
 
 export function instant(milliseconds: number): Instant {
   return new Date(milliseconds).toISOString()

@@ -84,7 +84,7 @@ export function hasBody(request: IncomingMessage): boolean {
 
 /** How much of an unread body is discarded, and for how long, so that its client can read the answer. */
 const MAX_DISCARDED = 64 * 1024 * 1024
-const LONGEST_DISCARDING_MS = 3000
+const MAX_DISCARDING_MS = 3000
 
 /** Whether an answer ends before the request's body has come in whole. */
 export function isUnread({ req, shouldKeepAlive }: ServerResponse): boolean {
@@ -96,7 +96,7 @@ export function isUnread({ req, shouldKeepAlive }: ServerResponse): boolean {
 export function endAfterBody(response: ServerResponse, end: () => void): void {
   const request = response.req
   response.flushHeaders()
-  const drop = setTimeout(() => response.destroy(), LONGEST_DISCARDING_MS)
+  const drop = setTimeout(() => response.destroy(), MAX_DISCARDING_MS)
   let left = MAX_DISCARDED
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length

@@ -9,6 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import express, { type Express } from 'express'
+import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { callableHost } from '../domain/loopback.ts'
 import { continueWhenRead, endAfterBody, isUnread } from './body.ts'
 import type { Log } from './log.ts'
@@ -79,7 +80,7 @@ export function createFastExpress(): {
       const https = tls && (await import('node:https'))
       const options = { ...classes, ...serverOptions(limits) }
       // The head of a request cannot come before the handshake is over. 0 would be Node's default of two minutes.
-      const handshakeTimeout = limits.headersTimeout || LONGEST_TIMEOUT
+      const handshakeTimeout = limits.headersTimeout || MAX_TIMER_MS
       const server = https
         ? https.createServer({ ...options, ...tls, handshakeTimeout }, listener)
         : createServer(options, listener)
@@ -92,9 +93,6 @@ export function createFastExpress(): {
     },
   }
 }
-
-/** The longest time that a timer can wait. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1
 
 /** A target in absolute form, as proxies send it: its path is served, and its host counts in place of `Host` (RFC 9112 3.2.2). */
 function toOriginForm(request: IncomingMessage): void {

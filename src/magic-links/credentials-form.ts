@@ -3,7 +3,7 @@ import type { JsonObject } from '../domain/json.ts'
 import type { Ids } from '../domain/ports.ts'
 
 /** Longest value of one field in characters; keys and certificates that people paste into forms are shorter. */
-export const LONGEST_VALUE = 8192
+export const MAX_VALUE = 8192
 
 export interface FilledForm {
   /** What was entered, by field name; nothing for optional fields left empty. */
@@ -39,8 +39,8 @@ export function generatedDetails(fields: readonly CredentialField[], ids: Ids, p
 
 function problemOf(field: CredentialField, value: string): string | undefined {
   if (field.required && value.trim() === '') return `${field.label} is missing.`
-  if (value.length > LONGEST_VALUE) {
-    return `${field.label} has ${value.length} characters; ${LONGEST_VALUE} are the most.`
+  if (value.length > MAX_VALUE) {
+    return `${field.label} has ${value.length} characters; ${MAX_VALUE} are the most.`
   }
   return undefined
 }

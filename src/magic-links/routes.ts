@@ -48,7 +48,7 @@ interface FoundLink {
 }
 
 /** Enough for a form of a few credentials. */
-const FORM_LIMIT = 64 * 1024
+const MAX_FORM = 64 * 1024
 
 /** The service's pages: magic links (G28, G29), the third party's redirect, and the end of the flow. */
 export function magicLinkRoutes(services: LinkServices): Router {
@@ -81,7 +81,7 @@ export function magicLinkRoutes(services: LinkServices): Router {
 
 /** The body of a form; any other body is left unread. @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400) */
 const readForm: RequestHandler = async (request, _response, next) => {
-  if (request.is('application/x-www-form-urlencoded')) request.body = String(await readBody(request, FORM_LIMIT))
+  if (request.is('application/x-www-form-urlencoded')) request.body = String(await readBody(request, MAX_FORM))
   next()
 }
 

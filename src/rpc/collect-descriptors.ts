@@ -15,7 +15,7 @@ import { wordDifferences } from './enum-words.ts'
 const GENERATED = /\.([cm]?[jt]s|py)$/
 
 /** Generated files are large; larger ones are no code. */
-const LARGEST = 32 * 1024 * 1024
+const MAX_SIZE = 32 * 1024 * 1024
 
 export interface CollectedDescriptors {
   /** A `FileDescriptorSet`. */
@@ -77,7 +77,7 @@ async function generatedFiles(folder: string): Promise<string[]> {
     const files = await Promise.all(
       paths.map(async ({ parentPath, name }) => {
         const path = join(parentPath, name)
-        return (await stat(path)).size <= LARGEST ? [path] : []
+        return (await stat(path)).size <= MAX_SIZE ? [path] : []
       }),
     )
     return files.flat().sort()

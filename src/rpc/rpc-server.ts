@@ -17,6 +17,7 @@ import {
 } from '@connectrpc/connect-node'
 import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol'
 import type { AppServices } from '../app-services.ts'
+import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { nearest } from '../domain/suggestion.ts'
 import { requestIdOf } from '../http/node-request.ts'
 import { runPipeline } from '../http/pipeline.ts'
@@ -44,15 +45,12 @@ export type RpcHandler = (
   response: ServerResponse | Http2ServerResponse,
 ) => boolean
 
-/** The longest time that a timer of Node.js can wait. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1
-
 /** Serves every method that has a served rule, the health service, and a refusal of everything else. */
 export function rpcHandler(definitions: RpcDefinitions, services: AppServices): RpcHandler {
   const router = createConnectRouter({
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: services.bodyLimit,
-    maxTimeoutMs: LONGEST_TIMEOUT,
+    maxTimeoutMs: MAX_TIMER_MS,
   })
   const served = definitions.methods.filter(({ bindings }) => bindings.length > 0)
   for (const method of served) {
@@ -227,7 +225,7 @@ function refusals(definitions: RpcDefinitions, services: AppServices) {
   }
   const [unary, stream] = createConnectRouter({
     readMaxBytes: services.bodyLimit,
-    maxTimeoutMs: LONGEST_TIMEOUT,
+    maxTimeoutMs: MAX_TIMER_MS,
   }).service(Unserved, {
     call: (_, context) => {
       throw refusal(context)

@@ -112,20 +112,20 @@ export const duration = accepted<string | number>(isDuration, DURATION_FORMS)
   .meta({ title: 'duration, or seconds', type: ['string', 'number'] })
 
 /** No fault waits longer than this; `timeout` is for longer. */
-const LONGEST_WAIT = 600_000
+const MAX_WAIT = 600_000
 
 /** How long a fault waits, in milliseconds: a plain number means milliseconds, unlike in other durations. */
 export const wait = accepted<string | number>(
   (value) => waitOf(value) !== undefined,
-  `milliseconds as a number, or a duration with its unit such as 250ms or 2s, of at most ${LONGEST_WAIT} ms`,
+  `milliseconds as a number, or a duration with its unit such as 250ms or 2s, of at most ${MAX_WAIT} ms`,
 )
   .transform((value) => waitOf(value) ?? 0)
-  .meta({ title: `duration of at most ${LONGEST_WAIT / 60_000}m, or milliseconds`, type: ['number', 'string'] })
+  .meta({ title: `duration of at most ${MAX_WAIT / 60_000}m, or milliseconds`, type: ['number', 'string'] })
 
 function waitOf(value: unknown): number | undefined {
   const hasUnit = typeof value === 'string' && /[a-zA-Z]/.test(value)
   const found = typeof value === 'number' ? value : hasUnit ? parseDuration(value) : undefined
-  return found !== undefined && found >= 0 && found <= LONGEST_WAIT ? Math.round(found) : undefined
+  return found !== undefined && found >= 0 && found <= MAX_WAIT ? Math.round(found) : undefined
 }
 
 /** The parameters of a fault that takes none: `{}`, or nothing after the colon. */

@@ -6,7 +6,7 @@ import { COLLECTION_NAME, placeId, STEP_ACTIONS } from '../domain/collection.ts'
 import { CONNECTION_STATUSES } from '../domain/connection.ts'
 import type { CredentialsPatch } from '../domain/credentials.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
-import { CLOCK_RANGE, CLOCK_YEARS, isClockTime, LONGEST_DURATION, milliseconds } from '../domain/instant.ts'
+import { CLOCK_RANGE, CLOCK_YEARS, isClockTime, MAX_DURATION, milliseconds } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import type { Settings } from '../domain/settings.ts'
@@ -19,7 +19,7 @@ import { strict, text } from './parts.ts'
  */
 
 /** Deeper than a request body may nest, and shallow enough to be written without exhausting the stack. */
-const DEEPEST = 1000
+const MAX_DEPTH = 1000
 
 function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true
@@ -35,15 +35,15 @@ const instant = z
   })
   .meta({ format: 'date-time' })
 const jsonObject = z
-  .custom<JsonObject>((value) => isJsonObject(value) && !isDeeper(value, DEEPEST), {
-    error: `an object of at most ${DEEPEST} levels`,
+  .custom<JsonObject>((value) => isJsonObject(value) && !isDeeper(value, MAX_DEPTH), {
+    error: `an object of at most ${MAX_DEPTH} levels`,
   })
   .meta({ type: 'object' })
 const anyJson = z
   .custom<JsonValue>((value) => value !== undefined, { error: 'any value' })
   .meta({ type: ['string', 'number', 'boolean', 'null', 'array', 'object'] })
 const texts = z.array(text)
-const duration = z.int().min(0).max(LONGEST_DURATION).describe('Milliseconds.')
+const duration = z.int().min(0).max(MAX_DURATION).describe('Milliseconds.')
 const textMap = z
   .custom<Record<string, string>>(
     (value) => isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string'),
@@ -65,7 +65,7 @@ const settings = strict({
 const clock = strict({
   offset_ms: z
     .int()
-    .min(-LONGEST_DURATION * 10)
+    .min(-MAX_DURATION * 10)
     .max(CLOCK_RANGE.latest)
     .describe('Added to real time while the clock runs.'),
   frozen_at: instant
@@ -132,7 +132,7 @@ const tool = strict({
     query: textMap,
     headers: textMap,
     body: anyJson,
-    timeout: z.number().min(0).max(LONGEST_DURATION),
+    timeout: z.number().min(0).max(MAX_DURATION),
   }),
   result: jsonObject.nullable(),
 })
@@ -218,7 +218,7 @@ const connectorFields = {
   collections: z.record(z.string().regex(COLLECTION_NAME), collection).exactOptional(),
   responders: z.array(responder),
   error_body: jsonObject.exactOptional(),
-  latency: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(LONGEST_DURATION)])).exactOptional(),
+  latency: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(MAX_DURATION)])).exactOptional(),
   rate_limit: strict({
     calls: z.int(),
     every: duration,

@@ -288,7 +288,7 @@ function refill(environment: Environment, thirdParty: ThirdParty, origin: Origin
   putSeed(environment, thirdParty, withoutClients(exact))
 }
 
-const LONGEST_NAME = 64
+const MAX_NAME = 64
 
 /** The first client id pattern of a seed that fits both the id and the secret. */
 function fittingPattern({ clients }: SeedBundle, id: string, secret: string): Client | undefined {
@@ -302,10 +302,10 @@ function fittingPattern({ clients }: SeedBundle, id: string, secret: string): Cl
  * Where that is not the id any more, or the name is taken, a mark made of the id keeps two ids apart.
  */
 function environmentNameFor(clientId: string, isTaken: (name: string) => boolean): string {
-  const plain = clientId.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, LONGEST_NAME)
+  const plain = clientId.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, MAX_NAME)
   if (plain === clientId && !isTaken(plain)) return plain
   const mark = createHash('sha256').update(clientId.toWellFormed()).digest('hex').slice(0, 8)
-  return `${plain.slice(0, LONGEST_NAME - mark.length - 1)}-${mark}`
+  return `${plain.slice(0, MAX_NAME - mark.length - 1)}-${mark}`
 }
 
 /** The clock as it is stored, given real time. @throws RangeError for a time that no clock may show */

@@ -235,7 +235,7 @@ function queryView(query: URLSearchParams): JsonObject {
 }
 
 /** Serializing a deeper body later could overflow the stack. */
-const DEEPEST_BODY = 100
+const MAX_BODY_DEPTH = 100
 
 function bodyOf(request: ReceivedRequest): JsonValue | undefined {
   if (request.body.length === 0) return null
@@ -243,7 +243,7 @@ function bodyOf(request: ReceivedRequest): JsonValue | undefined {
   const type = headerOf(request, 'content-type').toLowerCase()
   if (type.startsWith('application/x-www-form-urlencoded')) return queryView(new URLSearchParams(text))
   if (!type.includes('json')) return text
-  if (extentOf(text).depth > DEEPEST_BODY) return undefined
+  if (extentOf(text).depth > MAX_BODY_DEPTH) return undefined
   try {
     return JSON.parse(text) as JsonValue
   } catch {

@@ -377,8 +377,8 @@ function queryValues(value: JsonValue): string[] {
 }
 
 /** Deeper answers cannot be passed on: writing them as JSON again would overflow the stack. */
-const DEPTH_LIMIT = 200
-const MESSAGE_LIMIT = 500
+const MAX_DEPTH = 200
+const MAX_MESSAGE = 500
 
 /** An answer whose body was read: what result templates see as `response`. */
 interface UsableAnswer extends JsonObject {
@@ -425,7 +425,7 @@ function errorOf(status: number, body: JsonValue, retryAfter: string | null): To
 
 /** The text of the usual error shapes: `message`, `error_description`, `error`, `error.message`. */
 function errorText(body: JsonValue): string {
-  if (typeof body === 'string') return body === '' ? '' : `: ${body.slice(0, MESSAGE_LIMIT)}`
+  if (typeof body === 'string') return body === '' ? '' : `: ${body.slice(0, MAX_MESSAGE)}`
   if (!isJsonObject(body)) return ''
   const error = own(body, 'error')
   const candidates = [
@@ -435,7 +435,7 @@ function errorText(body: JsonValue): string {
     isJsonObject(error) ? own(error, 'message') : null,
   ]
   const text = candidates.find((candidate) => typeof candidate === 'string' && candidate !== '')
-  return typeof text === 'string' ? `: ${text.slice(0, MESSAGE_LIMIT)}` : ''
+  return typeof text === 'string' ? `: ${text.slice(0, MAX_MESSAGE)}` : ''
 }
 
 /** JSON as a value, other types as text, null for no body; undefined for a body that claims to be JSON and is not. */
@@ -462,7 +462,7 @@ function isTooDeep(text: string): boolean {
     const code = text.charCodeAt(at)
     if (code === 0x5b || code === 0x7b) depth += 1
     else if (code === 0x5d || code === 0x7d) depth -= 1
-    if (depth > DEPTH_LIMIT) return true
+    if (depth > MAX_DEPTH) return true
   }
   return false
 }

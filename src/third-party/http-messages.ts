@@ -7,6 +7,7 @@ import {
   request as requestHttp,
   type ServerResponse,
 } from 'node:http'
+import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { lazyImport } from '../lazy-import.ts'
 
 /** A request as the third party received it. */
@@ -54,7 +55,7 @@ export interface ThirdPartyAnswer {
  */
 export const ACCOUNT_HEADER = 'x-toolmock-account'
 
-const BODY_LIMIT = 2 * 1024 * 1024
+const MAX_BODY = 2 * 1024 * 1024
 
 export function headerOf(request: ReceivedRequest, name: string): string {
   const value = request.headers[name.toLowerCase()]
@@ -124,7 +125,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer | undefined> 
     let size = 0
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= BODY_LIMIT) chunks.push(chunk)
+      if (size <= MAX_BODY) chunks.push(chunk)
       else resolve(undefined)
     })
     request.on('end', () => {
@@ -149,7 +150,7 @@ interface Server {
 }
 
 /** Larger answers count as a broken connection. */
-const ANSWER_LIMIT = 5 * 1024 * 1024
+const MAX_ANSWER = 5 * 1024 * 1024
 
 /** The HTTP client of the service. One per server: it keeps the connections to the in-process listener. */
 export class ThirdPartyHttpClient {
@@ -208,9 +209,6 @@ function lengthOf(method: string, body: string): Record<string, number> {
   return body === '' && WITHOUT_BODY.has(method) ? {} : { 'Content-Length': body.length }
 }
 
-/** Timers take 32 bits: 24 days, in milliseconds. */
-const LONGEST_TIMER = 2 ** 31 - 1
-
 function receive(request: ClientRequest, body: string, timeout: number): Promise<Received> {
   return new Promise((resolve) => {
     const finish = (received: Received): void => {
@@ -226,7 +224,7 @@ function receive(request: ClientRequest, body: string, timeout: number): Promise
         finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms`, sent })
         request.destroy()
       },
-      Math.min(timeout, LONGEST_TIMER),
+      Math.min(timeout, MAX_TIMER_MS),
     )
     request.on('error', (error) => {
       finish({ kind: 'broken', message: reason(error), sent })
@@ -259,9 +257,9 @@ function collect(response: IncomingMessage, finish: (received: Received) => void
   let size = 0
   response.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size <= ANSWER_LIMIT) chunks.push(chunk)
+    if (size <= MAX_ANSWER) chunks.push(chunk)
     else {
-      finish({ kind: 'broken', message: `the answer is larger than ${String(ANSWER_LIMIT)} bytes`, sent: true })
+      finish({ kind: 'broken', message: `the answer is larger than ${String(MAX_ANSWER)} bytes`, sent: true })
       response.destroy()
     }
   })

@@ -95,7 +95,7 @@ export interface ListenerOptions {
 }
 
 /** The service sends a request in one piece; nothing else has to be waited for longer. */
-const LONGEST_REQUEST_MS = 30_000
+const MAX_REQUEST_MS = 30_000
 
 export interface Listener {
   /** `http://127.0.0.1:4711`. */
@@ -109,7 +109,7 @@ export interface Listener {
  */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
   // Idle connections have no time limit: the service's client keeps them, and could otherwise reuse one as it is closed.
-  const limits = { keepAliveTimeout: 0, headersTimeout: LONGEST_REQUEST_MS, requestTimeout: LONGEST_REQUEST_MS }
+  const limits = { keepAliveTimeout: 0, headersTimeout: MAX_REQUEST_MS, requestTimeout: MAX_REQUEST_MS }
   const server = createServer(limits, (request, response) => {
     void answer(options, request, response)
   })

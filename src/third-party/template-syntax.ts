@@ -5,9 +5,9 @@ import { fakeNameProblem } from './fake-data.ts'
 import { TemplateError } from './template-error.ts'
 
 /** Characters of a template. */
-export const LONGEST_TEMPLATE = 65_536
+export const MAX_TEMPLATE = 65_536
 /** Blocks in blocks, and calls in calls. */
-export const DEEPEST_TEMPLATE = 32
+export const MAX_TEMPLATE_DEPTH = 32
 
 /** A parsed template: the part of Handlebars' syntax that never runs code. */
 export type Template = readonly Piece[]
@@ -64,7 +64,7 @@ type Roots = readonly string[] | null
 
 /** @throws TemplateError */
 export function parseTemplate(text: string, roots: Roots = null): Template {
-  if (text.length > LONGEST_TEMPLATE) throw new TemplateError(`a template has at most ${LONGEST_TEMPLATE} characters`)
+  if (text.length > MAX_TEMPLATE) throw new TemplateError(`a template has at most ${MAX_TEMPLATE} characters`)
   const { body } = parseSyntax(text)
   checkDepth(body)
   return pieces(body, roots)
@@ -75,7 +75,7 @@ function checkDepth(body: readonly Node[]): void {
   const rest = body.map((node) => ({ node, depth: 1 }))
   for (let at = rest.pop(); at; at = rest.pop()) {
     const { node, depth } = at
-    if (depth > DEEPEST_TEMPLATE) throw tooDeep()
+    if (depth > MAX_TEMPLATE_DEPTH) throw tooDeep()
     const { path, params = [], hash, program, inverse } = node
     const values = hash?.pairs.map(({ value }) => value) ?? []
     const inside = [...(path ? [path] : []), ...params, ...values, ...(program?.body ?? []), ...(inverse?.body ?? [])]
@@ -84,7 +84,7 @@ function checkDepth(body: readonly Node[]): void {
 }
 
 function tooDeep(): TemplateError {
-  return new TemplateError(`a template nests at most ${DEEPEST_TEMPLATE} levels deep`)
+  return new TemplateError(`a template nests at most ${MAX_TEMPLATE_DEPTH} levels deep`)
 }
 
 /**

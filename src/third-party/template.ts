@@ -32,7 +32,7 @@ interface Frame {
   readonly ports: HelperPorts
 }
 
-const CACHE_LIMIT = 5_000
+const MAX_CACHED = 5_000
 const NOTHING: JsonObject = Object.freeze(Object.create(null) as JsonObject)
 
 /**
@@ -98,7 +98,7 @@ export class Templates {
     const known = this.#parsed.get(text)
     if (known) return known
     // Connectors can be replaced while the server runs; templates still in use are parsed again.
-    if (this.#parsed.size >= CACHE_LIMIT) this.#parsed.clear()
+    if (this.#parsed.size >= MAX_CACHED) this.#parsed.clear()
     const template = parseTemplate(text)
     this.#parsed.set(text, template)
     return template

@@ -80,14 +80,14 @@ async function keepReading(asked: string, over: AbortSignal): Promise<void> {
       connection.value = refused ? 'refused' : 'lost'
       // Without the token it is refused again. An environment that is gone can come back.
       await waiting(refused?.status === 401 ? Infinity : pause, both)
-      pause = Math.min(pause * 2, LONGEST_PAUSE)
+      pause = Math.min(pause * 2, MAX_PAUSE)
     }
     unsubscribe()
   }
 }
 
 const SHORTEST_PAUSE = 250
-const LONGEST_PAUSE = 5000
+const MAX_PAUSE = 5000
 
 function isOver({ aborted }: AbortSignal): boolean {
   return aborted

@@ -258,7 +258,7 @@ function addTimes(to: Map<string, Times>, from: ReadonlyMap<string, Times>): voi
 const REQUESTED_OF_EVERY_SERVER =
   /^\/(|favicon\.ico|robots\.txt|apple-touch-icon[\w.-]*\.png|\.well-known\/appspecific\/.*)$/
 
-const LONGEST_PATH = 200
+const MAX_PATH = 200
 
 /** Adds what an entry of the journal has beside the operation: unserved paths, and transitions of accounts. */
 export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {
@@ -271,7 +271,7 @@ export function recordEntry(records: ContractRecords, entry: RecordedEntry): voi
   if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return
   const path = pathOf(entry)
   if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return
-  const unserved = { method, path: path.slice(0, LONGEST_PATH), status, did_you_mean: entry.didYouMean } as const
+  const unserved = { method, path: path.slice(0, MAX_PATH), status, did_you_mean: entry.didYouMean } as const
   const record = records.of(environment)
   const { test } = record
   record.unknownPaths.add(unserved, { request: id, environment, method, url: entry.url, at: entry.at, test })

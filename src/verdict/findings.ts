@@ -280,19 +280,19 @@ function testKey({ label, file = '' }: TestLabel): string {
   return `${file}\n${label}`
 }
 
-const LONGEST_PATH = 200
-const LONGEST_EXCERPT = 160
+const MAX_PATH = 200
+const MAX_EXCERPT = 160
 
 function findingRequest(place: string, found: FoundIn, body: JsonValue): FindingRequest {
   const { request, environment, method, url, at } = found
-  const path = shorten(url.split('?', 1).join(), LONGEST_PATH)
+  const path = shorten(url.split('?', 1).join(), MAX_PATH)
   return { id: request, environment, method, path, at: instant(at), excerpt: excerptOf(place, url, body) }
 }
 
 /** A query parameter with its value, or the object of the body that the place is in; the place itself comes first. */
 function excerptOf(place: string, url: string, body: JsonValue): string {
   const { [place]: value } = maskParameters(new URLSearchParams(url.split('?')[1]))
-  if (value !== undefined) return shorten(`?${place}=${[value].flat().join(`&${place}=`)}`, LONGEST_EXCERPT)
+  if (value !== undefined) return shorten(`?${place}=${[value].flat().join(`&${place}=`)}`, MAX_EXCERPT)
   if (!isJsonObject(body)) return ''
   const names = namesIn(place)
   let at: JsonValue = body
@@ -312,7 +312,7 @@ function excerptOf(place: string, url: string, body: JsonValue): string {
   }
   const first = isJsonObject(shown) && Object.hasOwn(shown, last) ? { [last]: shown[last] ?? null, ...shown } : shown
   const parent = inside.length === 0 ? '' : `${inside.join('.')}: `
-  return shorten(`${parent}${JSON.stringify(first)}`, LONGEST_EXCERPT)
+  return shorten(`${parent}${JSON.stringify(first)}`, MAX_EXCERPT)
 }
 
 function namesIn(place: string): string[] {
@@ -328,11 +328,7 @@ function shownBody(body: unknown, places: readonly string[]): JsonValue {
 const NAMING: ReadonlySet<string> = new Set(['name', 'key'])
 
 /** A value with all that is on the ways into it, and beside that the first members: as many as an excerpt has characters. */
-function abridged(
-  value: JsonValue,
-  ways: readonly (readonly string[])[],
-  left = { members: LONGEST_EXCERPT },
-): JsonValue {
+function abridged(value: JsonValue, ways: readonly (readonly string[])[], left = { members: MAX_EXCERPT }): JsonValue {
   if (typeof value !== 'object' || value === null) return value
   const heads = new Set(ways.map(([head]) => head))
   const inner = (key: string, item: JsonValue): JsonValue => {

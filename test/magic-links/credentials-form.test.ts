@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { detailsOf, generatedDetails, LONGEST_VALUE, readCredentials } from '../../src/magic-links/credentials-form.ts'
+import { detailsOf, generatedDetails, MAX_VALUE, readCredentials } from '../../src/magic-links/credentials-form.ts'
 import { testEnvironment } from '../support/environment.ts'
 
 const field = (name: string, secret = false, required = true) => ({ name, label: name, secret, required, hint: '' })
@@ -11,8 +11,8 @@ describe('readCredentials', () => {
     ['site=acme&api_key=k&api_key=second', [], { site: 'acme', api_key: 'k' }],
     ['site=+&api_key=k', ['site'], { site: ' ', api_key: 'k' }],
     ['', ['site', 'api_key'], {}],
-    [`site=a&api_key=${'k'.repeat(LONGEST_VALUE)}`, [], { site: 'a', api_key: 'k'.repeat(LONGEST_VALUE) }],
-    [`site=a&api_key=k&note=${'k'.repeat(LONGEST_VALUE + 1)}`, ['note'], expect.anything()],
+    [`site=a&api_key=${'k'.repeat(MAX_VALUE)}`, [], { site: 'a', api_key: 'k'.repeat(MAX_VALUE) }],
+    [`site=a&api_key=k&note=${'k'.repeat(MAX_VALUE + 1)}`, ['note'], expect.anything()],
   ])('reads %.60s', (form, problems, values) => {
     const filled = readCredentials(fields, new URLSearchParams(form))
     expect([...filled.problems.keys()]).toEqual(problems)

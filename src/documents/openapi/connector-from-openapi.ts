@@ -250,10 +250,10 @@ class Draft {
     const own = id === '' ? `${method} ${path.replaceAll(/\{([^{}]*)\}/g, 'by_$1')}` : id
     const stem = snakeCase(own)
     const full = stem.startsWith(`${this.name}_`) ? stem : `${this.name}_${stem}`
-    let name = full.slice(0, LONGEST_TOOL_NAME)
+    let name = full.slice(0, MAX_TOOL_NAME)
     for (let number = 2; this.#toolNames.has(name); number++) {
       const end = `_${String(number)}`
-      name = `${full.slice(0, LONGEST_TOOL_NAME - end.length)}${end}`
+      name = `${full.slice(0, MAX_TOOL_NAME - end.length)}${end}`
     }
     this.#toolNames.add(name)
     return name
@@ -397,7 +397,7 @@ class Draft {
 }
 
 /** What models take. */
-const LONGEST_TOOL_NAME = 64
+const MAX_TOOL_NAME = 64
 
 const CUT = 'simplified: schemas that contain themselves, lie too deep or are too many'
 

@@ -90,14 +90,14 @@ function numberOf(type: 'integer' | 'number', schema: JsonObject): string | unde
   const [least, most] = [own(schema, 'minimum'), own(schema, 'maximum')]
   const min = typeof least === 'number' ? least : Math.min(1, typeof most === 'number' ? most : 1)
   const max = typeof most === 'number' ? most : min < 1000 ? 1000 : min + 1000
-  const isWide = min < max && Math.abs(min) <= MOST && Math.abs(max) <= MOST
+  const isWide = min < max && Math.abs(min) <= MAX_MAGNITUDE && Math.abs(max) <= MAX_MAGNITUDE
   if (!isWide || (type === 'integer' && !(Number.isInteger(min) && Number.isInteger(max)))) return undefined
   return type === 'integer'
     ? `{{faker 'number.int' min=${min} max=${max}}}`
     : `{{faker 'number.float' min=${min} max=${max} fractionDigits=2}}`
 }
 
-const MOST = 1_000_000_000
+const MAX_MAGNITUDE = 1_000_000_000
 
 /** Values of an error's body, by what the mock knows about a failure. */
 export const errorValue: ValueOf = (name, schema, written) =>

@@ -3,11 +3,11 @@ import type { JsonValue } from '../../domain/json.ts'
 import { OpenapiError } from './connector-from-openapi.ts'
 
 /** Documents of 2,000 operations are larger than files that a server reads again and again may be. */
-const LONGEST = 64 * 1024 * 1024
+const MAX_LENGTH = 64 * 1024 * 1024
 
 /** The value of an OpenAPI document. @throws OpenapiError naming the line and column of what cannot be read */
 export function parseOpenapiText(text: string): JsonValue {
-  if (text.length > LONGEST) throw new OpenapiError(`is ${text.length} characters long; allowed are ${LONGEST}`)
+  if (text.length > MAX_LENGTH) throw new OpenapiError(`is ${text.length} characters long; allowed are ${MAX_LENGTH}`)
   const plain = text.replace(/^\uFEFF/, '')
   if (/^\s*\{/.test(plain)) {
     try {

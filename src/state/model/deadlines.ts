@@ -133,7 +133,7 @@ const KEPT_ROWS = 1000
 /** How many rows that can never be valid again are kept: a busy server makes many in a day. */
 const KEPT_OVER = 10_000
 /** How many ended rows are kept at most, and how many bearer tokens, valid ones among them. */
-const KEPT_AT_MOST = 50_000
+const MAX_KEPT = 50_000
 /** Rows that one commit removes at most: more than it can make, and few enough not to be noticed. */
 const PER_COMMIT = 16
 
@@ -165,8 +165,8 @@ export class ExpiryIndex {
     for (const { of, most, upto } of [
       { of: this.#ended, most: KEPT_ROWS, upto: now - KEPT_MS },
       { of: this.#over, most: KEPT_OVER, upto: undefined },
-      { of: this.#ended, most: KEPT_AT_MOST, upto: now },
-      { of: this.#tokens, most: KEPT_AT_MOST, upto: undefined },
+      { of: this.#ended, most: MAX_KEPT, upto: now },
+      { of: this.#tokens, most: MAX_KEPT, upto: undefined },
     ])
       due.push(...of.take(Math.min(of.size - most, PER_COMMIT) - due.length, upto))
     return due

@@ -18,9 +18,9 @@ const ANSWER_WITHIN_MS = 1_000
 const CLAIM_DIES_AFTER_MS = 5_000
 const ATTEMPTS = 1000
 /** Longer socket paths are refused by some systems. */
-const LONGEST_SOCKET_PATH = 100
+const MAX_SOCKET_PATH = 100
 /** Of a state file; the lock of a longer one is called by a digest of it. */
-const LONGEST_NAME = 40
+const MAX_NAME = 40
 /** What is appended to the path of a lock while it is being taken: `.claim`, and a name for the socket of as many characters. */
 const CLAIM = '.claim'
 
@@ -86,7 +86,7 @@ async function lockPathOf(file: string): Promise<LockPath> {
   const plain = `${resolve(file)}.lock`
   if (fits(plain)) return { path: plain, address: plain, removeShortcut: () => Promise.resolve() }
   const digest = createHash('sha256').update(basename(file)).digest('hex').slice(0, 16)
-  const name = Buffer.byteLength(basename(file)) <= LONGEST_NAME ? `${basename(file)}.lock` : `.${digest}.lock`
+  const name = Buffer.byteLength(basename(file)) <= MAX_NAME ? `${basename(file)}.lock` : `.${digest}.lock`
   const path = join(folder, name)
   const shortcut = await mkdtemp(join(tmpdir(), 'toolmock-lock-')).catch((error: unknown) => {
     throw tooLong(path, `no shorter one can be made in ${tmpdir()}: ${String(error)}`)
@@ -104,7 +104,7 @@ async function lockPathOf(file: string): Promise<LockPath> {
 }
 
 function fits(path: string): boolean {
-  return Buffer.byteLength(path) + CLAIM.length <= LONGEST_SOCKET_PATH
+  return Buffer.byteLength(path) + CLAIM.length <= MAX_SOCKET_PATH
 }
 
 function tooLong(path: string, more: string): StateError {

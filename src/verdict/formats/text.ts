@@ -53,7 +53,7 @@ function titled(title: string, list: readonly VerdictItem<string>[], space?: Spa
 }
 
 /** The longest line where there is no terminal. */
-const LONGEST = 2000
+const MAX_LENGTH = 2000
 
 /** All items with their details; in a space as many as fit, with details where all fit, those of `always` in any case. */
 function itemLines(
@@ -63,9 +63,9 @@ function itemLines(
 ): string[] {
   const width = Math.max(...list.map(({ kind }) => kind.length))
   const lineOf = ({ kind, sentence }: VerdictItem<string>): string =>
-    `  ${inWords(kind).padEnd(width)}  ${oneLine(sentence, space ? undefined : LONGEST)}`
+    `  ${inWords(kind).padEnd(width)}  ${oneLine(sentence, space ? undefined : MAX_LENGTH)}`
   const detailsOf = ({ details }: VerdictItem<string>): string[] =>
-    details.map((line) => `${' '.repeat(width + 4)}${oneLine(line, space ? undefined : LONGEST)}`)
+    details.map((line) => `${' '.repeat(width + 4)}${oneLine(line, space ? undefined : MAX_LENGTH)}`)
   const whole = list.flatMap((each) => [lineOf(each), ...detailsOf(each)])
   if (!space || rowsOf(whole, space.columns) <= space.rows) return whole
   const { rows, columns } = space
