@@ -7,14 +7,14 @@ import { emitTypes } from './types.ts'
 
 // `npm run build` makes everything that the published package has in dist/.
 //
-// rolldown bundles the command line, the library and the fixture with every package they use, so that nothing is left to
-// install. A dynamic import stays a chunk of its own, read when it is first needed. Everything that `toolmock start` loads
-// at once is one chunk: thirty small ones cost a twelfth of a start.
+// rolldown bundles the command line, the library and the fixture for vitest with every package that they use: the published
+// package has no dependencies. A dynamic import stays a chunk of its own, which Node reads when it is first needed. All that
+// `toolmock start` imports statically is one chunk: with thirty small chunks a start takes a twelfth longer.
 
-/** A block that begins with nothing but such a call. */
+/** A `try` block that begins with a call of `decodeURIComponent` or its like and ignores the result. */
 const CALL_THAT_THROWS = /(try\s*\{\s*)((?:de|en)codeURI(?:Component)?\([^()]*\))(?=;?\s*return true)/g
 
-/** The package takes `this` for its exports; the bundler takes it for CommonJS only with this wrapper. */
+/** The package assigns its exports to `this`. rolldown treats it as CommonJS only with this wrapper. */
 const uriTemplate: Plugin = {
   name: 'uri-template-lite',
   transform: {
@@ -24,8 +24,8 @@ const uriTemplate: Plugin = {
 }
 
 /**
- * The bundler takes calls of `decodeURIComponent` and its like for ones without an effect, and leaves them out where nothing
- * uses the result. They throw for texts that are not well encoded, which is all that such a statement is for.
+ * rolldown treats `decodeURIComponent` and its like as free of side effects, and removes a call whose result is unused. Such
+ * a call throws when the text is not well encoded, and the code around it relies on that.
  */
 const callsThatThrow: Plugin = {
   name: 'calls-that-throw',
@@ -38,17 +38,17 @@ const callsThatThrow: Plugin = {
   },
 }
 
-/** What `src/cli/main.ts` loads for a start: each of these modules loads the next one, and all that it imports statically. */
+/** The entries of `toolmock start` after `src/cli/main.ts`: each of these modules imports the next one dynamically. */
 const START = ['src/cli/program.ts', 'src/cli/start.ts', 'src/app/app.ts']
 
 /** The other ways to start a mock. */
 const OTHER_STARTS = ['src/cli/run.ts', 'src/index.ts']
 
-/** Packages that cost more than the rest of a start together; only the small run-time parts of Ajv belong to the validators. */
+/** Packages that take longer to load than the rest of a start together. The validators use only small run-time parts of Ajv. */
 const HEAVY =
   /node_modules\/(zod|yaml|@bufbuild|@connectrpc|@faker-js|@stoplight|@peculiar|ajv\/dist\/(?!runtime\/)|ajv-formats\/dist\/(?!formats))/
 
-/** What the dashboard is made with, beside this project. */
+/** The packages in the bundle of the dashboard, which `npm run generate` makes. */
 const DASHBOARD_PACKAGES = ['preact', '@preact/signals', '@preact/signals-core'].map(
   (name) => `${ROOT}node_modules/${name}/package.json`,
 )
@@ -72,8 +72,8 @@ const MEDIA_TYPES = new Set([
 ])
 
 /**
- * Replaces what packages carry and the mock never uses: Express' table of all media types, its readers of bodies and of nested
- * query parameters, what Prism reads Postman collections and remote references with, and its own fake data.
+ * Replaces what packages contain and the mock never uses. Of Express: most of its table of media types, and its parsers of
+ * bodies (`body-parser`) and nested query parameters (`qs`). Of Prism: Postman collections, remote references, fake data.
  */
 const unused: Plugin = {
   name: 'unused',
@@ -106,7 +106,7 @@ function isLoadedAtStart(id: string, modules: ChunkingContext): boolean {
   return startModules.has(id)
 }
 
-/** @throws Error naming the heavy packages that a start would load */
+/** @throws Error that names the heavy packages which a start would load */
 function checkStart(chunks: readonly OutputChunk[]): void {
   const entries = [...START, ...OTHER_STARTS].map((path) => ROOT + path)
   const loaded = new Set(chunks.filter(({ moduleIds }) => moduleIds.some((id) => entries.includes(id))))
@@ -116,10 +116,10 @@ function checkStart(chunks: readonly OutputChunk[]): void {
   throw new Error(`A start would load ${[...new Set(heavy)].join(', ')}: import it dynamically where it is used`)
 }
 
-/** @throws Error where a call that may throw was left out of its `try` */
+/** @throws Error when the bundle lacks a call that may throw: its `try` block only returns true */
 function checkCatches(chunks: readonly OutputChunk[]): void {
   const [found] = chunks.flatMap(({ code }) => /.{0,80}try\s*\{\s*return\s*(?:!0|true);?\s*\}\s*catch/.exec(code) ?? [])
-  if (found !== undefined) throw new Error(`The bundler has left out a call that may throw: ${found}`)
+  if (found !== undefined) throw new Error(`The bundle lacks a call that may throw, see callsThatThrow: ${found}`)
 }
 
 /** Bundles the command line, the library and the fixture into `dist`. Returns the paths of the bundled modules. */
@@ -128,7 +128,7 @@ export async function bundleCode(dist: string): Promise<string[]> {
     cwd: ROOT,
     platform: 'node',
     input: { cli: 'src/cli/main.ts', index: 'src/index.ts', vitest: 'src/vitest.ts' },
-    // A project that uses the fixture has vitest, and the fixture needs that very instance.
+    // The fixture has to use the vitest of the project that imports it.
     external: ['vitest', /^vitest\//],
     plugins: [unused, uriTemplate, callsThatThrow],
     // jsonc-parser's main file is UMD, which no bundler can follow.
@@ -149,7 +149,7 @@ export async function bundleCode(dist: string): Promise<string[]> {
     dir: dist,
     format: 'esm',
     chunkFileNames: 'chunks/[name]-[hash].js',
-    // Functions and classes keep their names, so that stacks can be read.
+    // Local names are shortened. Functions and classes keep their names, so that stack traces stay readable.
     minify: { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: true },
     comments: false,
     codeSplitting: {
@@ -168,7 +168,7 @@ if (process.argv[1] === import.meta.filename) {
   const dist = `${ROOT}dist`
   rmSync(dist, { recursive: true, force: true })
   const modules = await bundleCode(dist)
-  // `npm run generate` has bundled the dashboard.
+  // `npm run generate` bundles the dashboard, and `npm run build` runs it first.
   cpSync(`${ROOT}src/ui/generated`, `${dist}/ui`, { recursive: true })
   writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts([...modules, ...DASHBOARD_PACKAGES]))
   writeFileSync(`${dist}/bundled-seed.json`, await bundledSeed())

@@ -4,7 +4,7 @@ import { BUNDLED, bundledSeedFolder } from '../src/documents/load-seeds.ts'
 import { readBundles } from '../src/documents/read-bundles.ts'
 import { mergeBundles } from '../src/domain/seed.ts'
 
-/** The bundled seed, checked and parsed, so that a start needs neither YAML nor zod. */
+/** The bundled seed as JSON, checked and parsed, so that a start loads neither `yaml` nor `zod`. */
 export async function bundledSeed(): Promise<string> {
   const unparsed = { folder: bundledSeedFolder, parsed: () => Promise.resolve(undefined) }
   return serializeBundle(mergeBundles(await readBundles([BUNDLED], DOCUMENT_CHECKS, unparsed)))

@@ -53,14 +53,14 @@ const STEPS: readonly Step[] = [
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The rest is not in the repository and is made afresh wherever it is needed. */
+/** Files in a folder `generated` are not in the repository; each clone makes its own. */
 const isCheckedIn = (step: Step): boolean => !step.outputs.every((path) => path.includes('/generated/'))
 
 const generated = STEPS.filter((step) => !isCheckedIn(step))
 const onlyCheck = process.argv.includes('--check')
 if (onlyCheck || process.env.CI) {
-  // CI never updates a checked-in file in passing: the author of a change has to see and commit the difference.
-  // What is not in the repository comes first, because the modules that make the checked-in files import it.
+  // CI never rewrites a checked-in file: the author of a change has to see and commit the difference.
+  // The other files come first, because the modules that make the checked-in files import them.
   await write(generated)
   for (const file of await findStale(STEPS.filter(isCheckedIn), root)) {
     console.error(`${relative(root, file)} is out of date: npm run generate, and commit it`)

@@ -19,5 +19,5 @@ function packageFolder(path: string): string | undefined {
 function licenseText(folder: string): string {
   const names = existsSync(folder) ? readdirSync(folder) : []
   const file = names.find((name) => /^(licen[cs]e|copying)(\.|-|$)/i.test(name))
-  return file ? readFileSync(`${folder}/${file}`, 'utf8').trim() : 'The package carries no license file of its own.'
+  return file ? readFileSync(`${folder}/${file}`, 'utf8').trim() : 'The package has no license file.'
 }

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
 /**
- * Every check of the suite against the bundle, by the bundle: the tests run the sources, and a bundler that leaves something
- * out changes what the product does.
- * @throws Error with what the command printed, when a check does not hold
+ * Runs the conformance suite of the installed command against its own server. The tests run the sources; this finds what the
+ * bundler leaves out.
+ * @throws Error that names each failed check with its reason
  */
 function conform(command: string, url: string): void {
   const client = ['--client-id', 'test_client', '--client-secret', 'test_secret']
@@ -13,8 +13,8 @@ function conform(command: string, url: string): void {
   const { stdout } = spawnSync(command, ['conform', '--base-url', url, ...client, ...everything], { encoding: 'utf8' })
   const { checks, summary } = JSON.parse(stdout) as Report
   if (summary.held === summary.total) return
-  const wrong = checks.filter(({ result }) => result !== 'held').map(({ id, reason }) => `${id}: ${reason ?? ''}`)
-  throw new Error(`toolmock conform finds that these do not hold:\n${wrong.join('\n')}`)
+  const failed = checks.filter(({ result }) => result !== 'held').map(({ id, reason }) => `${id}: ${reason ?? ''}`)
+  throw new Error(`toolmock conform fails these checks:\n${failed.join('\n')}`)
 }
 
 interface Report {
@@ -22,7 +22,7 @@ interface Report {
   readonly summary: { readonly total: number; readonly held: number }
 }
 
-/** Starts the installed command on a free port, asks whether it is up and is what it mocks, and stops it as a container engine would. */
+/** Starts the installed command on a free port, checks its health and its conformance, and stops it with SIGTERM. */
 export async function serveAndStop(command: string): Promise<void> {
   const server = spawn(command, ['start', '--in-memory', '--port', '0', '--json'], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -16,12 +16,12 @@ import { plural } from '../src/domain/text.ts'
 import { serveAndStop } from './package-server.ts'
 import { manifestOf, ROOT } from './project.ts'
 
-// `npm run check:package`: what is published, packed, installed into an empty project without a network, and used there.
+// `npm run check:package` packs what is published, installs it into an empty project without a network, and uses it there.
 
-/** More than this and `npx toolmock` is no longer quick. */
+/** The most that may be installed, so that `npx toolmock` starts quickly. */
 const BOUNDS = { packages: 10, megabytes: 15 }
 
-/** What a user does with the library, in the strictest TypeScript there is; the same without its types runs as an ES module. */
+/** A user's program. It is type-checked with strict options, and runs as an ES module once its types are removed. */
 const CONSUMER = `import { connect, createToolmock, ToolmockError } from 'toolmock'
 import type { JournalEntry, Toolmock, ToolmockEnvironment, ToolmockOptions, Variables } from 'toolmock'
 
@@ -48,11 +48,11 @@ await other[Symbol.asyncDispose]()
 await mock.close()
 const seen: unknown = [token.status, entries[0]?.status, now, code, unfired.length]
 if (JSON.stringify(seen) !== '[200,200,"2026-01-01T02:00:00.000Z","ACCOUNT_NOT_FOUND",2]') {
-  throw new Error('the library does not do what it says: ' + JSON.stringify(seen))
+  throw new Error('unexpected results of the library: ' + JSON.stringify(seen))
 }
 `
 
-/** The fixture, by its types and its names; only a project that has vitest imports it. */
+/** A user's test with the fixture, which only a project with vitest can import. */
 const FIXTURE = `import { test, toolmockTest, type ToolmockFixtures } from 'toolmock/vitest'
 const strict: typeof test = toolmockTest({ strict: true })
 strict('has an environment', async ({ mock, toolmock }: ToolmockFixtures) => {
@@ -83,9 +83,10 @@ function install(project: string): void {
 function checkCommands(project: string): void {
   const toolmock = join(project, 'node_modules/.bin/toolmock')
   const version = run(toolmock, ['--version'], project).trim()
-  if (version !== manifestOf(ROOT).version) throw new Error(`toolmock --version says ${version}`)
+  if (version !== manifestOf(ROOT).version)
+    throw new Error(`toolmock --version prints ${version}, not ${manifestOf(ROOT).version}`)
   if (!run(toolmock, ['--help'], project).includes('Usage: npx toolmock'))
-    throw new Error('toolmock --help says no usage')
+    throw new Error('toolmock --help prints no usage')
 }
 
 function checkLibrary(project: string): void {
@@ -96,12 +97,12 @@ function checkLibrary(project: string): void {
   run(process.execPath, ['library.mjs'], project)
 }
 
-/** Without any types of Node, and with those of the library checked as well. */
+/** Type-checks the program without the types of Node. The declarations of the library are checked as well. */
 function checkTypes(project: string): void {
   checkTypesOf(project, 'consumer.ts', CONSUMER, {})
 }
 
-/** With vitest, as in a project that imports the fixture; the types of vitest are not checked. */
+/** Type-checks and runs the fixture's test in a project with vitest, without a check of vitest's declarations. */
 function checkFixture(project: string): void {
   symlinkSync(join(ROOT, 'node_modules/vitest'), join(project, 'node_modules/vitest'))
   checkTypesOf(project, 'fixture.test.ts', FIXTURE, { skipLibCheck: true })
@@ -143,7 +144,7 @@ function bytes(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + bytes(join(path, name)), 0)
 }
 
-/** The output of a program; when it fails, what it said is shown and this fails as well. */
+/** Runs a program and returns its output. @throws Error when it fails; its stderr is shown */
 function run(command: string, args: readonly string[], cwd: string): string {
   mkdirSync(cwd, { recursive: true })
   return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })

@@ -6,16 +6,16 @@ import { ROOT } from './project.ts'
 
 const IMPORTS = /(?<=\bfrom\s*|\bimport\s*\(?\s*)(['"])([^'"]+)\1/g
 
-/** What the package exports, and the packages that its types may name: those that its users have anyway. */
+/** The declarations that the package exports, and the packages that they may import: those that their users have installed. */
 const ENTRIES = [
   { entry: 'index.d.ts', packages: [] },
   { entry: 'vitest.d.ts', packages: ['vitest'] },
 ]
 
 /**
- * Writes the declarations that the entries need, and only those: a type of a bundled package would have to be installed
- * beside ours.
- * @throws Error naming the file that imports a package
+ * Writes the declarations that the entries need, and only those. A type of a bundled package is refused: users would have to
+ * install that package.
+ * @throws Error that names the file which imports a package
  */
 export function emitTypes(outdir: string): void {
   const all = mkdtempSync(join(tmpdir(), 'toolmock-types-'))
@@ -34,7 +34,7 @@ export function emitTypes(outdir: string): void {
   }
 }
 
-/** The declaration file and what it imports, directly and further on. */
+/** The declaration file and all that it imports, directly or indirectly. */
 function reachable(file: string, packages: readonly string[], seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen
   seen.add(file)
@@ -45,7 +45,7 @@ function reachable(file: string, packages: readonly string[], seen = new Set<str
   return seen
 }
 
-/** With `.js` in imports, which every module resolution understands. */
+/** The declarations with `.js` in relative imports, which every module resolution accepts. */
 function declarationsOf(file: string): string {
   return readFileSync(file, 'utf8').replaceAll(IMPORTS, (whole, quote: string, name: string) =>
     name.startsWith('.') && existsSync(resolve(dirname(file), name.replace(/\.ts$/, '.d.ts')))

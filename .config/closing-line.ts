@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs'
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
 /**
- * Closes the run with `N passed, N failed` (and `, N skipped` where there are any) alone on the last line of stdout. A file
- * that does not load and an error outside of any test each count as one failure, so that a run never fails with `0 failed`.
+ * Prints `N passed, N failed` (and `, N skipped` where there are any) as the last line of stdout. A file that does not load and
+ * an error outside of any test each count as one failure, so that a failed run never says `0 failed`.
  */
 export class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[], reason: string): void {
@@ -13,7 +13,7 @@ export class ClosingLine implements Reporter {
       count.failed += module.errors().length
       for (const suite of module.children.allSuites()) count.failed += suite.errors().length
     }
-    // Interrupted runs leave tests behind that never ran.
+    // An interrupted run leaves tests pending.
     const failed = count.failed + count.pending || (reason === 'passed' ? 0 : 1)
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
     // At exit, because the other reporters still print after this event; written directly, because streams may be gone.

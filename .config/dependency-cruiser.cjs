@@ -1,6 +1,6 @@
 /**
- * The modules of src/ and what each may import beside itself. A module that is not in this table may not exist, and a module
- * never imports one that imports it.
+ * The modules of src/ below app, cli and library, and what each may import beside itself. A module that is not in this table is
+ * an error. No two modules import each other.
  */
 const MODULES = {
   domain: [],
@@ -42,19 +42,19 @@ const EVERY_MODULE = Object.keys(MODULES)
 /** The type of the services that every handler shares. It imports types alone, so every module may import it. */
 const SERVICES = '^src/app-services\\.ts$'
 
-/** Requests over HTTP for everything that calls a server; it knows nothing of toolmock. */
+/** The HTTP client of everything that calls a server. Any module may import it. */
 const HTTP_CLIENT = '^src/http-client\\.ts$'
 
-/** Imports of a running server that may fail and be tried again. */
+/** Dynamic imports of a running server, which are tried again after a failure. Any module may import it. */
 const LAZY_IMPORT = '^src/lazy-import\\.ts$'
 
-/** Starts the server; the command line and the library know it and the types of its services. */
+/** What starts a server, with the types of its services. Only the command line and the library import it. */
 const APP = '^src/(app/|app-services\\.ts$|version\\.ts$)'
 
 /** The layers of the state, each with those it may import; the files beside them in `src/state` may import all. */
 const STATE_LAYERS = [['model'], ['wal', 'model'], ['state-file', 'wal', 'model']]
 
-/** Where a package, which costs start time or ties us to it, may be imported. */
+/** Where a package may be imported: each one costs start time and is hard to replace. */
 const PACKAGES = {
   express: '^src/(http|control|pages|magic-links|third-party)/',
   lowdb: '^src/state/state-file/state-file\\.ts$',
@@ -75,7 +75,7 @@ const PACKAGES = {
 
 const moduleRule = (name, to) => ({
   name: `module-${name}`,
-  comment: `src/${name} may import ${to.join(', ') || 'nothing but itself'}`,
+  comment: `src/${name} may import ${to.join(', ') || 'only itself'}`,
   severity: 'error',
   from: { path: `^src/${name}/` },
   to: {
@@ -89,14 +89,14 @@ module.exports = {
     ...Object.entries(MODULES).map(([name, to]) => moduleRule(name, to)),
     {
       name: 'app-under-cli-and-library',
-      comment: 'app wires the modules and knows neither the command line nor the library',
+      comment: 'app wires the modules and imports neither the command line nor the library',
       severity: 'error',
       from: { path: '^src/app/' },
       to: { path: '^src/(cli/|library/|index\\.ts$|vitest\\.ts$)' },
     },
     {
       name: 'app-on-top',
-      comment: 'no module imports the one that wires it',
+      comment: 'a module below app does not import app, which wires it',
       severity: 'error',
       from: { path: EVERY_MODULE.map((name) => `^src/${name}/`) },
       to: { path: '^src/app/' },
@@ -121,7 +121,7 @@ module.exports = {
     {
       name: 'library-over-app',
       comment:
-        'the library starts a server, calls its control API, reads scenario files for it and judges its reports; its types come from the descriptions',
+        'the library starts a server, calls its control API, reads scenario files and computes verdicts; its types come from the OpenAPI documents',
       severity: 'error',
       from: { path: '^src/(library/|index\\.ts$|vitest\\.ts$)' },
       to: {
@@ -145,14 +145,14 @@ module.exports = {
     },
     {
       name: 'domain-is-pure',
-      comment: 'the domain uses the language and node:crypto',
+      comment: 'the domain imports only itself and node:crypto',
       severity: 'error',
       from: { path: '^src/domain/' },
       to: { dependencyTypesNot: ['local', 'type-only'], pathNot: ['^src/domain/', '^(node:)?crypto$'] },
     },
     ...STATE_LAYERS.map(([layer, ...below]) => ({
       name: `state-layer-${layer}`,
-      comment: `in src/state, ${layer} imports ${below.join(' and ') || 'nothing beside itself'}`,
+      comment: `in src/state, ${layer} imports ${below.join(' and ') || 'only itself'}`,
       severity: 'error',
       from: { path: `^src/state/${layer}/` },
       to: { path: '^src/state/', pathNot: [layer, ...below].map((name) => `^src/state/${name}/`) },
@@ -172,8 +172,8 @@ module.exports = {
       to: { dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'no-circles',
-      comment: 'a circle through the type of the services is none at run time',
+      name: 'no-cycles',
+      comment: 'cycles through app-services.ts are allowed: its imports of types do not exist at run time',
       severity: 'error',
       from: {},
       to: { circular: true, viaOnly: { pathNot: SERVICES } },
@@ -187,7 +187,7 @@ module.exports = {
     },
     {
       name: 'no-unresolvable',
-      comment: 'sarif is the name of types alone',
+      comment: 'sarif is a package of types alone',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true, pathNot: '^sarif$' },

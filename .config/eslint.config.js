@@ -37,7 +37,7 @@ const correctness = {
   'require-yield': 'error',
 }
 
-/** How code reads here. */
+/** The style of this project. */
 const style = {
   eqeqeq: 'error',
   'max-depth': ['error', 3],
@@ -60,8 +60,8 @@ const style = {
   '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
 }
 
-const ports = 'Time and chance come in as ports: read them from Clock and Ids (src/domain/ports.ts).'
-const chance = [
+const ports = 'Time and randomness come in as ports: read them from Clock and Ids (src/domain/ports.ts).'
+const randomness = [
   'randomUUID',
   'randomBytes',
   'randomInt',
@@ -71,8 +71,8 @@ const chance = [
   'webcrypto',
 ]
 
-/** Nothing reads the clock or chance of the machine but the two files that implement the ports. */
-const timeAndChance = {
+/** Only `src/state/model/time-and-ids.ts`, which implements the ports, reads the clock and the randomness of the machine. */
+const timeAndRandomness = {
   'no-restricted-properties': [
     'error',
     { object: 'Date', property: 'now', message: ports },
@@ -87,7 +87,7 @@ const timeAndChance = {
   ],
   '@typescript-eslint/no-restricted-imports': [
     'error',
-    { paths: ['node:crypto', 'crypto'].map((name) => ({ name, importNames: chance, message: ports })) },
+    { paths: ['node:crypto', 'crypto'].map((name) => ({ name, importNames: randomness, message: ports })) },
   ],
 }
 
@@ -102,18 +102,18 @@ export default tseslint.config(
   {
     files: ['src/**/*.{ts,tsx}'],
     ignores: ['src/state/model/time-and-ids.ts'],
-    rules: { ...timeAndChance, 'no-console': 'error' },
+    rules: { ...timeAndRandomness, 'no-console': 'error' },
   },
   {
     files: ['test/**/*.ts'],
     rules: {
-      // supertest and JSON.parse give `any`; assertions on it are what a test is.
+      // supertest and JSON.parse return `any`, and tests assert on its members.
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-call': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
-      // A missing value fails the test where it is used, with a stack that says so.
+      // A missing value fails the test where it is used, with a stack trace.
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-empty-function': 'off',
     },

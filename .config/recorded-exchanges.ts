@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { TestProject, Vitest } from 'vitest/node'
 
 /**
- * Makes the folder in which the workers note what their tests produced, for `test/coverage.test.ts` (test/support). Vitest
- * runs this for each project of the run, and all of them share one folder: the first one makes it, and removes it.
+ * Makes the folder in which the workers record the requests and answers of their tests, for `test/coverage.test.ts`. Vitest runs
+ * this for each project of the run. All projects share one folder; the first one makes it and removes it.
  */
 export default function provideRecordedExchanges(project: TestProject): (() => void) | undefined {
   // The environment, because each project loads this file anew.

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { ClosingLine } from './closing-line.ts'
 import { TEST_DEFINES } from './test-build.ts'
 
-/** Asks what the other tests have produced, so it comes after them. */
+/** Checks what the other tests have recorded, so it runs after them. */
 const LAST = 'test/coverage.test.ts'
 
 export default defineConfig({
@@ -23,12 +23,12 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 1 }, globalSetup: [] } },
     ],
-    // Tests start real servers and child processes: a process per worker keeps their handles apart, two fit a small machine.
+    // Tests start real servers and child processes: a process for each worker separates their handles. Two fit a small machine.
     pool: 'forks',
     maxWorkers: 2,
     // Modules stay loaded from one test file to the next: nothing in `src` keeps state in a module.
     isolate: false,
-    // Only for tests that never end: on a busy machine the first test of a file waits long for its modules.
+    // Long, because on a busy machine the first test of a file waits for its modules. It ends tests that never finish.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },

@@ -6,7 +6,7 @@ const GUIDE = 'docs/connectors.md'
 
 const [TOOLS, COLLECTION, RESPONDERS, LIMITS] = CALENDAR_PARTS.map((part) => `\`\`\`yaml\n${part}\`\`\``)
 
-/** From nothing to a calendar: the file that `toolmock init --connector calendar` writes, piece by piece. */
+/** The guide to the calendar connector: the file that `toolmock init --connector calendar` writes, part by part. */
 export const calendarGuide: Step = {
   name: 'calendar guide',
   inputs: ['src/documents/starter.ts'],

@@ -11,7 +11,7 @@ const SOURCES: Readonly<Record<AuthorizationTraits['source'], string>> = {
   none: 'nowhere: it needs none',
 }
 
-/** The table of the bundled connectors and the list of their tools, out of their files. */
+/** The table of the bundled connectors and the list of their tools, made from their files. */
 export const connectorsTable: Step = {
   name: 'connectors table',
   inputs: ['seeds', 'seeds/connectors', 'src/domain/authorization-type.ts'],

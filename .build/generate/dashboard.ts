@@ -6,7 +6,7 @@ import type { Step } from './step.ts'
 const SOURCE = 'src/ui'
 const OUTPUT = 'src/ui/generated'
 
-/** More than this, compressed, and the dashboard is no longer small. */
+/** The most bytes that the script may have, compressed. */
 const MAX_BYTES = 60_000
 
 /** The script and the style sheet of the dashboard, bundled for browsers. */
@@ -27,7 +27,7 @@ export const dashboard: Step = {
     await bundle.close()
     const [{ code }] = output
     const size = gzipSync(code).length
-    if (size > MAX_BYTES) throw new Error(`the dashboard has ${size} bytes compressed, more than ${MAX_BYTES}`)
+    if (size > MAX_BYTES) throw new Error(`the script of the dashboard has ${size} bytes compressed, more than ${MAX_BYTES}`)
     const style = await readFile(join(root, SOURCE, 'style.css'), 'utf8')
     return new Map([
       [`${OUTPUT}/app.js`, code],

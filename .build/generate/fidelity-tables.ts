@@ -13,7 +13,7 @@ const BASES = ['document', 'convention', 'choice'] as const
 
 type Served = Pick<SpecOperation, 'id' | 'method' | 'path' | 'basis' | 'statusBasis'>
 
-/** The proxy, which the spec cannot describe: any method, and the statuses of a third party. */
+/** The proxy. The spec cannot describe it, because it takes any method and answers with the status of a third party. */
 const PROXY: Served = {
   id: 'proxy_request',
   method: 'any',
@@ -31,15 +31,15 @@ interface Row {
 }
 
 /**
- * What is served, where it comes from and how it is proven: in `docs/fidelity.md` an operation a line, in `docs/conformance.md` every
- * check with the mutants that it catches.
+ * The operations, the basis of each and the checks that test it: one line for each operation in `docs/fidelity.md`, every check
+ * with the mutants that it catches in `docs/conformance.md`.
  */
 export const fidelityTables: Step = {
   name: 'fidelity tables',
   inputs: [SPEC, 'src/conform/check.ts', 'src/conform/checks', 'test/mutants', 'test/mutants/table'],
   outputs: [FIDELITY, CONFORMANCE],
   make: async (root) => {
-    // The image is built without the tests, and has no use for either file.
+    // The container image is built without `test/` and needs neither file.
     if (!existsSync(join(root, MUTANTS))) return new Map()
     const rows = await rowsOf(root)
     return new Map([

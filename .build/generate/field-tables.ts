@@ -24,19 +24,19 @@ interface FieldNode {
 
 const HEADER = `/** What may be inside a value of a request body. */
 export interface FieldNode {
-  /** The known keys of an object; absent where the value is no object or a free-form one. */
+  /** The known keys of an object; absent for a free-form object and for any other value. */
   readonly fields?: Readonly<Record<string, FieldNode>>
   /** Keys beyond the known ones are part of the contract as well. */
   readonly open?: true
   /** The items of an array. */
   readonly items?: FieldNode
-  /** Only ever answered (G9). */
+  /** Ignored in requests (G9). */
   readonly outputOnly?: true
   /** A URL, which counts as absent when it is empty (G58). */
   readonly url?: true
-  /** Never left out of its object. */
+  /** Its object always has it. */
   readonly required?: true
-  /** The document's name for what this is another name of (G11). */
+  /** The document's name of this field, when this is another name for it (G11). */
   readonly aliasOf?: string
 }
 
@@ -52,8 +52,8 @@ const CODES = `
 export const DECLARED_CODES: Readonly<Record<string, Readonly<Record<number, readonly string[]>>>> = `
 
 /**
- * The keys that a request body may hold, level by level, by which unknown and output-only ones are told (G6, G9); those that
- * an answer may hold, and the error codes of each status, against which coverage is measured.
+ * The keys that a request body may have, level by level, to find unknown and output-only ones (G6, G9). The keys that an answer
+ * may have and the error codes of each status, to measure coverage.
  */
 export const fieldTables: Step = {
   name: 'field tables',
@@ -71,7 +71,7 @@ export const fieldTables: Step = {
   },
 }
 
-/** What the successes of an operation may answer, taken together. */
+/** The union of the bodies that an operation answers with 2xx. */
 function answerNode(spec: SpecDocument, responses: SpecOperation['responses']): FieldNode {
   const successes = [...responses].flatMap(([status, schema]) => (status.startsWith('2') && schema ? [schema] : []))
   return successes.map((schema) => nodeOf(spec, schema)).reduce(merge, {})
@@ -98,7 +98,7 @@ function nodeOf(spec: SpecDocument, schema: Schema): FieldNode {
   return whole
 }
 
-/** What one of several choices requires, the others may do without. */
+/** A choice of `anyOf` or `oneOf`: a field that it requires may be absent in the other choices, so none is required. */
 function optional(node: FieldNode): FieldNode {
   const fields = node.fields && mapValues(node.fields, ({ required, ...field }) => field)
   return fields ? { ...node, fields } : node

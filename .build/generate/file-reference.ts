@@ -3,7 +3,7 @@ import type { Step } from './step.ts'
 
 const PAGE = 'docs/file-reference.md'
 
-/** Every key of the files that users write, out of the schemas that read them, and every helper out of the table that runs it. */
+/** Every key of the files that users write, from the schemas that parse them, and every helper, from the table that runs it. */
 export const fileReference: Step = {
   name: 'file reference',
   inputs: [
@@ -97,10 +97,10 @@ interface JsonSchema {
   readonly additionalProperties?: JsonSchema | boolean
 }
 
-/** An object with this many keys has a table of its own; a smaller one stands in that of the object around it. */
+/** An object with this many keys has a table of its own; the keys of a smaller one are in the table of the object around it. */
 const OWN_TABLE = 5
 
-/** A table for a document and for each larger object in it. `known` names the objects that are told already, by their identity. */
+/** A table for a document and for each larger object in it. `known` has the path of each described object by its identity. */
 function documentTables(document: string, root: JsonSchema, known: Map<string, string>): string[] {
   const tables: string[] = []
   const table = (path: string, object: JsonSchema): void => {
@@ -111,20 +111,20 @@ function documentTables(document: string, root: JsonSchema, known: Map<string, s
         const where = at === '' ? key : `${at}.${key}`
         if (schema.description === undefined) throw new Error(`${document}: ${where} has no description`)
         const places = objectsIn(schema, where)
-        const told = places.flatMap((each) => known.get(identity(each.schema)) ?? [])
-        const untold = places.filter((each) => !known.has(identity(each.schema)))
-        for (const each of untold) known.set(identity(each.schema), `\`${each.path}\``)
-        const large = untold.filter((each) => Object.keys(each.schema.properties ?? {}).length >= OWN_TABLE)
+        const described = places.flatMap((each) => known.get(identity(each.schema)) ?? [])
+        const fresh = places.filter((each) => !known.has(identity(each.schema)))
+        for (const each of fresh) known.set(identity(each.schema), `\`${each.path}\``)
+        const large = fresh.filter((each) => Object.keys(each.schema.properties ?? {}).length >= OWN_TABLE)
         const meaning = [
           schema.description,
-          ...told.map((place) => `Keys: as ${place}.`),
+          ...described.map((place) => `Keys: as ${place}.`),
           ...large.map((each) => `[Keys](#${anchor(document, each.path)}).`),
         ]
         const usual = defaultOf(schema, required.includes(key) && !isOneOfSeveral)
         own.push(
           row(code(path === '' ? where : where.slice(path.length + 1)), typeOf(schema), usual, meaning.join(' ')),
         )
-        for (const each of untold) if (!large.includes(each)) rows(each.path, each.schema, untold.length > 1)
+        for (const each of fresh) if (!large.includes(each)) rows(each.path, each.schema, fresh.length > 1)
         inner.push(...large)
       }
     }
@@ -142,7 +142,7 @@ interface Place {
   readonly schema: JsonSchema
 }
 
-/** The objects with keys of their own that a value may be or hold. Of an object and a list of such, the object counts. */
+/** The objects with keys of their own that a value may be or contain. Of an object and a list of the same, one is returned. */
 function objectsIn(schema: JsonSchema, path: string): Place[] {
   if (schema.properties) return Object.keys(schema.properties).length > 0 ? [{ path, schema }] : []
   if (schema.items) return objectsIn(schema.items, `${path}[]`)
@@ -175,7 +175,7 @@ function typeOf(schema: JsonSchema): string {
   return [type ?? []].flat().join(' or ')
 }
 
-/** Bounds that are no more than those of the machine's integers are left out. */
+/** Bounds of 2,147,483,647 and beyond are left out: they are limits of the machine. */
 function range(minimum = -Infinity, maximum = Infinity): string {
   const [from, to] = [minimum, maximum].map((bound) => Math.abs(bound) < 2 ** 31 - 1)
   if (from && to) return `${count(minimum)} to ${count(maximum)}`
@@ -187,7 +187,7 @@ function defaultOf({ default: value }: JsonSchema, required: boolean): string {
   return value === undefined || value === '' ? '' : code(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** The same for two objects with the same keys. */
+/** Equal for two objects with the same keys. */
 function identity({ properties = {} }: JsonSchema): string {
   const { $schema: _, ...keys } = properties
   return JSON.stringify(keys)

@@ -12,7 +12,7 @@ import type { Step } from './step.ts'
 const PAGE = 'docs/lifecycle.md'
 const FIDELITY = 'docs/fidelity.md'
 
-/** The lifecycle of connected accounts as a table and a diagram, out of the table that the code uses. */
+/** The lifecycle of connected accounts as a table and a diagram, made from the table that the code uses. */
 export const lifecyclePages: Step = {
   name: 'lifecycle pages',
   inputs: ['src/domain/lifecycle.ts'],
@@ -46,7 +46,7 @@ ${matrix()}
 `
 }
 
-/** Moves that an event makes from every state are one arrow: 26 arrows are more than somebody can follow. */
+/** Moves that an event makes from every state are one arrow. With an arrow for each move the diagram is unreadable. */
 function diagram(): string {
   const arrows = new Map<string, Set<string>>()
   for (const { from, event, to } of MOVES) {

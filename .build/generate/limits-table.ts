@@ -7,7 +7,7 @@ const GUIDE = 'docs/operations.md'
 
 type Unit = (value: number) => string
 
-/** A limit that a user can meet: what is limited, where its constant is, and what comes beyond it. */
+/** A limit that a user can reach: what is limited, the file of its constant, and the answer beyond it. */
 interface Limit {
   readonly of: string
   readonly file: string
@@ -177,7 +177,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
   },
 ]
 
-/** The limits that a user can meet, out of the constants that the code reads. */
+/** The limits that a user can reach, from the constants that the code reads. */
 export const limitsTable: Step = {
   name: 'limits table',
   inputs: [...new Set(GROUPS.flatMap(({ limits }) => limits.map(({ file }) => file)))],
@@ -198,7 +198,7 @@ function limit(of: string, file: string, constant: string, unit: Unit, beyond: s
   return { of, file, constant, unit, beyond }
 }
 
-/** The number behind `const NAME = ` or, in an object, `name: `; products such as `64 * 1024` are worked out. */
+/** The number behind `const NAME = ` or, in an object, `name: `; products such as `64 * 1024` are computed. */
 function constantIn(text: string, { file, constant }: Limit): number {
   const found = new RegExp(`^(?:export const |const |  )${constant}(?: =|:) ([\\d_* ]+),?$`, 'm').exec(text)?.[1]
   if (found === undefined) throw new Error(`${file} has no number ${constant}`)

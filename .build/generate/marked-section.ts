@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { pretty } from './pretty.ts'
 
 /**
- * A Markdown file with the part between `<!-- NAME:start -->` and `<!-- NAME:end -->` replaced. A file that is not there, or
- * has no such markers, is none of ours: an empty map.
+ * A Markdown file with the part between `<!-- NAME:start -->` and `<!-- NAME:end -->` replaced. The map is empty when the file
+ * or its markers do not exist.
  */
 export async function markedSection(
   root: string,

@@ -5,7 +5,7 @@ import type { Step } from './step.ts'
 
 const OUTPUT = 'src/contract/generated/operation-lines.ts'
 
-/** Where each operation stands in the document: reports for code scanning point there. */
+/** The line of each operation in the document, which SARIF reports refer to. */
 export const operationLines: Step = {
   name: 'operation lines',
   inputs: [SPEC],

@@ -6,7 +6,7 @@ import type { Step } from './step.ts'
 
 const COMMANDS_GUIDE = 'docs/commands.md'
 
-/** The tables of commands and flags, out of the tables that the command line itself reads by. */
+/** The tables of commands and flags, made from the tables that the command line uses. */
 export const optionsTables: Step = {
   name: 'options tables',
   inputs: ['src/cli/commands.ts', 'src/cli/flags.ts', 'src/cli/help.ts'],

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** The text as `prettier --check` wants it, so that generated files that are checked in pass it. */
+/** The text formatted by Prettier, so that checked-in generated files pass `npm run check:format`. */
 export async function pretty(root: string, path: string, text: string): Promise<string> {
   const prettier = await import('prettier')
   const filepath = join(root, path)

@@ -41,7 +41,7 @@ function queryOf(spec: SpecDocument, parameter: Parameter): object {
   const type = (repeatable ? schema.items?.type : schema.type) ?? 'string'
   if (type !== 'string' && type !== 'integer' && type !== 'boolean') {
     throw new Error(
-      `${SPEC}: the query parameter ${parameter.name} is of type ${String(type)}, which nothing here reads`,
+      `${SPEC}: the query parameter ${parameter.name} is of type ${String(type)}, but the routes read string, integer and boolean`,
     )
   }
   return { name: parameter.name, type, repeatable, required: parameter.required ?? false }

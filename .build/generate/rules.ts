@@ -6,7 +6,7 @@ import type { Step } from './step.ts'
 const FIDELITY = 'docs/fidelity.md'
 const OUTPUT = 'src/contract/generated/rules.ts'
 
-/** What `docs/fidelity.md` says of one point, and a part of the contract that rests on a rule. */
+/** A row of a table of `docs/fidelity.md`, or a part of the contract that cites a rule. */
 interface Row {
   readonly ids: readonly string[]
   readonly section: string
@@ -15,7 +15,7 @@ interface Row {
   readonly basis: string
 }
 
-/** The rules that `toolmock explain` knows: `docs/` is no part of the package. */
+/** The rules that `toolmock explain` prints. They are a module because the package does not contain `docs/`. */
 export const rules: Step = {
   name: 'rules',
   inputs: [FIDELITY, SPEC],
@@ -27,7 +27,7 @@ export const rules: Step = {
 }
 
 const TYPE = `export interface Rule {
-  /** By which it is looked up: \`G21\`, \`document:4.7\`, \`transport\`. */
+  /** The names that `toolmock explain` takes: \`G21\`, \`document:4.7\`, \`transport\`. */
   readonly ids: readonly string[]
   /** The part of docs/fidelity.md, or \`contract\`. */
   readonly section: string
@@ -37,7 +37,7 @@ const TYPE = `export interface Rule {
 }
 `
 
-/** The rows of all tables; a table without a column \`basis\` has the words of the page. */
+/** The rows of the tables whose last column is `basis`, and of the table that explains `x-basis`. */
 function fidelityRows(text: string): Row[] {
   let [section, titles] = ['', [] as string[]]
   return text.split('\n').flatMap((line): Row[] => {
@@ -58,7 +58,7 @@ function fidelityRows(text: string): Row[] {
 
 function rowOf(section: string, titles: readonly string[], cells: readonly string[]): Row[] {
   const [first = '', second = ''] = cells
-  // The table of what the words of \`x-basis\` mean: \`transport\`, \`choice\`.
+  // The table that explains the values of `x-basis`: `transport`, `choice`.
   if (titles[0] === '`x-basis`') {
     const ids = [...first.matchAll(/`([a-z]+)`/g)].map(([, word = '']) => word)
     return ids.length === 0 ? [] : [{ ids, section, point: 'what it means', rule: second, basis: '' }]

@@ -5,7 +5,7 @@ import type { Step } from './step.ts'
 
 const HASHES = 'src/contract/generated/.hash'
 
-/** Runs the steps whose inputs or outputs changed since they last ran; the files it wrote. */
+/** Runs the steps whose inputs or outputs changed since they last ran. Returns the files that it wrote. */
 export async function runSteps(steps: readonly Step[], root: string): Promise<string[]> {
   const hashes = await readHashes(root)
   const written: string[] = []
@@ -21,7 +21,7 @@ export async function runSteps(steps: readonly Step[], root: string): Promise<st
   return written
 }
 
-/** The files, checked in or not, that are not what their step makes of the present inputs. */
+/** The files whose content differs from what their step makes of the current inputs. */
 export async function findStale(steps: readonly Step[], root: string): Promise<string[]> {
   const stale: string[] = []
   for (const step of steps) {
@@ -60,7 +60,7 @@ async function readHashes(root: string): Promise<Record<string, string>> {
 async function writeIfChanged(file: string, content: string): Promise<boolean> {
   if ((await readOrNull(file)) === content) return false
   await mkdir(dirname(file), { recursive: true })
-  // By rename, because tests and servers that run meanwhile read these files.
+  // A rename replaces the file as a whole: tests and servers may be reading it.
   const draft = `${file}.${process.pid}.tmp`
   try {
     await writeFile(draft, content)

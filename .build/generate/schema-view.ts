@@ -1,6 +1,6 @@
 import { follow, type Schema, type SpecDocument, SPEC } from './spec-document.ts'
 
-/** Keywords that say something to a reader and nothing to a validator. */
+/** Keywords that validators ignore. */
 const ANNOTATIONS = new Set([
   'title',
   'description',
@@ -14,7 +14,7 @@ const ANNOTATIONS = new Set([
   '$comment',
 ])
 
-/** Keywords that hold one schema, a list of schemas, or a map of them. */
+/** Keywords whose value is one schema, a list of schemas, or a map of them. */
 const ONE = new Set([
   'items',
   'additionalProperties',
@@ -29,7 +29,7 @@ const ONE = new Set([
 const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
 const MAP = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs'])
 
-/** How a schema is looked at: which properties it leaves unchecked, and what becomes of a reference. */
+/** How a schema is rewritten: which properties stay unchecked, and what replaces a reference. */
 interface View {
   readonly spec: SpecDocument
   readonly unchecked: (property: Schema) => boolean
@@ -37,7 +37,7 @@ interface View {
 }
 
 /**
- * A schema as it judges requests, without references: properties that are output only (G9) may hold anything and are never
+ * The schema that requests are checked against, without references. Output-only properties (G9) accept any value and are never
  * required.
  */
 export function requestSchema(spec: SpecDocument, schema: Schema): Schema {
@@ -45,7 +45,8 @@ export function requestSchema(spec: SpecDocument, schema: Schema): Schema {
     spec,
     unchecked: (property) => property['x-output-only'] === true,
     reference: (ref, inside) => {
-      if (inside.includes(ref)) throw new Error(`${SPEC}: ${ref} contains itself, which nothing here expects`)
+      if (inside.includes(ref))
+        throw new Error(`${SPEC}: ${ref} contains itself; recursive request schemas are not supported`)
       return viewed(view, follow<Schema>(spec, { $ref: ref }), [...inside, ref])
     },
   }
@@ -55,13 +56,13 @@ export function requestSchema(spec: SpecDocument, schema: Schema): Schema {
 /** Where `responseSchema` has the schemas that it refers to. */
 const COMPONENTS = 'components'
 
-/** A schema as it judges answers; its references lead into `responseComponents`. */
+/** The schema that answers are checked against; its references point into `responseComponents`. */
 export function responseSchema(spec: SpecDocument, schema: Schema): Schema {
   const reference = (ref: string): Schema => ({ $ref: ref.replace('#/components/schemas/', `${COMPONENTS}#/$defs/`) })
   return viewed({ spec, unchecked: () => false, reference }, schema, [])
 }
 
-/** The named schemas of the spec as they judge answers. */
+/** The named schemas of the spec that answers are checked against. */
 export function responseComponents(spec: SpecDocument): Schema & { $id: string } {
   const schemas = Object.entries(spec.components?.schemas ?? {})
   return {

@@ -14,7 +14,7 @@ export interface Schema {
   allOf?: Schema[]
   anyOf?: Schema[]
   oneOf?: Schema[]
-  /** Only ever answered; ignored in requests (G9). */
+  /** Only in answers; ignored in requests (G9). */
   'x-output-only'?: boolean
   format?: string
   [keyword: string]: unknown
@@ -50,7 +50,7 @@ export interface SpecDocument {
   components?: { schemas?: Record<string, Schema>; [kind: string]: unknown }
 }
 
-/** One operation of the spec with its references to parameters, bodies and responses followed. */
+/** One operation of the spec with its references to parameters, bodies and responses resolved. */
 export interface SpecOperation {
   id: string
   method: string
@@ -69,7 +69,7 @@ export interface SpecOperation {
   statusBasis: ReadonlyMap<string, string>
 }
 
-/** The basis of what HTTP servers answer in general: declared for generated clients, no part of the operation's own contract. */
+/** The basis of what any HTTP server answers: declared for generated clients, not part of the operation's own contract. */
 const TRANSPORT = 'transport'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch']
@@ -127,7 +127,7 @@ function needsBearer(security: Record<string, string[]>[]): boolean {
   return security.length > 0 && security.every((schemes) => Object.keys(schemes).some((name) => /bearer/i.test(name)))
 }
 
-/** Scenarios and coverage ask for exact statuses, so that ranges and `default` would leave a hole. */
+/** Refuses ranges and `default`: scenarios and coverage need exact statuses. */
 function declaredStatus(id: string, status: string): string {
   if (/^[1-5]\d\d$/.test(status)) return status
   throw new Error(`${SPEC}: ${id} declares the response ${status}; name each status by itself`)
@@ -156,6 +156,6 @@ export function follow<T>(spec: SpecDocument, value: T | { $ref: string }): T {
   for (const part of value.$ref.replace(/^#\//, '').split('/')) {
     target = (target as Record<string, unknown> | undefined)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')]
   }
-  if (target === undefined) throw new Error(`${SPEC}: ${value.$ref} points to nothing`)
+  if (target === undefined) throw new Error(`${SPEC}: ${value.$ref} refers to a value that does not exist`)
   return follow(spec, target as T | { $ref: string })
 }

@@ -6,7 +6,7 @@ const FOLDER = 'src/contract/generated'
 
 const DECLARATION = `import type { Operation } from '../shapes.ts'
 
-/** What Ajv says of one failed rule. */
+/** An error that Ajv reports for one failed keyword. */
 export interface ValidatorError {
   readonly keyword: string
   readonly instancePath: string
@@ -55,13 +55,13 @@ export const validators: Step = {
   },
 }
 
-/** Names for schemas, one for all that are equal: the error body alone occurs a hundred times. */
+/** Names for schemas. Equal schemas share a name: the error body alone occurs a hundred times. */
 class SchemaPool {
   readonly #names = new Map<string, string>()
 
   name(schema: Schema): string {
     const key = JSON.stringify(schema)
-    const name = this.#names.get(key) ?? `judge${this.#names.size}`
+    const name = this.#names.get(key) ?? `validate${this.#names.size}`
     this.#names.set(key, name)
     return name
   }
@@ -103,13 +103,13 @@ async function compile(schemas: Identified[], components: Identified): Promise<s
     import('ajv-formats/dist/formats.js'),
     import('ajv/dist/standalone/index.js'),
   ])
-  // Strict about keywords, so that a misspelt one in the spec is found here and not by a request that passes.
+  // Ajv refuses unknown keywords, so that a misspelt one in the spec fails the build.
   const ajv = new Ajv2020({
     schemas: [components, ...schemas],
     allErrors: true,
-    // Violations are put into words of our own.
+    // `src/contract` writes the messages of violations.
     messages: false,
-    // Leaves are inlined, objects that many answers share are not.
+    // Small schemas are inlined; objects that many answers share are not.
     inlineRefs: 3,
     strictTypes: false,
     strictRequired: false,
@@ -117,18 +117,18 @@ async function compile(schemas: Identified[], components: Identified): Promise<s
     code: { source: true, esm: true, lines: true },
   })
   formats.default.default(ajv)
-  // Timestamps are in answers only, and made by `Date`: that they look like one is enough, and three times as fast.
+  // Only answers have timestamps, and `Date` makes them: a check of their pattern is enough, and three times as fast.
   ajv.addFormat('date-time', fastFormats['date-time'])
   const code = standalone.default.default(ajv, Object.fromEntries(schemas.map(({ $id }) => [$id, $id])))
   return code.replaceAll('.fullFormats["date-time"]', '.fastFormats["date-time"]')
 }
 
-/** How many wrong items or keys of one array or object are looked at. */
+/** The most errors that one array or object collects. */
 const ENOUGH = 20
 
 /**
- * Reporting all errors means work, and memory, for each of a hostile body's half a million wrong items. Each loop of the
- * generated code therefore ends once it has met enough of them. What it answers stays the same: invalid.
+ * Ajv reports every error, which costs time and memory for each of a hostile body's half a million wrong items. So each loop of
+ * the generated code ends after `ENOUGH` errors. The result stays the same: invalid.
  */
 function boundWork(code: string): string {
   let loops = 0
@@ -145,7 +145,7 @@ function boundWork(code: string): string {
     )
 }
 
-/** Includes what the code still requires: a length function and the formats. */
+/** Bundles the code with what it imports: a length function and the formats. */
 async function bundle(root: string, code: string): Promise<string> {
   const { rolldown } = await import('rolldown')
   const entry = `${root}/validators.js`

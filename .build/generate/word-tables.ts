@@ -3,23 +3,23 @@ import type { Step } from './step.ts'
 
 const OUTPUT = 'src/contract/generated/word-tables.ts'
 
-/** Where in a value the words of the contract stand; see `WordNode` in the output. */
+/** The places of the contract's words in a value; see `WordNode` in the output. */
 interface WordNode {
   word?: readonly string[]
   fields?: Record<string, WordNode>
   items?: WordNode
 }
 
-const HEADER = `/** Where in a value the words of the contract stand. What no node leads to is the caller's own, free-form objects included. */
+const HEADER = `/** The places of the contract's words in a value. A place without a node belongs to the caller, as in free-form objects. */
 export interface WordNode {
-  /** The value is one of these words, an enumeration's. */
+  /** The value is one of these words of an enumeration. */
   readonly word?: readonly string[]
   /** The keys that are names of the contract. */
   readonly fields?: Readonly<Record<string, WordNode>>
   readonly items?: WordNode
 }
 
-/** Where the words of an operation stand. */
+/** The places of the contract's words in the query, body and answers of an operation. */
 export interface OperationWords {
   readonly query: Readonly<Record<string, WordNode>>
   readonly body?: WordNode
@@ -29,8 +29,8 @@ export interface OperationWords {
 `
 
 /**
- * The words of the contract, names of fields and values of enumerations, and where they stand (G48). Not those of the token
- * endpoint: RFC 6749 gives it its words, and its caller is known only once they are read.
+ * The words of the contract (names of fields, values of enumerations) and their places (G48). The token endpoint is left out:
+ * RFC 6749 defines its words, and its caller is known only after they are read.
  */
 export const wordTables: Step = {
   name: 'word tables',
@@ -65,7 +65,7 @@ export const wordTables: Step = {
   },
 }
 
-/** Nodes as constants of the output, each different one once. */
+/** The nodes as constants of the output; equal nodes share a constant. */
 class WordTables {
   readonly words = new Set<string>()
   readonly constants: string[] = []
@@ -125,7 +125,7 @@ class WordTables {
     return parts.map((part) => this.#read(part)).reduce(merge, node)
   }
 
-  /** The words that may stand here: an `enum`, or one that a free string refers to or begins (`x-values-of`, `x-extensible-enum`). */
+  /** The words that the value may be: an `enum`, or the words of `x-values-of` or `x-extensible-enum` for a free string. */
   #valuesOf({ enum: own, 'x-extensible-enum': begun, 'x-values-of': named }: Schema): string[] {
     const of = typeof named === 'string' ? this.#spec.components?.schemas?.[named]?.enum : []
     if (of === undefined) throw new Error(`${SPEC}: x-values-of names ${String(named)}, which has no enum`)
