@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { FileWatch } from '../../src/app/file-watch.ts'
 import { withDirectory } from '../support/registry.ts'
 
-/** Runs `work` with `change`, which waits until a change is reported after an action. */
+/** Runs `work` with `change`, which runs an action and waits until the watch reports a change. */
 async function watching(
   paths: readonly string[],
   work: (change: (action: () => Promise<unknown>) => Promise<void>) => Promise<void>,
@@ -25,7 +25,7 @@ async function watching(
 }
 
 describe('a watched file', () => {
-  it('is noticed when it is written, replaced by another one, and when it comes back', () =>
+  it('reports when it is written, replaced by another file, and created again after a delete', () =>
     withDirectory(async (folder) => {
       const file = join(folder, 'seed.yaml')
       await writeFile(file, 'a')
@@ -43,7 +43,7 @@ describe('a watched file', () => {
 })
 
 describe('a watched folder', () => {
-  it('is noticed in folders that came later', () =>
+  it('reports changes in a subfolder that is created later', () =>
     withDirectory(async (folder) => {
       await watching([folder], async (change) => {
         await change(() => mkdir(join(folder, 'connectors')))
@@ -52,7 +52,7 @@ describe('a watched folder', () => {
       })
     }))
 
-  it('is watched again when another one takes its place', () =>
+  it('is watched again after another folder replaces it', () =>
     withDirectory(async (parent) => {
       const folder = join(parent, 'seeds')
       await mkdir(folder)

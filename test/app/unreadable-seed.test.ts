@@ -32,7 +32,7 @@ describe('a seed that cannot be read', () => {
         })
         const wrong = await ask('test_client', 'wrong')
         expect(wrong.body.error_description).toBe('client_id or client_secret is wrong')
-        // The state file holds the pattern that the seed brought.
+        // The state file contains the client id pattern of the seed.
         const fitting = await ask('ci-1', 'ci')
         expect(fitting.status).toBe(503)
         expect(fitting.body.message).toContain(reason)

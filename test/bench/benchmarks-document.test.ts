@@ -26,7 +26,7 @@ const RUN: Run = {
   missed: missedBars(FIGURES),
 }
 
-describe('table of the bench', () => {
+describe('the table of benchmarks', () => {
   it('has median, spread, bar, moonshot and verdict of each figure', () => {
     expect(figureTable(FIGURES).split('\n').slice(2)).toEqual([
       '| GET get-details | 100,000 | 0.40 × bare | 0.30 to 0.51 (3) | ≥ 0.5 | ≥ 0.85 | **missed** (`get-details`) | 1/s |',

@@ -13,7 +13,7 @@ describe('spread of rounds', () => {
     expect(medianOf(values)).toBe(median)
   })
 
-  it('of nothing is an error, not a number', () => {
+  it('of an empty list is an error, not a number', () => {
     expect(() => spreadOf([])).toThrow('no round')
   })
 

@@ -1,16 +1,16 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The calling application: where its users come back to. */
+/** The calling application, to which the mock redirects its users. */
 export interface Application {
   /** A `user_verify_url` with a query and a fragment of its own. */
   verifyUrl: string
-  /** The queries that came back, in order. */
+  /** The queries of the redirects, in order. */
   returns: URLSearchParams[]
   close(): Promise<void>
 }
 
-/** An application on loopback, at another origin than the mock. */
+/** Starts an application on loopback, at another origin than the mock. */
 export async function startApplication(): Promise<Application> {
   const returns: URLSearchParams[] = []
   const server = createServer((request, response) => {

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 
-/** Where Debian puts it; another one can be named. */
+/** The path on Debian; `TOOLMOCK_TEST_BROWSER` names another one. */
 export const EXECUTABLE = process.env.TOOLMOCK_TEST_BROWSER ?? '/usr/bin/chromium'
 
-/** A name on the internet whose owner has made it point here (DNS rebinding), and one as containers have it. */
+/** A public name that its owner resolves to this machine (DNS rebinding), and a name as containers have it. */
 export const REBOUND = 'rebound.example'
 export const CONTAINER = 'toolmock'
 
-/** Only loopback: other names resolve to nothing, so that a page that asks for something from elsewhere fails. */
+/** Only loopback names resolve, so that a page that loads anything from another host fails. */
 export const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -21,14 +21,14 @@ export const ARGUMENTS = [
   `--host-resolver-rules=MAP ${REBOUND} 127.0.0.1, MAP ${CONTAINER} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost`,
 ]
 
-/** A page in a fresh profile, with what went wrong in it. */
+/** A page in a fresh profile, with the errors that it reported. */
 export interface Tab {
   page: Page
-  /** Console errors, refused resources and dialogs: a good page has none. */
+  /** Console errors, refused resources and dialogs: a correct page has none. */
   complaints: string[]
 }
 
-/** Opens a tab; closed after the test. */
+/** Opens a tab, which is closed after the test. */
 export type OpenTab = (options?: BrowserContextOptions) => Promise<Tab>
 
 /** Tests with a real browser. Without one they are skipped, but on CI they fail. */

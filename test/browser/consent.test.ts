@@ -20,7 +20,7 @@ describeInBrowser('a user with a browser', (open) => {
   const linkFor = (connector: string, identifier: string) =>
     mock.magicLink({ connector, identifier, user_verify_url: app.verifyUrl, state: STATE })
 
-  it('chooses a person, approves, and comes back with an auth request that verify takes', async () => {
+  it('chooses a person, approves, and is redirected with an auth request that verify accepts', async () => {
     const { page, complaints } = await open()
     await page.goto(await linkFor('mail', 'grace@example.com'))
     expect(await heading(page)).toContain('Mail')
@@ -65,7 +65,7 @@ describeInBrowser('a user with a browser', (open) => {
     expect(complaints.filter((text) => !text.includes('400'))).toEqual([])
   })
 
-  it('denies, comes back with the error, and may follow the link again', async () => {
+  it('denies, is redirected with the error, and may follow the link again', async () => {
     const { page, complaints } = await open()
     const link = await linkFor('mail', 'grace@example.com')
     await page.goto(link)

@@ -1,16 +1,16 @@
 /*
- * What a page can try against a server that it does not belong to. Everything here runs in the page, as text: the tests
- * have no types of the DOM.
+ * Cross-origin requests that a page can send to the mock. All of it is source text that runs in the page: the tests have
+ * no types of the DOM.
  */
 
-/** One thing that a page tries; each would change something if it were let in. */
+/** One request of a page. */
 export interface Attempt {
   readonly method: string
   readonly path: string
   readonly body?: string
 }
 
-/** Calls that need no body go through without a preflight; what reads comes first, while there is something to read. */
+/** Calls without a body need no preflight. The calls that read come first, before the others delete the data. */
 export const ATTEMPTS: readonly Attempt[] = [
   { method: 'GET', path: '/state' },
   { method: 'GET', path: '/env' },
@@ -25,7 +25,7 @@ export const ATTEMPTS: readonly Attempt[] = [
   { method: 'DELETE', path: '/scenarios' },
 ]
 
-/** Fetches as a script does it; answers status and body where the page could read them, else what it saw instead. */
+/** Fetches as a script does; returns status and body where the page can read them, else the error. */
 export function fetching(base: string, attempts: readonly Attempt[], options: object = {}): string {
   return `Promise.all(${JSON.stringify(attempts)}.map(async ({ method, path, body }) => {
     const options = { method, body, ...${JSON.stringify(options)} }
@@ -38,7 +38,7 @@ export function fetching(base: string, attempts: readonly Attempt[], options: ob
   }))`
 }
 
-/** Beacons of each type that a page may name; answers how many were sent. */
+/** Sends beacons of each type that a page may set; returns how many were sent. */
 export function beacons(base: string, attempts: readonly Attempt[]): string {
   return `${JSON.stringify(attempts)}.flatMap(({ path, body = '' }) =>
     ['text/plain', 'application/x-www-form-urlencoded', 'application/json'].map((type) =>
@@ -70,7 +70,7 @@ export function forms(base: string, attempts: readonly Attempt[]): string {
   }`
 }
 
-/** Elements that ask by GET; answers which of them got something that the page can use. */
+/** Inserts elements that load by GET; returns which of them got something that the page can use. */
 export function elements(base: string): string {
   return `Promise.all(['img', 'script', 'link', 'video', 'EventSource'].map((tag) => new Promise((resolve) => {
     const address = ${JSON.stringify(base)} + (tag === 'EventSource' ? '/events' : '/state')

@@ -35,7 +35,7 @@ describeInBrowser('a page that is not of the mock', (open) => {
     await page.goto(`http://${name}:${new URL(app.verifyUrl).port}/`)
     return page
   }
-  /** A page of theirs at an address that has led to the mock since. */
+  /** A foreign page whose address now resolves to the mock. */
   const rebound = async (name: string): Promise<Page> => {
     const { page } = await open()
     address = await startRebinding(app.verifyUrl)
@@ -54,17 +54,20 @@ describeInBrowser('a page that is not of the mock', (open) => {
     expect(await everything(mock)).toBe(before)
   })
 
-  it.each(origins)('at another port of $name gets through blindly, and changes nothing', async ({ name }) => {
-    const page = await foreignPage(name)
-    const blind = ATTEMPTS.filter(({ method }) => ['GET', 'POST'].includes(method))
-    const answers = await page.evaluate(fetching(`${mock.url}/_mock`, blind, { mode: 'no-cors' }))
-    expect(answers).toEqual(blind.map(() => 'opaque 0'))
-    expect(await page.evaluate(beacons(`${mock.url}/_mock`, POSTS))).toBeGreaterThan(0)
-    // The browser does not wait for the answers to its beacons; these come after them.
-    await page.evaluate(fetching(`${mock.url}/_mock`, blind, { mode: 'no-cors' }))
-    expect(new Set(statuses)).toEqual(new Set([403]))
-    expect(await everything(mock)).toBe(before)
-  })
+  it.each(origins)(
+    'at another port of $name sends requests without reading the answers, and changes nothing',
+    async ({ name }) => {
+      const page = await foreignPage(name)
+      const blind = ATTEMPTS.filter(({ method }) => ['GET', 'POST'].includes(method))
+      const answers = await page.evaluate(fetching(`${mock.url}/_mock`, blind, { mode: 'no-cors' }))
+      expect(answers).toEqual(blind.map(() => 'opaque 0'))
+      expect(await page.evaluate(beacons(`${mock.url}/_mock`, POSTS))).toBeGreaterThan(0)
+      // The browser does not wait for the answers to its beacons; these come after them.
+      await page.evaluate(fetching(`${mock.url}/_mock`, blind, { mode: 'no-cors' }))
+      expect(new Set(statuses)).toEqual(new Set([403]))
+      expect(await everything(mock)).toBe(before)
+    },
+  )
 
   it.each(origins)('at another port of $name sends forms of every encoding, and changes nothing', async ({ name }) => {
     const page = await foreignPage(name)
@@ -79,7 +82,7 @@ describeInBrowser('a page that is not of the mock', (open) => {
     expect(await everything(mock)).toBe(before)
   })
 
-  it('is refused under a name that was rebound to this machine, though it is of the same origin', async () => {
+  it('is refused under a name that was rebound to this machine, although the origin is the same', async () => {
     const page = await rebound(REBOUND)
     const typed = { headers: { 'Content-Type': 'application/json' } }
     const answers = await page.evaluate<string[]>(fetching('/_mock', ATTEMPTS, typed))
@@ -110,7 +113,7 @@ describeInBrowser('a page that is not of the mock', (open) => {
   })
 })
 
-/** So that there is something to read, to change and to destroy. */
+/** Creates data to read, to change and to delete. */
 async function fillMock(mock: Mock): Promise<void> {
   await mock.magicLink({ connector: 'mail', identifier: 'ada@example.com' })
   await control(mock, 'PUT', '/clock', { frozen: true })
@@ -118,7 +121,7 @@ async function fillMock(mock: Mock): Promise<void> {
   await control(mock, 'PUT', '/snapshots/ours')
 }
 
-/** All that the control API can show. */
+/** All state that the control API shows. */
 async function everything(mock: Mock): Promise<string> {
   const parts = ['/state', '/clock', '/scenarios', '/requests', '/snapshots', '/links', '/clock?environment=theirs']
   const texts = await Promise.all(parts.map((part) => control(mock, 'GET', part)))

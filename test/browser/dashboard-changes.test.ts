@@ -4,7 +4,7 @@ import { createToolmock, type Toolmock } from '../../src/index.ts'
 import { describeInBrowser } from './browser.ts'
 import { Session } from './session.ts'
 
-/** What the reader looks at changes under him: by another tab, by a client, by the server. */
+/** The data on the page changes: by another tab, by a client, by the server. */
 describeInBrowser('the dashboard, while something else changes', (open) => {
   let mock: Toolmock
   afterEach(() => mock.close())
@@ -42,7 +42,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     await page.getByRole('button', { name: '429 too many requests' }).waitFor()
   }, 60_000)
 
-  it('says that an environment is gone, and shows it again once it is back', async () => {
+  it('reports that an environment was removed, and shows it again once it exists', async () => {
     const { page } = await opened('#/timeline')
     const worker = await mock.environment('worker-2')
     await page.getByLabel('Environment').selectOption('worker-2')
@@ -57,7 +57,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     expect(await page.locator('.connection').innerText()).toBe('live')
   })
 
-  it('keeps an open request after a reset, and says that the journal has it no more', async () => {
+  it('keeps an open request after a reset, and reports that it is no longer in the journal', async () => {
     const { page } = await opened('#/timeline')
     await refused(page).click()
     await page.locator('.step').first().waitFor()
@@ -111,14 +111,14 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     ['#/scenarios/gone', 'There is no such scenario.'],
     ['#/timeline?environment=gone', 'There is no environment "gone"'],
     ['#/nowhere', 'No request yet.'],
-  ])('says at %s: %s', async (hash, text) => {
+  ])('shows at %s: %s', async (hash, text) => {
     mock = await createToolmock()
     const { page } = await open()
     await goTo(page, hash)
     await page.getByText(text).first().waitFor()
   })
 
-  it('goes back and forward through what was open', async () => {
+  it('goes back and forward through the opened views', async () => {
     const { page } = await opened('#/timeline')
     await refused(page).click()
     await page.getByRole('heading', { name: 'mail_send_message' }).waitFor()
@@ -140,7 +140,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
       page.evaluate(
         'document.activeElement.innerText || document.activeElement.labels?.[0]?.innerText || document.activeElement.outerHTML',
       )
-    /** Tabs to what says this; a person gives up after so many. */
+    /** Presses Tab until an element with this text has the focus, at most `most` times. */
     const tabTo = async (text: string, most = 12) => {
       for (let at = 0; at < most; at++) {
         await keyboard.press('Tab')
@@ -159,7 +159,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     await page.getByText('The next mail_send_message fails: no answer ever.').waitFor()
     await keyboard.press('g')
     await keyboard.press('l')
-    // The link is for the first of the connectors, which the page asks the server for.
+    // The link is for the first connector of the list, which the page loads from the server.
     await page.getByRole('form', { name: 'New link' }).locator('option').first().waitFor({ state: 'attached' })
     await tabTo('Identifier of the account')
     await keyboard.type('grace@example.com')
@@ -187,7 +187,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     expect((await session.accounts('grace')).map(({ status }) => status)).toContain('ACTIVE')
   })
 
-  it('moves nothing for a reader who wants no motion', async () => {
+  it('animates nothing when the browser prefers reduced motion', async () => {
     const { page } = await opened('#/timeline', { reducedMotion: 'reduce' })
     await page.locator('.line').first().waitFor()
     const durations = await page.evaluate<string[]>(
@@ -216,7 +216,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     expect(wide).toEqual([])
   })
 
-  it('says without JavaScript that it needs it, and what tells the same', async () => {
+  it('names GET /_mock/openapi in a browser without JavaScript', async () => {
     mock = await createToolmock()
     const { page } = await open({ javaScriptEnabled: false })
     await page.goto(`${mock.url}/_mock/ui`)

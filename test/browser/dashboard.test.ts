@@ -5,14 +5,14 @@ import { createToolmock, type Toolmock } from '../../src/index.ts'
 import { describeInBrowser } from './browser.ts'
 import { Session } from './session.ts'
 
-/** What axe finds in the page, in words that say where. */
+/** The violations that axe finds in the page, each with its element. */
 async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   return page.evaluate(`axe.run().then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary)))`)
 }
 
-/** A view that is left ends its requests: that is no complaint. */
+/** Leaving a view aborts its requests, which is not an error. */
 function serious(complaints: readonly string[]): string[] {
   return complaints.filter((text) => !text.includes('net::ERR_ABORTED'))
 }
@@ -25,7 +25,7 @@ describeInBrowser('the dashboard', (open) => {
   let mock: Toolmock
   afterEach(() => mock.close())
 
-  /** A mock after a session with some of everything, and its dashboard at an address. */
+  /** Opens the dashboard at an address, for a mock that has served a {@link Session}. */
   const opened = async (hash: string, options: BrowserContextOptions = {}) => {
     mock = await createToolmock({ clock: '2026-01-31T12:00:00.000Z', freeze: true, idSeed: 7 })
     const session = await Session.start(mock)
@@ -108,16 +108,16 @@ describeInBrowser('the dashboard', (open) => {
   it('shows why a tool call was refused, and lets the next one fail', async () => {
     const { page, session, complaints } = await opened('#/timeline')
     await page.locator('.line').filter({ hasText: 'INVALID_TOOL_INPUT' }).click()
-    const story = detail(page)
-    await story.getByText('tool_input.to is required').first().waitFor()
-    await story.getByRole('button', { name: '429 too many requests' }).click()
-    await story.getByText('The next mail_send_message fails: 429 too many requests.').waitFor()
+    const details = detail(page)
+    await details.getByText('tool_input.to is required').first().waitFor()
+    await details.getByRole('button', { name: '429 too many requests' }).click()
+    await details.getByText('The next mail_send_message fails: 429 too many requests.').waitFor()
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(429)
-    await story.getByText('It failed as asked: The next mail_send_message fails').waitFor()
+    await details.getByText('It failed as asked: The next mail_send_message fails').waitFor()
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(200)
-    await story.getByRole('button', { name: '500 server error' }).click()
-    await story.getByRole('button', { name: 'Stop it' }).click()
-    await story.getByRole('button', { name: 'no answer ever' }).waitFor()
+    await details.getByRole('button', { name: '500 server error' }).click()
+    await details.getByRole('button', { name: 'Stop it' }).click()
+    await details.getByRole('button', { name: 'no answer ever' }).waitFor()
     expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(200)
     expect(serious(complaints)).toEqual([])
   })
@@ -289,7 +289,7 @@ describeInBrowser('the dashboard', (open) => {
     expect(serious(complaints).filter((text) => !text.includes('400'))).toEqual([])
   })
 
-  it('shows hostile text of a client as text, wherever it comes', async () => {
+  it('shows hostile text of a client as text in every view', async () => {
     const { page, session, complaints } = await opened('#/timeline')
     const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
     await session.api('POST', '/connected_accounts', { connector: 'mail', identifier: hostile })
@@ -328,7 +328,7 @@ describeInBrowser('the dashboard', (open) => {
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('s3cret')
   })
 
-  it('says that the server is gone, and connects to the next one at its address', async () => {
+  it('shows that the server has stopped, and connects to the next one at its address', async () => {
     const { page } = await opened('#/timeline')
     await page.locator('.line').first().waitFor()
     const { port } = new URL(mock.url)

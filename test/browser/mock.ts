@@ -7,7 +7,7 @@ export interface Mock {
   call: (path: string, body?: object) => Promise<Record<string, unknown>>
   magicLink(body: { connector: string; identifier: string; user_verify_url?: string; state?: string }): Promise<string>
   status(connector: string, identifier: string): Promise<unknown>
-  /** Verifies who came back; answers where the user is sent then. */
+  /** Calls verify for a redirected user; returns the URL that the user is sent to next. */
   verify(auth_request_id: string, identifier: string): Promise<string>
   close: () => Promise<void>
 }

@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** An address whose owner lets it lead to one server first, and to another one later (DNS rebinding). */
+/** An address that resolves to one server first, and to another one later (DNS rebinding). */
 export interface Rebinding {
   readonly port: number
-  /** From here on, new connections lead to another server; those that are open end. */
+  /** Sends new connections to another server, and closes the open ones. */
   leadTo(url: string): void
   close(): Promise<void>
 }

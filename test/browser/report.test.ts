@@ -14,7 +14,7 @@ describeInBrowser('the page of a report, read from a file', (open) => {
   beforeAll(() => withViolations(async (mock) => writeFileSync(file, (await rendered(mock, 'html')).text)))
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  it('asks for nothing else, runs nothing, and shows what a client sent as text', async () => {
+  it('loads no other resource, runs no script, and shows what a client sent as text', async () => {
     const { page, complaints } = await open()
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
@@ -43,7 +43,7 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     expect(new Set(lines)).toEqual(new Set([1]))
   })
 
-  it('takes at most three screens for a clean run', async () => {
+  it('is at most three screens long for a clean run', async () => {
     const clean = join(folder, 'clean.html')
     await withToolmock({}, async (mock) => {
       await mock.api.get('/connections')

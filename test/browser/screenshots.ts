@@ -5,7 +5,7 @@ import { createToolmock } from '../../src/index.ts'
 import { ARGUMENTS, EXECUTABLE } from './browser.ts'
 import { Session } from './session.ts'
 
-// `npm run screenshots`: the pictures of the README, light and dark, from a session that is played here.
+// `npm run screenshots` takes the pictures of the README, light and dark, from a scripted session.
 
 const FOLDER = fileURLToPath(new URL('../../docs/images', import.meta.url))
 const VIEWPORT = { width: 1200, height: 720 }

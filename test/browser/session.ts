@@ -16,7 +16,7 @@ export class Session {
   account = ''
   /** The id of a request that renewed its credentials. */
   renewed = ''
-  /** What the newest line of the timeline says. */
+  /** The tool in the newest line of the timeline. */
   readonly newest = 'weather_get_forecast'
 
   private constructor(mock: Toolmock, token: string) {

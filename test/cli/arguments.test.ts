@@ -105,7 +105,7 @@ describe('flags and variables of start', () => {
     expect(() => read(argv, variables)).toThrow(message)
   })
 
-  it('knows what came from where', () => {
+  it('record whether a value comes from a flag or a variable', () => {
     const { given } = read(['--port', '1'], { TOOLMOCK_PORT: '2', TOOLMOCK_STATE: 'x.json' })
     expect([...given]).toEqual([
       ['port', 'flag'],
@@ -113,17 +113,17 @@ describe('flags and variables of start', () => {
     ])
   })
 
-  it('are no place for a file name', () => {
+  it('refuse a file name without a flag', () => {
     expect(() => readStart(['mine.yaml'], {})).toThrow('found mine.yaml. A seed file is given as --seed PATH.')
   })
 
-  it('cannot ask for a file and for none', () => {
+  it('refuse --in-memory together with --state', () => {
     expect(() => readStart(['--in-memory', '--state', 'x.json'], {})).toThrow('--in-memory keeps no file')
     expect(readStart(['--in-memory'], { TOOLMOCK_STATE: '/data/state.json' }).values['in-memory']).toBe(true)
   })
 })
 
-describe('what start makes of its flags', () => {
+describe('the options that start reads from its flags', () => {
   const options = (argv: string[], variables: Record<string, string> = {}) =>
     startOptions(readStart(argv, variables), undefined)
 
@@ -177,7 +177,7 @@ describe('the table of flags', () => {
     },
   )
 
-  it('has no flag whose value nothing reads', () => {
+  it('has only flags whose value a command reads', () => {
     const folder = new URL('../../src/cli/', import.meta.url)
     const code = readdirSync(folder)
       .filter((file) => file !== 'flags.ts')
@@ -198,7 +198,7 @@ describe('the table of flags', () => {
 })
 
 describe('variables', () => {
-  it('with a slip in the name are pointed out', () => {
+  it('with a misspelt name get a warning', () => {
     const variables = {
       TOOLMOCK_PROT: '1',
       TOOLMOCK_URL: 'http://x',
@@ -209,7 +209,7 @@ describe('variables', () => {
     expect(mistypedVariables(variables)).toEqual(['TOOLMOCK_PROT is not read; did you mean TOOLMOCK_PORT?'])
   })
 
-  it('of the server are read by healthcheck too', () => {
+  it('of the server are also read by healthcheck', () => {
     const { values } = readArguments('healthcheck', [], { TOOLMOCK_PORT: '9000', TOOLMOCK_HOST: '0.0.0.0' })
     expect(values).toMatchObject({ port: 9000, host: '0.0.0.0', url: undefined })
   })

@@ -11,7 +11,7 @@ function library(): string {
 }
 
 describe('toolmock connector from-openapi', () => {
-  it('writes a valid connector to stdout, and what it does not have of the document to stderr', async () => {
+  it('writes a valid connector to stdout, and the parts of the document that it leaves out to stderr', async () => {
     const { code, stdout, stderr } = await toolmock.run(['connector', 'from-openapi', library()])
     expect(code).toBe(0)
     expect(stderr).toMatch(
@@ -21,7 +21,7 @@ describe('toolmock connector from-openapi', () => {
     expect(await toolmock.run(['validate', toolmock.path('written.yaml')])).toMatchObject({ code: 0, stderr: '' })
   })
 
-  it('writes the file of --out, and leaves one that is there as it is', async () => {
+  it('writes the file of --out, and never replaces an existing one', async () => {
     const target = toolmock.path('out/crm.yaml')
     const args = ['connector', 'from-openapi', library(), '--only', 'books', '--out', target]
     expect(await toolmock.run(args)).toMatchObject({

@@ -16,7 +16,7 @@ accounts:
   - { connector: mail, identifier: grace@example.com, user_id: user_2 }
 `
 
-/** A command about the environment that is made for a test. */
+/** Each test runs commands against an environment of its own. */
 describe('a command about a running server', () => {
   let serving: Serving
   let number = 0
@@ -25,7 +25,7 @@ describe('a command about a running server', () => {
   })
   afterAll(() => serving.stop())
 
-  interface Bench {
+  interface CommandMock {
     readonly environment: string
     readonly bearer: string
     /** The output of a command that has to succeed. */
@@ -36,8 +36,8 @@ describe('a command about a running server', () => {
     readonly get: (path: string) => Promise<Response>
   }
 
-  /** An environment of its own, so that no test sees what another one does. */
-  async function mock(): Promise<Bench> {
+  /** Creates an environment, so that tests do not affect each other. */
+  async function mock(): Promise<CommandMock> {
     const environment = `test-${(number += 1)}`
     const send = (path: string, body: string, headers: Record<string, string>) =>
       fetch(`${serving.url}${path}`, { method: 'POST', body, headers })
@@ -95,7 +95,7 @@ describe('a command about a running server', () => {
       expect(JSON.stringify(found)).not.toMatch(/access_token|refresh_token/)
     })
 
-    it('applies an event to the account of an id or of an identifier, and refuses what is not clear', async () => {
+    it('applies an event to the account of an id or of an identifier, and refuses an ambiguous one', async () => {
       const { ok, run, json } = await mock()
       expect(await ok('accounts', 'expire', 'ada@example.com')).toMatch(
         /^expire: account ca_\w+ of ada@example\.com at mail is EXPIRED\n$/,
@@ -274,7 +274,7 @@ describe('a command about a running server', () => {
     it('goes on with each new request, and ends with the server', async () => {
       const own = await toolmock.start(['--in-memory'])
       const lines = toolmock.lines(['logs', '-f', '--status', '401'], { TOOLMOCK_URL: own.url })
-      // The first request may come before the list is read, or after: it is shown once.
+      // The first request may arrive before the list is read, or after: it is shown once.
       const ask = () => fetch(`${own.url}/api/v1/connections`)
       await ask()
       expect(await lines.next()).toMatch(/ list_connections +401 .*UNAUTHENTICATED req_\w+$/)
@@ -319,7 +319,7 @@ describe('a command about a running server', () => {
     expect(stderr).toContain(`toolmock: ${message}`)
   })
 
-  it('says what is wrong with an argument that the server refuses, and which environments there are', async () => {
+  it('reports what is wrong with an argument that the server refuses, and which environments exist', async () => {
     const { run } = await mock()
     const bad = await run('clock', 'advance', 'soon')
     expect(bad).toMatchObject({ code: 2, stdout: '' })
@@ -343,7 +343,7 @@ const COMMANDS = [
 ]
 
 describe('without a server', () => {
-  it.each(COMMANDS)('%s %s says that nothing is served there, what to do, and ends with 2', async (...args) => {
+  it.each(COMMANDS)('%s %s reports that no server listens there, what to do, and ends with 2', async (...args) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const url = `http://127.0.0.1:${(taken.address() as AddressInfo).port}`
@@ -356,7 +356,7 @@ describe('without a server', () => {
     })
   })
 
-  it('says so when another server answers', async () => {
+  it('reports when another server answers', async () => {
     const other = createServer((_request, response) => response.end('<html>')).listen(0, '127.0.0.1')
     await once(other, 'listening')
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
@@ -367,7 +367,7 @@ describe('without a server', () => {
   })
 })
 
-it('asks for the admin token, and works with it', async () => {
+it('needs the admin token, and works with it', async () => {
   const serving = await toolmock.start(['--in-memory', '--admin-token', 's3cret'])
   const { port } = new URL(serving.url)
   const missing = await toolmock.run(['accounts'], { TOOLMOCK_PORT: port })

@@ -104,7 +104,7 @@ describe('toolmock init', () => {
     await server.stop()
   })
 
-  it('overwrites nothing: it names what is there and ends with 2', async () => {
+  it('overwrites no file: it names the existing one and ends with 2', async () => {
     mkdirSync(toolmock.path('kept/seeds'), { recursive: true })
     writeFileSync(toolmock.path('kept/seeds/default.yaml'), '# mine\n')
     const { code, stdout, stderr } = await toolmock.run(['init', 'kept'])
@@ -114,7 +114,7 @@ describe('toolmock init', () => {
     expect(existsSync(toolmock.path('kept/scenarios'))).toBe(false)
   })
 
-  it.runIf(process.platform === 'linux')('says so where no folder can be made, and ends with 2', async () => {
+  it.runIf(process.platform === 'linux')('reports when the folder cannot be created, and ends with 2', async () => {
     const { code, stdout, stderr } = await toolmock.run(['init', '/proc/x'])
     expect({ code, stdout, stderr }).toEqual({
       code: 2,
@@ -123,7 +123,7 @@ describe('toolmock init', () => {
     })
   })
 
-  it('takes one folder', async () => {
+  it('accepts one folder', async () => {
     const { code, stderr } = await toolmock.run(['init', 'a', 'b'])
     expect({ code, stderr }).toEqual({
       code: 2,

@@ -57,7 +57,7 @@ describe('toolmock', () => {
 })
 
 describe('toolmock validate', () => {
-  it('ends with 0 when there is nothing to mend', async () => {
+  it('ends with 0 when the files are valid', async () => {
     const file = toolmock.path('good.yaml')
     writeFileSync(file, 'clients:\n  - { client_id: a, client_secret: b }\n')
     expect(await toolmock.run(['validate', file])).toEqual({
@@ -75,7 +75,7 @@ describe('toolmock validate', () => {
     expect(stdout).toBe(`${file}:3:20: \`clients[0].client_secret\` is 7; allowed: a text\n1 problem in 1 file\n`)
   })
 
-  it('warns of tool names that models do not take, and ends with 0', async () => {
+  it('warns of tool names that models do not accept, and ends with 0', async () => {
     const file = toolmock.path('names.yaml')
     const tool = (name: string): string => `  - { name: ${name}, call: { method: GET, path: / } }\n`
     const [longest, longer] = ['a'.repeat(64), 'b'.repeat(65)]
@@ -121,7 +121,7 @@ describe('toolmock validate', () => {
 })
 
 describe('the table of flags', () => {
-  it('becomes a Markdown table with the variable and the default of each', () => {
+  it('is rendered as a Markdown table with the variable and the default of each', () => {
     const flags = flagsOf('start')
     const lines = flagTable(flags).split('\n')
     expect(lines).toHaveLength(flags.length + 2)

@@ -61,14 +61,14 @@ describe('toolmock report', () => {
     })
   })
 
-  it('adds what Prism says of what the journal keeps', async () => {
+  it('adds the check by Prism of the exchanges in the journal', async () => {
     const { code, stdout } = await report(['--judge', 'prism'])
     expect(code).toBe(0)
     const { second_opinion: opinion } = contractReportSchema.parse(JSON.parse(stdout))
     expect(opinion).toMatchObject({ judge: 'prism', judged: { answers: 1 }, disagreements: [] })
   })
 
-  it('ends with 1 for a broken contract where it is to fail, with the report all the same', async () => {
+  it('ends with 1 for a broken contract with --fail, and still writes the report', async () => {
     const { code, stdout, stderr } = await report(['--fail', '--format', 'junit'])
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'toolmock: the contract was broken; the report says how\n' })
     expect(readXml(stdout).name).toBe('testsuites')
@@ -110,13 +110,13 @@ describe('toolmock report', () => {
     expect(await report(args)).toEqual({ code: 2, stdout: '', stderr: `toolmock: ${line}\n` })
   })
 
-  it('says which environments there are when it is asked for another', async () => {
+  it('lists the environments when the named one does not exist', async () => {
     const { code, stderr } = await report(['--environment', 'nowhere'])
     expect(code).toBe(2)
     expect(stderr).toMatch(/ answers 404: there is no environment "nowhere"; there are default, worker-2\n$/)
   })
 
-  it('leaves a file that it cannot replace as it was, and nothing beside it', async () => {
+  it('leaves a file that it cannot replace unchanged, and no temporary file beside it', async () => {
     const folder = toolmock.path('taken')
     mkdirSync(`${folder}/contract.html`, { recursive: true })
     const { code, stdout, stderr } = await report(['--format', 'html', '-o', `${folder}/contract.html`])
@@ -128,13 +128,13 @@ describe('toolmock report', () => {
     expect(readFileSync(toolmock.path('old.json'), 'utf8')).toBe('as it was')
   })
 
-  it('needs the report alone: nothing is made where the server is', async () => {
+  it('creates no state folder', async () => {
     await report([])
     expect(existsSync(toolmock.path('.toolmock'))).toBe(false)
   })
 })
 
-describe('toolmock report says why there is none', () => {
+describe('toolmock report names the reason when', () => {
   const stderrOf = async (args: readonly string[], variables: Record<string, string> = {}): Promise<string> => {
     const { code, stdout, stderr } = await toolmock.run(['report', ...args], variables)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -156,7 +156,7 @@ describe('toolmock report says why there is none', () => {
     )
   })
 
-  it.each(['<html>', '{}', '[]', '7'])('another server listens there, and answers %s', async (text) => {
+  it.each(['<html>', '{}', '[]', '7'])('another server listens at the URL, and answers %s', async (text) => {
     await other(async (url) => {
       expect(await stderrOf(['--url', url])).toBe(
         'toolmock: the server does not answer with a report; is it a toolmock?\n',
@@ -164,7 +164,7 @@ describe('toolmock report says why there is none', () => {
     }, text)
   })
 
-  it.each(['junit', 'sarif', 'html'])('another server listens there, and answers no %s report', async (format) => {
+  it.each(['junit', 'sarif', 'html'])('another server listens at the URL, and answers no %s report', async (format) => {
     await other(async (url) => {
       expect(await stderrOf(['--url', url, '--format', format])).toMatch(/is it a toolmock\?\n$/)
     }, '<html><title>Welcome</title></html>')
@@ -183,7 +183,7 @@ describe('toolmock report says why there is none', () => {
     await serving.stop()
   })
 
-  it('the admin token is missing, or another one; with it, and an authority it trusts, there is a report', async () => {
+  it('the admin token is missing or wrong; with it, and a trusted authority, the report is written', async () => {
     const serving = await toolmock.start(['--in-memory', '--tls', '--admin-token', 's3cret', '--json'])
     const { authority_file: NODE_EXTRA_CA_CERTS } = JSON.parse(serving.firstLine) as { authority_file: string }
     const { port } = new URL(serving.url)

@@ -23,7 +23,7 @@ const SEED = {
   ],
 }
 
-/** What a test asks of a server that it has started. */
+/** Sends the requests of a test to a server that it has started. */
 class Caller {
   readonly #url: string
   #bearer = ''
@@ -56,7 +56,7 @@ class Caller {
   }
 }
 
-/** The lines after those that say how to connect. */
+/** The lines after those with the address and the credentials. */
 function requestLines(stdout: string): string[] {
   return stdout.split('\n').filter((line) => line !== '' && !/^(toolmock serves |export )/.test(line))
 }
@@ -88,7 +88,7 @@ describe('toolmock start prints a line for each request', () => {
     ])
   })
 
-  it('with its effects: calls of the third party, refreshes, moves of state', async () => {
+  it('with its effects: calls of the third party, refreshes, transitions', async () => {
     const serving = await toolmock.start(FROZEN)
     const caller = new Caller(serving.url)
     await caller.control('POST', '/seed', SEED)
@@ -111,7 +111,7 @@ describe('toolmock start prints a line for each request', () => {
     ])
   })
 
-  it('with what is wrong with it, on one line whatever was sent', async () => {
+  it('with what is wrong with it, on one line even for input with line breaks', async () => {
     const serving = await toolmock.start(FROZEN)
     const caller = new Caller(serving.url)
     await caller.token()
@@ -123,7 +123,7 @@ describe('toolmock start prints a line for each request', () => {
     expect(lines[0]).toMatch(/warning: page is ignored/)
   })
 
-  it('with the name of an environment that is not the default one', async () => {
+  it('with the name of its environment, unless that is the default one', async () => {
     const serving = await toolmock.start(FROZEN)
     const made = await fetch(`${serving.url}/_mock/environments`, {
       method: 'POST',
@@ -200,7 +200,7 @@ describe('toolmock start prints a line for each request', () => {
   })
 })
 
-// Of util-linux; it gives a program a terminal.
+// `script` of util-linux runs a program in a terminal.
 const hasScript = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout)
 
 describe.runIf(hasScript)('at a terminal', () => {
@@ -232,7 +232,7 @@ describe.runIf(hasScript)('at a terminal', () => {
   }
   const plain = (output: string): string[] => stripVTControlCharacters(output.trimEnd()).split('\r\n')
 
-  it.each([80, 200])('of %d columns no line is longer, and the rest goes on under the method', async (columns) => {
+  it.each([80, 200])('of %d columns no line is longer, and the rest is indented below the method', async (columns) => {
     const output = await shown(columns)
     expect(output).toContain('\u001b[33m404\u001b[39m')
     const [first = '', ...more] = plain(output)
@@ -242,12 +242,12 @@ describe.runIf(hasScript)('at a terminal', () => {
     expect(more.length > 0).toBe(columns === 80)
   })
 
-  it('NO_COLOR takes the colours away', async () => {
+  it('NO_COLOR turns the colours off', async () => {
     expect(await shown(140, { NO_COLOR: '1' })).not.toContain('\u001b[')
   })
 })
 
-it('a server whose output cannot be written serves on, and says so', async () => {
+it('a server whose output cannot be written continues to serve, and reports it', async () => {
   if (!existsSync('/dev/full')) return
   const child = spawn(
     process.execPath,
@@ -261,14 +261,14 @@ it('a server whose output cannot be written serves on, and says so', async () =>
   expect(code).toBe(0)
 })
 
-describe('a reader that is slow', () => {
+describe('a slow reader', () => {
   const entry = () => {
     const environment = { name: 'default', clock: { now: () => 0 } }
     const input = { kind: 'request', id: 'req_1', environment, url: '/x', method: 'GET', status: 200 } as const
     return recordedEntry(input, { environment, realAt: 0, requestHeaders: [] })
   }
 
-  it('finds how many requests were left out while it had more than a megabyte to read', () => {
+  it('gets the number of requests that were left out while more than a megabyte was unread', () => {
     const written: string[] = []
     let backlog = 1024 * 1024 + 1
     const context = {

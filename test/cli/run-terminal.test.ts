@@ -19,10 +19,10 @@ const NOTES = `
   setInterval(() => undefined, 1000)
   console.log(['ready', process.stdin.isTTY, process.stdout.isTTY, process.stderr.isTTY].join(' '))`
 
-// Of util-linux; it gives a program a terminal.
+// `script` of util-linux runs a program in a terminal.
 const hasScript = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout)
 
-/** Runs the command at a terminal whose first process is a shell, as anybody's is. */
+/** Runs the command at a terminal whose first process is a shell, as usual. */
 function atTerminal(name: string) {
   const [notes, temporary] = [toolmock.path(`${name}.notes`), toolmock.path(`${name}.temporary`)]
   mkdirSync(temporary)
@@ -43,7 +43,7 @@ describe.runIf(hasScript)('toolmock run at a terminal', () => {
   it.each([
     ['Ctrl-C', '\x03', 'SIGINT '],
     ['Ctrl-\\', '\x1c', 'SIGQUIT '],
-  ])('leaves it to the terminal to tell the command of %s', async (name, key, signals) => {
+  ])('does not pass on %s, which the terminal sends to the command itself', async (name, key, signals) => {
     const { child, said, notes, left } = atTerminal(name)
     await once(child.stdout, 'data')
     child.stdin.write(key)
@@ -52,7 +52,7 @@ describe.runIf(hasScript)('toolmock run at a terminal', () => {
     expect({ code, signals: notes(), left: left() }).toEqual({ code: 42, signals, left: [] })
   })
 
-  it('does not send the signal of a terminal that ends a second time, and still leaves nothing behind', async () => {
+  it('does not repeat the signal of a terminal that closes, and still removes its temporary files', async () => {
     const { child, notes, left } = atTerminal('hangup')
     await once(child.stdout, 'data')
     child.kill('SIGKILL')

@@ -10,7 +10,7 @@ import { ToolmockProcess } from './toolmock-process.ts'
 const toolmock = ToolmockProcess.forThisFile()
 const FIXTURES = join(ROOT, 'test/fixtures')
 
-/** A program that talks to the mock: `call(method, path, body)` with a bearer token, `raw(path)` without. */
+/** A program that calls the mock: `call(method, path, body)` with a bearer token, `raw(path)` without. */
 function program(work: string): string[] {
   const client = `
     const { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client_id, TOOLMOCK_CLIENT_SECRET: client_secret } = process.env
@@ -98,7 +98,7 @@ describe('the verdict of toolmock run', () => {
     expect(ended.stderr.includes('\nexit code 3: the command passed, the verdict did not\n')).toBe(code === 3)
   })
 
-  it('has everything where stderr is no terminal, and the command that explains a request at last', async () => {
+  it('is complete where stderr is no terminal, and ends with the command that explains a request', async () => {
     const work = "for (let nth = 0; nth < 50; nth++) await raw('/nowhere/' + nth)"
     const { code, stderr } = await run(program(work))
     expect(code).toBe(3)
@@ -117,7 +117,7 @@ describe('the verdict of toolmock run', () => {
     rmSync(dirname(journal), { recursive: true })
   })
 
-  it('keeps a journal of its own for nothing that is green, and one that was asked for in any case', async () => {
+  it('removes its temporary journal after a passing run, and keeps the file of --journal', async () => {
     const temporary = toolmock.path('journals')
     mkdirSync(temporary)
     expect((await run(program(CLEAN), { TMPDIR: temporary })).stderr).not.toContain('toolmock explain')
@@ -139,7 +139,7 @@ describe('the verdict of toolmock run', () => {
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/no\.jsonl cannot be read \(ENOENT\)/) })
   })
 
-  it('annotates the files of tests on GitHub, and writes as many reports as are asked for', async () => {
+  it('annotates the test files on GitHub, and writes each report that is requested', async () => {
     const files = ['a.json', 'b.txt', 'c.xml', 'd.sarif', 'e.html', 'gl-code-quality-report.json'].map((name) =>
       toolmock.path(`reports/${name}`),
     )
@@ -205,7 +205,7 @@ describe('the verdict of toolmock run', () => {
 })
 
 describe('the command of toolmock run', () => {
-  it('has the input and the output for its own, byte for byte', async () => {
+  it('gets stdin and writes stdout and stderr byte for byte', async () => {
     const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
     const work = 'process.stdin.on("data", (part) => { process.stdout.write(part); process.stderr.write(part) })'
     const begun = toolmock.begin(['run', '--allow-no-requests', '--', process.execPath, '-e', work], { input: every })
@@ -216,7 +216,7 @@ describe('the command of toolmock run', () => {
     expect(stderr.subarray(every.length).toString()).toMatch(/^\ntoolmock: there is nothing to check\n/)
   })
 
-  it('is not talked over: warnings of the mock come after it', async () => {
+  it('writes its output before the warnings of the mock', async () => {
     const { stderr } = await run(['--', 'sh', '-c', 'echo done >&2'], { TOOLMOCK_SEDE: 'x' })
     expect(stderr).toMatch(
       /^done\nwarn TOOLMOCK_SEDE is not read; did you mean TOOLMOCK_SEED\?\n\ntoolmock: the verdict/,
@@ -226,7 +226,7 @@ describe('the command of toolmock run', () => {
   })
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const)(
-    'gets %s, once, and decides what it means',
+    'gets %s once and chooses its own exit code',
     async (signal) => {
       const work = `
       let times = 0
@@ -251,7 +251,7 @@ describe('the command of toolmock run', () => {
     expect(() => process.kill(Number(pid.toString()), 0)).toThrow('ESRCH')
   })
 
-  it('leaves no file and no port', async () => {
+  it('leaves no temporary file and no open port', async () => {
     const [work, temporary] = [toolmock.path('work'), toolmock.path('temporary')]
     for (const folder of [work, temporary]) mkdirSync(folder)
     const seen = `
@@ -271,7 +271,7 @@ describe('the command of toolmock run', () => {
     await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('trusts whom it trusted before, beside the authority of --tls', async () => {
+  it('trusts the authority of --tls beside those of NODE_EXTRA_CA_CERTS', async () => {
     const others = toolmock.path('others.pem')
     writeFileSync(others, '-----BEGIN CERTIFICATE-----\nothers\n-----END CERTIFICATE-----\n')
     const args = ['run', '--tls', '--', 'sh', '-c', 'cat "$NODE_EXTRA_CA_CERTS"']
@@ -281,7 +281,7 @@ describe('the command of toolmock run', () => {
   })
 
   it.each(['SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', 'CURL_CA_BUNDLE'])(
-    'names the authority of --tls with those of the system in %s, and what the variable had',
+    'gets in %s the authority of --tls, those of the system and the former ones of the variable',
     async (name) => {
       const others = toolmock.path('others.pem')
       writeFileSync(others, '-----BEGIN CERTIFICATE-----\nothers\n-----END CERTIFICATE-----\n')
@@ -296,8 +296,8 @@ describe('the command of toolmock run', () => {
   )
 })
 
-describe('what toolmock run writes', () => {
-  it('adds the verdict to the summary of the CI step, where what clients sent is text and nothing else', async () => {
+describe('the files that toolmock run writes', () => {
+  it('have the verdict in the summary of the CI step, with hostile input of clients as plain text', async () => {
     const summary = toolmock.path('summary.md')
     writeFileSync(summary, '<b>before</b>')
     const work = "await call('GET', '/connected_accounts?page_size=' + encodeURIComponent('<b>`|x`</b>'))"
@@ -308,13 +308,13 @@ describe('what toolmock run writes', () => {
     expect(written).toContain('| operations | 1 | 0 | 19 | 20 |')
   })
 
-  it('warns of a summary that cannot be written, and fails nothing', async () => {
+  it('cause only a warning when the summary cannot be written', async () => {
     const { code, stderr } = await run(program(CLEAN), { GITHUB_STEP_SUMMARY: toolmock.folder })
     expect(code).toBe(0)
     expect(stderr).toMatch(/\ntoolmock: the summary .* of GITHUB_STEP_SUMMARY cannot be written \(EISDIR\)\n$/)
   })
 
-  it('puts reports where they are asked for, in folders that it makes', async () => {
+  it('are reports at the given paths, in folders that are created', async () => {
     const files = ['json', 'xml', 'sarif', 'html'].map((ending) => toolmock.path(`out/deep/report.${ending}`))
     const flags = files.flatMap((file) => ['--report', file])
     const { code, stderr } = await run([...flags, ...program(VIOLATION)])
@@ -327,7 +327,7 @@ describe('what toolmock run writes', () => {
     for (const text of others) expect(text).toContain('page_size')
   })
 
-  it('lists in reports what was allowed, and counts it nowhere as wrong', async () => {
+  it('list in reports what was allowed, and never count it as wrong', async () => {
     const files = ['json', 'xml', 'sarif', 'html'].map((ending) => toolmock.path(`allowed.${ending}`))
     const allowing = ['list_connected_accounts:page_size', 'unknown_path:/api/v1/conections'].flatMap((allowance) => {
       return ['--allow-violation', allowance]
@@ -358,7 +358,7 @@ describe('what toolmock run writes', () => {
     )
   })
 
-  it('lists in reports where less was driven than was asked for', async () => {
+  it('list in reports each coverage below its required minimum', async () => {
     const files = ['xml', 'sarif', 'html'].map((ending) => toolmock.path(`minima.${ending}`))
     const flags = ['--min-operations', '12', '--min-statuses', '1', ...files.flatMap((file) => ['--report', file])]
     const { code } = await run([...flags, ...program(CLEAN)])
@@ -375,7 +375,7 @@ describe('what toolmock run writes', () => {
     expect(page).toContain(`<strong>${sentence}.</strong>`)
   })
 
-  it('puts the journal where it is asked for, in a folder that it makes', async () => {
+  it('are a journal at the given path, in a folder that is created', async () => {
     const file = toolmock.path('out/journals/journal.ndjson')
     expect(await run(['--journal', file, ...program(CLEAN)])).toMatchObject({ code: 0 })
     const entries = readFileSync(file, 'utf8').trim().split('\n')
@@ -385,7 +385,7 @@ describe('what toolmock run writes', () => {
     ])
   })
 
-  it('ends with 2 when a report or the journal cannot be written: before the command where it can be known, else after it', async () => {
+  it('end the run with 2 when they cannot be written: before the command where that is known, else after it', async () => {
     writeFileSync(toolmock.path('file'), '')
     const early = await run(['--report', toolmock.path('file/report.json'), ...program('console.log(1)')])
     expect(early).toMatchObject({
@@ -410,7 +410,7 @@ describe('what toolmock run writes', () => {
 })
 
 describe('a client with eight mistakes', () => {
-  it('gets each of them and nothing else', async () => {
+  it('gets a finding for each mistake and no other', async () => {
     const file = toolmock.path('eight.json')
     const { code, stderr } = await run([
       '--report',

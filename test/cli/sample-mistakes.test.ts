@@ -7,7 +7,7 @@ import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 
-/** Every mistake by the test that makes it: where it is, and what is said about it. */
+/** For each test, its mistake: the place, and the message of the finding. */
 const MISTAKES: Readonly<Record<string, readonly [where: string, message: RegExp]>> = {
   'asks for a link': ['create_magic_link user_verify_uri', /did you mean user_verify_url\?/],
   'lists a page': ['list_connected_accounts pageSize', /did you mean page_size\?/],
@@ -43,13 +43,13 @@ describe('a client with thirteen mistakes', () => {
     mkdirSync(toolmock.path('sample/node_modules'))
     symlinkSync(toolmock.path('package'), toolmock.path('sample/node_modules/toolmock'))
     symlinkSync(join(ROOT, 'node_modules/vitest'), toolmock.path('sample/node_modules/vitest'))
-    // The library finds vitest beside itself, as in a project that has both installed.
+    // The library resolves vitest from its own node_modules, as in a project that has both installed.
     mkdirSync(toolmock.path('node_modules'))
     symlinkSync(join(ROOT, 'node_modules/vitest'), toolmock.path('node_modules/vitest'))
   })
 
   it.each(Object.entries(COMMANDS))(
-    'has each of them named with its test and nothing else, and is green when they are mended: %s',
+    'gets one finding for each with its test, and passes once they are fixed: %s',
     async (_how, command) => {
       const { code, stderr, total, verdict } = await judged(command, {})
       expect({ code, stderr }).toMatchObject({ code: 3 })

@@ -4,7 +4,7 @@ import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 
-/** Sends messages for ada until something goes wrong for good, and prints the statuses. */
+/** Sends messages for ada until one fails permanently, and prints the statuses. */
 const CLIENT = `
   const { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client_id, TOOLMOCK_CLIENT_SECRET: client_secret } = process.env
   const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
@@ -57,7 +57,7 @@ describe('toolmock scenario from', () => {
     expect(checked.stdout + checked.stderr).not.toMatch(/:\d+:\d+/)
   })
 
-  it('asks a running server for a request of its journal', async () => {
+  it('reads the journal of a running server', async () => {
     const seed = written('live.json', JSON.stringify({ accounts: [ADA] }))
     const server = await toolmock.start([
       '--in-memory',
@@ -102,7 +102,7 @@ describe('toolmock scenario from', () => {
     expect(readFileSync(toolmock.path('other.json'), 'utf8')).toBe('{"some": "thing"}\n')
   })
 
-  it('asks which environment of several is meant', async () => {
+  it('fails and lists the environments when there are several', async () => {
     const entry = { real_at: '2026-01-01T00:00:00.000Z', account_state: null, id: 'req_1', kind: 'request' }
     const lines = ['one', 'two'].map((environment) => JSON.stringify({ ...entry, environment }))
     written('two.jsonl', `${lines.join('\n')}\n`)

@@ -38,7 +38,7 @@ describe('toolmock start', () => {
     ])
   })
 
-  it('says all of that in one line of JSON with --json, and logs in JSON', async () => {
+  it('prints all of that in one line of JSON with --json, and logs in JSON', async () => {
     const serving = await toolmock.start(['--in-memory', '--json'], { TOOLMOCK_PROT: '1' })
     expect(JSON.parse(serving.firstLine)).toMatchObject({
       message: 'ready',
@@ -65,7 +65,7 @@ describe('toolmock start', () => {
   it.each([
     ['text', []],
     ['JSON', ['--json']],
-  ])('tells the base URL that it was given, and where it listens: %s', async (_as, flags) => {
+  ])('prints the base URL that it was given, and its address: %s', async (_as, flags) => {
     const serving = await toolmock.start(['--in-memory', ...flags], { TOOLMOCK_BASE_URL: 'http://mock.internal/' })
     const [, listening = ''] = /(http:\/\/127\.0\.0\.1:\d+)/.exec(serving.firstLine) ?? []
     expect(await health(listening)).toBe(200)
@@ -75,7 +75,7 @@ describe('toolmock start', () => {
     expect((await serving.stop()).code).toBe(0)
   })
 
-  it('keeps the model in the state file, uses it as it is the next time, and says so when a seed was given', async () => {
+  it('keeps the model in the state file, uses it at the next start, and reports that a seed is not applied', async () => {
     const state = toolmock.path('kept/state.json')
     const first = await toolmock.start(['--state', state])
     expect((await first.stop()).code).toBe(0)
@@ -92,7 +92,7 @@ describe('toolmock start', () => {
     expect(readFileSync(state, 'utf8')).toBe(written)
   })
 
-  it('says what an existing state keeps in place of what was asked for, the bundled seed included', async () => {
+  it('reports which options an existing state overrides, the bundled seed included', async () => {
     const state = toolmock.path('again/state.json')
     await (await toolmock.start(['--state', state, '--clock', '2026-01-01', '--freeze', '--id-seed', '1'])).stop()
     const asked = ['--seed', 'bundled', '--clock', '2030-01-01', '--id-seed', '2']
@@ -105,7 +105,7 @@ describe('toolmock start', () => {
     expect(plain.stderr).toBe('')
   })
 
-  it('takes larger bodies of the control API than of the service, unless --body-limit says otherwise', async () => {
+  it('accepts larger bodies at the control API than at the service, unless --body-limit sets one limit', async () => {
     const statusesOf = async (url: string): Promise<number[]> => {
       const name = 'large'.repeat(250_000)
       const answers = [
@@ -177,7 +177,7 @@ describe('toolmock start', () => {
     expect(stderr).toMatch(/^toolmock: 192\.0\.2\.1 is not an address of this machine\..*\n$/)
   })
 
-  it('serves on when the reader of its output goes away', async () => {
+  it('continues to serve when the reader of its output ends', async () => {
     const serving = await toolmock.start(['--in-memory', '--log-level', 'debug'])
     serving.child.stdout!.destroy()
     serving.child.stderr!.destroy()
@@ -202,7 +202,7 @@ describe('--host beyond loopback', () => {
 })
 
 describe('toolmock healthcheck', () => {
-  it('ends with 0 while a server answers at the variables of that server, else with 1', async () => {
+  it('ends with 0 while the server of its variables answers, else with 1', async () => {
     const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_HOST: '0.0.0.0' })
     const variables = { TOOLMOCK_HOST: '0.0.0.0', TOOLMOCK_PORT: new URL(serving.url).port }
     expect(await toolmock.run(['healthcheck'], variables)).toMatchObject({ code: 0, stderr: '' })

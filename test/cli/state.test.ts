@@ -43,7 +43,7 @@ describe('toolmock state', () => {
     expect(await run('check', join(folder, 'none.json'))).toMatchObject({ code: 2, out: '' })
   })
 
-  it('repair exits 0 when all was saved, 1 when something was left out, 2 when nothing was written', async () => {
+  it('repair exits 0 when all rows were saved, 1 when some were left out, 2 when no file was written', async () => {
     const file = await sound()
     expect(await run('repair', file, '--out', join(folder, 'a.json'))).toMatchObject({ code: 0 })
     writeFileSync(file, readFileSync(file, 'utf8').replace('"identifier"', 'identifier'))
@@ -65,7 +65,7 @@ describe('toolmock state', () => {
     [['check', 'a', 'b'], 'takes one FILE'],
     [['check', 'a', '--out', 'b'], '--out belongs to state repair'],
     [['repair', 'a'], 'needs --out NEW'],
-  ])('refuses %j and points at its help', async (argv, message) => {
+  ])('refuses %j and names its help', async (argv, message) => {
     const { code, err } = await run(...argv)
     expect(code).toBe(2)
     expect(err).toContain(message)

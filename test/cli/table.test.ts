@@ -30,7 +30,7 @@ describe('a table', () => {
     expect(narrow.slice(1)).toEqual(['mail  one two three  ca_0123456789', '      four five'])
   })
 
-  it('puts a last column that goes below into a line of its own', () => {
+  it('puts a last column that does not fit into a line of its own', () => {
     expect(tableText(columns(true), [ROW], terminal(43)).split('\n')).toEqual([
       'NAME  TEXT',
       '  ID',
@@ -39,7 +39,7 @@ describe('a table', () => {
     ])
   })
 
-  it('has colours that do not count as width, and shows no sign that a terminal obeys', () => {
+  it('does not count colours as width, and escapes control characters', () => {
     const styled: Column<Row>[] = [
       { title: 'NAME', cell: ({ name }) => name, style: () => 'green' },
       ...columns().slice(1),

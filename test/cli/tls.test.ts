@@ -7,7 +7,7 @@ import { ToolmockProcess } from './toolmock-process.ts'
 const toolmock = ToolmockProcess.forThisFile()
 const NOW = Date.now()
 
-/** What a client that trusts these authorities gets to see: the status, or why it will not talk. */
+/** The status that a client with these trusted authorities gets, or its TLS error. */
 function statusFor(url: string, trusted: { ca?: string; servername?: string }): Promise<number | string> {
   return new Promise((resolve) => {
     const asked = get(`${url}/_mock/health`, { agent: false, ...trusted }, (response) => {
@@ -70,7 +70,7 @@ describe('toolmock start --tls', () => {
     expect(stdout).toContain(`export NODE_EXTRA_CA_CERTS=${toolmock.path('tls/state.authority.pem')}\n`)
   })
 
-  it('is found up by healthcheck, which knows the same variables', async () => {
+  it('is reported healthy by healthcheck, which reads the same variables', async () => {
     const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_TLS: '1' })
     const variables = { TOOLMOCK_TLS: '1', TOOLMOCK_PORT: new URL(serving.url).port }
     expect(await toolmock.run(['healthcheck'], variables)).toMatchObject({ code: 0, stderr: '' })

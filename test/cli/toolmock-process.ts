@@ -20,7 +20,7 @@ export interface Ended {
 interface Beginning {
   readonly variables?: Variables
   readonly cwd?: string
-  /** What comes in by stdin; nothing when absent. */
+  /** The content of stdin, which is empty when absent. */
   readonly input?: string | Buffer
 }
 
@@ -30,18 +30,18 @@ interface Begun {
 }
 
 interface Lines {
-  /** The next line; undefined once there is none any more. */
+  /** The next line; undefined after the last one. */
   readonly next: () => Promise<string | undefined>
-  /** `rest` are the lines that were not taken. */
+  /** `rest` are the lines that `next` did not return. */
   readonly end: Promise<{ code: number | null; stderr: string; rest: string[] }>
 }
 
 export interface Serving {
-  /** What the first line on stdout says. */
+  /** The first line on stdout. */
   firstLine: string
   url: string
   child: ChildProcess
-  /** Everything on stderr from the last call on until a line there matches; that line is the end of it. */
+  /** The lines on stderr since the last call, up to and including the first that matches. */
   logged(line: RegExp): Promise<string[]>
   /** Sends the signal and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>
@@ -71,7 +71,7 @@ export class ToolmockProcess {
     return this.#ended(this.#spawn(args, variables))
   }
 
-  /** Runs with an input and an environment that the caller has in hand, to be signalled while it runs. */
+  /** Starts with a given input and environment; the caller can send signals while it runs. */
   begin(args: readonly string[], { variables = {}, cwd, input }: Beginning = {}): Begun {
     const child = this.#spawn(args, variables, { cwd, stdin: input === undefined ? 'ignore' : 'pipe' })
     const said = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
@@ -84,7 +84,7 @@ export class ToolmockProcess {
     return { child, end }
   }
 
-  /** Runs, its output to be read line by line. */
+  /** Starts; the caller reads the output line by line. */
   lines(args: readonly string[], variables: Variables = {}): Lines {
     const child = this.#spawn(args, variables)
     const reader = createInterface({ input: child.stdout! })
@@ -100,7 +100,7 @@ export class ToolmockProcess {
     }
   }
 
-  /** Runs `start` on a free port until its first line; fails with what it said when it ends before that. */
+  /** Runs `start` on a free port until its first line; fails with the output when it ends before that. */
   async start(args: readonly string[], variables: Variables = {}): Promise<Serving> {
     const child = this.#spawn(['start', ...args], { TOOLMOCK_PORT: '0', ...variables })
     const end = this.#ended(child)
@@ -156,7 +156,7 @@ export class ToolmockProcess {
   }
 }
 
-/** The `dist` of the command line, which the first test file that needs it makes. */
+/** The `dist` of the command line, which the first test file that needs it builds. */
 async function bundleOfTheRun(): Promise<string> {
   const folder = inject('testBuild')
   const dist = join(folder, 'dist')
@@ -165,7 +165,7 @@ async function bundleOfTheRun(): Promise<string> {
   const made = mkdtempSync(join(folder, 'making-'))
   await bundleCode(made)
   await copyFile(join(folder, 'bundled-seed.json'), join(made, 'bundled-seed.json'))
-  // As a whole, and only one: the other worker may have been faster.
+  // The rename is atomic. It fails when another worker has already put its build there.
   await rename(made, dist).catch((error: unknown) => {
     if (!existsSync(dist)) throw error
   })

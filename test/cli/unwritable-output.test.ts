@@ -8,7 +8,7 @@ import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 
-/** Asks until the server answers. */
+/** Repeats the request until the server answers. */
 async function answered(url: string): Promise<Response> {
   for (;;) {
     const answer = await fetch(url).catch(() => undefined)
@@ -22,7 +22,7 @@ function pipe(name: string): string {
 }
 
 describe.runIf(process.platform === 'linux')('output that cannot be written', () => {
-  it('on a full disk neither ends the server nor keeps it from ending', async () => {
+  it('on a full disk does not stop the server, which can still be stopped', async () => {
     const port = await freePort()
     const full = openSync('/dev/full', 'w')
     const cli = toolmock.path('package/dist/cli.js')
@@ -74,7 +74,7 @@ describe('a state folder that vanishes', () => {
       body: JSON.stringify({ connector: 'mail', identifier }),
     })
 
-  it('is a 503 at the next write, and the stop says what is there', async () => {
+  it('is a 503 at the next write, and the stop reports it', async () => {
     const state = toolmock.path('vanishing/state.json')
     const serving = await toolmock.start(['--state', state])
     const { url } = serving

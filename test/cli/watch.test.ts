@@ -82,7 +82,7 @@ describe('toolmock start --watch', () => {
     await serving.stop()
   })
 
-  it('keeps the last good one when a file is bad, and says every problem with its place', async () => {
+  it('keeps the last valid version when a file is invalid, and reports every problem with its place', async () => {
     const connector = put('bad/clock.yaml', CONNECTOR('noon'))
     const seed = put('bad/default.yaml', SEED('ada'))
     const serving = await toolmock.start(['--in-memory', '--watch', '--seed', toolmock.path('bad')])
@@ -122,7 +122,7 @@ describe('toolmock start --watch', () => {
     await serving.stop()
   })
 
-  it('says so when there is nothing to watch', async () => {
+  it('reports when there is no file to watch', async () => {
     const serving = await toolmock.start(['--in-memory', '--watch'])
     expect(await serving.logged(/./)).toEqual([expect.stringMatching(/^warn there is nothing to watch: /)])
     await serving.stop()

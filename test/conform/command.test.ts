@@ -9,7 +9,7 @@ interface Ended {
   progress: readonly string[]
 }
 
-/** Runs `toolmock conform` in this process, with a mock to ask. */
+/** Runs `toolmock conform` in this process, against a mock. */
 async function run(args: (url: string) => readonly string[], watched = false): Promise<Ended> {
   const app = await createApp()
   const lines = { out: [] as string[], err: [] as string[], progress: [] as string[] }
@@ -49,7 +49,7 @@ describe('toolmock conform', () => {
     ['wrong credentials', (url: string) => ['--base-url', url, '--client-secret', 'wrong'], /cannot be checked/],
     ['a pattern that no check fits', (url: string) => ['--base-url', url, '--only', 'x/*'], /no check is called/],
     ['an operand', (url: string) => ['--base-url', url, 'verify'], /takes no verify/],
-  ])('exits 2 with %s, and says why once', async (_what, args, message) => {
+  ])('exits 2 with %s, and reports the reason once', async (_what, args, message) => {
     const ended = await run(args)
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr).toMatch(message)

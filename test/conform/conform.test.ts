@@ -28,7 +28,7 @@ async function conformed(
 }
 
 describe('the checks', () => {
-  it('are at least 150, with unique names, and each says what it rests on', () => {
+  it('are at least 150, with unique names, and each names its basis', () => {
     expect(CHECKS.length).toBeGreaterThanOrEqual(150)
     expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length)
     const basis = /^(document:\d(\.\d+)?|(convention|choice):(G\d+|States|Discovery|environments))$/
@@ -37,7 +37,7 @@ describe('the checks', () => {
 })
 
 describe('the conformance suite against toolmock', () => {
-  it('passes every check, and leaves nothing on the target', async () => {
+  it('passes every check, and deletes everything it has created', async () => {
     await conformed(EVERYTHING, ({ checks, summary, leftBehind }, { services: { registry } }) => {
       expect(checks.filter(({ result }) => result !== 'held')).toEqual([])
       expect(summary).toEqual({ total: CHECKS.length, held: CHECKS.length, broken: 0, skipped: 0 })
@@ -61,7 +61,7 @@ describe('the conformance suite against toolmock', () => {
     })
   })
 
-  it('leaves accounts alone that it has not made', async () => {
+  it('does not change accounts that it has not created', async () => {
     const app = await createApp()
     try {
       const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -82,7 +82,7 @@ describe('the conformance suite against toolmock', () => {
     }
   })
 
-  it('takes away what it has made when it is interrupted', async () => {
+  it('deletes what it has created when it is interrupted', async () => {
     const interrupted = new AbortController()
     const options = { signal: interrupted.signal, progress: (done: number) => done === 60 && interrupted.abort() }
     await conformed({ ...EVERYTHING, ...options }, ({ summary }, { services: { registry } }) => {
@@ -112,7 +112,7 @@ describe('the conformance suite against toolmock', () => {
 })
 
 describe('the conformance suite against something else', () => {
-  it('reports what is broken, and never fails by itself, when every answer is nonsense', async () => {
+  it('reports broken checks, and throws no error, when every answer is invalid', async () => {
     const server = createServer((request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(request.url === '/oauth/token' ? '{"access_token":"x"}' : '<html>')

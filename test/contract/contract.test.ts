@@ -12,7 +12,7 @@ function check<Id extends Operation>(operation: Id, query: string, body?: unknow
 }
 
 describe('the routes', () => {
-  it('mark Discovery, and need a bearer token everywhere but at the token endpoint', () => {
+  it('mark Discovery, and need a bearer token at every operation but the token endpoint', () => {
     expect(ROUTES.filter(({ discovery }) => discovery).map(({ operation }) => operation)).toEqual([
       'list_tools',
       'list_scoped_tools',
@@ -28,7 +28,7 @@ describe('the routes', () => {
     ['executeTool', false],
     ['__proto__', false],
     ['constructor', false],
-  ])('tell whether %s is an operation', (name, is) => {
+  ])('know whether %s is an operation', (name, is) => {
     expect(isOperation(name)).toBe(is)
   })
 
@@ -110,7 +110,7 @@ describe('checkRequest on a query', () => {
     ['pagge_sizess', undefined],
     ['page', undefined],
     ['colour', undefined],
-  ])('says which parameter %s may be', (name, meant) => {
+  ])('names the parameter that %s may mean', (name, meant) => {
     const { warnings } = check('list_connected_accounts', `${name}=1`)
     const description = 'is ignored: this operation has no query parameter of that name'
     expect(warnings).toEqual([
@@ -131,13 +131,13 @@ describe('checkRequest on a query', () => {
     ['idss', undefined],
     ['constructor', undefined],
     ['__proto__', undefined],
-  ])('says which field %s may be', (name, meant) => {
+  ])('names the field that %s may mean', (name, meant) => {
     const { warnings } = check('delete_connected_account', '', JSON.parse(`{"${name}":"x"}`))
     expect(warnings).toMatchObject([{ kind: meant === undefined ? 'unknown' : 'near_miss' }])
     expect(warnings[0]?.description.includes(`(did you mean ${meant}?)`)).toBe(meant !== undefined)
   })
 
-  it('says in strict mode what a near miss may be', () => {
+  it('names in strict mode what a near miss may mean', () => {
     expect(check('list_connected_accounts', 'pageSize=1', undefined, { strict: true })).toMatchObject({
       violations: [
         {
@@ -180,7 +180,7 @@ describe('checkRequest on a body', () => {
     ])
   })
 
-  it('names keys that are no identifiers in brackets', () => {
+  it('puts keys that are not identifiers into brackets', () => {
     const metadata = { 'my key': 5, 'a/b~c': 5 }
     const { violations } = check('create_custom_provider', '', { display_name: 'a', metadata })
     expect(violations.map(({ field }) => field)).toEqual(['metadata["my key"]', 'metadata["a/b~c"]'])
@@ -379,7 +379,7 @@ describe('for any input', () => {
   const operation = fc.constantFrom(...ROUTES.map((route) => route.operation))
   const query = fc.oneof(fc.string(), fc.webQueryParameters())
 
-  it('checkRequest never throws and reports at most twenty violations, each in words', () => {
+  it('checkRequest never throws and reports at most twenty violations, each with a description', () => {
     const anything = fc.oneof(
       fc.jsonValue(),
       fc.object({ key: fc.constantFrom('__proto__', 'constructor', 'connected_account', 'metadata', 'a') }),
@@ -437,7 +437,7 @@ function queryLike(operation: Operation): fc.Arbitrary<string> {
   return fc.array(pair, { maxLength: 6 }).map((pairs) => new URLSearchParams(pairs).toString())
 }
 
-/** Bodies of about the right shape, with a wrong value here and there. */
+/** Bodies of almost the right shape, with some wrong values. */
 function bodyLike(node: FieldNode | undefined): fc.Arbitrary<object | undefined> {
   return node ? valueLike(node).filter((value) => typeof value === 'object' && value !== null) : fc.constant(undefined)
 }
@@ -456,7 +456,7 @@ function rightValue({ fields, items }: FieldNode): fc.Arbitrary<unknown> {
   return fc.record(Object.fromEntries(values) as Record<string, fc.Arbitrary<unknown>>, { requiredKeys: [] })
 }
 
-/** A form has nothing but text. */
+/** A form has only texts. */
 function formLike(body: object | undefined): object {
   const fields = Object.entries(body ?? {}).map(([name, value]) => [name, typeof value === 'string' ? value : 'a'])
   return Object.fromEntries(fields)

@@ -9,7 +9,7 @@ export interface Sent {
   body?: unknown
 }
 
-/** The exchange that the request pipeline would observe for a request of this operation, checked by the contract. */
+/** The exchange that the request pipeline observes for a request of this operation, checked by the contract. */
 export function exchangeOf(
   operation: Operation,
   sent: Sent,
@@ -40,7 +40,7 @@ export function exchangeOf(
   }
 }
 
-/** An array is a field that is sent several times. */
+/** Sends a field once for each item of an array. */
 function formOf(body: unknown): string {
   const fields = Object.entries(body as Record<string, string | string[]>)
   return new URLSearchParams(

@@ -10,7 +10,7 @@ import { exchangeOf, type Sent } from './exchange.ts'
 const prism = await createPrismValidator()
 const document = readDocument() as unknown as Document
 
-/** A request that breaks the schema of each operation that takes anything; a body field deep inside where there is one. */
+/** For each operation that takes parameters or a body, a request that breaks its schema; in a nested field where there is one. */
 const BAD_REQUESTS: Record<Exclude<Operation, 'list_connections' | 'delete_custom_provider'>, Sent> = {
   create_token: { body: { grant_type: 'password' } },
   list_connected_accounts: { query: 'page_size=101' },
@@ -124,17 +124,17 @@ describe('answers, judged by Prism and by the contract', () => {
 describe('judgeExchange', () => {
   const good = exchangeOf('verify_user', { body: { auth_request_id: 'abc', identifier: 'a' } })
 
-  it('is silent while both agree', () => {
+  it('does not throw while both agree', () => {
     expect(() => judgeExchange(good)).not.toThrow()
     expect(() => judgeExchange(exchangeOf('verify_user', { body: {} }))).not.toThrow()
   })
 
-  it('throws when only the contract found something', () => {
+  it('throws when only the contract finds a violation', () => {
     const exchange = { ...good, requestViolations: [{ field: 'x', description: 'found it', constraint: 'type' }] }
     expect(() => judgeExchange(exchange)).toThrow(/disagree on the request of verify_user[^]*Prism: nothing wrong/)
   })
 
-  it('throws when only Prism found something', () => {
+  it('throws when only Prism finds a violation', () => {
     const exchange = { ...exchangeOf('verify_user', { body: {} }, { status: 200, body: {} }), responseViolations: [] }
     expect(() => judgeExchange({ ...exchange, requestViolations: undefined })).toThrow(/disagree on the answer/)
   })
@@ -163,7 +163,7 @@ function prismOnRequest(operation: Operation, { request }: ObservedExchange): un
   })
 }
 
-/** Without the headers, which the examples do not carry. */
+/** The problems that Prism finds, except those of headers, which the examples do not have. */
 function bodyProblems(operation: Operation, { response }: ObservedExchange): unknown[] {
   const all = prism.response(operation, response.status, response.headers, response.body)
   return all.filter(({ field }) => !field.startsWith('header'))

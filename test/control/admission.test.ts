@@ -47,7 +47,7 @@ describe('who may use the control API', () => {
     expect(verdict({ host })).toBe('HOST_REFUSED')
   })
 
-  it('takes the address that the call came to, the host of the base URL, and allowed hosts', () => {
+  it('accepts the address that the call was sent to, the host of the base URL, and allowed hosts', () => {
     expect(verdict({ host: '192.168.1.1:8665' }, {}, '::ffff:192.168.1.1')).toBe('admitted')
     expect(verdict({ host: 'mock.example' }, { baseUrl: 'https://mock.example/base' })).toBe('admitted')
     const rules = { allowHosts: ['mock.test:8665', '*.ci.test'] }
@@ -75,9 +75,9 @@ describe('who may use the control API', () => {
     // A page of another port of the same host.
     ['same-site', 'ORIGIN_REFUSED'],
     ['same-origin', 'admitted'],
-    // An address that somebody has typed.
+    // An address that a user has typed.
     ['none', 'admitted'],
-  ])('what a page embeds of a mock that is %s: %s, and people may follow a link', (site, expected) => {
+  ])('what a page embeds of a mock that is %s: %s, and a navigation is admitted', (site, expected) => {
     const host = 'localhost:8665'
     expect(verdict({ host, 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' })).toBe(expected)
     expect(verdict({ host, 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' })).toBe('admitted')
@@ -94,7 +94,7 @@ describe('who may use the control API', () => {
     expect(verdict({ host: 'localhost', ...headers }, { adminToken: 's3cret' })).toBe(expected)
   })
 
-  it('answers health and readiness to everybody, and nothing else', async () => {
+  it('answers only health and readiness without the admin token', async () => {
     await withControl({ adminToken: 's3cret' }, async ({ call, http }) => {
       expect((await call('get', '/health')).status).toBe(200)
       expect((await http('get', '/_mock/ready').set('Host', 'evil.example')).status).toBe(200)

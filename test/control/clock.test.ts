@@ -66,7 +66,7 @@ describe('PUT /_mock/clock', () => {
     })
   })
 
-  it('applies what falls due on the way in the order of time, and the journal says so', async () => {
+  it('applies due events in the order of time, and records them in the journal', async () => {
     await withControl({}, async ({ call }) => {
       const account = (identifier: string, token_expires_at: string) => ({
         connector: 'mail',
@@ -89,7 +89,7 @@ describe('PUT /_mock/clock', () => {
     })
   })
 
-  it('is obeyed by bearer tokens', async () => {
+  it('decides whether bearer tokens have expired', async () => {
     await withControl({}, async ({ call, token, api }) => {
       const bearer = await token('test_client', 'test_secret')
       await call('put', '/clock', { advance: '25h' })

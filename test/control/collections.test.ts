@@ -37,7 +37,7 @@ const ADA = { connector: 'pad', identifier: 'ada@example.com' }
 const GRACE = { connector: 'pad', identifier: 'grace@example.com' }
 
 interface Pad extends ControlMock {
-  /** Runs a tool of ada's and answers its data. */
+  /** Runs a tool with ada's account and returns its data. */
   readonly run: (tool: string, input?: object, of?: object) => Promise<{ status: number; data: { items: object[] } }>
   readonly notes: (query?: string) => Promise<object[]>
 }
@@ -79,7 +79,7 @@ describe('collections', () => {
     })
   })
 
-  it('contain what tools created, each account its own', async () => {
+  it('contain the items that tools created, separate for each account', async () => {
     await withPad({}, async ({ run, notes }) => {
       const { data } = await run('pad_add_note', { title: 'Second' })
       expect(await notes()).toEqual([FIRST, data])
@@ -111,7 +111,7 @@ describe('collections', () => {
     })
   })
 
-  it('are put by seeds, for each account and shared, and a reset brings that back', async () => {
+  it('get items from seeds, for each account and shared, and a reset restores them', async () => {
     await withPad({}, async ({ call, run, notes }) => {
       const account = { ...ADA, collections: { notes: [{ id: 'n_7', title: 'Seeded' }] } }
       const tags = { connector: 'pad', collection: 'tags', items: [{ name: 'green' }] }
@@ -148,7 +148,7 @@ describe('collections', () => {
     ['an item that is none', 'pad/tags', { items: [1] }, 'INVALID_BODY', '`items[0]` is 1'],
     ['no key', 'pad/tags', { items: [{ name: 'a' }, { name: '' }] }, 'INVALID_BODY', '`items[1].name` is ""'],
     ['a key twice', 'pad/tags', { items: [{ name: 1 }, { name: '1' }] }, 'INVALID_BODY', 'for the second time'],
-  ])('refuse %s, and nothing changes', async (_, path, body, code, message) => {
+  ])('refuse %s, and do not change', async (_, path, body, code, message) => {
     await withPad({}, async ({ call, run }) => {
       const answer = body ? await call('put', `/collections/${path}`, body) : await call('get', `/collections/${path}`)
       expect(codeOf(answer)).toBe(code)
@@ -212,7 +212,7 @@ describe('collections', () => {
     expect(ids[0]).toEqual(ids[1])
   })
 
-  it('are there after a restart, a row a line, with what was answered before a crash', async () => {
+  it('are kept over a restart, one row a line, and after a crash have everything that was answered', async () => {
     await withDirectory(async (directory) => {
       const disk = new MemoryDisk()
       const file = join(directory, 'state.json')
@@ -237,7 +237,7 @@ describe('collections', () => {
     })
   })
 
-  it('are as they were when the disk refuses', async () => {
+  it('do not change when the disk refuses', async () => {
     await withDirectory(async (directory) => {
       const disk = new MemoryDisk()
       await withPad({ state: join(directory, 'state.json'), fileSystem: disk }, async ({ run, notes }) => {

@@ -7,13 +7,13 @@ type Method = 'get' | 'put' | 'post' | 'delete'
 
 export interface ControlMock {
   readonly app: App
-  /** A call of the control API; its answer is held against `spec/control.openapi.yaml`. */
+  /** Calls the control API; the answer is checked against `spec/control.openapi.yaml`. */
   readonly call: (method: Method, path: string, body?: object) => Promise<Response>
-  /** Any request, unjudged. */
+  /** Sends any request, whose answer is not checked. */
   readonly http: (method: Method, path: string) => Test
-  /** A bearer token, or the status that was answered instead. */
+  /** Obtains a bearer token; returns the status when it is refused. */
   readonly token: (clientId: string, secret: string) => Promise<string | number>
-  /** A call of the service with a token. */
+  /** Calls the service with a bearer token. */
   readonly api: (token: string | number, method: Method, path: string, body?: object) => Promise<Response>
 }
 

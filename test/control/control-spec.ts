@@ -44,7 +44,7 @@ export const CONTROL_OPERATIONS = Object.entries(CONTROL_SPEC.paths).flatMap(([p
   }),
 )
 
-/** What a reference inside the document refers to; anything else as it is. */
+/** The target of a `$ref` inside the document; any other value unchanged. */
 export function resolved<Value extends object>(value: Value): Exclude<Value, Reference> {
   if (!('$ref' in value) || typeof value.$ref !== 'string') return value as Exclude<Value, Reference>
   const steps = value.$ref.split('/').slice(1)
@@ -54,7 +54,7 @@ export function resolved<Value extends object>(value: Value): Exclude<Value, Ref
   >
 }
 
-/** Compiled at the first answer, because compiling takes longer than a test. */
+/** Each schema is compiled at its first use, because compiling all of them takes longer than a test. */
 const checks = new WeakMap<object, ValidateFunction>()
 
 /** What is wrong with a value by a schema of the document; empty when nothing is. */

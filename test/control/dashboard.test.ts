@@ -63,7 +63,7 @@ describe('GET /_mock/ui', () => {
     })
   })
 
-  it('answers 304 to a browser that has it', async () => {
+  it('answers 304 when the browser has the current version', async () => {
     await withControl({}, async ({ http }) => {
       const { etag } = (await http('get', '/_mock/ui/app.js')).headers
       expect((await http('get', '/_mock/ui/app.js').set('If-None-Match', String(etag))).status).toBe(304)
@@ -94,7 +94,7 @@ describe('GET /_mock/ui', () => {
   })
 })
 
-/** The body as it came. */
+/** The body without decompression. */
 function compressed(url: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest(url, { headers: { 'Accept-Encoding': 'gzip' } }, (response) => {

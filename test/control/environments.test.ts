@@ -46,7 +46,7 @@ describe('POST /_mock/environments', () => {
     [{ label: '' }, 'INVALID_BODY', /`label`/],
     [{ file: 'a.test.ts' }, 'INVALID_BODY', /`label`.*the name of the test, where file or line is given/],
     [{ label: 'a test', line: 0 }, 'INVALID_BODY', /`line`/],
-  ])('refuses %j and makes none', async (body, code, message) => {
+  ])('refuses %j and creates none', async (body, code, message) => {
     await withControl({}, async ({ call }) => {
       const refused = await call('post', '/environments', { name: 'new', ...body })
       expect([refused.status, codeOf(refused)]).toEqual([400, code])
@@ -55,7 +55,7 @@ describe('POST /_mock/environments', () => {
     })
   })
 
-  it('makes an isolated environment: no account, link or clock of one is seen in another', async () => {
+  it('creates an isolated environment: accounts, links and the clock of one are not visible in another', async () => {
     await withControl({}, async (mock) => {
       const { api, call } = mock
       const [one, two] = [await create(mock, { name: 'one' }), await create(mock, { name: 'two' })]
@@ -84,7 +84,7 @@ describe('POST /_mock/environments', () => {
     })
   })
 
-  it('makes nothing of a seed with problems, and names the path of each', async () => {
+  it('creates no environment from a seed with problems, and names the path of each', async () => {
     await withControl({}, async ({ call }) => {
       const seed = { accounts: [{ connector: 'nowhere', identifier: 'x' }], settings: { consent: 'perhaps' } }
       const refused = await call('post', '/environments', { name: 'broken', seed })
@@ -160,7 +160,7 @@ describe('a client id pattern in the seed', () => {
     })
   })
 
-  it('asks for its secret, and makes nothing without it', async () => {
+  it('needs its secret, and creates no environment without it', async () => {
     await withPattern(async ({ token, app }) => {
       expect(await token('ci-42', 'guess')).toBe(401)
       expect(await token('other', 'ci_secret')).toBe(401)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { codeOf, withControl } from './control-mock.ts'
 
-/** Reading them takes a second or two. It would take longer than a test may, if time grew with the square of their number. */
+/** Reading so many keys takes a second or two. With time that grew quadratically, the test would time out. */
 const COUNT = 80_000
 const KEYS = Object.fromEntries(Array.from({ length: COUNT }, (_, at) => [`key${at}`, at]))
 
@@ -21,7 +21,7 @@ describe(`a body of ${COUNT} keys`, () => {
       'application/yaml',
       `match: { body: { x: [${Array.from({ length: 150 }, (_, at) => `&a${at} ${at}, ${Array(100).fill(`*a${at}`).join(', ')}`).join(', ')}] } }\n`,
     ],
-  ])('is read in time that its size explains: %s', async (_kind, type, body) => {
+  ])('is read in linear time: %s', async (_kind, type, body) => {
     await withControl({}, async ({ http }) => {
       const answer = await http('post', '/_mock/requests/count').type(type).send(body)
       expect(answer.text).toBe('{"count":0}\n')
@@ -86,7 +86,7 @@ describe('limits on keys and values of a body', () => {
     })
   })
 
-  it('do not count for a state, which is put back however large it was', { timeout: 30_000 }, async () => {
+  it('do not apply to a state, which can be restored at any size', { timeout: 30_000 }, async () => {
     await withControl({}, async ({ call, http }) => {
       const { tables, ...state } = (await call('get', '/state')).body as { tables: Record<string, object[]> }
       const counters = Array.from({ length: 60_000 }, (_, at) => ({ id: `counter ${at}`, value: 1 }))

@@ -19,14 +19,14 @@ const account = (token: string) => ({
 })
 const SEED = { connectors: [PAD], accounts: [account('ada'), account('grace')] }
 
-interface Bench extends ControlMock {
-  /** The status of a direct call, and how many calls are left. */
+interface RateLimitMock extends ControlMock {
+  /** Makes a direct call; returns its status and how many calls are left. */
   readonly direct: (token: string) => Promise<[status: number, remaining: string | undefined]>
-  /** The status of a tool call. */
+  /** Runs a tool; returns the status. */
   readonly tool: (identifier: string) => Promise<number>
 }
 
-async function withPad(options: AppOptions, work: (mock: Bench) => Promise<void>): Promise<void> {
+async function withPad(options: AppOptions, work: (mock: RateLimitMock) => Promise<void>): Promise<void> {
   await withControl(options, async (mock) => {
     const bearer = await mock.token('test_client', 'test_secret')
     await work({
@@ -46,7 +46,7 @@ async function withPad(options: AppOptions, work: (mock: Bench) => Promise<void>
 }
 
 describe('the calls that a rate limit counts', () => {
-  it('are those of tools and direct ones together, until exactly the end of the time', () =>
+  it('are tool calls and direct calls together, until exactly the end of the period', () =>
     withPad({}, async ({ call, direct, tool }) => {
       await call('post', '/seed', SEED)
       expect(await tool('ada')).toBe(200)
@@ -59,7 +59,7 @@ describe('the calls that a rate limit counts', () => {
       expect(await direct('ada')).toEqual([200, '1'])
     }))
 
-  it('are counted in each environment by itself', () =>
+  it('are counted separately in each environment', () =>
     withPad({}, async ({ call, direct }) => {
       await call('post', '/seed', SEED)
       await call('post', '/environments', { name: 'other', seed: { connectors: [PAD], accounts: [account('eve')] } })
@@ -79,7 +79,7 @@ describe('the calls that a rate limit counts', () => {
       expect(await direct('ada')).toEqual([429, '0'])
     }))
 
-  it('are none after a reset', () =>
+  it('are zero after a reset', () =>
     withPad({}, async ({ call, direct }) => {
       await call('post', '/seed', SEED)
       for (let nth = 1; nth <= 3; nth++) await direct('ada')

@@ -7,8 +7,8 @@ import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 import { CONTROL_OPERATIONS } from './control-spec.ts'
 
 /*
- * A 503 says that nothing was changed (1.3). Every operation of the control API is called while the disk refuses; then everything
- * that can be asked has to be what it was.
+ * A 503 means that no data was changed (1.3). These tests call every operation of the control API while the disk refuses
+ * writes, and then compare everything that the API shows with the state before.
  */
 
 type Method = 'get' | 'put' | 'post' | 'delete'
@@ -16,7 +16,7 @@ type Method = 'get' | 'put' | 'post' | 'delete'
 interface Call {
   readonly path?: string
   readonly body?: object
-  /** Changes nothing that is written, so that it answers as it does with a disk that works. */
+  /** The operation writes nothing to disk, so its answer is the same while the disk refuses. */
   readonly works?: true
 }
 
@@ -92,7 +92,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   get_coverage: { works: true },
 }
 
-/** These hold a connection, are about the server alone, or change what is never written. */
+/** These keep a connection open, concern only the server, or change data that is never written. */
 const LEFT_OUT = new Set([
   'get_health',
   'get_ready',
@@ -111,7 +111,7 @@ const inEnvironment = new Set(
 interface RefusingMock extends ControlMock {
   readonly disk: MemoryDisk
   readonly ids: Readonly<Record<string, string>>
-  /** Moves real time, and with it the clock of the default environment. */
+  /** Advances real time, and with it the clock of the default environment. */
   readonly move: (milliseconds: number) => void
 }
 
@@ -133,7 +133,7 @@ const seed = {
   ],
 }
 
-/** An environment with something of everything, on a disk that the test makes refuse. */
+/** Runs `work` with an environment that has rows of every kind, on a disk that the test can make fail. */
 async function withRefusingDisk(work: (mock: RefusingMock) => Promise<void>): Promise<void> {
   await withDirectory(async (directory) => {
     const disk = new MemoryDisk()
@@ -170,13 +170,13 @@ const ASKED = [
   ...['collections', 'third-parties'],
 ]
 
-/** The answers to everything that can be asked of every environment, and what would come of a reset. */
+/** The answers of every operation that reads, for every environment, and the state after a reset. */
 async function everything({ call, app }: ControlMock): Promise<unknown> {
   const asked: Record<string, unknown> = {}
   for (const { name } of app.services.registry.environments()) {
     for (const path of ASKED) {
       const { text } = await call('get', `/${path}?environment=${name}`)
-      // A responder has answered, whether the service could store what came of it or not.
+      // A responder counts its answer, also when the service could not store the effects of it.
       const compared = path === 'connectors' ? text.replaceAll(/"hits":\d+/g, '"hits":0') : text
       asked[`${name} ${path}`] = compared.startsWith('{') ? JSON.parse(compared) : compared
     }
@@ -185,7 +185,7 @@ async function everything({ call, app }: ControlMock): Promise<unknown> {
   return JSON.parse(JSON.stringify(asked).replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'http://mock'))
 }
 
-/** What a reset brings back, and which client ids make an environment. */
+/** What a reset restores, and which client ids create an environment. */
 async function stateAfterReset(mock: ControlMock): Promise<unknown> {
   const { call, token } = mock
   const patterns = []
@@ -249,7 +249,7 @@ describe('while the disk refuses', () => {
   })
 
   // One server for all of them, because each leaves it as it was.
-  it('every operation answers 503 and changes nothing, or needs no disk', { timeout: 60_000 }, async () => {
+  it('every operation answers 503 and changes no data, or needs no disk', { timeout: 60_000 }, async () => {
     await withRefusingDisk(async (mock) => {
       const before = await everything(mock)
       for (const operation of called) {
@@ -262,7 +262,7 @@ describe('while the disk refuses', () => {
   })
 
   it(
-    'every operation answers 503 and changes nothing where a due event could not be written',
+    'every operation answers 503 and changes no data when a due event cannot be written',
     { timeout: 60_000 },
     async () => {
       await withRefusingDisk(async (mock) => {
@@ -279,7 +279,7 @@ describe('while the disk refuses', () => {
   )
 
   const remembered = ['create_environment', 'reset', 'add_seed', 'put_connector', 'put_scenario', 'take_snapshot']
-  it.each(remembered)('%s leaves nothing for a later reset or client id pattern', async (operation) => {
+  it.each(remembered)('%s does not affect a later reset or client id pattern', async (operation) => {
     let expected: unknown
     await withRefusingDisk(async (mock) => {
       expected = await stateAfterReset(mock)

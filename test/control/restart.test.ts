@@ -6,7 +6,7 @@ import { MemoryDisk } from '../support/memory-disk.ts'
 import { withDirectory } from '../support/registry.ts'
 import { type ControlMock, withControl } from './control-mock.ts'
 
-/* Whatever the server accepts by its control API, it starts with again. */
+/* The server can restart with everything that its control API accepts. */
 
 interface Step {
   readonly method: 'post' | 'put'
@@ -16,7 +16,7 @@ interface Step {
 
 const DAY = 86_400_000
 
-/** Instants at and beyond every limit, in the forms that people write. */
+/** Instants at and beyond every limit, in the usual notations. */
 const anInstant = fc.oneof(
   fc.constantFrom(
     '0000-01-01T00:00:00Z',
@@ -61,7 +61,7 @@ const connector = aDuration.map((access_token_lifetime): Step => {
 const environment = fc
   .record({ now: anInstant, frozen: fc.boolean() }, { requiredKeys: [] })
   .map((clock): Step => ({ method: 'post', path: '/environments', body: { clock } }))
-/** What rows have of instants and numbers. */
+/** Fields of rows that are instants or numbers, with values. */
 const aField = fc.oneof(
   fc.record({
     table: fc.constantFrom('accounts', 'magic_links', 'bearer_tokens', 'grants'),
@@ -75,7 +75,7 @@ const aField = fc.oneof(
     value: milliseconds,
   }),
 )
-/** The path is that of a state; what stands for it is what GET answers, changed. */
+/** PUTs the state that GET answers, with some values replaced. */
 const replaced = fc
   .record({
     name: lifetimes,
@@ -90,7 +90,7 @@ const replaced = fc
   })
 /** One field of every row of a table that has it. */
 const rowsReplaced = aField.map((row): Step => ({ method: 'put', path: '/state', body: { row } }))
-/** Requests of {@link used} fire it. */
+/** A scenario that the requests of {@link used} fire. */
 const scenario = fc.record({ by: aDuration, from: fc.option(anInstant) }).map(({ by, from }): Step => {
   const on = { operation: 'create_magic_link' }
   const rule = { name: 'r', at: 'service', on, ...(from && { when: { from } }), do: [{ advance_clock: by }] }
@@ -108,7 +108,7 @@ const aTemplate = fc.constantFrom<JsonValue[]>(
   ['{{item}}', { deep: '{{this}}' }],
   null,
 )
-/** The direct calls of {@link used} create items. */
+/** A connector with a collection, in which the direct calls of {@link used} create items. */
 const collection = fc.record({ a: aTemplate, b: aTemplate, every: aDuration }).map(({ every, ...fields }): Step => {
   return { method: 'put', path: '/connectors/pad', body: { ...padOf(fields), rate_limit: { calls: 9, every } } }
 })
@@ -162,7 +162,7 @@ async function taken({ call }: ControlMock, { method, path, body }: Step): Promi
     .status
 }
 
-/** Requests of a client, which leave instants behind: now, and so much later. */
+/** Sends requests of a client that store the present time, and times later than it. */
 async function used({ token, api, http }: ControlMock): Promise<void> {
   const bearer = await token('test_client', 'test_secret')
   const grace = { connector: 'mail', identifier: 'grace@example.com' }
@@ -226,8 +226,8 @@ describe('a server that was started', () => {
   )
 })
 
-describe('what the control API has accepted', () => {
-  it('is there after a restart, whatever it was', { timeout: 120_000 }, async () => {
+describe('a change that the control API accepted', () => {
+  it('is kept over a restart', { timeout: 120_000 }, async () => {
     await fc.assert(fc.asyncProperty(steps, check), { numRuns: 25 })
   })
 
@@ -320,7 +320,7 @@ describe('what the control API has accepted', () => {
       'an item that would contain itself',
       [{ method: 'put', path: '/connectors/pad', body: padOf({ self: '{{item}}', all: '{{@root}}' }) }],
     ],
-  ])('%s is refused, or is there after a restart', async (_, given) => {
+  ])('%s is refused, or is kept over a restart', async (_, given) => {
     await check(given)
   })
 })

@@ -92,14 +92,17 @@ describe('every call of the control API', () => {
     })
   })
 
-  it.each(['/clock', '/ui', '/env', '/openapi'])('is not to be taken for a page by a browser: GET %s', async (path) => {
-    await withControl({}, async ({ http }) => {
-      const { headers } = await http('get', `/_mock${path}`)
-      expect(headers['x-content-type-options']).toBe('nosniff')
-    })
-  })
+  it.each(['/clock', '/ui', '/env', '/openapi'])(
+    'has headers that keep a browser from rendering it as a page: GET %s',
+    async (path) => {
+      await withControl({}, async ({ http }) => {
+        const { headers } = await http('get', `/_mock${path}`)
+        expect(headers['x-content-type-options']).toBe('nosniff')
+      })
+    },
+  )
 
-  it('says what it allows instead of an unknown method, and takes no body where it needs none', async () => {
+  it('names the allowed methods for an unknown one, and ignores a body where it needs none', async () => {
     await withControl({}, async ({ http, call }) => {
       expect((await http('delete', '/_mock/clock')).headers['allow']).toBe('GET, PUT, HEAD')
       expect((await call('post', '/reset', {})).status).toBe(200)
@@ -172,7 +175,7 @@ describe('accounts and connections', () => {
 })
 
 describe('links', () => {
-  it('are completed without a browser, wherever they belong to', async () => {
+  it('are completed without a browser, only in their own environment', async () => {
     await withControl({}, async (mock) => {
       await mock.call('post', '/environments', { name: 'other' })
       await linked(mock, { user_verify_url: 'http://localhost:3000/verify', state: 'xyz' })
@@ -291,7 +294,7 @@ describe('scenarios', () => {
     })
   })
 
-  it('shows the bundled scenarios that were not used yet after those that are defined, each once', async () => {
+  it('lists the defined scenarios first, then the other bundled ones, each once', async () => {
     await withControl({}, async ({ call }) => {
       const list = async () => ((await call('get', '/scenarios')).body as { scenarios: { name: string }[] }).scenarios
       const all = await list()

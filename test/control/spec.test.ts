@@ -24,7 +24,7 @@ describe('spec/control.openapi.yaml', () => {
     expect(comparable(described)).toEqual(comparable(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })))
   })
 
-  it('has a schema for every body but documents', () => {
+  it('has a schema for every body except documents', () => {
     const documents = ['add_seed', 'put_connector', 'put_scenario', 'validate_document']
     const withBody = CONTROL_OPERATIONS.filter(({ operation }) => operation.requestBody !== undefined)
     const names = withBody.map(({ operation }) => operation.operationId)
@@ -93,7 +93,7 @@ interface JsonSchema {
   readonly [key: string]: unknown
 }
 
-/** What a schema demands, without words; an object that another module reads is an object, whatever is in it. */
+/** The constraints of a schema without descriptions; an object that another module validates counts as a plain object. */
 function comparable(given: object | undefined): unknown {
   const { type, properties, required, anyOf, additionalProperties, ...rest } = resolved<JsonSchema>(
     (given ?? {}) as JsonSchema,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { codeOf, withControl } from './control-mock.ts'
 
 describe('the size of a state', () => {
-  it('that was got can be put back, whatever --body-limit says', () =>
+  it('that GET answers is accepted by PUT, at any --body-limit', () =>
     withControl({ bodyLimit: 1000 }, async ({ call }) => {
       const { body: state, status } = await call('get', '/state')
       expect(status).toBe(200)

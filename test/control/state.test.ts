@@ -18,7 +18,7 @@ async function stateOf({ call }: ControlMock): Promise<State> {
 }
 
 describe('POST /_mock/state/fold', () => {
-  it('leaves a state file that is the whole model by itself', async () => {
+  it('writes the whole model into the state file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolmock-fold-'))
     const file = join(folder, 'state.json')
     try {
@@ -33,7 +33,7 @@ describe('POST /_mock/state/fold', () => {
     }
   })
 
-  it('has nothing to do where everything is in memory', async () => {
+  it('succeeds without an effect in memory', async () => {
     await withControl({}, async ({ call }) => {
       expect((await call('post', '/state/fold')).status).toBe(200)
     })
@@ -41,7 +41,7 @@ describe('POST /_mock/state/fold', () => {
 })
 
 describe('POST /_mock/reset', () => {
-  it('takes model, clock, journal and links back to the seed; clients, tokens and snapshots stay', async () => {
+  it('resets model, clock, journal and links to the seed; clients, tokens and snapshots stay', async () => {
     await withControl({}, async (mock) => {
       const { call, api, token } = mock
       await call('post', '/seed', { accounts: [ada], settings: { consent: 'approve' } })
@@ -72,7 +72,7 @@ describe('POST /_mock/reset', () => {
     })
   })
 
-  it('leaves the provider that a caller made before a seed was added behind', async () => {
+  it('removes a provider that was created before a seed was added', async () => {
     await withControl({}, async (mock) => {
       const bearer = await mock.token('test_client', 'test_secret')
       await mock.api(bearer, 'post', '/custom-providers', { display_name: 'Mine' })
@@ -86,7 +86,7 @@ describe('POST /_mock/reset', () => {
     })
   })
 
-  it('brings back seeds that were added at the same time', async () => {
+  it('restores seeds that were added at the same time', async () => {
     await withControl({}, async (mock) => {
       const seeds = [{ generate: { accounts: 1, connector: 'mail' } }, { accounts: [ada] }, { accounts: [grace] }]
       await Promise.all(seeds.map((seed) => mock.call('post', '/seed', seed)))
@@ -108,7 +108,7 @@ describe('POST /_mock/reset', () => {
 })
 
 describe('snapshots', () => {
-  it('name what was added, removed and changed since, and bring it back', async () => {
+  it('list what was added, removed and changed since, and restore it', async () => {
     await withControl({}, async (mock) => {
       const { call, api, token } = mock
       await call('post', '/seed', { accounts: [ada, grace] })
@@ -191,7 +191,7 @@ describe('snapshots', () => {
 })
 
 describe('PUT /_mock/state', () => {
-  it('takes what GET gave, and nothing has changed', async () => {
+  it('accepts the answer of GET without a change of the state', async () => {
     await withControl({}, async (mock) => {
       await mock.call('post', '/seed', { accounts: [ada] })
       const before = await stateOf(mock)
@@ -235,7 +235,7 @@ describe('PUT /_mock/state', () => {
     })
   })
 
-  it('refuses a state file, and says what it takes instead', async () => {
+  it('refuses a state file, and names what it accepts', async () => {
     await withControl({}, async (mock) => {
       const before = await stateOf(mock)
       const refused = await mock.call('put', '/state', { version: 2, environments: { default: before } })
