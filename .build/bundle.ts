@@ -72,8 +72,9 @@ const MEDIA_TYPES = new Set([
 ])
 
 /**
- * Replaces what packages contain and the mock never uses. Of Express: most of its table of media types, and its parsers of
- * bodies (`body-parser`) and nested query parameters (`qs`). Of Prism: Postman collections, remote references, fake data.
+ * Replaces what packages contain and the mock never uses. Of Express: most of its table of media types, its parsers of
+ * bodies (`body-parser`) and nested query parameters (`qs`), and its files (`send`). Of Prism: Postman collections, remote
+ * references, fake data.
  */
 const unused: Plugin = {
   name: 'unused',
@@ -89,7 +90,7 @@ const unused: Plugin = {
     },
   },
   resolveId: {
-    filter: { id: /^(postman-collection|node-fetch|@faker-js\/faker|body-parser|qs)$/ },
+    filter: { id: /^(postman-collection|node-fetch|@faker-js\/faker|body-parser|qs|send|serve-static)$/ },
     handler: (id) => ({ id: `\0unused:${id}` }),
   },
 }

@@ -96,6 +96,8 @@ export class EnvironmentClock implements Clock {
 const ALPHABET = Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789')
 const ID_LENGTH = 20
 const OPAQUE_BYTES = 32
+/** So few that the first ones cost a start little. */
+const IDS_AT_ONCE = 32
 
 /** Changes the bytes in place and decodes them at once: appending letter by letter would leave many strings to be joined. */
 function lettersOf(bytes: Buffer): string {
@@ -131,7 +133,7 @@ export class RandomIds extends ByteIds {
 
   override id(prefix: string): string {
     if (this.#cut === this.#letters.length) {
-      this.#letters = lettersOf(randomBytes(200 * ID_LENGTH))
+      this.#letters = lettersOf(randomBytes(IDS_AT_ONCE * ID_LENGTH))
       this.#cut = 0
     }
     this.#cut += ID_LENGTH
