@@ -7,7 +7,7 @@ import { isAnswered, titleOf } from './entry.ts'
 import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { LifecyclePicture } from './lifecycle.tsx'
 import { clockNow, timeline } from './live.ts'
-import { Choice, Detail, Empty, Facts, Json, Problem, Reading, SearchField, Section, Status, Tag } from './parts.tsx'
+import { Choice, Detail, Empty, Facts, Json, Problem, Loading, SearchField, Section, Status, Tag } from './parts.tsx'
 import { setParameters, go, linkTo, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './list-navigation.ts'
@@ -16,7 +16,7 @@ type Account = Schemas['Accounts']['accounts'][number]
 type AccountWithTools = Schemas['AccountWithTools']
 type Tool = Schemas['AccountTool']
 
-/** As many accounts as the list shows at once. */
+/** The most accounts that the list shows at once. */
 const PAGE = 100
 
 const TONES: { readonly [Status in AccountStatus]: string } = {
@@ -62,7 +62,7 @@ export function AccountsView() {
         <Problem error={error} />
         {value && all === 0 ? (
           <Empty title="No account yet.">
-            <p>A client creates one through the API. Or ask for a link, and follow it as the user would.</p>
+            <p>A client creates one through the API. Or create a link and follow it as the user would.</p>
             <a class="button" href={linkTo('links')}>
               Create a link
             </a>
@@ -131,7 +131,7 @@ function AccountRow({
   )
 }
 
-/** How long the access token still lives, by the mock's clock. */
+/** The time until the access token expires, by the mock's clock. */
 function Expiry({ account: { token_expires_at: at } }: { readonly account: Account }) {
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
@@ -198,13 +198,13 @@ function AccountDetail({ id }: { readonly id: string }) {
           <p>{error.message}</p>
         </Empty>
       ) : (
-        <Reading error={error} />
+        <Loading error={error} />
       )}
     </Detail>
   )
 }
 
-/** What each event does, for the title of its button. */
+/** The effect of each event, as the title of its button. */
 const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: string } = {
   expire: 'The account becomes EXPIRED: the user has to connect it again.',
   disconnect: 'The account becomes DISCONNECTED, and the third party refuses its credentials.',
@@ -249,7 +249,7 @@ function Lifecycle({ value, reload }: { readonly value: AccountWithTools; readon
   )
 }
 
-/** The clock jumps to where the token expires. */
+/** Says when the access token expires, with a button that sets the clock to that time. */
 function JumpToExpiry({ value: { account, renewable } }: { readonly value: AccountWithTools }) {
   const { busy, error, run } = useAction()
   const { token_expires_at: at } = account
@@ -275,7 +275,7 @@ function Tools({ id, tools }: { readonly id: string; readonly tools: readonly To
   if (!chosen) {
     return (
       <Section title="Tools">
-        <p class="quiet">Its connector has none.</p>
+        <p class="quiet">The connector has no tools.</p>
       </Section>
     )
   }
@@ -337,7 +337,7 @@ function ToolForm({ id, tool }: { readonly id: string; readonly tool: Tool }) {
       {answer && (
         <div class="answer" role="status">
           <p>
-            <Status status={answer.status} /> <a href={linkTo('timeline', answer.request)}>the whole story</a>
+            <Status status={answer.status} /> <a href={linkTo('timeline', answer.request)}>show the request</a>
           </p>
           <Json value={answer.body} />
         </div>
@@ -399,7 +399,7 @@ function ToolField({
   )
 }
 
-/** The latest requests about the account. */
+/** The most requests of the account that are listed, newest first. */
 const MAX_HISTORY = 50
 
 function History({ id }: { readonly id: string }) {
@@ -411,7 +411,7 @@ function History({ id }: { readonly id: string }) {
   return (
     <Section title="History" note={<a href={linkTo('timeline', '', { account: id })}>in the timeline</a>}>
       {entries.length === 0 ? (
-        <p class="quiet">No request about it is in the journal.</p>
+        <p class="quiet">The journal has no request about this account.</p>
       ) : (
         <ul class="plain lines">
           {entries.map((entry) => (

@@ -7,7 +7,7 @@ export type TimelineEntry = Schemas['TimelineEntry']
 export type Explanation = Schemas['Explanation']
 export type Scenario = Schemas['Scenario']
 
-/** An error of the control API, or that it could not be reached. */
+/** An error of the control API. The status is 0 when the server cannot be reached. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
 
@@ -21,10 +21,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Why the admin token has to be asked for; undefined while it need not. */
+/** Set when the server needs the admin token: empty, or what is wrong with the token that was sent. */
 export const tokenProblem = signal<string | undefined>(undefined)
 
-/** The token is kept for the session of this tab only. */
+/** The key of the admin token in the session storage, which ends with the tab. */
 const TOKEN = 'toolmock-admin-token'
 
 export function keepToken(token: string): void {

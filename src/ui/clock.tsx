@@ -50,10 +50,10 @@ export function ClockView() {
           <Problem error={error} />
         </div>
       </div>
-      <h2>What falls due next</h2>
+      <h2>Due next</h2>
       <Problem error={due.error} />
       {due.value && due.value.due.length === 0 ? (
-        <Empty title="Nothing falls due.">
+        <Empty title="No event is due.">
           <p>Access tokens, links, auth requests and bearer tokens are listed here once there are some.</p>
         </Empty>
       ) : (
@@ -98,7 +98,7 @@ function SetClock({ busy, change }: { readonly busy: boolean; readonly change: (
   )
 }
 
-/** A place of the dashboard that shows what falls due. */
+/** The view that shows the due item; bearer tokens have none. */
 function placeOf({ kind, id }: DueItem): string | undefined {
   if (kind === 'magic_link') return linkTo('links')
   return kind === 'bearer_token' ? undefined : linkTo('accounts', id)

@@ -38,7 +38,7 @@ export function Collections() {
         </div>
       )}
       {current && current.per === 'account' && accounts.value && !owner ? (
-        <p class="quiet">Each account has items of its own, and this connector has no account yet.</p>
+        <p class="quiet">Each account has its own items, and this connector has no account yet.</p>
       ) : (
         current &&
         (current.per === 'environment' || owner) && (
@@ -57,7 +57,7 @@ function nameOf({ connector, collection }: Schemas['Collection']): string {
   return `${connector}/${collection}`
 }
 
-/** More columns than this do not fit; the rest of an item is in the last one. */
+/** The most fields of the items that fit as columns; the others are not shown. */
 const MAX_COLUMNS = 6
 const MAX_ITEMS = 200
 
@@ -72,7 +72,7 @@ function Items({
   const { value, error } = useApi<Schemas['CollectionItems']>(path, { account })
   if (error) return <Problem error={error} />
   if (!value) return null
-  if (value.items.length === 0) return <p class="quiet">It is empty. A tool that creates something fills it.</p>
+  if (value.items.length === 0) return <p class="quiet">No items yet. Tools of the connector create them.</p>
   const keys = [...new Set([collection.key, ...value.items.flatMap((item) => Object.keys(item))])].slice(0, MAX_COLUMNS)
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label={nameOf(collection)}>

@@ -25,7 +25,7 @@ export function ContractView() {
   const { value: coverage } = useApi<Schemas['CoverageReport']>('/coverage')
   const download = useAction()
   if (error) return <Problem error={error} />
-  if (!report) return <p class="page quiet">Reading…</p>
+  if (!report) return <p class="page quiet">Loading…</p>
   const { total, ok } = report
   const isUnused = ok && total.requests === 0
   return (
@@ -77,7 +77,7 @@ function countsOf({ requests, injected, violations, unknown_paths, unfired_rules
   return [plural(requests, 'request'), ...found].join(' · ')
 }
 
-/** The findings of one environment: a test has one of its own. */
+/** The findings of one environment. With the fixture for vitest, each test has its own environment. */
 function EnvironmentFindings({ findings }: { readonly findings: Findings }) {
   const { name, violations, answer_violations, unknown_paths, warnings, unfired_rules, left_out } = findings
   const label = environments.value.find((each) => each.name === name)?.label ?? null
@@ -92,7 +92,7 @@ function EnvironmentFindings({ findings }: { readonly findings: Findings }) {
       <FindingTable title="Violations" tone="error" findings={violations} in={name} />
       <FindingTable title="Defects of the mock" tone="error" findings={answer_violations} in={name} />
       {unknown_paths.length > 0 && (
-        <Table title="Unknown paths" heads={['Request', 'Meant was probably', 'Times', 'Requests']}>
+        <Table title="Unknown paths" heads={['Request', 'Did you mean', 'Times', 'Requests']}>
           {unknown_paths.map(({ method, path, did_you_mean, count: times, requests }) => (
             <tr key={method + path}>
               <th scope="row" class="mono">
@@ -108,7 +108,7 @@ function EnvironmentFindings({ findings }: { readonly findings: Findings }) {
         </Table>
       )}
       {unfired_rules.length > 0 && (
-        <Table title="Rules that had to fire" heads={['Scenario', 'Rule', 'At', 'Matched']}>
+        <Table title="Rules that must fire and did not" heads={['Scenario', 'Rule', 'At', 'Matched']}>
           {unfired_rules.map(({ scenario, rule, at, matched }) => (
             <tr key={scenario + rule}>
               <th scope="row">
@@ -123,7 +123,7 @@ function EnvironmentFindings({ findings }: { readonly findings: Findings }) {
       )}
       <FindingTable title="Sent without effect" tone="warning" findings={warnings} in={name} />
       {count + warnings.length === 0 && <p class="quiet">No finding.</p>}
-      {left_out > 0 && <p class="quiet">{plural(left_out, 'more finding')} were not kept.</p>}
+      {left_out > 0 && <p class="quiet">Left out: {plural(left_out, 'more finding')}.</p>}
     </Section>
   )
 }
@@ -189,7 +189,7 @@ function Table({
   )
 }
 
-/** The first requests of a finding, by the place that shows them. */
+/** Links to the first three requests of a finding. */
 function RequestLinks({ ids, in: name }: { readonly ids: readonly string[]; readonly in: string }) {
   return (
     <span class="request-links">
@@ -208,7 +208,7 @@ const REACH_TEXTS: { readonly [Name in Reach]: readonly [sign: string, text: str
   never: ['·', 'never answered'],
 }
 
-/** Which operation has answered with which status. */
+/** The statuses that each operation declares, and how each was answered. */
 function CoverageMatrix({ coverage }: { readonly coverage: Coverage }) {
   const statuses = [
     ...new Set(coverage.operations.flatMap(({ statuses: each }) => each.map(({ status }) => status))),

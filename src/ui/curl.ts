@@ -1,7 +1,7 @@
 import { shellQuote } from '../domain/text.ts'
 import type { Request } from './api.ts'
 
-/** Headers that curl sends by itself, or that belong to a connection. */
+/** Headers that curl sends by itself, headers of a connection, and the request id, which the next request gets anew. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -13,10 +13,10 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'expect',
 ])
 
-/** Masked secrets cannot be sent again: they become variables of the shell, which the reader sets. */
+/** Headers whose value is masked. A variable of the shell, which the user sets, takes the place of the secret. */
 const VARIABLES: Readonly<Record<string, string>> = { authorization: 'Authorization: Bearer $TOOLMOCK_TOKEN' }
 
-/** A request as a command that sends it again. `base` is the address of the server, without a slash at its end. */
+/** A command that sends the request again. `base` is the URL of the server, without a slash at its end. */
 export function curlOf({ method, path, query, request: { headers, body } }: Request, base: string): string {
   const url = `${base}${path}${searchOf(query)}`
   const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${shellQuote(url)}`]

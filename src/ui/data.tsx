@@ -28,7 +28,7 @@ function Connectors() {
       <Problem error={error} />
       {value?.connectors.length === 0 && (
         <Empty title="No connector.">
-          <p>A seed brings them: --seed, or POST /_mock/seed.</p>
+          <p>Add connectors with a seed: --seed, or POST /_mock/seed.</p>
         </Empty>
       )}
       <ul class="connectors">
@@ -69,7 +69,7 @@ function ConnectorItem({ connector, changed }: { readonly connector: Connector; 
           {connector.description !== '' && <p>{connector.description}</p>}
           {base_url !== null && (
             <p>
-              Its calls go to <code>{base_url}</code>.
+              Base URL: <code>{base_url}</code>
             </p>
           )}
           <p>
@@ -129,10 +129,10 @@ function ConnectorItem({ connector, changed }: { readonly connector: Connector; 
   )
 }
 
-/** Reset, download and upload. */
+/** Downloads, uploads and resets the state of the environment. */
 function WholeState() {
   const file = useRef<HTMLInputElement>(null)
-  const [asks, setAsks] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const [done, setDone] = useState('')
   const { busy, error, run } = useAction()
   const download = (): void =>
@@ -143,17 +143,18 @@ function WholeState() {
   const upload = (chosen: File): void =>
     run(async () => {
       await call('PUT', '/state', { query: inEnvironment(), document: await chosen.text() })
-      setDone(`The state is that of ${chosen.name} now.`)
+      setDone(`The state of ${chosen.name} is loaded.`)
     })
   const reset = (): void =>
     run(async () => {
       await call('POST', '/reset', { query: inEnvironment() })
-      setDone('The environment is what its seed makes it.')
+      setDone('The environment is reset to its seed.')
     })
   return (
     <Section level={2} title="Whole state">
       <p class="quiet">
-        The download has every row, secrets included. An upload replaces them all; a bad file changes nothing.
+        The download has every row, secrets included. An upload replaces all rows; an invalid file is refused and
+        changes no row.
       </p>
       <div class="buttons">
         <button type="button" disabled={busy} onClick={download}>
@@ -162,7 +163,7 @@ function WholeState() {
         <button type="button" disabled={busy} onClick={() => file.current?.click()}>
           Upload
         </button>
-        <button type="button" class="danger" disabled={busy} onClick={() => setAsks(true)}>
+        <button type="button" class="danger" disabled={busy} onClick={() => setConfirming(true)}>
           Reset
         </button>
         <input
@@ -181,12 +182,12 @@ function WholeState() {
       </div>
       {done !== '' && !error && <p role="status">{done}</p>}
       <Problem error={error} />
-      {asks && (
+      {isConfirming && (
         <Confirm
           title={`Reset ${environment.value}?`}
           text="Accounts, clock, scenarios, links and the request journal go back to the seed. Clients, bearer tokens and snapshots stay."
           label="Reset"
-          close={() => setAsks(false)}
+          close={() => setConfirming(false)}
           act={reset}
         />
       )}

@@ -1,7 +1,7 @@
 import type { TimelineEntry } from './api.ts'
 import { ALL, environment, go, route } from './hash-route.ts'
 
-/** Whether the entry is of a request with an answer; changes of the clock and other control calls are not. */
+/** Whether the entry is a request with an answer. Changes of the clock and other control calls are not. */
 export function isAnswered({ kind }: Pick<TimelineEntry, 'kind'>): boolean {
   return kind === 'request' || kind === 'page' || kind === 'third_party'
 }
@@ -14,11 +14,11 @@ export function titleOf(entry: TimelineEntry): string {
 /** Opens an entry beside the timeline. */
 export function show(entry: TimelineEntry): void {
   const { parameters } = route.value
-  // With all environments shown, the address says which one the request is in.
+  // When all environments are shown, the URL names the environment of the request.
   go('timeline', entry.id, { ...parameters, ...(environment.value === ALL ? { in: entry.environment } : {}) })
 }
 
-/** Closes it. */
+/** Closes the open entry. */
 export function close(): void {
   const { parameters } = route.value
   go('timeline', '', { ...parameters, in: '' })

@@ -1,6 +1,6 @@
 import type { Request } from './api.ts'
 
-/** What can go wrong with the next request of a kind, and what it is called. */
+/** The failures that a button can cause in the next request of a kind, with the texts of the buttons. */
 export const FAILURES = {
   unauthorized: '401 unauthorized',
   rate_limited: '429 too many requests',
@@ -20,7 +20,7 @@ const FAULTS: { readonly [Name in Failure]: object } = {
   expired_token: { expire_access_token: {} },
 }
 
-/** The failures that make sense for a request; none for what was no request of an operation. */
+/** The failures that apply to a request; empty for a request without an operation. */
 export function failuresOf({ operation, account }: Pick<Request, 'operation' | 'account'>): Failure[] {
   if (operation === null) return []
   const all = Object.keys(FAILURES) as Failure[]
@@ -33,7 +33,7 @@ interface FailureScenario {
   readonly rules: readonly object[]
 }
 
-/** The scenario that lets the next request like this one fail. Its rule need not fire: it is for looking, not for a test. */
+/** The scenario that makes the next request like this one fail. A rule that never fires does not fail the verdict. */
 export function failureScenario(
   { operation, account, tool }: Pick<Request, 'operation' | 'account' | 'tool'>,
   failure: Failure,

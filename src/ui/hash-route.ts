@@ -15,7 +15,7 @@ export interface HashRoute {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** What `?environment=` says for all environments at once. */
+/** The value of `?environment=` for all environments at once. */
 export const ALL = '*'
 
 export function readHash(hash: string): HashRoute {
@@ -41,13 +41,13 @@ function decode(text: string): string {
 
 export const route = signal<HashRoute>(readHash(''))
 
-/** The environment that all views but those of all environments are about. */
+/** The environment that is shown, or `ALL`. */
 export const environment = computed(() => route.value.parameters['environment'] ?? 'default')
 
 /** The hash of another route; the environment stays. */
 export function linkTo(view: View, id = '', parameters: Readonly<Record<string, string>> = {}): string {
   const { environment: kept = '' } = route.value.parameters
-  // The views of one environment have nothing to show for all of them.
+  // Only the timeline and the contract can show all environments.
   const shared = kept === ALL && view !== 'timeline' && view !== 'contract' ? '' : kept
   return hashOf({ view, id, parameters: { environment: shared, ...parameters } })
 }
@@ -57,7 +57,7 @@ export function go(view: View, id = '', parameters: Readonly<Record<string, stri
   location.hash = linkTo(view, id, parameters)
 }
 
-/** Changes parameters of the present route. No step for the back button, because typing would make many. */
+/** Changes parameters of the current route. It adds no entry to the history, because typing would add many. */
 export function setParameters(parameters: Readonly<Record<string, string>>): void {
   const next = { ...route.value, parameters: { ...route.value.parameters, ...parameters } }
   history.replaceState(null, '', hashOf(next))

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 
-/** One member of a tool's input, as a form asks for it. */
+/** A field of the form for a tool's input. */
 export interface InputField {
   readonly name: string
   readonly kind: 'text' | 'number' | 'boolean' | 'json'
@@ -10,7 +10,7 @@ export interface InputField {
   readonly choices?: readonly string[]
 }
 
-/** The whole input as JSON, for schemas that name no members. */
+/** A field for the whole input as JSON, for schemas without `properties`. */
 const WHOLE: InputField = {
   name: 'input',
   kind: 'json',
@@ -18,7 +18,7 @@ const WHOLE: InputField = {
   description: 'The whole input as one JSON object.',
 }
 
-/** The fields of a form for an input of this JSON Schema. The mock checks the input: the form need not know every keyword. */
+/** The fields for an input of this JSON Schema. The server checks the input, so the form reads only a few keywords. */
 export function fieldsOf(schema: Readonly<Record<string, unknown>>): InputField[] {
   const { properties, required } = schema as JsonObject
   if (!isJsonObject(properties) || Object.keys(properties).length === 0) return properties === undefined ? [WHOLE] : []
@@ -43,7 +43,7 @@ function kindOf(type: JsonValue | undefined): InputField['kind'] {
   return type === 'boolean' ? 'boolean' : 'json'
 }
 
-/** The input that was entered. What is empty is left out: whether it is needed, the mock says. */
+/** The input that the user entered. Empty fields are left out; the server says whether they are required. */
 export function inputOf(
   fields: readonly InputField[],
   values: Readonly<Record<string, string>>,
@@ -54,13 +54,13 @@ export function inputOf(
     if (text === '') continue
     const value = kind === 'text' ? text : parsed(text)
     if (value === undefined && kind === 'json') return { input: {}, problem: `${name} is not valid JSON.` }
-    // A number that is none is sent as the text it is, so that the refusal of the mock can be seen.
+    // An invalid number is sent as text, so that the user sees how the server refuses it.
     input.set(name, value ?? text)
   }
   const [only] = fields
   const whole = only === WHOLE ? input.get(WHOLE.name) : undefined
   if (only === WHOLE && whole !== undefined && !isJsonObject(whole))
-    return { input: {}, problem: 'The input is no JSON object.' }
+    return { input: {}, problem: 'The input is not a JSON object.' }
   return { input: isJsonObject(whole) ? whole : Object.fromEntries(input) }
 }
 

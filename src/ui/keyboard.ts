@@ -1,18 +1,18 @@
 import { go, type View } from './hash-route.ts'
 
-/** What a view does with keys; keys that it leaves out do nothing there. */
+/** The action of each key in a view. */
 export type Keys = Readonly<Record<string, () => void>>
 
-/** The keys of the view that is shown; the latest one that was mounted comes first. */
+/** The keys of the mounted components, the latest first: the first one with an action for a key takes it. */
 const stack: Keys[] = []
 
-/** @returns what takes the keys away again */
+/** Adds keys. @returns a function that removes them */
 export function listen(keys: Keys): () => void {
   stack.unshift(keys)
   return () => void stack.splice(stack.indexOf(keys), 1)
 }
 
-/** `g` and one of these go to a view. */
+/** The views by the key that is pressed after `g`. */
 export const VIEW_KEYS: Readonly<Record<string, View>> = {
   t: 'timeline',
   a: 'accounts',
@@ -23,7 +23,7 @@ export const VIEW_KEYS: Readonly<Record<string, View>> = {
   d: 'data',
 }
 
-/** Keys belong to the field that is written in; Escape leaves it. */
+/** Listens to the keyboard. In a field, only Escape has an action: it leaves the field. */
 export function startKeyboard(): void {
   let going = false
   addEventListener('keydown', (event) => {
@@ -38,7 +38,7 @@ export function startKeyboard(): void {
     going = key === 'g' && !going
     if (view) go(view)
     else {
-      // Enter and space press the button or follow the link that has the focus.
+      // The browser handles Enter and space on a link or button that has the focus.
       const presses =
         (key === 'Enter' || key === ' ') && target instanceof HTMLElement && target.matches('a, button, summary')
       const action = presses ? undefined : stack.find((keys) => Object.hasOwn(keys, key))?.[key]

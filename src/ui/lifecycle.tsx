@@ -1,7 +1,7 @@
 import type { AccountStatus } from '../domain/account.ts'
 import { LIFECYCLE_EVENTS, LIFECYCLE_STATES, type LifecycleState, MOVES } from '../domain/lifecycle.ts'
 
-/** Where each state is in the picture, by its middle. */
+/** The centre of each state in the diagram. */
 const MIDDLES: { readonly [State in LifecycleState]: readonly [x: number, y: number] } = {
   none: [10, 110],
   PENDING_AUTH: [112, 26],
@@ -12,7 +12,7 @@ const MIDDLES: { readonly [State in LifecycleState]: readonly [x: number, y: num
 }
 const [WIDTH, HEIGHT] = [148, 30]
 
-/** The lifecycle table as a picture: the present state lit, with the moves that lead away from it. */
+/** The lifecycle as a diagram. The current state and the moves out of it are highlighted. */
 export function LifecyclePicture({ status }: { readonly status: AccountStatus }) {
   const arrows = new Map(
     MOVES.filter(({ from, to }) => from !== to && to !== 'none').map((move) => [`${move.from} ${move.to}`, move]),
@@ -61,7 +61,7 @@ export function LifecyclePicture({ status }: { readonly status: AccountStatus })
   )
 }
 
-/** A bent line, so that two states can lead to each other. */
+/** A curved arrow, so that the arrows of both directions between two states are visible. */
 function Arrow({
   from,
   to,
@@ -85,7 +85,7 @@ function Arrow({
   )
 }
 
-/** Where a line from the middle of one state meets the box of another. */
+/** The point where a line from the centre of `from` meets the box of `to`. */
 function edge(to: LifecycleState, from: LifecycleState): [x: number, y: number] {
   const [x, y] = MIDDLES[to]
   const [fromX, fromY] = MIDDLES[from]

@@ -9,7 +9,7 @@ import { inEnvironment, useAction, useApi } from './use-api.ts'
 type Link = Schemas['Link']
 type Connector = Schemas['Connectors']['connectors'][number]
 
-/** A link that was decided here: it is open no more, or still is. */
+/** A link that was approved or denied in this view. */
 interface Decided {
   readonly link: Link
   readonly decision: 'approve' | 'deny'
@@ -30,7 +30,7 @@ export function LinksView() {
       {decided && (
         <p class="card" role="status">
           {decided.decision === 'approve' ? 'Approved' : 'Denied'}: <strong>{decided.link.identifier}</strong> at{' '}
-          {decided.link.connector}. The browser would go to <code>{decided.redirect}</code>.{' '}
+          {decided.link.connector}. The redirect goes to <code>{decided.redirect}</code>.{' '}
           <a href={linkTo('accounts', '', { q: decided.link.identifier })}>Show the account</a>
         </p>
       )}
@@ -55,7 +55,7 @@ export function LinksView() {
   )
 }
 
-/** A link for an account, which is created where there is none. */
+/** A form that creates a link for an account, and the account when it does not exist. */
 function NewLink({ connectors, created }: { readonly connectors: readonly Connector[]; readonly created: () => void }) {
   const id = useId()
   const { connector = '', identifier = '' } = route.value.parameters
@@ -154,7 +154,7 @@ function LinkCard({
     <li class="card">
       <p class="card-title">
         <strong>{link.identifier}</strong> <span class="quiet">at {link.connector}</span>{' '}
-        {now !== undefined && <Tag>stops working {distanceOf(Date.parse(link.expiry) - now)}</Tag>}
+        {now !== undefined && <Tag>expires {distanceOf(Date.parse(link.expiry) - now)}</Tag>}
       </p>
       <div class="buttons">
         <span class="choice">

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { listen } from './keyboard.ts'
 
-/** Walks a list of links by `j` and `k`; Enter follows the one that has the focus. The rows have `data-row`. */
+/** `j` and `k` move the focus through a list of links with `data-row`; Escape calls `close`. */
 export function useListNavigation(count: number, close: () => void): void {
   const [at, setAt] = useState(-1)
   useEffect(() => {

@@ -4,8 +4,8 @@ import { ALL, environment } from './hash-route.ts'
 import { Timeline } from './timeline-entries.ts'
 
 /*
- * What the server sends by itself: new requests, the clock, and that something changed. The stream is read by `fetch`, because
- * an EventSource cannot send the admin token.
+ * The stream of the server: new requests, the clock and changes of the state. `fetch` reads it, because an EventSource cannot
+ * send the admin token.
  */
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'refused'
@@ -13,16 +13,16 @@ export const connection = signal<Connection>('connecting')
 export const timeline = new Timeline()
 export const environments = signal<readonly { readonly name: string; readonly label: string | null }[]>([])
 
-/** Changes with every change of the environment that is shown, at most once a second: what a view asks for, it asks again. */
+/** Counts changes of the environment that is shown, at most one a second. Views load their data again when it changes. */
 export const changes = signal(0)
 
-/** The clock of the environment as the server sent it, and when. */
+/** The clock of the environment as the server sent it, with the time of the browser at that moment. */
 const sentClock = signal<{ now: number; frozen: boolean; at: number } | undefined>(undefined)
 
 /** The time of the browser in milliseconds, updated four times a second while the page can be seen. */
 export const realNow = signal(0)
 
-/** Milliseconds of the environment's clock, moving on as it does; undefined where all environments are shown. */
+/** The current time of the environment's clock in milliseconds; undefined while all environments are shown. */
 export const clockNow = computed(() => {
   const { value } = sentClock
   if (!value) return undefined
@@ -30,7 +30,7 @@ export const clockNow = computed(() => {
 })
 export const clockFrozen = computed(() => sentClock.value?.frozen ?? false)
 
-/** Takes over a clock that a call has answered, before the stream sends it. */
+/** Shows a clock that a call has answered before the stream sends it. */
 export function showClock(clock: Schemas['Clock'] | null): void {
   realNow.value = realTime()
   sentClock.value = clock ? { now: Date.parse(clock.now), frozen: clock.frozen, at: realNow.value } : undefined
@@ -40,46 +40,48 @@ function realTime(): number {
   return performance.timeOrigin + performance.now()
 }
 
-/** The most entries that are asked for, and kept. */
+/** The most entries that the stream sends first. */
 const NEWEST = 10_000
-/** Follows the environment that the address names, and connects again by itself. */
+
+/** Reads the stream of the environment in the URL, and connects again after the stream ends. */
 export function follow(): void {
   effect(() => {
-    const asked = environment.value
-    const over = new AbortController()
-    void keepReading(asked, over.signal)
-    return () => over.abort()
+    const left = new AbortController()
+    void keepReading(environment.value, left.signal)
+    return () => left.abort()
   })
   setInterval(() => {
     if (document.visibilityState === 'visible') realNow.value = realTime()
   }, 250)
 }
 
-/** Connects again, for what was skipped. */
-const again = signal(0)
+/** Counts the reconnections that the user asked for. */
+const reconnections = signal(0)
+
+/** Connects again, which also loads the entries that were skipped. */
 export function reconnect(): void {
-  again.value++
+  reconnections.value++
 }
 
-/** Reads the stream until the reader goes elsewhere; after its end again, with longer and longer pauses between failures. */
-async function keepReading(asked: string, over: AbortSignal): Promise<void> {
+/** Reads the stream until `left` aborts. After the stream ends it connects again, with longer pauses after each failure. */
+async function keepReading(name: string, left: AbortSignal): Promise<void> {
   let pause = SHORTEST_PAUSE
-  for (let at = again.peek(); !isOver(over); at = again.peek()) {
+  for (let at = reconnections.peek(); !isAborted(left); at = reconnections.peek()) {
     const stop = new AbortController()
-    const unsubscribe = again.subscribe((value) => {
+    const unsubscribe = reconnections.subscribe((value) => {
       if (value !== at) stop.abort()
     })
-    const both = AbortSignal.any([over, stop.signal])
-    const refused = await read(asked, both, () => (pause = SHORTEST_PAUSE)).then(
+    const leftOrStopped = AbortSignal.any([left, stop.signal])
+    const refused = await read(name, leftOrStopped, () => (pause = SHORTEST_PAUSE)).then(
       () => undefined,
       (error: unknown) =>
         error instanceof ApiError && error.status >= 400 && error.status !== 503 ? error : undefined,
     )
-    if (!isOver(both)) {
+    if (!isAborted(leftOrStopped)) {
       problem.value = refused
       connection.value = refused ? 'refused' : 'lost'
-      // Without the token it is refused again. An environment that is gone can come back.
-      await waiting(refused?.status === 401 ? Infinity : pause, both)
+      // Without the admin token the next attempt is refused as well. A deleted environment can be created again.
+      await waiting(refused?.status === 401 ? Infinity : pause, leftOrStopped)
       pause = Math.min(pause * 2, MAX_PAUSE)
     }
     unsubscribe()
@@ -89,7 +91,7 @@ async function keepReading(asked: string, over: AbortSignal): Promise<void> {
 const SHORTEST_PAUSE = 250
 const MAX_PAUSE = 5000
 
-function isOver({ aborted }: AbortSignal): boolean {
+function isAborted({ aborted }: AbortSignal): boolean {
   return aborted
 }
 
@@ -103,11 +105,11 @@ function waiting(milliseconds: number, stop: AbortSignal): Promise<void> {
   })
 }
 
-/** Why the stream was refused: no such environment, or no admin token. */
+/** Why the server refused the stream, for example because the environment does not exist or the admin token is missing. */
 export const problem = signal<ApiError | undefined>(undefined)
 
-async function read(asked: string, stop: AbortSignal, connected: () => void): Promise<void> {
-  const query = { newest: NEWEST, ...(asked === ALL ? {} : { environment: asked }) }
+async function read(name: string, stop: AbortSignal, connected: () => void): Promise<void> {
+  const query = { newest: NEWEST, ...(name === ALL ? {} : { environment: name }) }
   const response = await open('GET', '/timeline', { query, signal: stop })
   connected()
   batch(() => {
@@ -123,7 +125,7 @@ async function read(asked: string, stop: AbortSignal, connected: () => void): Pr
         if (first) timeline.replace(entries)
         else {
           timeline.add(entries, skipped)
-          // Requests change counts and findings without a commit.
+          // Requests change counts and findings, for which the server sends no `state` event.
           announceChange()
         }
         first = false

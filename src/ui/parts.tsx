@@ -10,12 +10,12 @@ export function Status({ status }: { readonly status: number }) {
   return <span class={`status ${toneOf(status)}`}>{status === 0 ? 'none' : status}</span>
 }
 
-/** A state or a mark in a word; `tone` colours what the word says. */
+/** A state or a mark as one word in a colour. */
 export function Tag({ children, tone = '' }: { readonly children: ComponentChildren; readonly tone?: string }) {
   return <span class={`tag ${tone}`}>{children}</span>
 }
 
-/** What went wrong, and where the server says it. */
+/** The message of an error; empty without one. */
 export function Problem({ error }: { readonly error: ApiError | undefined }) {
   if (!error) return null
   return (
@@ -25,7 +25,7 @@ export function Problem({ error }: { readonly error: ApiError | undefined }) {
   )
 }
 
-/** Shown in place of an empty list: what to do first. */
+/** Takes the place of an empty list, with advice on what to do first. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -35,7 +35,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   )
 }
 
-/** A command to be copied into a shell. */
+/** A command of the shell with a button that copies it. */
 export function Command({ text }: { readonly text: string }) {
   return (
     <div class="command">
@@ -45,7 +45,7 @@ export function Command({ text }: { readonly text: string }) {
   )
 }
 
-/** Copies a text, and says so. */
+/** A button that copies a text and then shows `Copied`. */
 export function CopyButton({ text, label = 'Copy' }: { readonly text: () => string; readonly label?: string }) {
   const [copied, setCopied] = useState(false)
   const copy = (): void => {
@@ -61,7 +61,7 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: () => stri
   )
 }
 
-/** A part of a view that can be collapsed. The note beside its title can have buttons, so it is no part of the summary. */
+/** A part of a view that can be collapsed. The note beside its title can have buttons, so it is outside of the summary. */
 export function Section({
   title,
   children,
@@ -73,7 +73,7 @@ export function Section({
   readonly children: ComponentChildren
   readonly open?: boolean
   readonly note?: ComponentChildren
-  /** Of its heading: 2 where the section is in a page, 3 in what is open beside a list. */
+  /** The level of its heading: 2 in a page, 3 in a detail. */
   readonly level?: 2 | 3
 }) {
   const Heading = `h${level}` as const
@@ -115,7 +115,7 @@ export function SearchField({
   )
 }
 
-/** What is open beside a list. The focus goes there: the next Tab leads to what can be done with it. */
+/** The open item beside a list. It takes the focus, so that the next Tab goes to its first button. */
 export function Detail({
   label,
   title,
@@ -142,12 +142,12 @@ export function Detail({
   )
 }
 
-/** Shown until an answer is there, or the reason why there is none. */
-export function Reading({ error }: { readonly error: ApiError | undefined }) {
-  return error ? <Problem error={error} /> : <p class="quiet">Reading…</p>
+/** Takes the place of a value that is not loaded, with the error when loading failed. */
+export function Loading({ error }: { readonly error: ApiError | undefined }) {
+  return error ? <Problem error={error} /> : <p class="quiet">Loading…</p>
 }
 
-/** A labelled choice in a row of controls. */
+/** A select with its label in a row of controls. */
 export function Choice({
   label,
   value,
@@ -211,7 +211,7 @@ export function Dialog({
   )
 }
 
-/** A JSON value, its objects and lists foldable below the first level. */
+/** A JSON value. Objects and lists below the first level can be collapsed. */
 export function Json({ value }: { readonly value: unknown }) {
   if (value === null) return <p class="quiet">none</p>
   if (typeof value === 'string') {
@@ -228,9 +228,9 @@ export function Json({ value }: { readonly value: unknown }) {
   )
 }
 
-/** Longer lists and texts start collapsed. */
-const UNFOLDED = 3
-const LONG = 40
+/** Objects and lists at this depth or with more members than this start collapsed. */
+const COLLAPSED_DEPTH = 3
+const MAX_EXPANDED = 40
 
 function JsonNode({
   value,
@@ -271,7 +271,7 @@ function JsonNode({
   ))
   if (depth === 0) return <>{inner}</>
   return (
-    <details open={depth < UNFOLDED && members.length <= LONG}>
+    <details open={depth < COLLAPSED_DEPTH && members.length <= MAX_EXPANDED}>
       <summary>
         {label}
         <span class="quiet">
@@ -285,7 +285,7 @@ function JsonNode({
   )
 }
 
-/** Names and values, aligned. */
+/** Names and values in two columns. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class="facts">
@@ -299,7 +299,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
   )
 }
 
-/** Asks before something is lost. */
+/** Asks for confirmation before data is lost. */
 export function Confirm({
   title,
   text,

@@ -5,13 +5,13 @@ import { tookOf } from './format.ts'
 /** The participants of a request. */
 export type Participant = 'caller' | 'service' | 'third party'
 
-/** One thing that took place: a message from one to another, or something within one of them. */
+/** A step of a request: a message between two participants, or a change within one. */
 export interface Step {
   readonly from: Participant
-  /** Equal to `from` for what takes place within one. */
+  /** Equal to `from` for a change within one participant. */
   readonly to: Participant
   readonly text: string
-  /** More of it, in smaller letters. */
+  /** Shown in smaller letters. */
   readonly detail?: string
   readonly tone?: 'success' | 'info' | 'warning' | 'error'
 }
@@ -21,8 +21,8 @@ type Upstream = Request['upstream'][number]
 type Transition = Request['transitions'][number]
 
 /**
- * What a request caused, in order. The journal has lists of calls, renewals, moves and rules, each in its own order. A rule tells
- * the call on which it fired, a renewal belongs to the call of the token endpoint, and a move to the rule that forced it.
+ * What a request caused, in order. The journal has lists of calls, renewals, moves and rules, each in its own order. A rule names
+ * the call on which it fired. A renewal belongs to a call of the token endpoint, and a move to the rule that forced it.
  */
 export function stepsOf(request: Request): Step[] {
   const { rules, upstream, refreshes } = request
@@ -33,17 +33,17 @@ export function stepsOf(request: Request): Step[] {
     request.kind === 'clock' || rules.some((rule) => causes(rule, move, request))
   const steps: Step[] = [
     ...take(moves.due, (move) => !isCaused(move)).map((move) => moveStep(move, 'by the clock')),
-    askStep(request),
+    requestStep(request),
   ]
-  const tell = (isWanted: (rule: Rule) => boolean): void => {
+  const addRules = (isWanted: (rule: Rule) => boolean): void => {
     for (const rule of rules.filter(isWanted)) steps.push(ruleStep(rule), ...movesBy(rule, moves, request))
   }
-  tell(({ call }) => call === null)
+  addRules(({ call }) => call === null)
   for (const [index, call] of upstream.entries()) {
     const isToken = call.kind === 'token'
     const isRetry = !isToken && upstream.slice(0, index).some((before) => before.kind === 'api')
     steps.push(callStep(call, isRetry))
-    tell((rule) => rule.call === index)
+    addRules((rule) => rule.call === index)
     steps.push(answerStep(call))
     const renewal = isToken && call.grant !== 'authorization_code' ? own.shift() : undefined
     if (!renewal) continue
@@ -52,21 +52,21 @@ export function stepsOf(request: Request): Step[] {
       steps.push(...take(moves.transitions, (move) => move.event === 'refresh_refused').map((move) => moveStep(move)))
   }
   steps.push(...shared.map(renewalStep), ...own.map(renewalStep))
-  // A call that its caller left before it was over is not in the list.
-  tell(({ call }) => call !== null && call >= upstream.length)
+  // A call that was aborted is not in the list.
+  addRules(({ call }) => call !== null && call >= upstream.length)
   steps.push(...moves.due.map((move) => moveStep(move, 'by the clock')))
   steps.push(...moves.transitions.map((move) => moveStep(move)))
   if (['request', 'page', 'third_party'].includes(request.kind)) steps.push(replyStep(request))
   return steps
 }
 
-/** The moves that have no place yet. */
+/** The moves that are not among the steps yet. */
 interface Moves {
   readonly due: Transition[]
   readonly transitions: Transition[]
 }
 
-/** Takes the moves that a rule caused out of the lists. */
+/** Removes the moves that a rule caused from the lists and returns their steps. */
 function movesBy(rule: Rule, { due, transitions }: Moves, request: Request): Step[] {
   return [
     ...take(transitions, (move) => causes(rule, move, request)).map((move) => moveStep(move)),
@@ -80,7 +80,7 @@ const EVENTS_OF_FAULTS: Readonly<Record<string, string>> = {
   disconnect: 'disconnected',
 }
 
-/** Whether a rule is why an account moved: it forced the move, or made it fall due. */
+/** Whether a rule caused the move of an account: it forced the move, or made it due. */
 function causes({ do: faults }: Rule, { account_id, event, forced, at }: Transition, request: Request): boolean {
   if (forced === true)
     return faults.some((fault) => Object.keys(fault).some((kind) => EVENTS_OF_FAULTS[kind] === event))
@@ -92,7 +92,7 @@ function causes({ do: faults }: Rule, { account_id, event, forced, at }: Transit
   })
 }
 
-function askStep({ kind, method, path, operation, tool }: Request): Step {
+function requestStep({ kind, method, path, operation, tool }: Request): Step {
   if (kind === 'clock' || kind === 'control')
     return { from: 'caller', to: 'service', text: shorten(path, 200), detail: 'control API' }
   const detail = [operation, tool].filter((part) => part !== null).join(' · ')
@@ -112,7 +112,7 @@ function replyStep({ status, error_code, duration_ms, injected }: Request): Step
 function callStep({ kind, grant, method, url, connector, environment }: Upstream, isRetry: boolean): Step {
   const what = kind === 'token' ? `token endpoint, ${(grant ?? 'no grant').replaceAll('_', ' ')}` : connector
   const { pathname } = URL.canParse(url) ? new URL(url) : { pathname: url }
-  // The third parties of the mock share one listener; where in it an application is says nothing new.
+  // All third parties of the mock share one listener, so the prefix of the application is left out.
   const place = `/${environment}/${connector}/`
   const path = pathname.startsWith(place) ? pathname.slice(place.length - 1) : pathname
   return { from: 'service', to: 'third party', text: `${method} ${path}`, detail: isRetry ? `${what} · again` : what }
@@ -156,7 +156,7 @@ function moveStep({ account_id, event, from, to, forced }: Transition, why = for
   return { from: 'service', to: 'service', text: moved, detail, tone }
 }
 
-/** Takes the moves that are wanted out of the list. */
+/** Removes the moves that are wanted from the list and returns them. */
 function take(moves: Transition[], isWanted: (move: Transition) => boolean): Transition[] {
   const taken = moves.filter(isWanted)
   for (const move of taken) moves.splice(moves.indexOf(move), 1)

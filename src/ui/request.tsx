@@ -6,7 +6,7 @@ import { close, isAnswered } from './entry.ts'
 import { curlOf } from './curl.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
-import { CopyButton, Detail, Empty, Facts, Json, Problem, Reading, Section, Status, Tag } from './parts.tsx'
+import { CopyButton, Detail, Empty, Facts, Json, Problem, Loading, Section, Status, Tag } from './parts.tsx'
 import { environment, linkTo, route } from './hash-route.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
 import { useAction, useApi } from './use-api.ts'
@@ -37,7 +37,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
       {request ? (
         <LoadedRequest request={request} explanation={explanation.value} where={where} />
       ) : (
-        error?.status !== 404 && <Reading error={error} />
+        error?.status !== 404 && <Loading error={error} />
       )}
     </Detail>
   )
@@ -68,7 +68,7 @@ function LoadedRequest({
       {request.operation !== null && <NextTime request={request} where={where} />}
       {isAnswered(request) && <SaveAsScenario request={request} where={where} />}
       {request.violations.length + nearMisses.length > 0 && (
-        <Section title="Where it broke the contract">
+        <Section title="Contract violations">
           <Violations violations={request.violations} basis={explanation?.basis ?? null} />
           <Violations
             violations={nearMisses.map(({ field, description }) => ({ field, description, constraint: 'unknown' }))}
@@ -113,9 +113,7 @@ function LoadedRequest({
               : []),
             ...(request.execution === null ? [] : [['Execution', <code>{request.execution}</code>] as const]),
             ...(request.agent_run_id === null ? [] : [['Agent run', <code>{request.agent_run_id}</code>] as const]),
-            ...(request.did_you_mean === null
-              ? []
-              : [['Meant was probably', <code>{request.did_you_mean}</code>] as const]),
+            ...(request.did_you_mean === null ? [] : [['Did you mean', <code>{request.did_you_mean}</code>] as const]),
             ...(request.failure === null ? [] : [['Failure', request.failure] as const]),
             ['Environment', request.environment],
           ]}
@@ -144,7 +142,7 @@ function LoadedRequest({
   )
 }
 
-/** In words why the answer is what it is. What led to a success is collapsed. */
+/** The explanation of the answer. Its facts are collapsed for a success. */
 function Why({ explanation, failed }: { readonly explanation: Explanation; readonly failed: boolean }) {
   const { summary, because, basis, facts, advice, decided_by } = explanation
   return (
@@ -174,13 +172,13 @@ function Why({ explanation, failed }: { readonly explanation: Explanation; reado
   )
 }
 
-/** Lets the next request of this kind fail. */
+/** Buttons that make the next request of this kind fail. */
 function NextTime({ request, where }: { readonly request: Request; readonly where: { readonly environment: string } }) {
   const { busy, error, run } = useAction()
   const { value, reload } = useApi<{ scenarios: readonly Scenario[] }>('/scenarios', where)
   const failures = failuresOf(request)
   const texts = failures.map((failure) => failureScenario(request, failure).description)
-  // Another tab may have started it, and a scenario of the same name can be about another tool.
+  // Found by description: another tab may have started it, and the name alone does not name the tool.
   const running = value?.scenarios.filter(({ running: runs, description }) => runs && texts.includes(description)) ?? []
   const armed = running.find(({ rules }) => rules.every(({ hits }) => hits === 0))
   const start = (failure: Failure): void =>
@@ -226,7 +224,7 @@ function NextTime({ request, where }: { readonly request: Request; readonly wher
   )
 }
 
-/** Makes a scenario of what led to the request, so that a test can reproduce it. */
+/** Saves a scenario that reproduces the request in a test. */
 function SaveAsScenario({
   request,
   where,
@@ -296,7 +294,7 @@ function saveDocument(document: object, name: string): void {
 
 const LANES: readonly Participant[] = ['caller', 'service', 'third party']
 
-/** The steps as arrows between three lanes. To a screen reader it is a list of sentences. */
+/** The steps as arrows between three lanes. A screen reader reads them as a list. */
 function Sequence({ steps }: { readonly steps: readonly Step[] }) {
   return (
     <div class="sequence">

@@ -1,11 +1,11 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { call, type Scenario, type Schemas } from './api.ts'
-import { Detail, Empty, Problem, Reading, Section, Tag } from './parts.tsx'
+import { Detail, Empty, Problem, Loading, Section, Tag } from './parts.tsx'
 import { go, linkTo, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './list-navigation.ts'
 
-/** What the address says for a scenario that is not there yet. */
+/** The id in the URL for a scenario that is not saved yet. A space is not allowed in the name of a scenario. */
 const NEW = 'new scenario'
 
 const STARTER = `name: my-scenario
@@ -56,7 +56,7 @@ export function ScenariosView() {
   )
 }
 
-/** Those that run come first, then those that ran, then those that only could. */
+/** Running scenarios come first, then stopped ones, then those that were never started. */
 function rank({ running, started }: Scenario): number {
   if (running) return 0
   return started ? 1 : 2
@@ -194,27 +194,27 @@ function ScenarioDetail({ name, changed }: { readonly name: string; readonly cha
             {isNew || value?.document !== null ? (
               <Editor key={isNew ? NEW : name} text={isNew ? STARTER : (value?.document ?? '')} changed={changed} />
             ) : (
-              <p class="quiet">An earlier version has stored this scenario, without the text of its document.</p>
+              <p class="quiet">An earlier version of toolmock stored this scenario without the text of its document.</p>
             )}
           </Section>
         </div>
       ) : (
-        <Reading error={error} />
+        <Loading error={error} />
       )}
     </Detail>
   )
 }
 
-type Found = Schemas['DocumentProblem']
+type DocumentProblem = Schemas['DocumentProblem']
 
-/** How long the server is not asked after a letter was typed. */
-const QUIET_MS = 250
+/** The server checks the text when the user has not typed for this long. */
+const CHECK_DELAY_MS = 250
 
-/** A text field with line numbers; the server checks what is typed, and its problems are shown beside their lines. */
+/** A text field with line numbers. The server checks the text; lines with a problem are marked and the problems listed below. */
 function Editor({ text: given, changed }: { readonly text: string; readonly changed: () => void }) {
   const id = useId()
   const [text, setText] = useState(given)
-  const [problems, setProblems] = useState<readonly Found[] | undefined>(undefined)
+  const [problems, setProblems] = useState<readonly DocumentProblem[] | undefined>(undefined)
   const { busy, error, run } = useAction()
   const area = useRef<HTMLTextAreaElement>(null)
   const gutter = useRef<HTMLDivElement>(null)
@@ -230,7 +230,7 @@ function Editor({ text: given, changed }: { readonly text: string; readonly chan
           setProblems(kind === 'scenario' ? found : [...found, ...notScenario(kind, found)]),
         () => undefined,
       )
-    }, QUIET_MS)
+    }, CHECK_DELAY_MS)
     return () => {
       clearTimeout(timer)
       stop.abort()
@@ -301,14 +301,15 @@ function Editor({ text: given, changed }: { readonly text: string; readonly chan
   )
 }
 
-function notScenario(kind: string, found: readonly Found[]): Found[] {
+/** A problem for a valid document that is not a scenario. */
+function notScenario(kind: string, found: readonly DocumentProblem[]): DocumentProblem[] {
   if (found.length > 0) return []
   const message = `this is a ${kind}; a scenario has name and rules`
   return [{ line: 1, column: 1, path: '', found: kind, allowed: 'a scenario', message }]
 }
 
-/** Puts the cursor where the problem is. */
-function select(area: HTMLTextAreaElement | null, { line, column }: Found): void {
+/** Moves the cursor to the problem. */
+function select(area: HTMLTextAreaElement | null, { line, column }: DocumentProblem): void {
   if (!area) return
   const before = area.value.split('\n').slice(0, line - 1)
   const at = before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1

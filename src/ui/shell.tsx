@@ -47,18 +47,18 @@ const CONTENT: Readonly<Record<View, ComponentType>> = {
 /** The frame around every view. */
 export function Shell() {
   const { view } = route.value
-  const [helps, setHelps] = useState(false)
+  const [isHelpOpen, setHelpOpen] = useState(false)
   useEffect(startKeyboard, [])
-  useEffect(() => listen({ '?': () => setHelps(true) }), [])
+  useEffect(() => listen({ '?': () => setHelpOpen(true) }), [])
   useEffect(() => {
     document.title = `${NAMES[view]} · ${environment.value === ALL ? 'all environments' : environment.value} · toolmock`
   })
-  // In a narrow window the views are a line that can be wider than the window.
+  // In a narrow window the list of views can be wider than the window.
   useEffect(
     () => document.querySelector('.views [aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' }),
     [view],
   )
-  // After a change of the view by a key or a link the focus is in the new one.
+  // After a key or a link changes the view, the new view takes the focus.
   const main = useRef<HTMLElement>(null)
   const shown = useRef(view)
   useEffect(() => {
@@ -76,7 +76,7 @@ export function Shell() {
         <Clock />
         <span class="space" />
         <ConnectionState />
-        <button type="button" class="small" aria-label="Keyboard shortcuts" onClick={() => setHelps(true)}>
+        <button type="button" class="small" aria-label="Keyboard shortcuts" onClick={() => setHelpOpen(true)}>
           ?
         </button>
       </header>
@@ -89,15 +89,15 @@ export function Shell() {
       </nav>
       <main ref={main} class={`view ${view}`} tabIndex={-1}>
         <h1 class="visually-hidden">{NAMES[view]}</h1>
-        {problem.value && problem.value.status !== 401 ? <Unknown /> : <Content key={environment.value} />}
+        {problem.value && problem.value.status !== 401 ? <Refused /> : <Content key={environment.value} />}
       </main>
-      {helps && <Help onClose={() => setHelps(false)} />}
+      {isHelpOpen && <Help onClose={() => setHelpOpen(false)} />}
       {tokenProblem.value !== undefined && <TokenDialog found={tokenProblem.value} />}
     </div>
   )
 }
 
-/** Other environments keep the view, but not what is open in it. */
+/** Selects the environment. The view stays; its open item is closed. */
 function EnvironmentSwitcher() {
   const id = useId()
   const { view } = route.value
@@ -128,7 +128,7 @@ function EnvironmentSwitcher() {
   )
 }
 
-/** The time of the environment, which leads to its clock. */
+/** The time of the environment, as a link to the clock. */
 function Clock() {
   const { value: now } = clockNow
   if (now === undefined) return null
@@ -147,7 +147,7 @@ const CONNECTION_TEXTS: Readonly<Record<Connection, string>> = {
   refused: 'not connected',
 }
 
-/** Whether what is shown is what is there. */
+/** The state of the stream, with a button that loads skipped requests. */
 function ConnectionState() {
   const skipped = timeline.skipped.value
   const state = connection.value
@@ -155,7 +155,7 @@ function ConnectionState() {
     <span class="connection" role="status">
       {state === 'live' && skipped > 0 ? (
         <button type="button" class="small warning" onClick={reconnect}>
-          behind: {plural(skipped, 'request')} not shown, load them
+          {plural(skipped, 'request')} not shown, load them
         </button>
       ) : (
         <span class={`dot ${state}`}>{CONNECTION_TEXTS[state]}</span>
@@ -164,7 +164,8 @@ function ConnectionState() {
   )
 }
 
-function Unknown() {
+/** Takes the place of the view when the server refuses the stream, for example because the environment does not exist. */
+function Refused() {
   return (
     <div class="empty">
       <p class="empty-title">{problem.value?.message}</p>
@@ -181,7 +182,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['k', 'previous one'],
   ['Enter', 'open it'],
   ['Escape', 'close it, or leave a field'],
-  ['p', 'pause the timeline, or go on'],
+  ['p', 'pause or resume the timeline'],
   ...Object.entries(VIEW_KEYS).map(([key, view]) => [`g ${key}`, `go to ${NAMES[view]}`] as const),
   ['?', 'these shortcuts'],
 ]
@@ -205,7 +206,7 @@ function Help({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** Asks for the admin token of a server that has one. */
+/** Asks for the admin token when the server needs one. */
 function TokenDialog({ found }: { readonly found: string }) {
   const id = useId()
   const [token, setToken] = useState('')

@@ -6,12 +6,12 @@ import { Confirm, Problem, Section, Tag } from './parts.tsx'
 import { setParameters, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
-/** Saves, restores and deletes snapshots, and shows what has changed since one. */
+/** Saves, restores and deletes snapshots, and shows the changes since a snapshot. */
 export function Snapshots() {
   const id = useId()
   const { value, error, reload } = useApi<Schemas['Snapshots']>('/snapshots')
   const [name, setName] = useState('')
-  const [asked, setAsked] = useState('')
+  const [toRestore, setToRestore] = useState('')
   const action = useAction()
   const chosen = route.value.parameters['snapshot'] ?? ''
   const change = (method: string, path: string): void =>
@@ -43,7 +43,7 @@ export function Snapshots() {
       </form>
       <Problem error={error ?? action.error} />
       {value?.snapshots.length === 0 && (
-        <p class="quiet">No snapshot yet. A snapshot saves accounts, settings and the clock, to be restored.</p>
+        <p class="quiet">No snapshot yet. A snapshot saves accounts, settings and the clock.</p>
       )}
       <ul class="plain snapshots">
         {value?.snapshots.map(({ name: each, taken_at }) => (
@@ -58,7 +58,7 @@ export function Snapshots() {
             >
               What changed since
             </button>
-            <button type="button" class="small" disabled={action.busy} onClick={() => setAsked(each)}>
+            <button type="button" class="small" disabled={action.busy} onClick={() => setToRestore(each)}>
               Restore
             </button>
             <button
@@ -74,13 +74,13 @@ export function Snapshots() {
         ))}
       </ul>
       {chosen !== '' && <Diff name={chosen} />}
-      {asked !== '' && (
+      {toRestore !== '' && (
         <Confirm
-          title={`Restore ${asked}?`}
-          text="Accounts, settings and the clock become what they were. What came since is lost."
+          title={`Restore ${toRestore}?`}
+          text="Accounts, settings and the clock go back to the snapshot. Later changes are lost."
           label="Restore"
-          close={() => setAsked('')}
-          act={() => change('POST', `/snapshots/${encodeURIComponent(asked)}/restore`)}
+          close={() => setToRestore('')}
+          act={() => change('POST', `/snapshots/${encodeURIComponent(toRestore)}/restore`)}
         />
       )}
     </Section>
@@ -93,7 +93,7 @@ function Diff({ name }: { readonly name: string }) {
   if (!value) return null
   const { added, removed, changed, settings } = value
   if (added.length + removed.length + changed.length + settings.length === 0) {
-    return <p class="quiet">Nothing has changed since {name}.</p>
+    return <p class="quiet">No changes since {name}.</p>
   }
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label={`What changed since ${name}`}>

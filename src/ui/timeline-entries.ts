@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals'
 import type { TimelineEntry } from './api.ts'
 
-/** As many as the request journal keeps. */
+/** The most entries, which the request journal keeps by default. */
 const MAX_ENTRIES = 10_000
 
 export type Mark = TimelineEntry['marks'][number]
 
-/** What is looked for; an empty text is everything. */
+/** The filters of the timeline; an empty text matches every entry. */
 export interface TimelineFilter {
   readonly text: string
   readonly operation: string
-  /** `2`, `4` or `5` for hundreds, `error` for 400 and above and for no answer, or one status. */
+  /** One digit for a class of statuses (`0`: no answer), `error` for 400 and above and for no answer, or one status. */
   readonly status: string
   readonly account: string
   readonly mark: string
@@ -19,13 +19,13 @@ export interface TimelineFilter {
 export const GROUPINGS = ['none', 'test', 'client', 'account', 'operation'] as const
 export type Grouping = (typeof GROUPINGS)[number]
 
-interface Kept {
+interface SearchableEntry {
   readonly entry: TimelineEntry
-  /** What a text is looked for in. */
+  /** The text that is searched. */
   readonly text: string
 }
 
-/** A line of the list: an entry, or the head of a group. */
+/** A line of the list: an entry, or the heading of a group. */
 export type Line =
   | { readonly kind: 'entry'; readonly entry: TimelineEntry; readonly key: string }
   | {
@@ -37,18 +37,18 @@ export type Line =
       readonly collapsed: boolean
     }
 
-/** The newest entries, oldest first. Signals say only that they changed: there are too many of them to be copied. */
+/** The newest entries, oldest first. They are in plain arrays; the signal `version` says that they changed. */
 export class Timeline {
-  /** Changes with every change of the entries. */
+  /** Counts the changes of the entries and of the pause. */
   readonly version = signal(0)
-  /** Entries that came faster than they could be shown. */
+  /** The number of entries that the server left out because too many arrived at once. */
   readonly skipped = signal(0)
-  /** Whether new entries wait. */
+  /** While it is true, new entries are not shown. */
   readonly paused = signal(false)
-  #entries: Kept[] = []
-  #waiting: Kept[] = []
+  #entries: SearchableEntry[] = []
+  #waiting: SearchableEntry[] = []
 
-  /** How many there are, those that wait for the end of a pause left out. */
+  /** The number of entries, without those that wait for the end of a pause. */
   get size(): number {
     return this.#entries.length
   }
@@ -57,25 +57,26 @@ export class Timeline {
     return this.#waiting.length
   }
 
-  /** Starts again with these. */
+  /** Replaces all entries. */
   replace(entries: readonly TimelineEntry[]): void {
     this.clear()
     this.add(entries, 0)
   }
 
   add(entries: readonly TimelineEntry[], skipped: number): void {
-    const kept = entries.map((entry) => ({ entry, text: searchedText(entry) }))
-    if (this.paused.value) this.#waiting = [...this.#waiting, ...kept].slice(-MAX_ENTRIES)
-    else this.#entries = [...this.#entries, ...kept].slice(-MAX_ENTRIES)
+    const added = entries.map((entry) => ({ entry, text: searchedText(entry) }))
+    if (this.paused.value) this.#waiting = [...this.#waiting, ...added].slice(-MAX_ENTRIES)
+    else this.#entries = [...this.#entries, ...added].slice(-MAX_ENTRIES)
     this.skipped.value += skipped
     this.version.value++
   }
 
   /** Empties the list, or drops the entries of one environment. */
   clear(environment?: string): void {
-    const stays = ({ entry }: Kept): boolean => environment !== undefined && entry.environment !== environment
-    this.#entries = this.#entries.filter(stays)
-    this.#waiting = this.#waiting.filter(stays)
+    const remains = ({ entry }: SearchableEntry): boolean =>
+      environment !== undefined && entry.environment !== environment
+    this.#entries = this.#entries.filter(remains)
+    this.#waiting = this.#waiting.filter(remains)
     this.skipped.value = 0
     this.version.value++
   }
@@ -97,19 +98,19 @@ export class Timeline {
     const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
     const found: TimelineEntry[] = []
     for (let at = this.#entries.length - 1; at >= 0; at--) {
-      const kept = this.#entries[at]
-      if (kept && matches(kept, filter, words)) found.push(kept.entry)
+      const candidate = this.#entries[at]
+      if (candidate && matches(candidate, filter, words)) found.push(candidate.entry)
     }
     return found
   }
 
-  /** The operations that occur, in the order of the alphabet. */
+  /** The operations of the entries, sorted by name. */
   operations(): string[] {
     return [...new Set(this.#entries.flatMap(({ entry }) => entry.operation ?? []))].sort()
   }
 }
 
-function matches({ entry, text }: Kept, filter: TimelineFilter, words: readonly string[]): boolean {
+function matches({ entry, text }: SearchableEntry, filter: TimelineFilter, words: readonly string[]): boolean {
   return (
     (filter.operation === '' || entry.operation === filter.operation) &&
     (filter.status === '' || hasStatus(entry.status, filter.status)) &&
@@ -146,7 +147,7 @@ function searchedText(entry: TimelineEntry): string {
     .toLowerCase()
 }
 
-/** The lines of the list: all entries, or the groups with the newest entry first, each with its entries unless it is collapsed. */
+/** The lines of the list: all entries, or groups. The group of the newest entry is first; a collapsed group hides its entries. */
 export function linesOf(
   entries: readonly TimelineEntry[],
   by: Grouping,
@@ -185,7 +186,7 @@ function groupOf(
   labels: ReadonlyMap<string, string | null>,
 ): string {
   switch (by) {
-    // A test has an environment of its own; one without a label is shown by its name.
+    // The fixture for vitest labels an environment with its test; without a label its name is shown.
     case 'test':
       return labels.get(entry.environment) ?? (entry.environment || 'no environment')
     case 'client':
@@ -197,7 +198,7 @@ function groupOf(
   }
 }
 
-/** Ids can be there twice, sequences only within an environment. */
+/** A request id can be in the list twice; a sequence number is unique within its environment. */
 function keyOf({ environment, sequence }: TimelineEntry): string {
   return `${environment} ${sequence}`
 }

@@ -11,7 +11,7 @@ import { RequestDetail } from './request.tsx'
 import { type Grouping, GROUPINGS, type Line, linesOf, type Mark } from './timeline-entries.ts'
 import { inEnvironment, useAction } from './use-api.ts'
 
-/** What a mark says, and how loud. */
+/** The text and the tone of each mark. */
 const MARK_TEXTS: { readonly [Name in Mark]: readonly [text: string, tone: string] } = {
   violation: ['violation', 'error'],
   warning: ['sent without effect', 'warning'],
@@ -70,7 +70,7 @@ export function TimelineView() {
       <div class="list-side">
         <Filters filtered={filtered} count={entries.length} account={filter.account} />
         {timeline.size === 0 ? (
-          <NothingYet />
+          <NoRequests />
         ) : lines.length === 0 ? (
           <Empty title="No request matches.">
             <button type="button" onClick={() => setParameters(NO_FILTER)}>
@@ -155,7 +155,7 @@ function Filters({
           {filtered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
         </span>
         <button type="button" class="small" aria-pressed={paused} onClick={togglePause}>
-          {paused ? `Go on${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
+          {paused ? `Resume${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
         </button>
         <button
           type="button"
@@ -175,7 +175,7 @@ function togglePause(): void {
   else timeline.pause()
 }
 
-function NothingYet() {
+function NoRequests() {
   const url = new URL('..', location.href).href.replace(/\/$/, '')
   const command = `curl -s ${url}/oauth/token -d grant_type=client_credentials -d client_id=test_client -d client_secret=test_secret`
   return (
@@ -186,11 +186,12 @@ function NothingYet() {
   )
 }
 
-const LINE = 30
-/** Lines that are drawn beyond the window, so that scrolling shows no gaps. */
-const BEYOND = 12
+/** The height of a line in a wide window, in pixels. */
+const LINE_HEIGHT = 30
+/** Lines that are rendered above and below the window, so that scrolling shows no gaps. */
+const OVERSCAN = 12
 
-/** The list draws only the lines in the window: ten thousand of them scroll as ten do. */
+/** The list renders only the lines in the window, so that 10,000 lines scroll as fast as ten. */
 function List({
   lines,
   open,
@@ -205,7 +206,7 @@ function List({
   const [height, setHeight] = useState(600)
   const [focus, setFocus] = useState<string | undefined>(undefined)
   const wide = useWide()
-  const line = wide ? LINE : LINE + 20
+  const line = wide ? LINE_HEIGHT : LINE_HEIGHT + 20
 
   useLayoutEffect(() => {
     const element = box.current
@@ -215,7 +216,7 @@ function List({
     return () => observer.disconnect()
   }, [])
 
-  // What the reader looks at stays where it is while new lines come above it.
+  // The lines in the window stay where they are when new lines are added above them.
   const anchor = useRef<{ key: string; at: number } | undefined>(undefined)
   useLayoutEffect(() => {
     const element = box.current
@@ -239,10 +240,10 @@ function List({
     const y = lines.indexOf(next) * line
     if (y < element.scrollTop) element.scrollTop = y
     else if (y + line > element.scrollTop + element.clientHeight) element.scrollTop = y + line - element.clientHeight
-    // With something open, walking opens.
+    // While an entry is open, moving to another one opens it.
     if (next.kind === 'entry' && open !== '') show(next.entry)
   }
-  // What a link has opened can be far down.
+  // An entry that a link has opened can be outside of the window.
   const opened = lines.findIndex((each) => each.kind === 'entry' && each.entry.id === open)
   useLayoutEffect(() => {
     const element = box.current
@@ -256,7 +257,7 @@ function List({
     if (chosen?.kind === 'entry') show(chosen.entry)
     else if (chosen) toggle(chosen.name)
   }
-  // Not after the next frame: keys can come before it.
+  // A layout effect, because keys can be pressed before the next frame.
   useLayoutEffect(() =>
     listen({
       j: () => choose(current + 1),
@@ -271,8 +272,8 @@ function List({
     }),
   )
 
-  const from = Math.max(0, Math.floor(top / line) - BEYOND)
-  const to = Math.min(lines.length, Math.ceil((top + height) / line) + BEYOND)
+  const from = Math.max(0, Math.floor(top / line) - OVERSCAN)
+  const to = Math.min(lines.length, Math.ceil((top + height) / line) + OVERSCAN)
   const active = current >= 0 ? `line-${current}` : undefined
   return (
     <div
@@ -394,12 +395,12 @@ function aboutOf({ identifier, connector, client, kind, operation, environment: 
   return environment.value === ALL ? [name, who].filter(Boolean).join(' · ') : who
 }
 
-/** An injected answer is the work of a rule: one mark says both. */
+/** A rule causes every injected answer, so the mark `injected` makes the mark `rule` redundant. */
 function shownMarks(marks: readonly Mark[]): Mark[] {
   return marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
 }
 
-/** Whether a line has room for all of its cells. */
+/** Whether the window is wide enough for all cells of a line. */
 function useWide(): boolean {
   const [wide, setWide] = useState(matchMedia(WIDE).matches)
   useEffect(() => {

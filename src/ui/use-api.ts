@@ -3,26 +3,26 @@ import { ApiError, call } from './api.ts'
 import { changes } from './live.ts'
 import { ALL, environment } from './hash-route.ts'
 
-export interface Asked<T> {
-  /** The last answer; it stays while the next one is on its way. */
+interface ApiResult<T> {
+  /** The last answer, which stays while the next call is under way. */
   readonly value: T | undefined
   readonly error: ApiError | undefined
   readonly reload: () => void
 }
 
-/** The environment as a parameter of a call; none where all are shown. */
+/** The environment as a parameter of a call; empty while all environments are shown. */
 export function inEnvironment(): { environment?: string } {
   return environment.value === ALL ? {} : { environment: environment.value }
 }
 
 /**
- * Asks for a path of the control API in the environment that is shown, and again after each change of it. Null asks for
- * nothing.
+ * Reads a path of the control API in the environment that is shown, and reads it again after each change of the environment. A
+ * null path makes no call.
  */
 export function useApi<T>(
   path: string | null,
   query: Readonly<Record<string, string | number | undefined>> = {},
-): Asked<T> {
+): ApiResult<T> {
   const asked = path === null ? '' : JSON.stringify([path, { ...inEnvironment(), ...query }])
   const [state, setState] = useState<{ asked: string; value?: T; error?: ApiError }>({ asked })
   const [round, setRound] = useState(0)
@@ -44,7 +44,7 @@ export function useApi<T>(
   return { value: current?.value, error: current?.error, reload }
 }
 
-/** A change by a button: whether it is under way, and why it failed. */
+/** Runs the action of a button, with whether it is under way and why it failed. */
 export function useAction(): {
   readonly busy: boolean
   readonly error: ApiError | undefined

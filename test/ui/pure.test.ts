@@ -310,7 +310,7 @@ describe('the form of a tool', () => {
   it('of a schema without members is one JSON object', () => {
     const fields = fieldsOf({ type: 'object' })
     expect(inputOf(fields, { input: '{"a":1}' })).toEqual({ input: { a: 1 } })
-    expect(inputOf(fields, { input: '[]' }).problem).toBe('The input is no JSON object.')
+    expect(inputOf(fields, { input: '[]' }).problem).toBe('The input is not a JSON object.')
   })
 })
 
