@@ -27,7 +27,7 @@ export const rules: Step = {
 }
 
 const TYPE = `export interface Rule {
-  /** The names that `toolmock explain` takes: \`G21\`, \`document:4.7\`, \`transport\`. */
+  /** The names that \`toolmock explain\` takes: \`G21\`, \`document:4.7\`, \`transport\`. */
   readonly ids: readonly string[]
   /** The part of docs/fidelity.md, or \`contract\`. */
   readonly section: string
