@@ -9,7 +9,7 @@ describe('every operation of the spec has tests', () => {
     expect(Object.keys(OPERATIONS).sort()).toEqual([...declared].sort())
   })
 
-  // Runs after all other files (.config/vitest.config.ts), and says nothing about a selection of tests.
+  // Runs after all other files (.config/vitest.config.ts), and only in a run of all tests.
   it.runIf(inject('wholeRun')).each(ROUTES)(
     'produce every declared status of $operation',
     ({ operation, statuses }) => {

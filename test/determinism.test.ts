@@ -9,7 +9,7 @@ const BASE_URL = 'http://mock.test'
 const OPTIONS = { clock: '2026-01-01T00:00:00.000Z', freeze: true, idSeed: 7, baseUrl: BASE_URL } as const
 
 interface Run {
-  /** Every answer: status, headers and body, but for the `Date` that node writes. */
+  /** Every answer: status, headers and body, except the `Date` header that Node.js writes. */
   readonly answers: readonly string[]
   readonly state: string
 }
@@ -17,7 +17,7 @@ interface Run {
 type Json = Record<string, unknown>
 type Call = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: Json) => Promise<Response>
 
-/** One run of the script against a new state file. */
+/** Runs the script once against a new state file. */
 function run(options: Partial<AppOptions> = {}): Promise<Run> {
   return withDirectory(async (folder) => {
     const file = join(folder, 'state.json')
@@ -65,7 +65,7 @@ async function accounts(call: Call): Promise<void> {
   await call('get', `${API}/connections`)
 }
 
-/** A magic link from its making to the redirect. */
+/** Creates a magic link, follows it, and returns the redirect. */
 async function follow(call: Call, link: Json, decision: 'approve' | 'deny'): Promise<URL> {
   const made = await call('post', `${ACCOUNTS}/magic_link`, link)
   const path = String((made.body as Json).link).slice(BASE_URL.length)

@@ -1,10 +1,10 @@
-/** What a caller of the API was answered. */
+/** The answer that a caller of the API got. */
 export interface Answered {
   status: number
   body: unknown
 }
 
-/** A caller with a bearer token; a connection that breaks rejects. */
+/** A caller with a bearer token; `send` rejects when the connection breaks. */
 export interface Caller {
   send(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answered>
 }
@@ -32,13 +32,13 @@ export async function signIn(url: string): Promise<Caller> {
   }
 }
 
-/** The account that an answer holds. */
+/** The account in the body of an answer. */
 export function accountOf({ body }: Answered): { id: string; identifier: string; api_config: Record<string, unknown> } {
   return (body as { connected_account: { id: string; identifier: string; api_config: Record<string, unknown> } })
     .connected_account
 }
 
-/** The seed of a server that has one small connector. */
+/** A seed with one small connector. */
 export const SMALL_SEED = {
   clients: [{ client_id: 'test_client', client_secret: 'test_secret' }],
   connections: [{ key_id: 'plain', type: 'NO_AUTH' }],

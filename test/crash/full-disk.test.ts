@@ -21,7 +21,7 @@ afterAll(() => {
   if (REASON === undefined) spawnSync('umount', [disk])
 })
 
-/** Creates accounts until one is refused; answers those that were made, and the refusal. */
+/** Creates accounts until one is refused; returns the created ones and the refusal. */
 async function fill(caller: Caller) {
   const made: string[] = []
   for (;;) {
@@ -42,7 +42,7 @@ describe.skipIf(REASON !== undefined)(`a disk of 64 kB${REASON === undefined ? '
     writeFileSync(seed, JSON.stringify(SMALL_SEED))
   })
 
-  it('that is full answers 503, loses nothing that was answered, and is used again when there is space', async () => {
+  it('that is full leads to 503, loses no answered write, and is used again when there is space', async () => {
     writeFileSync(`${disk}/ballast`, Buffer.alloc(24 * 1024))
     const server = await toolmock.start(['--state', file, '--seed', seed])
     const caller = await signIn(server.url)
@@ -66,7 +66,7 @@ describe.skipIf(REASON !== undefined)(`a disk of 64 kB${REASON === undefined ? '
     await again.stop('SIGKILL')
   }, 60_000)
 
-  it('that has no space for the state file at the stop keeps the write-ahead log and says so', async () => {
+  it('without space for the state file at the stop keeps the write-ahead log, and the server reports it', async () => {
     const server = await toolmock.start(['--state', file, '--seed', seed])
     const caller = await signIn(server.url)
     await caller.send('GET', '/connected_accounts')

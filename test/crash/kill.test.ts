@@ -11,11 +11,11 @@ const WRITERS = 8
 
 const toolmock = ToolmockProcess.forThisFile()
 
-/** Kills in the middle of writing; in every fifth round in the middle of a clean stop. */
+/** Kills the server while it writes; in every fifth round during a clean stop. */
 async function writeAndKill(server: Serving, round: number, known: Known[]): Promise<void> {
   const caller = await signIn(server.url)
   const writers = Array.from({ length: WRITERS }, (_, writer) => write(caller, `r${round}-w${writer}`, known))
-  // The moment moves through the life of a commit from round to round.
+  // Each round kills at another moment of a commit.
   await pause(100 + ((round * 37) % 250))
   if (round % 5 === 4) {
     server.child.kill('SIGTERM')
@@ -27,7 +27,7 @@ async function writeAndKill(server: Serving, round: number, known: Known[]): Pro
 
 describe('kill -9 in the middle of concurrent writes', () => {
   it(
-    `loses nothing that was answered, ${ROUNDS} times, and leaves a valid file`,
+    `loses no answered write, ${ROUNDS} times, and leaves a valid file`,
     async () => {
       const file = toolmock.path('killed/state.json')
       let earlier: Known[] = []
@@ -36,7 +36,7 @@ describe('kill -9 in the middle of concurrent writes', () => {
         if (round > 0) expect(await checkState(file)).toMatchObject({ kind: 'valid' })
         const server = await toolmock.start(['--state', file])
         const caller = await signIn(server.url)
-        // Everything of the last round, and some of each earlier one.
+        // All accounts of the last round, and some of each earlier round.
         for (const account of earlier) await expectThere(caller, account)
         const known: Known[] = []
         if (round < ROUNDS) await writeAndKill(server, round, known)

@@ -7,7 +7,7 @@ import { ToolmockProcess } from '../cli/toolmock-process.ts'
 import { type Caller, signIn } from './client.ts'
 import { expectThere, type Known, write } from './writers.ts'
 
-/** `npm run test:long` sets it; no part of `npm test`. */
+/** `npm run test:long` sets the number; without it the test is skipped, as in `npm test`. */
 const ROUNDS = Number(process.env['POWER_LOSS_ROUNDS'] ?? 0)
 const WRITERS = 8
 
@@ -21,7 +21,7 @@ import fcntl, os, struct, sys
 fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack('I', 2))
 `
 
-/** Undefined for a command that succeeded; else what it said. */
+/** Undefined for a command that succeeded; else its error output. */
 function run(command: string, ...given: string[]): string | undefined {
   const { error, status, stderr } = spawnSync(command, given, { encoding: 'utf8' })
   if (error) return `${command} is not installed`
@@ -32,7 +32,7 @@ const mount = (): string | undefined => run('mount', '-o', 'loop', image, disk)
 const shutDown = (): string | undefined => run('python3', '-c', SHUT_DOWN, disk)
 const unmount = (): string | undefined => run('umount', disk)
 
-/** A caller for whom a disk that refuses is the end, as it is when the power goes. */
+/** A caller that stops at the first 503, because a disk without power refuses every write from then on. */
 function untilRefused(caller: Caller): Caller {
   return {
     send: async (method, path, body) => {
@@ -43,8 +43,8 @@ function untilRefused(caller: Caller): Caller {
   }
 }
 
-/** Undefined where a file system can be shut down; else why not. */
-function whyNot(): string | undefined {
+/** Undefined where a file system can be shut down; else the reason why not. */
+function reasonToSkip(): string | undefined {
   if (ROUNDS === 0) return 'npm run test:long runs it'
   if (process.platform !== 'linux') return 'it needs Linux'
   mkdirSync(disk, { recursive: true })
@@ -53,14 +53,14 @@ function whyNot(): string | undefined {
   return shutDown() ?? unmount()
 }
 
-const REASON = whyNot()
+const REASON = reasonToSkip()
 afterAll(() => {
   unmount()
 })
 
 describe.skipIf(REASON !== undefined)(`power loss${REASON === undefined ? '' : ` (skipped: ${REASON})`}`, () => {
   it(
-    `loses nothing that was answered, ${ROUNDS} times, and leaves a valid file`,
+    `loses no answered write, ${ROUNDS} times, and leaves a valid file`,
     { timeout: 60_000 + ROUNDS * 30_000 },
     async () => {
       const file = `${disk}/state.json`
@@ -77,7 +77,7 @@ describe.skipIf(REASON !== undefined)(`power loss${REASON === undefined ? '' : `
           const writers = Array.from({ length: WRITERS }, (_, writer) =>
             write(untilRefused(caller), `r${round}-w${writer}`, known),
           )
-          // The moment moves through the life of a commit from round to round; every fifth time the server is stopping.
+          // Each round cuts the power at another moment of a commit; in every fifth round during a clean stop.
           await pause(100 + ((round * 37) % 250))
           if (round % 5 === 4) {
             server.child.kill('SIGTERM')

@@ -8,17 +8,17 @@ import { accountOf, signIn } from './client.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 
-/** Undefined where system calls can be traced; else why not. */
-function whyNot(): string | undefined {
+/** Undefined where system calls can be traced; else the reason why not. */
+function reasonToSkip(): string | undefined {
   const traced = spawnSync('strace', ['-f', '-e', 'trace=fsync', 'true'], { encoding: 'utf8' })
   if (traced.error) return 'strace is not installed'
   return traced.status === 0 ? undefined : `strace may not trace here: ${traced.stderr.trim().slice(0, 200)}`
 }
 
-const REASON = whyNot()
+const REASON = reasonToSkip()
 
 interface Trace {
-  /** The calls in the order in which they ended, once tracing has stopped. */
+  /** Stops tracing; returns the calls in the order in which they ended. */
   readonly stop: () => Promise<string[]>
 }
 
@@ -105,7 +105,7 @@ describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' :
     ['pwrite64', 'ENOSPC', /ENOSPC/],
     ['pwrite64', 'EROFS', /EROFS/],
   ])(
-    '%s that fails with %s is a 503 that changed nothing; reads go on, and writes once it works',
+    '%s that fails with %s is a 503 that changes no data; reads go on, and writes once it works',
     async (call, code, message) => {
       const file = toolmock.path(`inject-${call}-${code}/state.json`)
       const server = await toolmock.start(['--state', file])

@@ -1,17 +1,17 @@
 import { expect } from 'vitest'
 import { accountOf, type Caller } from './client.ts'
 
-/** What is known of an account: the last change that was answered, and the one after it that may have happened as well. */
+/** The known state of an account: its last answered change, and a later one that may have been written. */
 export interface Known {
   id: string
   identifier: string
   /** Undefined once it has been deleted. */
   version: number | undefined
-  /** A change whose answer never came: `deleted`, or the next version. */
+  /** A change whose answer never arrived: `deleted`, or the next version. */
   pending: number | 'deleted' | undefined
 }
 
-/** Creates, updates and deletes until the connection breaks; every answer that came counts. */
+/** Creates, updates and deletes until the connection breaks; records every answer in `known`. */
 export async function write(caller: Caller, name: string, known: Known[]): Promise<void> {
   try {
     for (let each = 0; ; each++) {

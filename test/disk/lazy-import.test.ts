@@ -24,7 +24,7 @@ describe('once', () => {
   })
 })
 
-/** Imports `part.mjs` while no file descriptor is free, and again once there are some. */
+/** Imports `part.mjs` while no file descriptor is free, and again once some are free. */
 const PROGRAM = `
 import { closeSync, openSync } from 'node:fs'
 import { lazyImport } from './lazy-import.mjs'

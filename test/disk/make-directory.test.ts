@@ -5,7 +5,7 @@ import { makeDirectory } from '../../src/disk/make-directory.ts'
 import { withDirectory } from '../support/registry.ts'
 
 describe('a directory is made', () => {
-  it('with those above it, and is left alone when it is there', () =>
+  it('with those above it, and is left unchanged when it exists', () =>
     withDirectory(async (directory) => {
       const deep = join(directory, 'a', 'b', 'c')
       await makeDirectory(deep)
@@ -21,7 +21,7 @@ describe('a directory is made', () => {
       await expect(makeDirectory(join(file, 'below'))).rejects.toThrow('ENOTDIR')
     }))
 
-  it.runIf(process.platform === 'linux')('unless nothing can be made where it would be', async () => {
+  it.runIf(process.platform === 'linux')('unless its parent does not allow it', async () => {
     await expect(makeDirectory('/proc/nope/deeper')).rejects.toThrow('ENOENT')
   })
 })

@@ -16,7 +16,7 @@ const accounts = ['mail', 'calendar', 'files', 'tracker'].map((connector) => ({
   api_config: {},
 }))
 
-/** What an agent does in a day that a plain list of calls does not show. */
+/** Rules of the bundled applications that take several calls to test. */
 describe('a bundled application', () => {
   let parties: ThirdParties
   let run: (tool: string, input: JsonObject) => Promise<JsonValue>
@@ -69,14 +69,14 @@ describe('a bundled application', () => {
     expect(await run('calendar_update_event', { event_id: id!, ...later })).toMatchObject(later)
   })
 
-  it('the calendar does not call a calendar free that it does not have', async () => {
+  it('the calendar never reports an unknown calendar as free', async () => {
     const range = { from: '2031-05-06T00:00:00Z', to: '2031-05-07T00:00:00Z' }
     expect(await run('calendar_get_free_busy', { ...range, calendar_id: 'cal_tema' })).toBe(404)
     expect(await run('calendar_list_events', { ...range, calendar_id: 'cal_tema' })).toBe(404)
     expect(await run('calendar_get_free_busy', { ...range, calendar_id: 'cal_team' })).toMatchObject({ busy: [] })
   })
 
-  it('the files do not let a folder move into a folder inside it, also after that one was moved there', async () => {
+  it('the files refuse to move a folder into a folder inside it, also after that one was moved there', async () => {
     const make = async (name: string, parent_id: string): Promise<string> =>
       ((await run('files_create_folder', { name, parent_id })) as { id: string }).id
     const [a, b] = [await make('A', 'root'), await make('B', 'root')]

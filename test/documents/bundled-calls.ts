@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/domain/json.ts'
 
-/** One call of each bundled tool that its input schema takes. A test makes those of a connector one after another, in the order of its tools. */
+/** A valid input for each bundled tool. A test makes the calls of a connector one after another, in the order of its tools. */
 export const CALLS: Readonly<Record<string, JsonObject>> = {
   mail_send_message: { to: 'grace@example.com', subject: 'Hello' },
   mail_list_messages: { folder: 'inbox', limit: 10 },
@@ -124,7 +124,7 @@ export const CALLS: Readonly<Record<string, JsonObject>> = {
   encyclopedia_list_suggestions: { title: 'Almanac' },
 }
 
-/** One call of each bundled connector that its third party answers with an error. */
+/** Calls that the third party answers with an error: at least one for each bundled connector. */
 export const REFUSED_CALLS: Readonly<Record<string, { input: JsonObject; status: number }>> = {
   mail_send_message: { input: { to: 'x@blocked.example', subject: 'Hello' }, status: 422 },
   mail_get_message: { input: { message_id: 'msg_deleted_1' }, status: 404 },

@@ -25,14 +25,14 @@ describe('the bundled seed', () => {
     expect(await validateFiles([bundledSeedFolder()], DOCUMENT_CHECKS)).toMatchObject({ problems: [], unreadable: [] })
   })
 
-  it('is taken from the file of the build or the test run alone, and read from its own files where there is none', async () => {
+  it('is read from the parsed file of the build or the test run, and from its own files without one', async () => {
     vi.stubGlobal('TOOLMOCK_PARSED_SEED', 'dist/there-is-none.json')
     await expect(loadSeeds(['bundled'], DOCUMENT_CHECKS)).rejects.toThrow('there-is-none.json')
     vi.stubGlobal('TOOLMOCK_PARSED_SEED', undefined)
     expect(await loadSeeds(['bundled'], DOCUMENT_CHECKS)).toEqual(bundle)
   })
 
-  it('gives the same together with another seed, parsed or not', () =>
+  it('gives the same result together with another seed, parsed or not', () =>
     withFiles({ 'seed.yaml': 'accounts: [{ connector: mail, identifier: ada@example.com }]\n' }, async (folder) => {
       const paths = ['bundled', join(folder, 'seed.yaml')]
       const parsed = await loadSeeds(paths, DOCUMENT_CHECKS)
@@ -69,7 +69,7 @@ describe('the bundled seed', () => {
     },
   )
 
-  it.each(calledTools)('%s takes a believable input and refuses one with a field of the wrong type', (name, tool) => {
+  it.each(calledTools)('%s accepts a realistic input and refuses one with fields of the wrong type', (name, tool) => {
     const validate = addFormats.default(new Ajv2020({ strict: true, allErrors: true })).compile(tool.input_schema)
     expect([validate(CALLS[name]), validate.errors]).toEqual([true, null])
     const wrong = Object.fromEntries(Object.keys(CALLS[name] ?? {}).map((field) => [field, { is: 'wrong' }]))
@@ -89,7 +89,7 @@ describe('the bundled seed', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('has a call of each tool, and a refused one of each connector, in test/documents/bundled-calls.ts', () => {
+  it('has a call for each tool, and a refused one for each connector, in test/documents/bundled-calls.ts', () => {
     const tools = bundle.connectors.map((connector) => connector.tools.map(({ name }) => name))
     expect(Object.keys(CALLS).sort()).toEqual(tools.flat().sort())
     expect(tools.filter((names) => !names.some((name) => Object.hasOwn(REFUSED_CALLS, name)))).toEqual([])
@@ -108,7 +108,7 @@ function inputsWithoutDescription(schema: JsonValue | undefined): string[] {
 }
 
 describe('the JSON Schemas of the documents', () => {
-  it('take every bundled file and refuse an unknown key in it', async () => {
+  it('accept every bundled file and refuse an unknown key in it', async () => {
     const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
     const { seed = {}, connector = {} } = jsonSchemas()
     const validators = { seed: ajv.compile(seed), connector: ajv.compile(connector) }

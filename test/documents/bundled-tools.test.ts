@@ -12,7 +12,7 @@ import { testEnvironment } from '../support/environment.ts'
 import { CALLS, REFUSED_CALLS } from './bundled-calls.ts'
 
 const bundle = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
-/** `bundled-seed.test.ts` says which of them have no call yet. */
+/** `bundled-seed.test.ts` fails for a tool that has no call. */
 const tools = bundle.connectors
   .flatMap((connector) => connector.tools.map((tool) => [tool.name, connector, tool] as const))
   .filter(([name]) => Object.hasOwn(CALLS, name))
@@ -38,7 +38,7 @@ describe('a bundled tool, called at its third party over HTTP with the account o
 
   afterAll(() => parties.close())
 
-  it.each(tools)('%s has a result in which nothing is missing', async (name, connector, tool) => {
+  it.each(tools)('%s has a complete result', async (name, connector, tool) => {
     const answer = await call(connector, tool, CALLS[name] ?? {})
     expect(answer).toEqual({ kind: 'result', data: expect.any(Object) })
     expect(JSON.stringify(answer)).not.toMatch(/null|\{\{|undefined/)
@@ -60,7 +60,7 @@ describe('a bundled tool, called at its third party over HTTP with the account o
     return thirdParty.call(connector, tool, await withToken(connector, account!), input)
   }
 
-  /** What the service does first for the types whose tokens it obtains itself. */
+  /** Obtains a token first, as the service does for the types whose tokens it obtains itself. */
   async function withToken(connector: Connector, account: Account): Promise<Account> {
     if (TRAITS[connector.authorization_type].source !== 'service') return account
     const answer = await thirdParty.obtain(connector, account, (given) => given)

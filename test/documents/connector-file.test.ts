@@ -124,7 +124,7 @@ describe('a connector file', () => {
     expect(await Promise.all(lifetimes)).toEqual([90_000, 5_400_000, 300_000, 45_000])
   })
 
-  it('gives an answer the status 200 and an empty body when it says nothing', async () => {
+  it('gives an answer the status 200 and an empty body by default', async () => {
     const { responders } = await connectorOf(
       '{ connector: a, authorization_type: NO_AUTH, responders: [{ on: { path: /x }, respond: {} }] }',
     )
@@ -175,7 +175,7 @@ responders:
     expect(responders[1]?.answers).toEqual(responders[0]?.answers)
   })
 
-  it('keeps keys named __proto__ and constructor as keys like any other', async () => {
+  it('keeps keys named __proto__ and constructor as ordinary keys', async () => {
     const { responders, tools } = await connectorOf(`
 connector: constructor
 authorization_type: NO_AUTH

@@ -21,7 +21,7 @@ async function messagesOf(text: string): Promise<string[]> {
   return document.kind === 'connector' ? document.problems.map(({ message }) => message) : [document.kind]
 }
 
-describe('a mistake in what a connector file says of itself is named with its place', () => {
+describe('a wrong reference inside a connector file is reported with its place', () => {
   it.each<[string, string, string]>([
     [
       'an input that the schema does not have',
@@ -188,7 +188,7 @@ describe('a mistake in what a connector file says of itself is named with its pl
     ],
     ['an input in a part of the path', withTool('{ method: GET, path: "/v1/notes/n-{{input.title}}?x=1" }')],
     ['a field inside of each', withTool(CALL, '{ a: "{{#each response.body.id}}{{input.x}}{{/each}}" }')],
-  ])('%s is none', async (_, text) => {
+  ])('%s is accepted', async (_, text) => {
     expect(await messagesOf(text)).toEqual([])
   })
 

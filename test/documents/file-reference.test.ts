@@ -18,7 +18,7 @@ const at = (schema: Documented, ...path: string[]): Documented | undefined =>
   path.reduce<Documented | undefined>((each, key) => (key === '[]' ? each?.items : each?.properties[key]), schema)
 
 it.each(['bearer_token_lifetime', 'magic_link_lifetime', 'auth_request_lifetime'] as const)(
-  'the file reference says the default of %s',
+  'the file reference states the default of %s',
   (setting) => {
     const { description = '' } = at(schemas.seed, 'settings', setting) ?? {}
     const [, value = ''] = /Absent: (.*)\.$/.exec(description) ?? []
@@ -26,7 +26,7 @@ it.each(['bearer_token_lifetime', 'magic_link_lifetime', 'auth_request_lifetime'
   },
 )
 
-it('the file reference says the defaults of a connector, durations with their unit', () => {
+it('the file reference states the defaults of a connector, durations with their unit', () => {
   const call = { method: 'GET', path: '/' }
   const document = {
     connector: 'x',
@@ -43,7 +43,7 @@ it('the file reference says the defaults of a connector, durations with their un
   expect([timeout, parseDuration(timeout ?? '')]).toEqual(['30s', connector.tools[0]?.call.timeout])
 })
 
-it('the file reference says how long a slow body takes', () => {
+it('the file reference states how long a slow body takes', () => {
   const rule = { name: 'slow', at: 'service', do: [{ slow_body: { pieces: 5 } }] }
   const scenario = toScenario(scenarioSchema.parse({ name: 'slow', rules: [rule] }))
   const over = at(schemas.scenario, 'rules', '[]', 'do', '[]')?.properties['slow_body']

@@ -6,7 +6,7 @@ import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { DocumentError } from '../../src/documents/problem.ts'
 import { parseConnector } from '../../src/documents/read.ts'
 
-/** Runs `work` in a folder that holds these files and is removed afterwards. */
+/** Runs `work` in a folder with these files, which is removed afterwards. */
 export async function withFiles(files: Record<string, string>, work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-documents-'))
   try {

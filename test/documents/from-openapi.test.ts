@@ -56,7 +56,7 @@ async function withCalls(connector: Connector, work: (call: Call) => Promise<voi
 }
 type Call = (name: string, input: JsonObject) => Promise<ToolAnswer>
 
-/** What has to be given, because an optional page token that is none is refused. */
+/** The schema of the required fields only: a generated value of an optional page token would be refused. */
 function onlyRequired(schema: JsonObject): JsonObject {
   const { properties, required } = schema
   const needed = Object.entries(properties as JsonObject).filter(
@@ -79,7 +79,7 @@ describe('a connector out of an OpenAPI document', () => {
     })
   })
 
-  it('has a tool for each operation, its sign-in, and the collections that its paths form', async () => {
+  it('has a tool for each operation, the authorization type, and the collections of its paths', async () => {
     const { connector, summary, leftOut } = await made(LIBRARY, undefined, 'library.yaml')
     expect(summary).toBe('library: 11 tools, 2 collections (books, loans), OAUTH')
     expect(connector).toMatchObject({ authorization_type: 'OAUTH', oauth: { scopes: ['books.read', 'books.write'] } })
@@ -99,7 +99,7 @@ describe('a connector out of an OpenAPI document', () => {
     ])
   })
 
-  it('is the same each time', async () => {
+  it('is deterministic', async () => {
     expect((await made(LIBRARY)).text).toBe((await made(LIBRARY)).text)
   })
 
@@ -119,7 +119,7 @@ describe('a connector out of an OpenAPI document', () => {
       for (const tool of connector.tools) {
         const input = makeValue(onlyRequired(tool.input_schema)) as JsonObject
         const answer = await call(tool.name, input)
-        // Calls about one item name one that is not there: those are 404s of the third party.
+        // Calls for one item name an unknown one, which the third party answers with 404.
         const isOfItem = /(get|update|delete)_(book|loan)$/.test(tool.name)
         expect(answer, tool.name).toMatchObject(isOfItem ? { kind: 'failed', status: 404 } : { kind: 'result' })
         const operation = statuses.find(
@@ -136,7 +136,7 @@ describe('a connector out of an OpenAPI document', () => {
     })
   })
 
-  it('keeps what was created: it is read, listed by its fields and words, changed, deleted, and then a 404 as the document has it', async () => {
+  it('stores what is created: it can be read, listed by fields and words, changed and deleted, and is then a 404 of the document', async () => {
     const connector = await connectorOf((await made(LIBRARY, undefined, 'library.yaml')).text)
     await withCalls(connector, async (call) => {
       const created = dataOf(await call('library_create_book', { body: { title: 'Sea poems', genre: 'poetry' } }))
@@ -231,19 +231,19 @@ describe('a connector out of an OpenAPI document', () => {
       { a: 'y' },
       { a: 'x' },
     ],
-  ])('mends an example that its schema refuses: %s', async (_title, schema, example, expected) => {
+  ])('corrects an example that its schema refuses: %s', async (_title, schema, example, expected) => {
     const { connector } = await made(openapi({ '/x': { get: answering(200, jsonOf(schema, { example })) } }))
     expect((connector['responders'] as { respond: { body: JsonValue } }[])[0]?.respond.body).toEqual(expected)
   })
 
-  it('answers texts that meet the pattern of their schema', async () => {
+  it('answers texts that match the pattern of their schema', async () => {
     const schema = { type: 'object', properties: { uri: { type: 'string', pattern: '^/images/[a-f0-9]{4}$' } } }
     const { connector } = await made(openapi({ '/x': { get: answering(200, jsonOf(schema)) } }))
     const uri = expect.stringMatching(/^\/images\/[a-f0-9]{4}$/) as string
     expect(connector).toMatchObject({ responders: [{ respond: { body: { uri } } }] })
   })
 
-  it('leaves fields of a request that an answer has with another type out of items, and says so', async () => {
+  it('leaves request fields that answers declare with another type out of items, and reports them', async () => {
     const item = {
       type: 'object',
       required: ['owner'],
@@ -270,12 +270,12 @@ describe('a connector out of an OpenAPI document', () => {
     expect(leftOut).toContainEqual(expect.stringMatching(/^left out of items: .*: owner of POST \/notes$/))
     await withCalls(await connectorOf(text), async (call) => {
       const created = dataOf(await call('crm_add', { body: { title: 'Hello', owner: 'grace' } }))
-      // Lists need stars, and keys follow those of the example.
+      // Lists require `stars`, and the key continues that of the example.
       expect(created).toMatchObject({ id: 42, title: 'Hello', owner: { login: 'ada' }, stars: 5 })
     })
   })
 
-  it('gives tools names that models take', async () => {
+  it('gives tools names that models accept', async () => {
     const operation = { ...OK, operationId: 'x'.repeat(80) }
     const { connector } = await made(openapi({ '/x': { get: operation }, '/y': { get: operation } }))
     const names = (connector['tools'] as { name: string }[]).map(({ name }) => name)
@@ -295,7 +295,7 @@ describe('a connector out of an OpenAPI document', () => {
     })
   })
 
-  it('answers examples of the document as they are written, templates in them included', async () => {
+  it('answers examples of the document literally, including template syntax in them', async () => {
     const connector = await connectorOf((await made(LIBRARY, 'reports', 'library.yaml')).text)
     await withCalls(connector, async (call) => {
       const summary = await call('library_get_reports_summary', {})
@@ -394,7 +394,7 @@ describe('a connector out of an OpenAPI document', () => {
     expect(connector).toMatchObject(expected)
   })
 
-  it('opens no connection and no file for references that lead out of the document', async () => {
+  it('opens no connection and no file for references outside the document', async () => {
     const schema = { $ref: 'https://127.0.0.1:1/other.yaml#/Thing' }
     const content = { 'application/json': { schema } }
     const { connector } = await made(
@@ -446,7 +446,7 @@ describe('a connector out of an OpenAPI document', () => {
     await expect(made(text, only)).rejects.toThrow(message)
   })
 
-  it('keeps the operations of a tag, or of a path and below it', async () => {
+  it('can be limited to the operations of a tag, or of a path and below it', async () => {
     const paths = { '/x': { get: { tags: ['A'], ...OK } }, '/x/y': { get: OK }, '/xy': { get: OK } }
     const named = async (only: string) =>
       ((await made(openapi(paths), only)).connector['tools'] as JsonObject[]).map(({ name }) => name)

@@ -254,7 +254,7 @@ describe('loading seeds', () => {
   const notes = 'connector: notes\nauthorization_type: NO_AUTH\n'
   const files = (name: string): string => `connector: ${name}\nauthorization_type: NO_AUTH\n`
 
-  it('takes every YAML and JSON file of a folder, connectors in the order of the list and then by file name', async () => {
+  it('reads every YAML and JSON file of a folder, connectors in the order of the list and then by file name', async () => {
     const tree = {
       'main.yaml': 'connectors: [zeta, alpha]\n',
       'other/more.yml': 'accounts: [{ connector: beta, identifier: a }]\n',
@@ -285,7 +285,7 @@ describe('loading seeds', () => {
     })
   })
 
-  it('applies one seed after the other: accounts may have connectors of another, the later connector of a name wins', async () => {
+  it('applies seeds in order: accounts may use connectors of another seed, and the later connector of a name wins', async () => {
     const tree = {
       'a.yaml': `${CONNECTORS}settings: { consent: deny, magic_link_lifetime: 1m }\n`,
       'b.yaml':
@@ -310,7 +310,7 @@ describe('loading seeds', () => {
     })
   })
 
-  it('lists the problems of all files at once, and one mistake once', async () => {
+  it('lists the problems of all files at once, and each mistake once', async () => {
     const tree = {
       'connectors/a.yaml': 'connector: a\nauthorization_type: NONE\n',
       'connectors/b.yaml': 'connector: b\ntools: 7\nauthorization_type: NO_AUTH\n',
@@ -340,7 +340,7 @@ describe('loading seeds', () => {
     })
   })
 
-  it('takes a seed file with the connectors beside it, as its folder would be', async () => {
+  it('reads a seed file with the connectors beside it, as it reads the folder', async () => {
     const tree = {
       'main.yaml': 'connectors: [zeta, alpha]\naccounts: [{ connector: beta, identifier: a }]\n',
       'connectors/alpha.yaml': files('alpha'),
@@ -359,7 +359,7 @@ describe('loading seeds', () => {
     })
   })
 
-  it('takes a connector file without the connectors beside it', async () => {
+  it('reads a connector file without the connectors beside it', async () => {
     await withFiles({ 'notes.yaml': notes, 'connectors/alpha.yaml': files('alpha') }, async (folder) => {
       expect((await load(join(folder, 'notes.yaml'))).connectors).toMatchObject([{ connector: 'notes' }])
     })
@@ -373,7 +373,7 @@ describe('loading seeds', () => {
     })
   })
 
-  it('leaves the scenarios of a folder alone, says so, and refuses a scenario file', async () => {
+  it('ignores the scenarios of a folder, reports that, and refuses a scenario file', async () => {
     const scenario = 'name: s\nrules: []\n'
     await withFiles({ 'seed.yaml': '{}', 'scenarios/s.yaml': scenario }, async (folder) => {
       const notes: string[] = []

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DocumentError } from '../../src/documents/problem.ts'
 import { MAX_SOURCE_LENGTH, SourceText } from '../../src/documents/source-text.ts'
 
-describe('a text that is no usable document', () => {
+describe('an invalid document', () => {
   it.each<[string, string, string]>([
     ['broken YAML', 'a: [1, 2\nb: 3\n', 'f.yaml:2:1: the text is not YAML ('],
     ['broken JSON', '{"a": 1,, }', 'f.yaml:1:9: the text is not YAML ('],
@@ -57,7 +57,7 @@ describe('a text that is no usable document', () => {
     expect(problem(text).slice(0, message.length)).toBe(message)
   })
 
-  it('refuses aliases that would grow without end', () => {
+  it('refuses aliases that are followed more than 200 times', () => {
     const levels = Array.from(
       { length: 9 },
       (_, at) => `l${at + 1}: &l${at + 1} [${Array(9).fill(`*l${at}`).join(', ')}]`,
@@ -67,13 +67,13 @@ describe('a text that is no usable document', () => {
     )
   })
 
-  it('refuses an alias of a list that would grow beyond the limit of values', () => {
+  it('refuses an alias of a list that exceeds the limit of values', () => {
     expect(
       problem(`a: &a [${Array(5000).fill('1').join(', ')}]\nb: [${Array(100).fill('*a').join(', ')}]\n`),
     ).toContain('the text is one with more than 250000 values, aliases written out; allowed: at most 250000')
   })
 
-  it('refuses an alias to what it is in', () => {
+  it('refuses an alias to a list that contains it', () => {
     expect(problem('a: &a [*a]\n')).toMatch(/more than 200 times|more than 100 levels|not YAML/)
   })
 
@@ -85,7 +85,7 @@ describe('a text that is no usable document', () => {
     expect(problem(`${'['.repeat(levels)}${']'.repeat(levels)}`)).toContain('nested more than 100 levels deep')
   })
 
-  it('refuses a text that is too long before it reads it', () => {
+  it('refuses a text that is too long', () => {
     expect(problem('x'.repeat(MAX_SOURCE_LENGTH + 1))).toContain(`allowed: at most ${MAX_SOURCE_LENGTH}`)
   })
 })
@@ -130,7 +130,7 @@ describe('a place in a document', () => {
     ])
   })
 
-  it('is that of the JSON syntax in a file that says it is JSON', () => {
+  it('is that of the JSON syntax error in a .json file', () => {
     expect(problem('{\n"a": 1 "b": 2 }', 'f.json')).toBe(
       'f.json:2:8: the text is not JSON (comma expected); allowed: JSON',
     )

@@ -9,7 +9,7 @@ const SHOP = 'connector: shop\nauthorization_type: API_KEY\n'
 const ABOUT = (connector: string): string =>
   `name: s\nrules: [{ name: r, at: third_party, on: { connector: ${connector} }, do: [{ timeout: {} }] }]\n`
 
-/** The problems of validate, and those of a start with the same seeds: `file line path`. */
+/** The problems that validate and a start report for the same files. */
 async function judged(folder: string, ...names: string[]): Promise<{ validate: string[]; start: string[] }> {
   const paths = names.map((name) => (name === 'bundled' ? name : join(folder, name)))
   const { problems } = await validateFiles(paths, DOCUMENT_CHECKS)
@@ -18,7 +18,7 @@ async function judged(folder: string, ...names: string[]): Promise<{ validate: s
 }
 
 describe('validating files', () => {
-  it('recognises each file, goes on past one that cannot be read, and lists every problem', async () => {
+  it('recognises the kind of each file, skips one that cannot be read, and lists every problem', async () => {
     const tree = {
       'seed.yaml':
         'accounts: [{ connector: shop, identifier: a }, { connector: nobody, identifier: a }]\nconnectors: [shop]\n',

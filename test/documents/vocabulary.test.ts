@@ -8,12 +8,12 @@ const problems = (...lines: string[]) =>
   messagesOf(read(`settings:\n  vocabulary:\n${lines.map((line) => `    ${line}`).join('\n')}\n`))
 
 describe('a seed’s vocabulary', () => {
-  it('is read as it is written', async () => {
+  it('is read unchanged', async () => {
     const { settings } = await read('settings: { vocabulary: { WORKSPACE_DWD: ACME_DWD, workspace_dwd: acme_dwd } }')
     expect(settings.vocabulary).toEqual({ WORKSPACE_DWD: 'ACME_DWD', workspace_dwd: 'acme_dwd' })
   })
 
-  it('may swap words, chain them, and give a word its own name', async () => {
+  it('may swap words, chain them, and map a word to itself', async () => {
     expect(await problems('connector: provider', 'provider: connector')).toEqual([])
     expect(await problems('connector: provider', 'provider: vendor')).toEqual([])
     expect(await problems('connector: connector')).toEqual([])

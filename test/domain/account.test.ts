@@ -65,7 +65,7 @@ describe('credentials that are stored', () => {
     expect(issued(account(), token(''), null, now)).toEqual({ credentials: token(''), token_expires_at: NOW })
   })
 
-  it('take the place of the former ones, their expiry included, and leave pending ones', () => {
+  it('replace the former ones, including their expiry, and keep pending ones', () => {
     const pending = { credentials: token('waiting') }
     const before = withPending(account({ token_expires_at: NOW }), pending)
     expect(withLive(before, { credentials: token('new') })).toEqual(account({ credentials: token('new'), pending }))
@@ -89,7 +89,7 @@ describe('updated_at', () => {
 })
 
 describe('an account after an event', () => {
-  it('has the status of the table, and is the same where that does not change', () => {
+  it('has the status of the table, and is the same object when that does not change', () => {
     const before = account()
     expect(moved(before, 'disconnected')).toEqual(account({ status: 'DISCONNECTED' }))
     expect(moved(before, 'link_requested')).toBe(before)

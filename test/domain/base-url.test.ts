@@ -4,7 +4,7 @@ import { isAdminToken } from '../../src/domain/secret.ts'
 
 describe('a base URL', () => {
   it.each(['http://127.0.0.1:1', 'https://mock.internal/a', 'HTTP://[::1]:8080/', 'http://localhost'])(
-    '%s is one',
+    '%s is accepted',
     (url) => expect(isBaseUrl(url)).toBe(true),
   )
 
@@ -24,7 +24,7 @@ describe('a base URL', () => {
     'http:\\\\a',
     'http://[::1',
     'http:127.0.0.1',
-  ])('%s is none', (url) => expect(isBaseUrl(url)).toBe(false))
+  ])('%s is refused', (url) => expect(isBaseUrl(url)).toBe(false))
 
   it('may be called on loopback, and elsewhere with --allow-outbound', () => {
     expect(mayBeCalled('http://127.0.0.1:1', false)).toBe(true)

@@ -18,7 +18,7 @@ describe('a bounded cache', () => {
 })
 
 describe('once', () => {
-  it('loads once for all who ask', async () => {
+  it('loads once for concurrent callers', async () => {
     const load = vi.fn(() => Promise.resolve({}))
     const loaded = once(load)
     const [first, second] = await Promise.all([loaded(), loaded()])

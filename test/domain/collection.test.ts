@@ -24,7 +24,7 @@ describe('a collection of a connector', () => {
 })
 
 describe('an item', () => {
-  it('has an id that no item of another place has', () => {
+  it('has an id that is unique across connectors, collections and accounts', () => {
     const place = { connector: 'mail', collection: 'messages', account_id: 'a/b' }
     expect(placeId(place)).toBe('mail/messages/a%2Fb')
     expect(itemId(place, 'c/d')).toBe('mail/messages/a%2Fb/c/d')
@@ -58,7 +58,7 @@ describe('the conditions of a document', () => {
     [['', 'a'], false],
     [false, false],
     [0, false],
-  ])('with %j compare with nothing: %s', (wanted, expected) => {
+  ])('with %j are empty: %s', (wanted, expected) => {
     expect(conditionsOf({ state: { eq: wanted } })[0]?.isEmpty).toBe(expected)
   })
 })
@@ -68,7 +68,7 @@ describe('an item under conditions', () => {
 
   it.each<[JsonValue, JsonValue | undefined, boolean]>([
     [7, 7, true],
-    // Parameters of a query are texts.
+    // Query parameters are texts.
     ['7', 7, true],
     ['true', true, true],
     ['7', 8, false],
@@ -101,7 +101,7 @@ describe('an item under conditions', () => {
     [{ gt: 9 }, '10', true],
     [{ gt: '9' }, 10, true],
     [{ gt: '9' }, '10', false],
-    // A text that is no number is neither more nor less than one.
+    // A text that is not a number is neither greater nor less than a number.
     [{ gt: 1 }, 'soon', false],
     [{ lt: 1 }, 'soon', false],
     [{ lt: 1 }, undefined, false],
@@ -118,7 +118,7 @@ describe('an item under conditions', () => {
     expect(meets({ at: condition }, found === undefined ? {} : { at: found })).toBe(expected)
   })
 
-  it('has to meet each of them, at whatever path', () => {
+  it('has to meet each condition, at any path', () => {
     const item = { from: { name: 'ada' }, size: 2 }
     expect(meets({ 'from.name': 'ada', size: 2 }, item)).toBe(true)
     expect(meets({ 'from.name': 'ada', size: 3 }, item)).toBe(false)
@@ -146,7 +146,7 @@ describe('the order of values', () => {
     ['2026-01-01', '2026-01-01T00:00:00.000Z'],
     ['2026-01-01T01:00:00+01:00', '2026-01-01T00:00:00.000Z'],
     ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
-    // Twenty-four characters with an offset are not yet in UTC.
+    // These have the length of a UTC timestamp, but an offset.
     ['2026-01-01T01:00:00.+01:0', '2026-01-01T01:00:00.+01:0'],
     ['2026-01-01T01:00+01:00', '2026-01-01T00:00:00.000Z'],
     ['2026-99-99', '2026-99-99'],
@@ -157,7 +157,7 @@ describe('the order of values', () => {
     expect(sortKey(value)).toBe(key)
   })
 
-  it('has numbers before texts, and what is missing last', () => {
+  it('puts numbers before texts, and missing values last', () => {
     const sorted = [null, 'b', 2, 'a', null, 10, 'b'].sort(compareKeys)
     expect(sorted).toEqual([2, 10, 'a', 'b', 'b', null, null])
     expect([compareKeys(1, 1), compareKeys(null, null), compareKeys(1, 'a'), compareKeys('a', 1)]).toEqual([

@@ -20,13 +20,13 @@ describe('a connector that only has a type', () => {
     ['BEARER_TOKEN', ['token'], { Authorization: 'Bearer {{credentials.token}}' }],
     ['OAUTH', [], {}],
     ['NO_AUTH', [], {}],
-  ] as const)('of type %s asks for and sends what is usual', (type, fields, headers) => {
+  ] as const)('of type %s asks for the usual fields and sends the usual header', (type, fields, headers) => {
     const { credentials } = bareConnector('shop', type)
     expect(credentials.fields.map((field) => field.name)).toEqual(fields)
     expect(credentials.send).toEqual({ headers, query: {} })
   })
 
-  it('has no tools and no responders, and says nothing about itself', () => {
+  it('has no tools, no responders and no description', () => {
     expect(bareConnector('shop', 'API_KEY')).toMatchObject({
       connector: 'shop',
       display_name: 'Shop',
@@ -53,7 +53,7 @@ describe('a connector that only has a type', () => {
     expect(displayName(name)).toBe(shown)
   })
 
-  it('asks for a name openly and for everything else as a secret', () => {
+  it('shows a name field in the form and masks all other fields', () => {
     expect(credentialField('username')).toEqual({
       name: 'username',
       label: 'Username',
@@ -64,7 +64,7 @@ describe('a connector that only has a type', () => {
     expect(credentialField('pass_code')).toMatchObject({ label: 'Pass code', secret: true })
   })
 
-  it('has people who can sign in exactly where consent is asked for', () => {
+  it('has people who can sign in only for types with consent', () => {
     for (const type of AUTHORIZATION_TYPES) {
       expect([type, bareConnector('shop', type).people.length > 0]).toEqual([type, TRAITS[type].source === 'consent'])
     }
@@ -168,7 +168,7 @@ describe('the connector of a custom provider', () => {
     expect(connectorOfProvider(provider([pattern])).oauth.scopes).toEqual(expected)
   })
 
-  it('takes credentials and scopes of the file that names it only where both have one type', () => {
+  it('takes credentials and scopes from the file that names it only when both have the same type', () => {
     const template = bareConnector('acme_template', 'OAUTH')
     const file = { ...template, oauth: { ...template.oauth, scopes: ['read'], domain: 'eu' }, reject: ['x*'] }
     expect(connectorOfProvider(provider([{ type: 'OAUTH' }]), file).oauth).toEqual(file.oauth)
@@ -184,7 +184,7 @@ describe('the connector of a custom provider', () => {
     ])
   })
 
-  it('answers as the file says, in all that it says', () => {
+  it('takes the optional settings of the file, and has no others', () => {
     const said = {
       collections: { messages: { key: 'id' } },
       error_body: { error: 'no' },

@@ -118,8 +118,8 @@ describe('credentials after a patch', () => {
   })
 })
 
-describe('what a connector takes', () => {
-  it('is no database user in a serverless workgroup (2.2, G23)', () => {
+describe('sent credentials', () => {
+  it('lose the database user in a serverless workgroup (2.2, G23)', () => {
     const patch = { trusted_idp: { db_user: 'reader' }, oauth_token: {} }
     expect(takenBy({ authorization_type: 'TRUSTED_IDP', cluster: 'serverless' }, patch)).toEqual({ oauth_token: {} })
     expect(takenBy({ authorization_type: 'TRUSTED_IDP', cluster: 'provisioned' }, patch)).toBe(patch)
@@ -134,7 +134,7 @@ describe('what a connector takes', () => {
     ['static_auth', { details: {} }],
     ['workspace_dwd', { subject: '' }],
     ['trusted_idp', { db_user: '' }],
-  ] as const)('is a %s with %j, and none without fields (G23)', (kind, sent) => {
+  ] as const)('may have a %s with %j, which is not an empty one (G23)', (kind, sent) => {
     expect(isEmptyKind({ [kind]: sent }, kind)).toBe(false)
     expect(isEmptyKind({ [kind]: {} }, kind)).toBe(true)
     expect(isEmptyKind({}, kind)).toBe(false)
@@ -234,7 +234,7 @@ describe('credentials', () => {
     [{ static_auth: {} }, false, false],
     [{ static_auth: { details: {} } }, false, true],
     [{ static_auth: { details: { a: '1' } } }, true, true],
-  ])('the patch %j brings some: %s, changes some: %s', (patch, brings, changes) => {
+  ])('the patch %j has credentials: %s, changes them: %s', (patch, brings, changes) => {
     expect(bringsCredentials(patch as Credentials, 'OAUTH')).toBe(brings)
     expect(changesSecrets(patch)).toBe(changes)
   })

@@ -23,7 +23,7 @@ describe('a duration', () => {
     ['30', 30_000],
     [30, 30_000],
     [0, 0],
-    // Ten years, the longest, in every form.
+    // Ten years, the maximum, in every notation.
     ['3660d', 316_224_000_000],
     ['P3660D', 316_224_000_000],
     ['316224000', 316_224_000_000],
@@ -62,7 +62,7 @@ describe('a duration', () => {
     '316224000.001',
     'P99999D',
     '99999999999',
-  ])('%j is none', (written) => {
+  ])('%j is not a duration', (written) => {
     expect(parseDuration(written)).toBeUndefined()
   })
 })

@@ -49,7 +49,7 @@ describe('an error code', () => {
 
   it.each([
     ['TOOL_ERROR', 504, 4],
-    // A tool answers no 404: the code is that of the catalogue.
+    // TOOL_ERROR never has status 404, so the number is that of the catalogue.
     ['TOOL_ERROR', 404, 13],
     ['RATE_LIMITED', 500, 8],
     ['OUT_OF_PAPER', 409, 6],
@@ -61,7 +61,7 @@ describe('an error code', () => {
 })
 
 describe('a description', () => {
-  it('has a rule, and what was found', () => {
+  it('states the rule, then the value that was found', () => {
     const description = ruleAndFound('must be an integer', '"x"')
     expect(description).toBe('must be an integer; found "x"')
     expect(partsOf(description)).toEqual({ rule: 'must be an integer', found: '"x"' })
@@ -69,7 +69,7 @@ describe('a description', () => {
     expect(violationText({ field: 'a', description, constraint: 'type' })).toBe('a must be an integer; found "x"')
   })
 
-  it('may start with what was found', () => {
+  it('may start with the value that was found', () => {
     expect(partsOf('; found "x"')).toEqual({ rule: '', found: '"x"' })
   })
 })

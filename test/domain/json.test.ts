@@ -30,7 +30,7 @@ describe('the extent of a JSON text', () => {
     ['{"a":1,"b":[2,3]}', { depth: 2, keys: 2, values: 5 }],
     ['[[],[]]', { depth: 2, keys: 0, values: 5 }],
     ['[{},{}]', { depth: 2, keys: 0, values: 5 }],
-    // What is quoted does not count, and a quoted quotation mark does not end the text.
+    // Brackets in a string do not count, and an escaped quotation mark does not end the string.
     [String.raw`["{[:,\"{[:,"]`, { depth: 1, keys: 0, values: 2 }],
     [String.raw`["\\",{}]`, { depth: 2, keys: 0, values: 4 }],
     ['["a",["b"]]', { depth: 2, keys: 0, values: 4 }],
@@ -67,7 +67,7 @@ describe('a dotted path', () => {
     expect(valueAt(message, path)).toBe(found)
   })
 
-  it('leads nowhere in what is not an object', () => {
+  it('is undefined in a value that is not an object', () => {
     expect([valueAt(null, 'a'), valueAt(undefined, 'a'), valueAt('text', 'length')]).toEqual([
       undefined,
       undefined,
@@ -118,7 +118,7 @@ describe('a wanted value', () => {
     expect(matchesValue(wanted, found)).toBe(expected)
   })
 
-  it('is equal to itself in whichever place', () => {
+  it('matches itself at any depth', () => {
     expect(equalValues({ toString: 1 }, { valueOf: 1 })).toBe(false)
   })
 })

@@ -9,8 +9,8 @@ import {
 } from '../../src/domain/lifecycle.ts'
 
 /**
- * The table "States" of `docs/fidelity.md`, copied by hand: what each event makes of each state. A state that is not there
- * stays as it is.
+ * The table "States" of `docs/fidelity.md`, copied by hand: the next state for each event and state. A state that is not
+ * listed does not change.
  */
 const ALL = ['PENDING_AUTH', 'PENDING_VERIFICATION', 'ACTIVE', 'EXPIRED', 'DISCONNECTED'] as const
 const every = (to: LifecycleState) => Object.fromEntries(ALL.map((from) => [from, to]))
@@ -54,7 +54,7 @@ describe('the lifecycle of an account', () => {
     expect([...LIFECYCLE_STATES].sort()).toEqual([...ALL, 'none'].sort())
   })
 
-  it('gives no status to an account that is gone', () => {
+  it('gives a deleted account no status', () => {
     expect(() => nextStatus('ACTIVE', 'deleted')).toThrow('leave no account')
     expect(nextStatus('EXPIRED', 'link_requested')).toBe('PENDING_AUTH')
   })

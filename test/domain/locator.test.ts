@@ -5,7 +5,7 @@ import { type AccountFinder, locate, type Locator } from '../../src/domain/locat
 const ADA = { connector: 'mail', identifier: 'ada' }
 const NAMES = { id: 'connected_account_id', connector: 'connector' }
 
-/** Ada's accounts `ca_1`, `ca_2`, … in these scopes. */
+/** A finder over Ada's accounts `ca_1`, `ca_2`, … in these scopes. */
 function accountsIn(...scopes: Partial<Scope>[]): AccountFinder {
   const all = scopes.map((scope, at) => ({
     id: `ca_${at + 1}`,
@@ -57,7 +57,7 @@ describe('locating an account', () => {
       'ca_1',
     ],
     ['the only one', ADA, [{ organization_id: 'o' }], 'ca_1'],
-  ])('takes %s', (_kind, locator, scopes, id) => {
+  ])('finds the account by %s', (_kind, locator, scopes, id) => {
     expect(locate(accountsIn(...scopes), locator, false).id).toBe(id)
   })
 
@@ -69,7 +69,7 @@ describe('locating an account', () => {
       { ...ADA, organization_id: 'o' },
       'there is no connected account with identifier "ada" at connector "mail" in that scope',
     ],
-  ])('of %j finds nothing', (locator, message) => {
+  ])('by %j finds no account', (locator, message) => {
     expect(refusal(accountsIn(), locator)).toEqual({ errorCode: 'ACCOUNT_NOT_FOUND', message })
   })
 
@@ -77,7 +77,7 @@ describe('locating an account', () => {
     [{}, 'connector and identifier are required', ['connector', 'identifier']],
     [{ connector: 'mail', identifier: '' }, 'identifier is required', ['identifier']],
     [{ identifier: 'ada' }, 'connector is required', ['connector']],
-  ])('needs what %j lacks', (locator, required, fields) => {
+  ])('names the field that %j lacks', (locator, required, fields) => {
     const allowed = 'send id, or connector and identifier with organization_id or user_id'
     expect(refusal(accountsIn({}), locator)).toEqual({
       errorCode: 'MISSING_LOCATOR',

@@ -5,7 +5,7 @@ const BINDING = [
   ['environment', 'default'],
   ['connector', ['mail', 'calendar']],
 ] as const
-/** The text of a token, changed, as a token. */
+/** A token whose decoded text is changed. */
 const changed = (change: (text: string) => string): string =>
   base64url(change(Buffer.from(encodePageToken({ after: 12 }, BINDING), 'base64url').toString()))
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
@@ -39,7 +39,7 @@ describe('a page token', () => {
     ['another side', () => changed((text) => text.replace('a12', 'c12'))],
     ['no place', () => changed((text) => text.replace('a12', 'a'))],
     ['a place of 16 digits', () => changed((text) => text.replace('a12', `a${'1'.repeat(16)}`))],
-  ])('with %s is none', (_kind, tokenOf) => {
+  ])('with %s is refused', (_kind, tokenOf) => {
     expect(() => decodePageToken(tokenOf(), BINDING)).toThrow('found no page token')
   })
 })

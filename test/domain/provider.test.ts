@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { authorizationTypeOf, isMcp, type Provider, providerView, slug } from '../../src/domain/provider.ts'
 
 describe('a provider', () => {
-  it('is answered without the name that it was created with (G39)', () => {
+  it('is answered without the name it was created under (G39)', () => {
     expect(providerView({ id: 'prv_1', created_as: 'Acme' } as Provider)).toEqual({ id: 'prv_1' })
   })
 

@@ -15,7 +15,7 @@ const rule = (at: FiredRule['at']): FiredRule => ({
 })
 
 describe('the trace of a request', () => {
-  it('notes what became of accounts', () => {
+  it('records the transitions of accounts', () => {
     const trace = new RequestTrace()
     trace.created(account('PENDING_AUTH'), 'created_without_credentials', AT)
     expect(trace.moved(account('ACTIVE'), 'disconnected', AT).status).toBe('DISCONNECTED')
@@ -28,7 +28,7 @@ describe('the trace of a request', () => {
     ])
   })
 
-  it('marks as forced what a scenario or the control API caused, and nothing after it, even when that failed', () => {
+  it('marks as forced only transitions of a scenario or the control API, also when these fail', () => {
     const trace = new RequestTrace()
     expect(() => {
       trace.forcing(() => {
@@ -40,7 +40,7 @@ describe('the trace of a request', () => {
     expect(trace.transitions.map(({ forced }) => forced)).toEqual([true, undefined])
   })
 
-  it('notes calls, renewals, due events and warnings in their order', () => {
+  it('records calls, renewals, due events and warnings in their order', () => {
     const trace = new RequestTrace()
     const calls = [{ url: '/a' }, { url: '/b' }] as UpstreamCall[]
     for (const call of calls) trace.called(call)
@@ -72,7 +72,7 @@ describe('the trace of a request', () => {
     ['consent', null],
     ['third_party', 1],
     ['token_refresh', 1],
-  ] as const)('notes a rule at %s with call %j, which is still under way', (at, call) => {
+  ] as const)('records a rule at %s with call %j, which is still under way', (at, call) => {
     const trace = new RequestTrace()
     trace.called({} as UpstreamCall)
     trace.fired(rule(at), false)

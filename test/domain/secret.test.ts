@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { isSameSecret, isSecretName, isTextAsName, secrecyOf } from '../../src/domain/secret.ts'
 
 describe('a secret', () => {
-  it('is compared whatever its length', () => {
+  it('is compared at any length', () => {
     expect([isSameSecret('a', 'a'), isSameSecret('a', 'b'), isSameSecret('a', 'aa')]).toEqual([true, false, false])
   })
 
@@ -21,12 +21,12 @@ describe('a secret', () => {
     'Proxy-Authorization',
     'Set-Cookie',
     'cookies',
-  ])('is what %s names', (name) => {
+  ])('is the value of the field %s', (name) => {
     expect(isSecretName(name)).toBe(true)
   })
 
   it.each(['page_token', 'next_page_token', 'prevPageToken', 'token_expires_at', 'cookie_banner', 'identifier'])(
-    'is not what %s names',
+    'is not the value of the field %s',
     (name) => {
       expect(isSecretName(name)).toBe(false)
     },
@@ -74,7 +74,7 @@ describe('a member of an object', () => {
     ['a: b', true],
     ['a:b', false],
     ['filter.connector', false],
-  ])('named %j has a text of another form as its name: %s', (name, expected) => {
+  ])('named %j is text of another format, such as JSON: %s', (name, expected) => {
     expect(isTextAsName(name)).toBe(expected)
   })
 })

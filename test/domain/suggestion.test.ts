@@ -16,7 +16,7 @@ describe('nearest', () => {
     expect(nearest(word, FLAGS)).toBe(meant)
   })
 
-  it.each(['', 'x', 'verbose', 'xyzzy', 'constructor', '__proto__'])('takes %j for nothing', (word) => {
+  it.each(['', 'x', 'verbose', 'xyzzy', 'constructor', '__proto__'])('has no match for %j', (word) => {
     expect(nearest(word, FLAGS)).toBeUndefined()
   })
 
@@ -32,7 +32,7 @@ describe('a suggestion', () => {
   })
 
   it.each([
-    // Words of up to three letters may have one slip, longer ones a third of their letters.
+    // Words of up to three letters may have one edit, longer ones a third of their letters.
     ['ab', 'abc', true],
     ['a', 'b', false],
     ['ab', 'cd', false],
@@ -61,12 +61,12 @@ describe('a near miss (G6)', () => {
     ['conector', 'connector', true],
     ['conectr', 'connector', true],
     ['onectr', 'connector', false],
-    // One edit below six letters, two from six on.
+    // One edit below six letters, two from six letters on.
     ['stat', 'state', true],
     ['abcde', 'abxye', false],
     ['abcdef', 'abxyef', true],
     ['abcdef', 'axxxef', false],
-    // No letter is right.
+    // No letter is the same.
     ['a', 'b', false],
     ['a', 'ab', false],
     ['_', 'a', false],

@@ -20,7 +20,7 @@ describe('text in messages', () => {
     expect(quote('x'.repeat(101))).toBe(`"${'x'.repeat(100)}…"`)
   })
 
-  it('shows on one line what a terminal would obey', () => {
+  it('escapes control characters and line breaks', () => {
     expect(oneLine('a\r\n  b\u001b[31m')).toBe(String.raw`a b\u{1b}[31m`)
     expect(oneLine('x'.repeat(241))).toHaveLength(240)
     expect(oneLine('x'.repeat(240))).toBe('x'.repeat(240))
@@ -85,7 +85,7 @@ describe('a loopback host', () => {
     '[::1]x',
     'x::ffff:127.0.0.1',
     '',
-  ])('%s is none', (host) => {
+  ])('%s is not one', (host) => {
     expect(isLoopback(host)).toBe(false)
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Vocabulary, wireWord } from '../../src/domain/vocabulary.ts'
 
 describe('a vocabulary', () => {
-  it('is one to one whatever is mapped, so that nothing sent is lost or taken for another', () => {
+  it('is one to one for any mapping, so that no two words collide', () => {
     const word = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
     fc.assert(
       fc.property(fc.dictionary(word, word), word, (words, any) => {
@@ -14,7 +14,7 @@ describe('a vocabulary', () => {
     )
   })
 
-  it('lets error codes share a word, which only answers carry (G48)', () => {
+  it('lets error codes share a word, because only answers have them (G48)', () => {
     const vocabulary = new Vocabulary({ TOOL_NOT_FOUND: 'GONE', ACCOUNT_NOT_FOUND: 'GONE', TIMED_OUT: 'INTERNAL' })
     const codes = ['TOOL_NOT_FOUND', 'ACCOUNT_NOT_FOUND', 'PROVIDER_NOT_FOUND', 'TIMED_OUT', 'INTERNAL']
     expect(codes.map((code) => vocabulary.wire(code))).toEqual([
@@ -34,7 +34,7 @@ describe('a vocabulary', () => {
     ['a swap', { a: 'b', b: 'a' }, { a: 'b', b: 'a' }],
     ['a word for itself', { a: 'a' }, { a: 'a', b: 'b' }],
     ['harmless names', { constructor: 'maker' }, { constructor: 'maker', toString: 'toString' }],
-  ])('says %s', (_kind, words, expected) => {
+  ])('maps %s', (_kind, words, expected) => {
     const vocabulary = new Vocabulary(words)
     for (const [word, wire] of Object.entries(expected)) expect(vocabulary.wire(word)).toBe(wire)
   })
@@ -63,7 +63,7 @@ describe('a vocabulary', () => {
     expect([wireWord({ status: 'phase' }, 'status'), wireWord({}, 'constructor')]).toEqual(['phase', 'constructor'])
   })
 
-  it('keeps the words of a text that are to be kept', () => {
+  it('keeps the given words of a text', () => {
     const vocabulary = new Vocabulary({ status: 'phase' })
     const kept = new Set(['status'])
     expect(vocabulary.prose('status of "status" at status[0]', kept)).toBe('status of "status" at phase[0]')

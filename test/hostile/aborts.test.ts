@@ -5,15 +5,15 @@ import { createApp, type App } from '../../src/app/app.ts'
 import { RawClient } from './raw-client.ts'
 
 /*
- * A client that goes away in the middle of an operation leaves the model as it was before, or as it is after; and whether
- * its answer found nobody or not, what the journal of the mock says of it is true.
+ * A client that disconnects during an operation leaves the model either unchanged or completely changed. The observed
+ * status of the request agrees with the model, also when its answer reached no client.
  */
 
 interface Writing {
   readonly operation: string
-  /** By how much tables grow when it is done. */
+  /** How many rows each table gains by the operation. */
   readonly grows?: Readonly<Record<string, number>>
-  /** What has to be there before; its result goes into the request. */
+  /** Creates what the operation needs; the request gets the result. */
   readonly prepare?: (call: Call) => Promise<JsonObject>
   readonly request: (given: JsonObject, number: number) => [method: string, path: string, body?: object]
 }
@@ -36,7 +36,7 @@ async function account(call: Call, connector = 'mail'): Promise<JsonObject> {
 const provider = async (call: Call): Promise<JsonObject> =>
   (await call('POST', PROVIDERS, { display_name: fresh() }))['provider'] as JsonObject
 
-/** Sends an identity through consent. */
+/** Creates an account whose consent is approved and not yet verified. */
 async function consented(call: Call): Promise<JsonObject> {
   const identifier = fresh()
   const asked = { connector: 'mail', identifier, user_verify_url: 'http://localhost:3000/verify' }
@@ -97,7 +97,7 @@ const WRITING: readonly Writing[] = [
 ]
 
 let app: App
-/** The statuses that the mock came to, whether they found a reader or not, by request id. */
+/** The statuses of the mock's answers, delivered or not, by request id. */
 const outcomes = new Map<string, number>()
 let [url, port, authorization] = ['', 0, '']
 
@@ -134,21 +134,21 @@ function sizes(): Record<string, number> {
   return Object.fromEntries(TABLES.map((name) => [name, tables?.[name].size ?? 0]))
 }
 
-/** What became of a request, once the mock is through with it; undefined when it never became one within `patience` ms. */
+/** The status of a request, once the mock has processed it; undefined when none was complete within `patience` ms. */
 async function outcome(id: string, patience = 60): Promise<number | undefined> {
   const since = performance.now()
-  // Client and server take turns in this very process: what has not begun after so many turns never will.
+  // Client and server share this event loop: a request that has not begun after so many turns never begins.
   for (let turn = 0; !outcomes.has(id) && (turn < 20 || performance.now() - since < patience); turn++) {
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   return outcomes.get(id)
 }
 
-/** Where the request ends, as a share of what may be missing: all of it there, within the body, within the head. */
+/** How much of the request is cut off, as a share of its body and the last 20 characters of its head. */
 const PLACES = [0, 0, 0.2, 0.5, 0.8, 1]
 
-describe('a client that goes away in the middle of', () => {
-  it.each(WRITING)('$operation leaves the model as it was, or as it is after', ({ prepare, request, grows = {} }) =>
+describe('a client that disconnects during', () => {
+  it.each(WRITING)('$operation leaves the model unchanged, or completely changed', ({ prepare, request, grows = {} }) =>
     fc.assert(
       fc.asyncProperty(fc.constantFrom(...PLACES), fc.boolean(), async (share, abrupt) => {
         const given = (await prepare?.(call)) ?? {}
@@ -158,7 +158,7 @@ describe('a client that goes away in the middle of', () => {
         const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nX-Request-Id: ${id}\r\n`
         const about = text === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n`
         const whole = `${head}${about}\r\n${text}`
-        // After the head, within the body, or after all of it; at times within the head.
+        // The cut is after the whole request, within the body, or within the head.
         const cut = Math.round(whole.length - (text.length + 20) * share)
         const [before, rows] = [await model(), sizes()]
         const client = await RawClient.open(port)
@@ -167,7 +167,7 @@ describe('a client that goes away in the middle of', () => {
         else client.socket.end()
         await client.all()
         client.close()
-        // All of it was there, and its client did not take back what had not been read yet.
+        // The whole request was sent, and no RST discarded what the server had not yet read.
         const complete = cut === whole.length && !abrupt
         const status = await outcome(id, complete ? 10_000 : undefined)
 

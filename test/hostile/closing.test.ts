@@ -4,7 +4,7 @@ import { SHORT, type Target, withServer } from './server.ts'
 const LIST = '/api/v1/connections'
 const PATIENT = { ...SHORT, keepAliveTimeout: 60_000, headersTimeout: 60_000, requestTimeout: 60_000 }
 
-/** Keeps a request to a tool under way: its third party takes that long. */
+/** Delays the answers of a third party, so that its tool calls are still under way. */
 async function slowThirdParty({ control }: Target, ms: number): Promise<void> {
   const rules = [{ name: 'slow', at: 'third_party', on: { connector: 'encyclopedia' }, do: [{ latency: ms }] }]
   await control('PUT', '/scenarios/slow', { name: 'slow', rules })
@@ -12,7 +12,7 @@ async function slowThirdParty({ control }: Target, ms: number): Promise<void> {
 }
 
 describe('a server that closes', { timeout: 60_000 }, () => {
-  it('answers the requests under way, on many connections, and then hangs up', () =>
+  it('answers the requests under way, on many connections, and then closes the connections', () =>
     withServer({ limits: { ...PATIENT, closeTimeout: 10_000 } }, async (target) => {
       const { open, get, post, app } = target
       await slowThirdParty(target, 60_000)
@@ -42,20 +42,20 @@ describe('a server that closes', { timeout: 60_000 }, () => {
       expect(idle.ended).toBe(true)
     }))
 
-  it('is not kept by clients that go on asking, that send half a request or nothing, or that do not read', () =>
+  it('is not delayed by clients that send more requests, half a request or none, or that do not read', () =>
     withServer({ limits: PATIENT }, async ({ open, get, head, control, app }) => {
       await control('POST', '/seed', { generate: [{ accounts: 2000, connector: 'mail' }] })
       await open()
       const half = await open()
       half.send(`POST /api/v1/connected_accounts HTTP/1.1\r\n${head}Content-Length: 9\r\n\r\n`)
-      const deaf = await open()
-      deaf.socket.pause()
-      for (let each = 0; each < 5; each++) deaf.send(get('/_mock/state'))
+      const unread = await open()
+      unread.socket.pause()
+      for (let each = 0; each < 5; each++) unread.send(get('/_mock/state'))
       const eager = await open()
       eager.socket.on('data', () => eager.send(get(LIST)))
       eager.send(get(LIST))
       await eager.first(20)
-      await expect.poll(() => deaf.socket.bytesRead).toBeGreaterThan(0)
+      await expect.poll(() => unread.socket.bytesRead).toBeGreaterThan(0)
       const since = performance.now()
       await app.close()
 

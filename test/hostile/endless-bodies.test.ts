@@ -7,7 +7,7 @@ const PIECE = ' '.repeat(64 * 1024)
 const CHUNK = `${PIECE.length.toString(16)}\r\n${PIECE}\r\n`
 const JSON_TYPE = 'Content-Type: application/json\r\n'
 
-/** Sends the same piece for as long as the connection takes it. */
+/** Sends the same piece until the connection ends. */
 async function pour(client: RawClient, piece: string): Promise<void> {
   const more = (): void => {
     while (!client.ended && client.socket.writable && client.socket.write(piece, 'latin1'));
@@ -80,7 +80,7 @@ describe('a body that never ends', { timeout: 60_000 }, () => {
     }),
   )
 
-  it('is refused before it has come: a length that is too large is answered without a byte of it', () =>
+  it('is refused by its Content-Length before any of it is sent', () =>
     withServer({}, async ({ open, head }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\n${head}${JSON_TYPE}Content-Length: 2000000\r\n\r\n`)
@@ -88,7 +88,7 @@ describe('a body that never ends', { timeout: 60_000 }, () => {
     }))
 })
 
-describe('a body of many parts is no work', { timeout: 60_000 }, () => {
+describe('a body of many parts is processed quickly', { timeout: 60_000 }, () => {
   it.each([
     ['form of 150,000 fields', 'application/x-www-form-urlencoded', () => numbers((n) => `${n}=`, 150_000, '&')],
     ['form of one field 300,000 times', 'application/x-www-form-urlencoded', () => 'a=&'.repeat(300_000)],

@@ -9,7 +9,7 @@ describe('the head of a request', () => {
     ['5,000 headers', (head: string) => `GET ${LIST} HTTP/1.1\r\n${head}${'X-A: b\r\n'.repeat(5000)}\r\n`],
     ['a URL of 20 kB', (head: string) => `GET ${LIST}?a=${'a'.repeat(20_000)} HTTP/1.1\r\n${head}\r\n`],
     ['headers without an end', (head: string) => `GET ${LIST} HTTP/1.1\r\n${head}${'X-A: b\r\n'.repeat(500_000)}`],
-  ])('with %s is a 431, which its sender gets to read', (_name, text) =>
+  ])('with %s is a 431, which the client can read', (_name, text) =>
     withServer({}, async ({ open, head }) => {
       const client = await open()
       client.send(text(head))
@@ -45,7 +45,7 @@ describe('the head of a request', () => {
     }),
   )
 
-  it('loses none of its headers, however many there are', () =>
+  it('keeps all of its headers, however many there are', () =>
     withServer({}, async ({ open, head }) => {
       const client = await open()
       client.send(`GET ${LIST} HTTP/1.1\r\n${'a:\r\n'.repeat(3000)}${head}\r\n`)
@@ -69,7 +69,7 @@ describe('an expectation', () => {
   const about = 'Content-Type: application/json\r\nExpect: 100-continue\r\n'
   const CREATE = '/api/v1/connected_accounts'
 
-  it('of 100-continue is met when the body is wanted, and the connection goes on', () =>
+  it('of 100-continue is answered with 100 when the body is read, and the connection goes on', () =>
     withServer({}, async ({ open, head, get }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\n${head}${about}Content-Length: ${body.length}\r\n\r\n`)
@@ -78,7 +78,7 @@ describe('an expectation', () => {
       expect((await client.first(3)).map(({ status }) => status)).toEqual([100, 201, 200])
     }))
 
-  it('of 100-continue is met on pages and the control API as well', () =>
+  it('of 100-continue is answered with 100 on pages and the control API as well', () =>
     withServer({}, async ({ open, head }) => {
       const client = await open()
       client.send(`PUT /_mock/clock HTTP/1.1\r\n${head}${about}Content-Length: 16\r\n\r\n`)
@@ -96,7 +96,7 @@ describe('an expectation', () => {
       400,
       'MALFORMED_BODY',
     ],
-  ])('of 100-continue is not met for a request %s, whose body is not read', (_name, lines, status, code) =>
+  ])('of 100-continue gets no 100 for a request %s, whose body is not read', (_name, lines, status, code) =>
     withServer({}, async ({ open, head }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\n${lines(head)}${about}\r\n`)

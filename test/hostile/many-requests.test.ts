@@ -4,7 +4,7 @@ import { expectError, withServer } from './server.ts'
 const LIST = '/api/v1/connections'
 
 describe('many clients', { timeout: 60_000 }, () => {
-  it('1,000 connections at once are each answered, again and again', () =>
+  it('1,000 connections at once each get every answer', () =>
     withServer({}, async ({ open, get }) => {
       const clients = await Promise.all(Array.from({ length: 1000 }, () => open()))
       for (let round = 1; round <= 2; round++) {
@@ -16,7 +16,7 @@ describe('many clients', { timeout: 60_000 }, () => {
       expect(clients.filter(({ ended }) => ended)).toHaveLength(0)
     }))
 
-  it('500 that each send half a request do not keep others from being answered', () =>
+  it('500 that each send half a request do not block the answers to others', () =>
     withServer({}, async ({ open, get, head }) => {
       const clients = await Promise.all(Array.from({ length: 500 }, () => open()))
       for (const [index, client] of clients.entries()) {
@@ -61,7 +61,7 @@ describe('one connection', { timeout: 60_000 }, () => {
       expect(answers[50]?.status).toBe(200)
     }))
 
-  it('answers what came before something unreadable first', () =>
+  it('answers the requests before an unreadable one first', () =>
     withServer({}, async ({ open, get, control }) => {
       const rules = [{ name: 'slow', at: 'service', on: { operation: 'list_connections' }, do: [{ latency: 100 }] }]
       await control('PUT', '/scenarios/slow', { name: 'slow', rules })
@@ -79,7 +79,7 @@ describe('one connection', { timeout: 60_000 }, () => {
     ['truncate_body', {}],
     ['slow_body', { over: 50, pieces: 3 }],
     ['timeout', {}],
-  ])('is hit by %s in its turn: what was asked before is answered first', (fault, parameters) =>
+  ])('answers the requests before %s first', (fault, parameters) =>
     withServer({}, async ({ open, get, control }) => {
       const faulty = { name: 'f', at: 'service', on: { operation: 'list_providers' }, do: [{ [fault]: parameters }] }
       const late = { name: 'l', at: 'service', on: { operation: 'list_connections' }, do: [{ latency: 100 }] }

@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net'
 
-/** An answer as it came over the wire. */
+/** An answer as it was received. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly text: string
 }
 
-/** A connection of one's own: what is sent goes out as it is, and what comes is taken apart. */
+/** A TCP connection that sends text unchanged and splits what it receives into answers. */
 export class RawClient {
   readonly answers: RawAnswer[] = []
-  /** Whether the server's end has come, or the connection is gone. */
+  /** Whether the server has ended the connection, or it is closed. */
   ended = false
   readonly socket: Socket
   #rest = ''
@@ -48,19 +48,19 @@ export class RawClient {
     return this
   }
 
-  /** So many answers from the first on; fewer when the server hangs up before. */
+  /** The first `count` answers; fewer when the server ends the connection before. */
   async first(count: number): Promise<RawAnswer[]> {
     await this.#until(() => this.answers.length >= count || this.ended)
     return this.answers.slice(0, count)
   }
 
-  /** All answers, once the server has hung up. */
+  /** All answers, once the server has ended the connection. */
   async all(): Promise<RawAnswer[]> {
     await this.#until(() => this.ended)
     return this.answers
   }
 
-  /** Ends without a word, as a process that is killed does. */
+  /** Sends RST. */
   reset(): void {
     this.socket.resetAndDestroy()
   }

@@ -3,17 +3,17 @@ import type { ServerLimits } from '../../src/http/server.ts'
 import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
 import { RawClient, type RawAnswer } from './raw-client.ts'
 
-/** A mock on a port of its own, and what a client of it says. */
+/** A mock on a port of its own, and the texts of requests to it. */
 export interface Target {
   readonly app: App
   readonly url: string
   readonly port: number
-  /** Header lines that every request has: Host and Authorization. */
+  /** The header lines of every request: Host and Authorization. */
   readonly head: string
   readonly open: () => Promise<RawClient>
-  /** `GET path`, as text. */
+  /** The text of `GET path`. */
   readonly get: (path: string, lines?: string) => string
-  /** A request with a JSON body, as text. */
+  /** The text of a POST with a JSON body. */
   readonly post: (path: string, body: object, lines?: string) => string
   /** A call of the control API that has to succeed. */
   readonly control: (method: string, path: string, body?: object) => Promise<unknown>
@@ -28,7 +28,7 @@ export const SHORT: ServerLimits = {
   closeTimeout: 500,
 }
 
-/** Brackets one test; every connection is closed at its end. */
+/** Starts a mock, runs `work`, closes every connection and stops the mock. */
 export async function withServer(options: AppOptions, work: (target: Target) => Promise<void>): Promise<void> {
   const app = await createApp(options)
   const clients: RawClient[] = []
@@ -77,7 +77,7 @@ async function controlled(url: string, method: string, path: string, body?: obje
   return JSON.parse(text)
 }
 
-/** Every answer that is given is one of ours: a request id, and for an error the body that tells it again. */
+/** Asserts an error answer of the mock: status, error code, and one request id in header and body. */
 export function expectError(answer: RawAnswer | undefined, status: number, errorCode: string): void {
   const requestId = answer?.headers.get('x-request-id')
   expect(answer?.status, answer?.text).toBe(status)

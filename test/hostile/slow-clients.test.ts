@@ -7,21 +7,21 @@ const CREATE = '/api/v1/connected_accounts'
 /** Longer than any of the time limits. */
 const LONG = 1200
 
-/** Lets that time pass, by a long poll of another client. */
+/** Waits for that time with a long poll of another client. */
 async function pass({ open, get }: Target): Promise<void> {
   const client = await open()
   client.send(get(`/_mock/links?wait_ms=${LONG}`))
   await client.first(1)
 }
 
-/** Sends a piece again and again until the server has had enough. */
+/** Sends a piece again and again until the server ends the connection. */
 async function sendSlowly(client: RawClient, piece: string, everyMs = 20): Promise<void> {
   const timer = setInterval(() => client.send(piece), everyMs)
   await client.all()
   clearInterval(timer)
 }
 
-describe('a client that is too slow is answered with 408 and let go', () => {
+describe('a client that is too slow is answered with 408 and disconnected', () => {
   it('when it sends nothing at all', () =>
     withServer({ limits: SHORT }, async ({ open }) => {
       const client = await open()
@@ -36,7 +36,7 @@ describe('a client that is too slow is answered with 408 and let go', () => {
       expectError(client.answers[0], 408, 'MALFORMED_BODY')
     }))
 
-  it.each(['Content-Length: 100000', 'Transfer-Encoding: chunked'])('when its body drips with %s', (length) =>
+  it.each(['Content-Length: 100000', 'Transfer-Encoding: chunked'])('when its body arrives slowly with %s', (length) =>
     withServer({ limits: SHORT }, async ({ open, head, app }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\n${head}Content-Type: application/json\r\n${length}\r\n\r\n`)
@@ -47,7 +47,7 @@ describe('a client that is too slow is answered with 408 and let go', () => {
     }),
   )
 
-  it('but never twice: a body that drips on after its refusal gets no second answer', () =>
+  it('but only once: a body that still arrives after the refusal gets no second answer', () =>
     withServer({ limits: SHORT }, async ({ open }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n`)
@@ -57,7 +57,7 @@ describe('a client that is too slow is answered with 408 and let go', () => {
 })
 
 describe('a connection is dropped', { timeout: 60_000 }, () => {
-  it('when its client asks for nothing more', () =>
+  it('when its client sends no other request', () =>
     withServer({ limits: SHORT }, async ({ open, get }) => {
       const client = await open()
       client.send(get('/api/v1/connections'))
@@ -69,7 +69,7 @@ describe('a connection is dropped', { timeout: 60_000 }, () => {
       await target.control('POST', '/seed', { generate: [{ accounts: 5000, connector: 'mail' }] })
       const client = await target.open()
       client.socket.pause()
-      // Together more than the buffers of two sockets hold.
+      // The answers are larger than the buffers of both sockets.
       for (let each = 0; each < 5; each++) client.send(target.get('/_mock/state'))
       await expect.poll(() => client.socket.bytesRead).toBeGreaterThan(0)
       await pass(target)
@@ -77,22 +77,22 @@ describe('a connection is dropped', { timeout: 60_000 }, () => {
       expect((await client.all()).length).toBeLessThan(5)
     }))
 
-  it('not when its client reads slowly, but reads', () =>
+  it('but stays open while its client reads slowly', () =>
     withServer({ limits: { ...SHORT, stallTimeout: 400 } }, async ({ open, get, control }) => {
       await control('POST', '/seed', { generate: [{ accounts: 2000, connector: 'mail' }] })
       const client = await open()
-      const breaths = setInterval(() => {
+      const reading = setInterval(() => {
         client.socket.resume()
         setImmediate(() => client.socket.pause())
       }, 20)
       client.send(get('/_mock/state'))
       const [answer] = await client.first(1)
-      clearInterval(breaths)
+      clearInterval(reading)
       expect(answer?.status).toBe(200)
     }))
 })
 
-describe('what the mock itself keeps a client waiting for is no slowness', () => {
+describe('a wait that the mock causes does not count as slowness', () => {
   it.each([
     ['latency', { latency: LONG }],
     ['slow_body', { slow_body: { over: LONG, pieces: 2 } }],
@@ -134,12 +134,12 @@ describe('what the mock itself keeps a client waiting for is no slowness', () =>
   it('the stream of events', () =>
     withServer({ limits: SHORT }, async (target) => {
       const client = await target.open()
-      let heard = ''
-      client.socket.on('data', (text: string) => (heard += text))
+      let received = ''
+      client.socket.on('data', (text: string) => (received += text))
       client.send(target.get('/_mock/events'))
       await pass(target)
       await target.control('PUT', '/clock', { advance: '1s' })
-      await expect.poll(() => heard).toContain('the clock went from')
+      await expect.poll(() => received).toContain('the clock went from')
     }))
 })
 

@@ -1,7 +1,7 @@
 /*
- * Mixed load on a server in this very process, and a look at its memory: `npm run soak -- --minutes 30`. Without
- * `--minutes` a short form, as the tests run it. Needs --expose-gc. Prints one line of JSON for each sample and one for the
- * verdict; exits with 1 when memory grew, and when a request that should have been answered was not.
+ * Puts mixed load on a server in this process and measures its memory: `npm run soak -- --minutes 30`. Without
+ * `--minutes` it runs the short form of the tests. Needs --expose-gc. Prints one line of JSON for each sample and one for
+ * the verdict; exits with 1 when memory grew, or when a correct request got no answer.
  */
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
@@ -9,14 +9,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createApp, type App } from '../../src/app/app.ts'
 
-/** Small enough to be full early on, after which memory may not grow. */
+/** Small, so that the journal is full early; memory may not grow after that. */
 const JOURNAL_CAPACITY = 500
 const WORKERS = 16
-/** A sample is taken at least so often, in seconds. */
+/** The longest time between two samples, in seconds. */
 const LONGEST_SAMPLE = 15
-/** The mock forgets what has ended a day ago but for a thousand rows; so many rows are left then. */
+/** The mock deletes rows that ended more than a day ago, except for a thousand; at most so many rows are left then. */
 const KEPT = 1200
-/** The median of the last third of the samples may be above that of the second third by so many bytes, which is noise. */
+/** The noise in bytes: how far the median of the last third of the samples may be above that of the second third. */
 const NOISE = 3 * 1024 * 1024
 
 interface Load {
@@ -55,7 +55,7 @@ for (let sample = 0; sample < SAMPLES; sample++) {
   const until = performance.now() + (seconds * 1000) / SAMPLES
   await Promise.all(Array.from({ length: WORKERS }, (_, worker) => work(load, `${sample}-${worker}`, until)))
   await expireOldRows(load, sample)
-  // What was shed or waits for its end is over by then.
+  // Closed connections and pending work have ended by then.
   await pause(50)
   for (let each = 0; each < 2; each++) collect()
   const { heapUsed, rss } = process.memoryUsage()
@@ -70,7 +70,7 @@ const verdict = { seconds, requests: total(load), growth_mb: mb(growth), wrong: 
 console.log(JSON.stringify({ ...verdict, counts: Object.fromEntries(load.counts) }))
 process.exitCode = growth > NOISE || load.wrong.length > 0 ? 1 : 0
 
-/** One client: whatever it makes it takes away again, so that the model stays as large as it was. */
+/** One client, which deletes everything that it creates, so that the size of the model does not change. */
 async function work(at: Load, name: string, until: number): Promise<void> {
   for (let round = 0; performance.now() < until; round++) {
     await accountLifecycle(at, `soak-${name}-${round}@example.com`)
@@ -79,7 +79,7 @@ async function work(at: Load, name: string, until: number): Promise<void> {
   }
 }
 
-/** A day of the mock goes by, after which the commits of a few more lives remove what ended before. */
+/** Advances the mock's clock by more than a day; later commits remove the rows that ended before. */
 async function expireOldRows(at: Load, sample: number): Promise<void> {
   await call(at, 200, 'PUT', '/_mock/clock', { advance: '25h' })
   at.token = await tokenOf(app, at.url)
@@ -88,7 +88,7 @@ async function expireOldRows(at: Load, sample: number): Promise<void> {
   }
 }
 
-/** What the model still knows of links and tokens. */
+/** The number of rows of links, grants and bearer tokens. */
 function rows(): number {
   return ['magic_links' as const, 'grants' as const, 'bearer_tokens' as const].reduce(
     (sum, name) => sum + (tables?.[name].size ?? 0),
@@ -123,7 +123,7 @@ async function providerLifecycle(at: Load, display_name: string): Promise<void> 
   await call(at, 200, 'GET', '/_mock/requests?limit=5')
 }
 
-/** What clients should not do: half requests, ends in the middle, garbage, bodies that are too large, answers left unread. */
+/** Misbehaves as a client: half requests, disconnects, garbage, bodies that are too large, unread answers. */
 function sendMalformedTraffic({ port: to, token, counts }: Load, number: number): Promise<void> {
   const head = `POST /api/v1/connected_accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`
   const json = 'Content-Type: application/json\r\n'
@@ -137,7 +137,7 @@ function sendMalformedTraffic({ port: to, token, counts }: Load, number: number)
     'GET /_mock/state HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1500),
     'GET /_mock/events HTTP/1.1\r\nHost: localhost\r\n\r\n',
   ]
-  // Long enough to leave much unread.
+  // Long enough that much of the answers is unread.
   const stay = number % texts.length < texts.length - 2 ? 10 : 500
   count(counts, 'rude')
   return new Promise((resolve) => {

@@ -5,7 +5,7 @@ import { createApp } from '../../src/app/app.ts'
 import { SHORT, withServer } from './server.ts'
 
 describe('the target of a request', () => {
-  it('in absolute form is served under /_mock as anywhere else, query included', () =>
+  it('in absolute form is served under /_mock as on other paths, with its query', () =>
     withServer({}, async ({ port, open }) => {
       const client = await open()
       const at = (path: string) => `http://127.0.0.1:${port}${path}`
@@ -26,7 +26,7 @@ describe('the target of a request', () => {
 })
 
 describe('a TLS handshake', () => {
-  it('that is not finished has the time of a head', async () => {
+  it('that is not finished has the time limit of a request head', async () => {
     const app = await createApp({ tls: { hosts: ['127.0.0.1'] }, limits: SHORT })
     try {
       const { port } = await app.listen({ host: '127.0.0.1', port: 0 })

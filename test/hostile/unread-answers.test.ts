@@ -6,7 +6,7 @@ import { SILENT } from '../../src/http/log.ts'
 import { UnreadAnswers } from '../../src/http/server.ts'
 import { type Target, withServer } from './server.ts'
 
-/** Together more than the operating system takes for a client that does not read. */
+/** The answers are larger than the operating system buffers for a client that does not read. */
 const REQUESTS = 200
 const NOTE = 'x'.repeat(300_000)
 
@@ -31,26 +31,26 @@ async function unreadConnection(port: number): Promise<Socket> {
 }
 
 describe('requests that a client sends ahead', () => {
-  it(`are looked at only as far as their answers are read, and all ${REQUESTS} are answered in order once they are`, async () => {
-    let lookedAt = 0
+  it(`are processed only while their answers are read, and all ${REQUESTS} are answered in order in the end`, async () => {
+    let processed = 0
     const observe = (): void => {
-      lookedAt++
+      processed++
     }
     await withServer({ observe }, async (target) => {
       const id = await largeAccount(target)
-      lookedAt = 0
+      processed = 0
       const socket = await unreadConnection(target.port)
       const requests = Array.from({ length: REQUESTS }, (_, at) =>
         target.get(`/api/v1/connected_accounts/details?id=${id}`, `X-Request-Id: ahead-${at}\r\n`),
       )
       socket.write(requests.join(''))
       let before = -1
-      // Until no more of them are looked at, while others are served.
-      while (lookedAt !== before || lookedAt === 0) {
-        before = lookedAt
+      // Until no more of them are processed, while requests of other clients are.
+      while (processed !== before || processed === 0) {
+        before = processed
         for (let each = 0; each < 20; each++) await target.control('GET', '/health')
       }
-      expect(lookedAt).toBeLessThan(REQUESTS / 2)
+      expect(processed).toBeLessThan(REQUESTS / 2)
 
       const ids: string[] = []
       let rest = ''
@@ -80,14 +80,14 @@ describe('requests that a client sends ahead', () => {
 })
 
 describe('answers that the client does not read', () => {
-  /** A connection whose client takes nothing. */
+  /** A connection whose client reads nothing. */
   function stuck(bytes: number): Duplex {
     const socket = new Duplex({ write: () => undefined, read: () => undefined })
     socket.write(Buffer.alloc(bytes))
     return socket
   }
 
-  it('close the oldest connections once all of them together are too many', () => {
+  it('close the oldest connection once all of them together exceed the limit', () => {
     const dropped: number[] = []
     const unread = new UnreadAnswers((bytes) => dropped.push(bytes), 1_000_000)
     const sockets = [400_000, 600_000, 1000, 300_000].map(stuck)
@@ -98,12 +98,12 @@ describe('answers that the client does not read', () => {
     expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false])
   })
 
-  it('are an answer of any size when it is the only one', () => {
+  it('may be of any size on a single connection', () => {
     const unread = new UnreadAnswers(() => expect.fail('nothing is dropped'), 1000)
     unread.check(stuck(5_000_000))
   })
 
-  it('are closed with the reason in the log: an event stream', async () => {
+  it('close an event stream with the reason in the log', async () => {
     const warned: string[] = []
     const log = { ...SILENT, warn: (message: string) => void warned.push(message) }
     await withServer({ log }, async (target) => {

@@ -4,7 +4,7 @@ import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 const OPERATIONS = ROUTES.filter(({ bearer }) => bearer).map((route) => [route.operation, route] as const)
 
-/** Each operation with a request that is wrong in every other respect: G17 has 401 come first. */
+/** Sends a request that is invalid in every other respect as well: 401 comes first (G17). */
 function send(
   { http }: TestToolmock,
   { method, path, bodyMediaType }: (typeof ROUTES)[number],
@@ -17,7 +17,7 @@ function send(
 }
 
 describe('the bearer token', () => {
-  it('is asked of every operation but that of the token itself', () => {
+  it('is required by every operation except that of the token itself', () => {
     expect(ROUTES.filter(({ bearer }) => !bearer).map(({ operation }) => operation)).toEqual(['create_token'])
   })
 
@@ -60,7 +60,7 @@ describe('the bearer token', () => {
     }),
   )
 
-  it('is taken whatever the case of its scheme (RFC 9110 11.1)', () =>
+  it('is accepted with any case of its scheme (RFC 9110 11.1)', () =>
     withToolmock({}, async (mock) => {
       const token = await mock.signIn()
       for (const scheme of ['bearer', 'BEARER', 'Bearer']) {
@@ -69,7 +69,7 @@ describe('the bearer token', () => {
       }
     }))
 
-  it('of one client stays good when another signs in, and both see the same environment', () =>
+  it('of one client stays valid when another signs in, and both use the same environment', () =>
     withToolmock(
       {
         seed: {

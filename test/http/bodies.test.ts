@@ -85,7 +85,7 @@ describe.each(WITH_BODY)('a bad body for %s', (_name, route) => {
     }))
 })
 
-describe('a body that is taken', () => {
+describe('a body that is accepted', () => {
   const ada = JSON.stringify({ connector: 'mail', identifier: 'ada' })
   const create = ROUTES.find(({ operation }) => operation === 'create_connected_account')!
 
@@ -95,7 +95,7 @@ describe('a body that is taken', () => {
     'application/json; charset=UTF-8',
     'Application/JSON; charset="utf-8"',
     'application/json; profile=x',
-  ])('comes as %s', (type) =>
+  ])('has the form %s', (type) =>
     withToolmock({}, async (mock) => {
       expect((await send(mock, create, ada, type)).status).toBe(201)
     }),
@@ -109,7 +109,7 @@ describe('a body that is taken', () => {
       expect((await send(mock, create, ` ${exact}`)).status).toBe(413)
     }))
 
-  it('is as large as the limit once it is decompressed, however large it came', () =>
+  it('is as large as the limit once it is decompressed, at any compressed size', () =>
     withToolmock({ bodyLimit: 100 }, async (mock) => {
       const token = await mock.signIn()
       const sendGzip = (body: string) =>
@@ -125,7 +125,7 @@ describe('a body that is taken', () => {
       expect((await sendGzip(`${exact} `)).status).toBe(413)
     }))
 
-  it('is refused by its Content-Length before any of it has come, and read when it is as long as the limit', async () => {
+  it('is refused by its Content-Length before any of it arrives, and read when it is as long as the limit', async () => {
     const announced = (length: number) =>
       Object.assign(new PassThrough(), { headers: { 'content-length': String(length) } })
     const tooLong = announced(11)
@@ -164,7 +164,7 @@ describe('a body that is taken', () => {
       })
     }))
 
-  it('nests as deep as people write, also in brackets inside of texts', () =>
+  it('nests 90 levels deep, with any number of brackets in its texts', () =>
     withToolmock({}, async (mock) => {
       const nested = `${'['.repeat(90)}"${'[{'.repeat(500)}\\""${']'.repeat(90)}`
       const body = `{"connector":"mail","identifier":"ada","connected_account":{"api_config":{"a":${nested}}}}`
@@ -175,8 +175,8 @@ describe('a body that is taken', () => {
     }))
 })
 
-describe('nothing is changed by a request that is refused', () => {
-  it('whatever is wrong with it', () =>
+describe('a refused request changes no data', () => {
+  it('for any reason of the refusal', () =>
     withToolmock({}, async (mock) => {
       const before = JSON.stringify([...mock.environment.model.tables.accounts.values()])
       for (const [, route] of WITH_BODY) for (const [, body] of BAD) await send(mock, route, body)

@@ -18,7 +18,7 @@ const VALUES: Readonly<Record<string, JsonValue>> = {
   object: {},
 }
 
-/** Every field with a type, those that are only answered left out. */
+/** Every field with a type, except those that are output-only. */
 function fieldsOf(schema: JsonObject, path: readonly string[] = []): Field[] {
   const found = follow(schema)
   const properties = own(found, 'properties')
@@ -39,7 +39,7 @@ const BODIES = operations.flatMap(({ id, method, path, object }) => {
   return isJsonObject(json) ? [{ id, method, path, fields: fieldsOf(member(json, 'schema')) }] : []
 })
 
-/** A body that is right but for one field. */
+/** A valid body except for one field. */
 function wrong({ path }: Field, value: JsonValue): object {
   const base = {
     connector: 'mail',
@@ -53,7 +53,7 @@ function wrong({ path }: Field, value: JsonValue): object {
   return { ...base, [first]: rest.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value) }
 }
 
-it('the spec has the fields that these tests are about', () => {
+it('the spec has the tested fields', () => {
   const paths = BODIES.flatMap(({ fields }) => fields.map(({ path }) => path.join('.')))
   expect(paths).toContain('connected_account.authorization_details.oauth_token.scopes')
   expect(paths.length).toBeGreaterThan(50)

@@ -32,8 +32,8 @@ interface Account {
   api_config: unknown
 }
 
-describe('a text that means something elsewhere is taken literally', () => {
-  it.each(TEXTS)('%j comes back as it was sent, from every field that stores it', (text) =>
+describe('a text with a meaning in another syntax is taken literally', () => {
+  it.each(TEXTS)('%j is answered unchanged by every field that stores it', (text) =>
     withToolmock({}, async ({ api }) => {
       const own = JSON.parse(`{${JSON.stringify(text)}:{"deep":[${JSON.stringify(text)}]}}`) as object
       const sent = { connector: 'mail', identifier: text, organization_id: text, user_id: text }
@@ -69,7 +69,7 @@ describe('a text that means something elsewhere is taken literally', () => {
   )
 
   it.each(TEXTS.filter((text) => text.isWellFormed() && text.trim().length >= 3))(
-    '%j is what search looks for',
+    '%j is searched for literally',
     (text) =>
       withToolmock({ seed: { accounts: [{ connector: 'mail', identifier: 'ada@example.com' }] } }, async ({ api }) => {
         await api.post('/connected_accounts', { connector: 'mail', identifier: `before ${text} after` })

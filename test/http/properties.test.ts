@@ -4,7 +4,7 @@ import { type Route, ROUTES } from '../../src/contract/route.ts'
 import { BODY_FIELDS, type FieldNode } from '../../src/contract/generated/field-tables.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
-/** Values that mean something to the service, and the words that have broken others. */
+/** Values with a meaning for the service, and texts that often break software. */
 const WORDS = fc.constantFrom(
   ...[
     'mail',
@@ -25,7 +25,7 @@ const WORDS = fc.constantFrom(
 const TEXT = fc.oneof({ weight: 3, arbitrary: WORDS }, fc.string({ unit: 'binary', maxLength: 30 }))
 const JUNK = fc.oneof(TEXT, fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }))
 
-/** A value of the shape that the spec has there, with other things here and there. */
+/** A value of the shape that the spec declares, with some random values in it. */
 function shaped(node: FieldNode): fc.Arbitrary<unknown> {
   if (node.items) return fc.oneof({ weight: 4, arbitrary: fc.array(shaped(node.items), { maxLength: 3 }) }, JUNK)
   if (!node.fields) return fc.oneof({ weight: 4, arbitrary: TEXT }, fc.dictionary(TEXT, JUNK, { maxKeys: 3 }), JUNK)
@@ -70,7 +70,7 @@ function form(body: unknown): string {
     .join('&')
 }
 
-/** Whether a 500 passes on that the third party refused the input (G44). */
+/** Whether a 500 reports a 4xx status of the third party (G44). */
 function isThirdPartys(body: unknown): boolean {
   const details = (body as { details?: { tool_error_info?: { tool_error_code: string } }[] }).details
   return /^4\d\d$/.test(details?.[0]?.tool_error_info?.tool_error_code ?? '')
@@ -83,7 +83,7 @@ const SEED = {
   ],
 }
 
-describe.each([false, true])('whatever is sent (strict: %s)', (strict) => {
+describe.each([false, true])('any input (strict: %s)', (strict) => {
   it.each(ROUTES.map((route) => [route.operation, route] as const))(
     '%s answers a status that it declares, in the shape that it declares',
     (_name, route) =>
@@ -91,7 +91,7 @@ describe.each([false, true])('whatever is sent (strict: %s)', (strict) => {
         const token = await mock.signIn()
         const property = fc.asyncProperty(requestsOf(route), async (sent) => {
           const answer = await send(mock, route, sent, token)
-          // 404 of the path: a part of it that ends the path, such as `..`, which clients resolve.
+          // The client resolved a path segment such as `..`, so that the path is not served.
           if (answer.status === 404 && JSON.stringify(answer.body).includes('PATH_NOT_FOUND')) return
           const { responseViolations } = mock.exchanges.at(-1)!
 
@@ -99,7 +99,7 @@ describe.each([false, true])('whatever is sent (strict: %s)', (strict) => {
           expect(responseViolations).toEqual([])
           if (answer.status >= 500) expect(isThirdPartys(answer.body), answer.text).toBe(true)
         })
-        // The seed is fixed: what one run finds, the next one finds too.
+        // The seed is fixed, so that every run tests the same inputs.
         await fc.assert(property, { seed: 20_260_101, numRuns: 60 })
       }),
     60_000,

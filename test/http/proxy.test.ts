@@ -34,7 +34,7 @@ interface Received {
   readonly body: Buffer
 }
 
-/** A third party of the test's own at the connector `app`, and what arrived there. */
+/** Runs `work` with a third party at the connector `app` and the requests that it received. */
 function withThirdParty(
   connector: object,
   answer: (received: Received) => { status?: number; headers?: Record<string, string | string[]>; body?: Buffer },
@@ -68,7 +68,7 @@ const TOKENS = {
   authorization_details: { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1', scopes: ['a'] } },
 }
 
-/** The status of a GET for Ada. A client such as supertest would resolve the path first. */
+/** Sends a GET for Ada with the path unchanged, which supertest would resolve first; returns the status. */
 async function sendAsItIs({ port }: { port: number }, path: string, token: string): Promise<number | undefined> {
   const headers = { Authorization: `Bearer ${token}`, ...ADA }
   const sent = request({ host: '127.0.0.1', port, path, headers, agent: false }).end()
@@ -81,7 +81,7 @@ const errorCode = ({ body }: Response): string => (body as { details: { error_co
 
 describe('/proxy/{path}', () => {
   it.each(['get', 'post', 'put', 'patch', 'delete', 'options', 'head'] as const)(
-    'sends %s on to the third party, with path, query and body as they came',
+    'forwards %s to the third party, with path, query and body unchanged',
     (method) =>
       withThirdParty(
         {},
@@ -117,7 +117,7 @@ describe('/proxy/{path}', () => {
       },
     ))
 
-  it('answers what the third party answered: status, headers and octets', () => {
+  it('answers as the third party did: status, headers and bytes', () => {
     const body = Buffer.from([0, 255, 128, 10])
     const headers = { 'Content-Type': 'image/x-own', 'X-Own': 'yes', 'Set-Cookie': ['a=1', 'b=2'] }
     return withThirdParty(
@@ -184,7 +184,7 @@ describe('/proxy/{path}', () => {
     })
   })
 
-  it('reads an identifier that is no ASCII as UTF-8', () =>
+  it('reads an identifier with non-ASCII characters as UTF-8', () =>
     withProxy(
       { seed: { accounts: [{ connector: 'encyclopedia', identifier: 'Zoë', status: 'ACTIVE' }] } },
       async (mock) => {
@@ -260,7 +260,7 @@ describe('/proxy/{path}', () => {
       }
     }))
 
-  it('is no other path that begins like it', () =>
+  it('does not serve other paths with the same prefix', () =>
     withProxy({}, async ({ http }) => {
       expect(errorCode(await http('get', '/proxyfoo'))).toBe('PATH_NOT_FOUND')
     }))
@@ -293,7 +293,7 @@ describe('the proxy at a bundled third party', () => {
     }),
   )
 
-  it('marks the account as used, and nothing else of it', () =>
+  it('sets last_used_at of the account, and no other field', () =>
     withProxy({ seed: appSeed([{ name: 'do', answers: {} }], KEY, ACCOUNT) }, async (mock) => {
       mock.time.advance('60s')
       await mock.proxy('post', '/do')
@@ -398,7 +398,7 @@ describe('the proxy and the state of the account (G44 to G46)', () => {
         }),
     ))
 
-  it('calls no server beyond loopback', () =>
+  it('calls only servers on loopback', () =>
     withProxy({ seed: appSeed([], KEY, ACCOUNT) }, async ({ environment, proxy }) => {
       const { connectors } = environment.model.tables
       environment.model.transact(() => {
@@ -414,7 +414,7 @@ describe('the proxy and the state of the account (G44 to G46)', () => {
 describe('the proxy in the journal and in scenarios', () => {
   const SEED = { seed: appSeed([{ name: 'do', answers: { body: { ok: true } } }], KEY, ACCOUNT) }
 
-  it('is noted as proxy_request, with the account and the call', () =>
+  it('is recorded as proxy_request, with the account and the call', () =>
     withProxy(SEED, async ({ app, http, proxy, environment }) => {
       const answer = await proxy('post', '/do?a=b').send({ x: 1 })
       const { body } = await http('get', '/_mock/requests?operation=proxy_request')
@@ -454,7 +454,7 @@ describe('the proxy in the journal and in scenarios', () => {
     ['connector and account', { connector: 'app', account: { identifier: 'ada' } }],
     ['body and query', { operation: 'proxy_request', body: { 'x.y': 1 }, query: { a: 'b*' } }],
     ['headers', { headers: { 'x-own': 'yes' } }],
-  ])('meets rules at service by %s', (_name, on) =>
+  ])('matches rules at service by %s', (_name, on) =>
     withProxy(SEED, async ({ http, proxy }) => {
       const rule = { name: 'r', at: 'service', on, do: [{ respond: { status: 503, headers: { 'Retry-After': '9' } } }] }
       const defined = await http('put', '/_mock/scenarios/s').send({ name: 's', rules: [rule] })
@@ -466,7 +466,7 @@ describe('the proxy in the journal and in scenarios', () => {
     }),
   )
 
-  it('meets rules at third_party, whose answers pass through', () =>
+  it('matches rules at third_party, whose answers are passed on', () =>
     withProxy(SEED, async ({ http, proxy }) => {
       const rule = {
         name: 'r',

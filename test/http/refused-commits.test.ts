@@ -9,7 +9,7 @@ import { withDirectory } from '../support/registry.ts'
 
 const REFUSED = { status: 503, body: { code: 14, details: [{ error_code: 'STORAGE_UNAVAILABLE' }] } }
 
-/** A service whose disk the test slows down and makes refuse. */
+/** Runs `work` with a service whose disk the test can delay and make fail. */
 function withDisk(seed: object, work: (mock: TestToolmock, disk: MemoryDisk) => Promise<void>): Promise<void> {
   return withDirectory((directory) => {
     const disk = new MemoryDisk()
@@ -18,8 +18,8 @@ function withDisk(seed: object, work: (mock: TestToolmock, disk: MemoryDisk) => 
   })
 }
 
-/** From now on every operation of the disk waits; the answer makes them go on, and all or none of them refuse. */
-function held(disk: MemoryDisk): (outcome: 'refused' | 'written') => void {
+/** Makes every disk operation wait. The returned function lets them continue, and either all of them fail or none. */
+function paused(disk: MemoryDisk): (outcome: 'refused' | 'written') => void {
   let open = (): void => undefined
   disk.gate = new Promise((resolve) => (open = resolve))
   return (outcome) => {
@@ -68,7 +68,7 @@ const created = { connector: 'app', identifier: 'grace' }
 const changed = { connector: 'app', identifier: 'ada', connected_account: { api_config: { seen: true } } }
 const LIVE = { authorization_details: { static_auth: { details: { api_key: 'k' } } } }
 
-describe('an answer that rests on a commit which the disk then refuses', () => {
+describe('an answer that depends on a commit that the disk refuses', () => {
   it('is 503 for a tool call that waited for its third party meanwhile, and the call changes nothing', () =>
     withSlowServer(({ origin, asked }) =>
       withDisk(appSeed([{ name: 'do' }], { base_url: origin }, LIVE), async (mock, disk) => {
@@ -92,7 +92,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
   it('is 503 for a tool call of an account whose creation was refused meanwhile', () =>
     withSlowServer(({ origin, asked }) =>
       withDisk(appSeed([{ name: 'do' }], { base_url: origin }, LIVE), async (mock, disk) => {
-        const end = held(disk)
+        const end = paused(disk)
         const creating = mock.api.post('/connected_accounts', { ...created, connected_account: LIVE })
         const running = until(() => mock.environment.model.accountIndex.named('app', 'grace').length === 1).then(() =>
           mock.api.post('/execute_tool', { ...created, tool_name: 'do' }),
@@ -107,9 +107,9 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       }),
     ))
 
-  it('is 503 where it would have been 409: the account that was in the way is not there', () =>
+  it('is 503 instead of 409, because the conflicting account was rolled back', () =>
     withDisk(appSeed([]), async (mock, disk) => {
-      const end = held(disk)
+      const end = paused(disk)
       const first = mock.api.post('/connected_accounts', created)
       const second = mock.api.post('/connected_accounts', created)
       const answers = Promise.all([first, second])
@@ -121,7 +121,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       expect((await mock.api.post('/connected_accounts', created)).status).toBe(409)
     }))
 
-  it('is 503 for a renewal that the third party could not keep, and the account is as it was', () =>
+  it('is 503 for a renewal that the third party could not store, and the account does not change', () =>
     withDisk(oauthSeed(), async (mock, disk) => {
       mock.time.advance('61m')
       const before = credentialsOf(mock)
@@ -138,7 +138,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       expect(credentialsOf(mock)).not.toEqual(before)
     }))
 
-  it('cannot happen between the third party and the service: a tool call that renews its token makes one write', () =>
+  it('covers third party and service: a tool call that renews its token makes one write', () =>
     withDisk(oauthSeed(), async (mock, disk) => {
       mock.time.advance('61m')
       const before = credentialsOf(mock)
@@ -149,7 +149,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       expect(credentialsOf(mock)).not.toEqual(before)
     }))
 
-  it('cannot happen while the third party takes its time: such a tool call makes one write too', () =>
+  it('covers a slow third party: a tool call that renews its token makes one write too', () =>
     withSlowServer(({ origin, asked }) =>
       withDisk(oauthSeed({ base_url: origin }), async (mock, disk) => {
         mock.time.advance('61m')
@@ -171,7 +171,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       }),
     ))
 
-  it('is on disk as a whole or not at all: a renewal, what the third party stored and the last use are one commit', () =>
+  it('is written completely or not at all: a renewal, the data of the third party and the last use are one commit', () =>
     withDirectory(async (directory) => {
       const path = join(directory, 'state.json')
       const disk = new MemoryDisk()
@@ -197,7 +197,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       })
     }))
 
-  it('is 503 for a tool call whose step in a sequence of answers was refused, and the step is taken by the next call', () =>
+  it('is 503 for a tool call whose step in a sequence of answers was refused, and the next call repeats the step', () =>
     withDisk(
       appSeed([{ name: 'do', answers: [{ body: { at: 1 } }, { body: { at: 2 } }] }], {}, LIVE),
       async (mock, disk) => {
@@ -209,7 +209,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       },
     ))
 
-  it('is a page that says so for a consent, whose link can be followed again', () =>
+  it('is an error page for a consent, whose link can be followed again', () =>
     withDisk(oauthSeed(), async (mock, disk) => {
       const asked = { connector: 'app', identifier: 'grace' }
       const { body } = await mock.api.post('/connected_accounts/magic_link', asked)
@@ -221,7 +221,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       expect((await mock.follow(String(body.link), { decision: 'approve' })).status).toBe(302)
     }))
 
-  it('is a page that says so where the third party could not keep the code', () =>
+  it('is an error page when the third party could not store the code', () =>
     withDisk(oauthSeed(), async (mock, disk) => {
       const { body } = await mock.api.post('/connected_accounts/magic_link', { connector: 'app', identifier: 'grace' })
       const consent = new URL(String((await mock.follow(String(body.link))).headers['location']))
@@ -251,7 +251,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
       expect((await checkpoint()).status).toBeLessThan(300)
     }))
 
-  it('leaves everybody alone who came later', () =>
+  it('does not affect later requests that read', () =>
     withDisk(appSeed([{ name: 'do', answers: { body: { ok: true } } }], {}, LIVE), async (mock, disk) => {
       refusing(disk, true)
       expect(await mock.api.put('/connected_accounts', changed)).toMatchObject(REFUSED)
@@ -262,7 +262,7 @@ describe('an answer that rests on a commit which the disk then refuses', () => {
     }))
 })
 
-/** A third party that stores what it is sent. */
+/** A seed whose third party stores what it receives. */
 function storingSeed(): object {
   return oauthSeed({
     collections: { notes: { key: 'id', fields: { id: '{{id}}', text: null } } },
@@ -284,7 +284,7 @@ function oauthSeed(more: object = {}): object {
   })
 }
 
-/** Waits, a turn of the event loop at a time, for what is bound to come. */
+/** Lets the event loop turn until the condition is true. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((turn) => setImmediate(turn))
 }

@@ -18,7 +18,7 @@ const withVocabulary = (vocabulary: Record<string, string> = VOCABULARY, rest: T
 const ACCOUNT = { app: 'workspace', identifier: 'ada@example.com' }
 
 describe('a vocabulary in requests and answers', () => {
-  it('takes fields and values by the words of the wire and answers in them', async () => {
+  it('reads fields and values in the words of the wire and answers in them', async () => {
     await withToolmock(withVocabulary(), async ({ api }) => {
       const answer = await api.post('/connected_accounts', {
         ...ACCOUNT,
@@ -46,7 +46,7 @@ describe('a vocabulary in requests and answers', () => {
     })
   })
 
-  it('says every account and connection of a list in the words of the wire', async () => {
+  it('answers every account and connection of a list in the words of the wire', async () => {
     await withToolmock(withVocabulary(), async ({ api }) => {
       const accounts = await api.get('/connected_accounts', { page_size: 100 })
       const connections = await api.get('/connections')
@@ -58,7 +58,7 @@ describe('a vocabulary in requests and answers', () => {
     })
   })
 
-  it('takes query parameters by the words of the wire, dotted names part by part', async () => {
+  it('reads query parameters in the words of the wire, dotted names part by part', async () => {
     await withToolmock(withVocabulary(), async ({ api }) => {
       await api.post('/connected_accounts', ACCOUNT)
       const details = await api.get('/connected_accounts/details', ACCOUNT)
@@ -206,7 +206,7 @@ describe('the document’s own word where the wire has another', () => {
     })
   })
 
-  it('says one word for several error codes', async () => {
+  it('has one word for several error codes', async () => {
     const words = { ACCOUNT_NOT_FOUND: 'GONE', PROVIDER_NOT_FOUND: 'GONE' }
     await withToolmock(withVocabulary(words), async ({ api }) => {
       const answers = [
@@ -235,7 +235,7 @@ describe('the document’s own word where the wire has another', () => {
     })
   })
 
-  it('is no value of the enumeration any more', async () => {
+  it('is no longer a value of the enumeration', async () => {
     await withToolmock(withVocabulary(), async ({ api, app, environment }) => {
       const connected_account = { authorization_type: 'WORKSPACE_DWD' }
       const wrong = await api.post('/connected_accounts', { app: 'mail', identifier: 'a', connected_account })
@@ -289,7 +289,7 @@ describe('errors in the words of the wire', () => {
     )
   })
 
-  it('says a body that cannot be read in the words of the wire too', async () => {
+  it('reports an unreadable body in the words of the wire too', async () => {
     await withToolmock(withVocabulary({ message: 'text', MALFORMED_BODY: 'NO_JSON' }), async ({ http, signIn }) => {
       const token = await signIn()
       const answer = await http('post', '/api/v1/connected_accounts')
@@ -312,7 +312,7 @@ function fieldsOf(body: ErrorBody): string[] {
 }
 
 describe('the journal of an environment with a vocabulary', () => {
-  it('shows what was sent and answered in the words of the wire, and knows its tool', async () => {
+  it('shows requests and answers in the words of the wire, and names the tool', async () => {
     await withToolmock(withVocabulary({ tool_name: 'action', ACCOUNT_NOT_FOUND: 'GONE' }), async (mock) => {
       await mock.api.post('/execute_tool', {
         action: 'mail_send_message',
@@ -325,7 +325,7 @@ describe('the journal of an environment with a vocabulary', () => {
     })
   })
 
-  it('masks secrets whatever the wire calls them', async () => {
+  it('masks secrets under any name of the wire', async () => {
     await withToolmock(
       withVocabulary({ access_token: 'key', details: 'parts', static_auth: 'fixed' }),
       async (mock) => {

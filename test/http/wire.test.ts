@@ -8,7 +8,7 @@ import { SILENT } from '../../src/http/log.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import { withToolmock } from '../support/toolmock.ts'
 
-/** A connection of one's own to the mock: what is sent goes out as it is, what comes is kept. */
+/** A TCP connection to the mock that sends text unchanged and keeps what it receives. */
 class RawClient {
   #text = ''
   #closed = false
@@ -24,7 +24,7 @@ class RawClient {
     this.socket.write(text, 'latin1')
   }
 
-  /** The answers so far, once there are that many or the server has hung up. */
+  /** The answers so far, once there are that many or the server has ended the connection. */
   async answers(count: number): Promise<string[]> {
     const complete = () => this.#text.split(/(?=HTTP\/1\.1 \d{3})/).filter((answer) => answer.includes('\r\n\r\n'))
     await expect.poll(() => this.#closed || complete().length >= count).toBe(true)
@@ -193,7 +193,7 @@ describe('paths that are not served (G8)', () => {
 })
 
 describe('X-Request-Id (G18)', () => {
-  const ANYWHERE = [
+  const PATHS = [
     '/api/v1/connections',
     '/oauth/token',
     '/nowhere',
@@ -203,7 +203,7 @@ describe('X-Request-Id (G18)', () => {
     '/_mock/x',
   ]
 
-  it.each(ANYWHERE)('is on the answer of %s, made up or taken from the request', (path) =>
+  it.each(PATHS)('is on the answer of %s, generated or taken from the request', (path) =>
     withToolmock({}, async ({ http }) => {
       const made = await http('get', path)
       const taken = await http('get', path).set('X-Request-Id', 'my-id:1.2')
@@ -218,7 +218,7 @@ describe('X-Request-Id (G18)', () => {
     ['markup', '<b>'],
     ['too much', 'x'.repeat(129)],
     ['nothing', ''],
-  ])('is not taken when it holds %s', (_name, id) =>
+  ])('is not taken from the request when it has %s', (_name, id) =>
     withToolmock({}, async ({ http }) => {
       const answer = await http('get', '/nowhere').set('X-Request-Id', id)
       expect(answer.headers['x-request-id']).toMatch(/^req_\w+$/)

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { KnownAccount, Tenant } from './tenant.ts'
 
-/** What a step may use: its tenant, and numbers that are the same in each run. */
+/** The input of a step: its tenant, and numbers that are the same in each run. */
 export interface Step {
   readonly tenant: Tenant
   readonly number: number
@@ -12,7 +12,7 @@ export interface Step {
 
 type Operation = (step: Step) => Promise<void>
 
-/** How often an operation is done, in relation to the others. */
+/** The operations, each with its relative frequency. */
 export const OPERATIONS: readonly (readonly [weight: number, operation: Operation])[] = [
   [20, create],
   [5, createSharedNames],
@@ -25,7 +25,7 @@ export const OPERATIONS: readonly (readonly [weight: number, operation: Operatio
   [10, list],
   [5, search],
   [10, advanceClock],
-  [6, readOfNeighbour],
+  [6, readOfOtherTenant],
 ]
 
 async function create({ tenant, number, random }: Step): Promise<void> {
@@ -91,7 +91,7 @@ async function update({ tenant, number, random }: Step): Promise<void> {
   if (!account) return
   const body = { id: account.id, connected_account: { api_config: { owner: tenant.name, number } } }
   const { connected_account } = await tenant.api(200, 'PUT', '/connected_accounts', body)
-  // The clock of nobody else has a time in this year.
+  // No other tenant's clock is in this year.
   const updated_at = new Date(tenant.now).toISOString()
   expect(connected_account).toMatchObject({ id: account.id, updated_at })
 }
@@ -108,7 +108,7 @@ async function list({ tenant }: Step): Promise<void> {
   expect(total_size).toBe(tenant.accounts.size)
 }
 
-/** The text is in names of every tenant. */
+/** Every tenant has identifiers with this text. */
 async function search({ tenant }: Step): Promise<void> {
   const { total_size } = await tenant.api(200, 'GET', '/connected_accounts:search?query=everybody&page_size=1')
   const own = [...tenant.accounts.values()].filter(({ identifier }) => identifier.startsWith('everybody'))
@@ -122,9 +122,9 @@ async function advanceClock({ tenant, random }: Step): Promise<void> {
   expect(now).toBe(new Date(tenant.now).toISOString())
 }
 
-/** What a neighbour has is not there. */
-async function readOfNeighbour({ tenant, random }: Step): Promise<void> {
-  const { accounts } = tenant.neighbours
+/** An account of another tenant is a 404. */
+async function readOfOtherTenant({ tenant, random }: Step): Promise<void> {
+  const { accounts } = tenant.shared
   const { id, owner } = accounts[random(accounts.length || 1)] ?? {}
   if (id === undefined || owner === tenant.name) return
   await tenant.api(404, 'GET', `/connected_accounts/auth?id=${id}`)
@@ -144,7 +144,7 @@ async function added(tenant: Tenant, { connector, identifier }: Omit<KnownAccoun
 function remember(tenant: Tenant, account: JsonObject): void {
   const { id, connector, identifier } = account as unknown as KnownAccount
   tenant.accounts.set(tenant.wasIssued(id), { id, connector, identifier })
-  tenant.neighbours.accounts.push({ id, owner: tenant.name })
+  tenant.shared.accounts.push({ id, owner: tenant.name })
 }
 
 function one({ accounts }: Tenant, random: Step['random']): KnownAccount | undefined {

@@ -4,22 +4,22 @@ import type { JsonObject } from '../../src/domain/json.ts'
 import type { JournalEntry } from '../../src/request-journal/entry.ts'
 import { HttpClient } from './http-client.ts'
 import { OPERATIONS } from './operations.ts'
-import { type Neighbourhood, Tenant } from './tenant.ts'
+import { type SharedRecord, Tenant } from './tenant.ts'
 
 const TENANTS = 20
 const CALLS = 1000
 
 describe(`${TENANTS} environments in parallel, ${CALLS} mixed calls each`, () => {
-  it('see, keep and count nothing but their own', { timeout: 300_000 }, async () => {
+  it('show, store and count only their own data', { timeout: 300_000 }, async () => {
     const app = await createApp()
     const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
     const client = new HttpClient(url)
     try {
-      const neighbours: Neighbourhood = { client, issued: new Map(), accounts: [] }
-      const tenants = await Promise.all(Array.from({ length: TENANTS }, (_, n) => Tenant.moveIn(neighbours, n)))
-      await Promise.all(tenants.map((tenant, n) => live(tenant, n)))
-      for (const tenant of tenants) await recordContractUse(tenant)
-      await expectEmptyEnvironment(neighbours)
+      const shared: SharedRecord = { client, issued: new Map(), accounts: [] }
+      const tenants = await Promise.all(Array.from({ length: TENANTS }, (_, n) => Tenant.create(shared, n)))
+      await Promise.all(tenants.map((tenant, n) => makeCalls(tenant, n)))
+      for (const tenant of tenants) await expectOwnState(tenant)
+      await expectEmptyEnvironment(shared)
     } finally {
       client.close()
       await app.close()
@@ -27,8 +27,8 @@ describe(`${TENANTS} environments in parallel, ${CALLS} mixed calls each`, () =>
   })
 })
 
-/** Many calls, one after the other; only the tenants are parallel. Its scenario fails every so-manieth list of connections. */
-async function live(tenant: Tenant, number: number): Promise<void> {
+/** Makes the calls of one tenant in sequence; the tenants run in parallel. A scenario fails every n-th list of connections. */
+async function makeCalls(tenant: Tenant, number: number): Promise<void> {
   const every = 2 + number
   const random = randomFrom(number)
   const bag = OPERATIONS.flatMap(([weight, operation]) => Array.from({ length: weight }, () => operation))
@@ -61,9 +61,9 @@ async function startScenario(tenant: Tenant, every: number): Promise<void> {
   await tenant.control(200, 'POST', `/scenarios/${name}/start`)
 }
 
-/** What is there in the end is what the tenant's own operations have left. */
-async function recordContractUse(tenant: Tenant): Promise<void> {
-  const { client } = tenant.neighbours
+/** The final state is exactly the result of the tenant's own operations. */
+async function expectOwnState(tenant: Tenant): Promise<void> {
+  const { client } = tenant.shared
   const inside = `environment=${tenant.name}`
   const { body } = await client.send('GET', `/_mock/state?${inside}`)
   const accounts = (body['tables'] as { accounts: { id: string }[] }).accounts.map(({ id }) => id)
@@ -83,15 +83,15 @@ async function recordContractUse(tenant: Tenant): Promise<void> {
   expect([...names]).toEqual([tenant.name])
 }
 
-/** The environment that was not used holds nothing. */
-async function expectEmptyEnvironment({ client }: Neighbourhood): Promise<void> {
+/** The default environment, which was not used, is empty. */
+async function expectEmptyEnvironment({ client }: SharedRecord): Promise<void> {
   const { body, text } = await client.send('GET', '/_mock/state')
   expect((body['tables'] as JsonObject)['accounts']).toEqual([])
   expect(text).not.toContain('tenant-')
   expect((await client.send('GET', '/_mock/requests')).body).toEqual({ requests: [] })
 }
 
-/** The same numbers in each run, other ones for each tenant (mulberry32). */
+/** The same numbers in each run, different for each tenant (mulberry32). */
 function randomFrom(seed: number): (limit: number) => number {
   let state = (seed + 1) * 0x9e3779b9
   return (limit) => {
