@@ -7,7 +7,7 @@ const programPath = (name: string): string => fileURLToPath(new URL(`programs/${
 
 export const PAUSE_PROBE = programPath('pause-probe')
 
-/** A bare `node:http` server that answers everything with these bytes. */
+/** A bare `node:http` server that answers every request with these bytes. */
 export function startBare(answer: Partial<Answer> = {}, launch: BareLaunch = {}): Promise<Served> {
   return startProgram('bare-server', answer, { ...launch, status: answer.status ?? 200 })
 }
@@ -21,7 +21,7 @@ export interface HopCall {
   answer: string
 }
 
-/** A bare server that makes one call to another one, over a kept connection, before it answers. */
+/** A bare server that makes one call to another server over a keep-alive connection before it answers. */
 export function startBareHop(answer: Partial<Answer>, call: HopCall): Promise<Served> {
   return startProgram('bare-hop', { ...answer, call }, { status: 404 })
 }

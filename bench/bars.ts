@@ -1,4 +1,4 @@
-/** What is promised (`bar`) and what is hoped for (`moonshot`), in the unit of the row. */
+/** What a figure has to reach (`bar`) and the more ambitious goal (`moonshot`), in the unit of the row. */
 export interface Bar {
   title: string
   unit: '× bare' | '× quiet' | '× of 100' | 'MB' | 'ms' | 'packages'
@@ -7,7 +7,7 @@ export interface Bar {
   moonshot: number
 }
 
-/** One entry for each figure that is judged; the names are those of the hand-written reasons in `docs/benchmarks.md`. */
+/** One entry for each figure with a bar. The hand-written reasons in `docs/benchmarks.md` use the same names. */
 export const BARS = {
   start: {
     title: 'process start to the first 200 of `/_mock/ready`',
@@ -86,7 +86,7 @@ export type Verdict = 'moonshot' | 'bar' | 'missed'
 
 export function judge(name: BarName, value: number): Verdict {
   const { better, bar, moonshot }: Bar = BARS[name]
-  const holds = (bound: number): boolean => (better === 'lower' ? value <= bound : value >= bound)
-  if (holds(moonshot)) return 'moonshot'
-  return holds(bar) ? 'bar' : 'missed'
+  const reaches = (bound: number): boolean => (better === 'lower' ? value <= bound : value >= bound)
+  if (reaches(moonshot)) return 'moonshot'
+  return reaches(bar) ? 'bar' : 'missed'
 }

@@ -3,28 +3,28 @@ import type { InstalledPackage } from './package-install.ts'
 import type { Peers } from './peers/peers.ts'
 import type { StateFiles } from './state-files.ts'
 
-/** How much is measured. */
+/** How much is measured. Times are in milliseconds. */
 export interface Scale {
-  /** Rounds of load on each side, and how long one takes. */
+  /** Rounds of load on each side, and the length of a round. */
   rounds: number
   milliseconds: number
-  /** How long each side is asked before the first round. */
+  /** The length of a slice of the warm-up of each side, before the first round. */
   warmUp: number
-  /** How often that is repeated at most, until what is hot has been compiled. */
+  /** The most slices of the warm-up. It ends earlier when enough answers have compiled the hot code. */
   warmUpSlices: number
-  /** Rounds and starts of each peer: a figure beside ours that no bar depends on. */
+  /** Rounds and starts of each peer. No bar depends on them. */
   peerRounds: number
   /** Starts of each process. */
   starts: number
-  /** How long a started server is left alone before its memory is read. */
+  /** The pause between the start of a server and the reading of its memory. */
   rest: number
-  /** Whether work is measured, too, for which there is no bar. */
+  /** Whether work without a bar is measured as well. */
   unjudged: boolean
-  /** Numbers of accounts, beside those that a bar names. */
+  /** The numbers of accounts that the servers are measured with. */
   sizes: readonly number[]
-  /** How long the loop's pauses are looked for, beside a checkpoint of the state file. */
+  /** How long the pauses of the event loop are measured, without the load that leads to a checkpoint. */
   pauseMilliseconds: number
-  /** How long creates go on until the state file has been written anew under load; 0: not at all. */
+  /** The longest time of creates until a checkpoint has written the state file; 0 skips the checkpoint. */
   checkpointWithin: number
 }
 
@@ -56,16 +56,16 @@ export const QUICK: Scale = {
   checkpointWithin: 0,
 }
 
-/** What every row of the bench works with. */
+/** What every row of the benchmark uses. */
 export interface Bench {
   scale: Scale
   product: InstalledPackage
   /** The command line of the installed product. */
   cli: string
   states: StateFiles
-  /** A folder for files that the bench makes. */
+  /** A folder for temporary files of this run. */
   work: string
   generator: LoadGenerator
-  /** Absent when they are not asked for or could not be installed. */
+  /** Undefined with `--no-peers`. */
   peers: Peers | undefined
 }

@@ -1,22 +1,22 @@
 import { type BarName, BARS } from './bars.ts'
 
-/** The heading of the part that is written by hand: one line for each bar that is missed. */
+/** The heading of the hand-written part: one line for each missed bar. */
 const REASONS = '## Bars that are missed, and why'
 const LINE = /^- `([a-z0-9-]+)`: /
 
 export interface Run {
   date: string
   machine: string
-  /** What was run, as a command. */
+  /** The command that was run. */
   command: string
   figures: string
   peers: string
-  /** What is to be said about peers that could not be measured. */
+  /** The versions of the peers, and why others could not be installed. */
   notes: readonly string[]
   missed: readonly BarName[]
 }
 
-/** `docs/benchmarks.md` anew; the reasons in the old text stay, and bars that have none yet get a line to be filled in. */
+/** The new text of `docs/benchmarks.md`. It keeps the reasons of the old text and adds a line for each missed bar without one. */
 export function benchmarksDocument(run: Run, old: string): string {
   const peers = run.peers === '' ? [] : ['## Beside others on the same work', INTRODUCTION_OF_PEERS, run.peers]
   const notes = run.notes.map((note) => `- ${note}`).join('\n')
@@ -41,7 +41,7 @@ by the CPU that the server uses for an answer, durable creates by answers a seco
 const INTRODUCTION_OF_PEERS = `The versions are the newest that run on this Node. Prism and Mockoon serve \`spec/openapi.yaml\` and keep no state; json-server writes
 its whole file for each create, and syncs nothing; toolmock's creates are on disk when they are answered.`
 
-/** Reasons of bars that hold by now stay as well: a run on another machine may need them. */
+/** The reasons of bars that this run reaches stay as well: a run on another machine may need them. */
 function reasonLines(missed: readonly BarName[], old: string): string[] {
   const known = oldReasons(old)
   const names = (Object.keys(BARS) as BarName[]).filter((name) => known.has(name) || missed.includes(name))
@@ -52,7 +52,7 @@ function reasonLines(missed: readonly BarName[], old: string): string[] {
   })
 }
 
-/** By the name of the bar; a reason may go over several lines. */
+/** The reasons by the name of the bar. A reason may have several lines. */
 function oldReasons(old: string): Map<string, string> {
   const part = old.split(`${REASONS}\n`)[1]?.split('\n## ')[0] ?? ''
   const reasons = new Map<string, string>()

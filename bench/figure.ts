@@ -3,13 +3,13 @@ import type { Spread } from './statistics.ts'
 
 /** One line of the table of results. */
 export interface Figure {
-  /** What is judged by it; absent for a figure that only informs. */
+  /** The bar of the figure; absent for a figure without one. */
   bar?: BarName
   what: string
   accounts?: number
   value: Spread
   unit: string
-  /** The absolute medians behind a ratio, and whatever else helps to read it. */
+  /** The absolute medians of a ratio and other details. */
   detail: string
 }
 
@@ -20,7 +20,7 @@ export interface PeerFigure {
   text: string
 }
 
-/** What a row of the bench gives. */
+/** The results of a row of the benchmark. */
 export interface Results {
   figures: Figure[]
   peers: PeerFigure[]

@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net'
 import { AnswerParser } from './load/answer-parser.ts'
 import { type LoadPlan, type LoadResult, NUMBER } from './load/plan.ts'
 
-// A process of its own: keep-alive connections, each with one request at a time under way. Raw sockets, because Node's own
-// HTTP client costs more than the servers that are measured.
+// The process that generates load: keep-alive connections, each with one request under way at a time. It uses raw sockets,
+// because Node's own HTTP client costs more than the measured servers.
 
 process.on('message', (plan: LoadPlan) => {
   run(plan).then(
@@ -18,7 +18,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
   const cpu = process.cpuUsage()
   const from = performance.now()
   const counts = await Promise.all(
-    sockets.map((socket) => converse(socket, { plan, source, until: from + plan.milliseconds })),
+    sockets.map((socket) => sendUntil(socket, { plan, source, until: from + plan.milliseconds })),
   )
   const seconds = (performance.now() - from) / 1000
   const { user, system } = process.cpuUsage(cpu)
@@ -32,7 +32,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
   }
 }
 
-/** The bytes of one request after the other. */
+/** The bytes of the requests of a plan, in turn. */
 class Requests {
   readonly #templates: { bytes: Buffer; at: number }[]
   #turn = 0
@@ -53,36 +53,39 @@ class Requests {
   }
 }
 
-interface Talk {
+interface ConnectionLoad {
   plan: LoadPlan
   source: Requests
   until: number
 }
 
-/** Asks and waits until the time is over; fails at the first answer that is not the one that was expected. */
-function converse(socket: Socket, { plan, source, until }: Talk): Promise<{ answers: number; slowest: number }> {
+/** Sends requests until the time is over. Fails at the first answer with an unexpected status. */
+function sendUntil(
+  socket: Socket,
+  { plan, source, until }: ConnectionLoad,
+): Promise<{ answers: number; slowest: number }> {
   return new Promise((resolve, reject) => {
-    let [answers, slowest, asked] = [0, 0, performance.now()]
+    let [answers, slowest, sentAt] = [0, 0, performance.now()]
     const interval = plan.perSecond === undefined ? 0 : (plan.connections / plan.perSecond) * 1000
-    let due = asked + Math.random() * interval
-    const ask = (): void => {
-      asked = performance.now()
+    let due = sentAt + Math.random() * interval
+    const send = (): void => {
+      sentAt = performance.now()
       socket.write(source.next())
     }
     const parser = new AnswerParser((status) => {
       const now = performance.now()
-      slowest = Math.max(slowest, now - asked)
+      slowest = Math.max(slowest, now - sentAt)
       answers++
       due += interval
       if (!plan.statuses.includes(status)) reject(new Error(`answered ${status}, not ${plan.statuses.join(' or ')}`))
       else if (now >= until) resolve({ answers, slowest })
-      else if (due > now) setTimeout(ask, due - now)
-      else ask()
+      else if (due > now) setTimeout(send, due - now)
+      else send()
     })
     socket.on('data', (chunk: Buffer) => parser.feed(chunk))
     socket.on('error', reject)
     socket.on('close', () => reject(new Error('the server closed a connection')))
-    ask()
+    send()
   })
 }
 

@@ -6,7 +6,7 @@ import { pinned } from './pinning.ts'
 
 type Reply = { result: LoadResult } | { error: string }
 
-/** The process that asks: one for the whole bench, on another core than the servers. */
+/** The process that generates load: one for the whole benchmark, on another core than the servers. */
 export class LoadGenerator {
   readonly #child: ChildProcess
 

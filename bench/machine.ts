@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { pinned } from './pinning.ts'
 import { medianOf } from './statistics.ts'
 
-/** What figures depend on besides the product. */
+/** The properties of the machine that figures depend on. */
 export interface Machine {
   cores: number
   model: string
   memoryGigabytes: number
   node: string
-  /** Of the last minute, before the bench began. */
+  /** The load average of the last minute before the benchmark started. */
   load: number
-  /** Of a few kilobytes, in the folder of the state files. */
+  /** The median time of an fdatasync of 4 KB in the folder of the state files. */
   syncMilliseconds: number
 }
 
@@ -29,7 +29,7 @@ export function machineOf(folder: string): Machine {
 }
 
 export function machineLine({ cores, model, memoryGigabytes, node, load, syncMilliseconds }: Machine): string {
-  const where = pinned.able ? 'servers on core 0, load from core 1' : 'no core of their own for the servers'
+  const where = pinned.able ? 'servers on core 0, load from core 1' : 'servers and load share all cores'
   return [
     `${cores} cores of ${model}`,
     `${memoryGigabytes.toFixed(0)} GB`,

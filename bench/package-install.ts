@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A package in a folder of its own, as its user has it. */
+/** A package that is installed in its own folder, as a user installs it. */
 export interface InstalledPackage {
   /** The package itself. */
   folder: string
@@ -13,23 +13,23 @@ export interface InstalledPackage {
   megabytes: number
 }
 
-/** Packs a project and installs what was packed, without a network: this is what all rows measure. */
+/** Packs a project and installs the tarball without a network. All rows measure this installation. */
 export async function installPacked(project: string, into: string): Promise<InstalledPackage> {
   mkdirSync(into, { recursive: true })
-  const said = await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', into], project)
-  const [{ filename }] = JSON.parse(said) as [{ filename: string }]
+  const output = await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', into], project)
+  const [{ filename }] = JSON.parse(output) as [{ filename: string }]
   return installPackage(into, 'toolmock', [join(into, filename), '--offline'])
 }
 
-/** Installs a package below a folder. @throws Error with what npm said */
-export async function installPackage(into: string, name: string, words: readonly string[]): Promise<InstalledPackage> {
+/** Installs a package below a folder. @throws Error with the output of npm */
+export async function installPackage(into: string, name: string, args: readonly string[]): Promise<InstalledPackage> {
   mkdirSync(into, { recursive: true })
   writeFileSync(join(into, 'package.json'), JSON.stringify({ private: true }))
-  await npm(['install', '--prefix', into, '--ignore-scripts', '--no-audit', '--no-fund', ...words], into)
+  await npm(['install', '--prefix', into, '--ignore-scripts', '--no-audit', '--no-fund', ...args], into)
   return installedPackage(into, name)
 }
 
-/** What is installed below a folder. */
+/** The package that is installed below a folder, with the number and the size of all packages there. */
 export function installedPackage(into: string, name: string): InstalledPackage {
   const lock = JSON.parse(readFileSync(join(into, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, unknown>
@@ -44,7 +44,7 @@ export function installedPackage(into: string, name: string): InstalledPackage {
   }
 }
 
-/** Changes when any file of a folder does. */
+/** A hash of the paths and contents of all files of a folder. */
 export function fingerprint(folder: string): string {
   const hash = createHash('sha256')
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()
@@ -59,6 +59,6 @@ function bytesIn(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + bytesIn(join(path, name)), 0)
 }
 
-async function npm(words: readonly string[], cwd: string): Promise<string> {
-  return (await promisify(execFile)('npm', words, { cwd, timeout: 240_000 })).stdout
+async function npm(args: readonly string[], cwd: string): Promise<string> {
+  return (await promisify(execFile)('npm', args, { cwd, timeout: 240_000 })).stdout
 }

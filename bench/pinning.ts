@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 
-/** Of util-linux; Linux only. */
+/** A program of util-linux, which exists on Linux only. */
 const PINNER = 'taskset'
 
-/** The servers share core 0 and the load comes from core 1, where the system can do that; elsewhere it decides itself. */
+/** Whether the servers run on core 0 and the load generator on core 1; elsewhere the system chooses the cores. */
 const able = availableParallelism() > 1 && spawnSync(PINNER, ['--version']).status === 0
 
 export const pinned = {

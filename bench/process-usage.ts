@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * CPU seconds that a process has used so far, all threads, from the scheduler's own count in nanoseconds: `utime` and `stime`
- * of `/proc/PID/stat` come in hundredths of a second. Threads that have ended are not in it; those of Node live on.
+ * The CPU seconds that all threads of a process have used. They come from the scheduler's count in nanoseconds, because `utime`
+ * and `stime` of `/proc/PID/stat` are in hundredths of a second. Threads that have ended are not counted; Node keeps its threads.
  */
 export function cpuSeconds(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`)
@@ -12,9 +12,9 @@ export function cpuSeconds(pid: number): number {
   return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9
 }
 
-/** Resident memory of a process. */
+/** The resident memory of a process in megabytes. */
 export function residentMegabytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  if (kilobytes === undefined) throw new Error(`the system does not tell the memory of process ${pid}`)
+  if (kilobytes === undefined) throw new Error(`/proc/${pid}/status has no VmRSS`)
   return (Number(kilobytes) * 1024) / 1e6
 }

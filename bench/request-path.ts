@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 
-// `npx tsx bench/request-path.ts`: how many files and functions of `src/` one warm request runs, and how many syncs of the
-// disk end before its answer. `--list`: which files, each with the number of its functions.
+// `npx tsx bench/request-path.ts` counts the files and functions of `src/` that one warm request runs, and the syncs of the disk
+// that end before its answer. `--list` prints the files, each with the number of its functions.
 
-/** The one place that knows the inside of `src/`: a server with a state file; `onSync` is told of each sync that is over. */
+/** Starts a server with a state file and calls `onSync` after each sync. Only this function uses the internals of `src/`. */
 async function start(state: string, onSync: () => void): Promise<{ url: string; close: () => Promise<void> }> {
-  // Not at the top: V8 counts exactly what is loaded once it counts.
+  // Imported here, because V8 counts only functions that are loaded after the count has started.
   const { createApp } = await import('../src/app/app.ts')
   const { nodeFileSystem: disk } = await import('../src/state/wal/file-system.ts')
   const watched = async (opened: ReturnType<typeof disk.create>): ReturnType<typeof disk.create> => {
@@ -31,28 +31,28 @@ async function start(state: string, onSync: () => void): Promise<{ url: string; 
   return { url, close: () => app.close() }
 }
 
-/** Requests of one kind that come before the measured one. */
+/** Requests of a case before the measured one. */
 const WARM_UP = 8
-/** Whatever a request leaves to be done after its answer is over by then. */
+/** The work that a request leaves for after its answer is finished after this pause. */
 const REST_MS = 50
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url))
 
 interface Case {
   title: string
-  /** Leads to where the request means the same once more. */
+  /** Restores the state in which the request has the same effect again. */
   prepare?: () => Promise<unknown>
   request: (round: number) => Promise<Response>
   status: number
 }
 
-/** `files`: how many functions of each file run. */
+/** `files` has the number of functions that run in each file. */
 type Measured = Pick<Case, 'title'> & { files: Map<string, number>; syncs: number }
 
 const { values: flags } = parseArgs({ options: { list: { type: 'boolean', default: false } } })
 const folder = mkdtempSync(join(tmpdir(), 'toolmock-request-path-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
-// A function that the optimizer has put into another one is not counted any more.
+// V8 does not count a function that the optimizer has inlined.
 for (const flag of ['--no-opt', '--no-maglev']) setFlagsFromString(flag)
 const profiler = new Session()
 profiler.connect()
@@ -66,10 +66,10 @@ for (const each of await casesOf(await client(server.url))) all.push(await measu
 await server.close()
 report(all)
 
-type Ask = (request: `${'POST' | 'PUT' | 'DELETE'} /${string}`, body?: object) => Promise<Response>
+type Send = (request: `${'POST' | 'PUT' | 'DELETE'} /${string}`, body?: object) => Promise<Response>
 
-/** Requests of the first client of the bundled seed. */
-async function client(url: string): Promise<Ask> {
+/** Sends requests as the first client of the bundled seed. */
+async function client(url: string): Promise<Send> {
   const form = { grant_type: 'client_credentials', client_id: 'test_client', client_secret: 'test_secret' }
   const token = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
   const { access_token } = (await token.json()) as { access_token: string }
@@ -82,34 +82,34 @@ async function client(url: string): Promise<Ask> {
   }
 }
 
-async function casesOf(ask: Ask): Promise<Case[]> {
+async function casesOf(send: Send): Promise<Case[]> {
   const create = (connector: string, name: string | number, authorization_details: object): Promise<Response> => {
     const account = { connector, identifier: `${name}@example.com`, connected_account: { authorization_details } }
-    return ask('POST /api/v1/connected_accounts', account)
+    return send('POST /api/v1/connected_accounts', account)
   }
   const apiKey = { static_auth: { details: { api_key: 'key_1' } } }
   const oauth = { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1', scopes: ['mail.read', 'mail.send'] } }
   const ada = (await (await create('mail', 'ada', oauth)).json()) as { connected_account: { id: string } }
   const tool_input = { to: 'grace@example.com', subject: 'Lunch', body: 'On Friday?' }
   const call = { connector: 'mail', identifier: 'ada@example.com', tool_name: 'mail_send_message', tool_input }
-  const execute = (): Promise<Response> => ask('POST /api/v1/execute_tool', call)
-  const expire = (): Promise<Response> => ask(`POST /_mock/accounts/${ada.connected_account.id}/expire_access_token`)
+  const execute = (): Promise<Response> => send('POST /api/v1/execute_tool', call)
+  const expire = (): Promise<Response> => send(`POST /_mock/accounts/${ada.connected_account.id}/expire_access_token`)
   const expireSlowly = async (): Promise<void> => {
     const rules = [{ name: 'slow', at: 'third_party', do: [{ latency: '100ms' }] }]
-    await ask('PUT /_mock/scenarios/slow', { name: 'slow', rules })
-    await ask('POST /_mock/scenarios/slow/start')
+    await send('PUT /_mock/scenarios/slow', { name: 'slow', rules })
+    await send('POST /_mock/scenarios/slow/start')
     await expire()
   }
   // This bundled scenario answers two calls with 429; the second one is measured.
   const limitTwice = (): Promise<Response> =>
-    ask('DELETE /_mock/scenarios')
-      .then(() => ask('POST /_mock/scenarios/rate-limited/start'))
+    send('DELETE /_mock/scenarios')
+      .then(() => send('POST /_mock/scenarios/rate-limited/start'))
       .then(execute)
   const limitAll = async (): Promise<void> => {
     const rules = [{ name: 'busy', at: 'service', do: [{ respond: { status: 429 } }] }]
-    await ask('DELETE /_mock/scenarios')
-    await ask('PUT /_mock/scenarios/busy', { name: 'busy', rules })
-    await ask('POST /_mock/scenarios/busy/start')
+    await send('DELETE /_mock/scenarios')
+    await send('PUT /_mock/scenarios/busy', { name: 'busy', rules })
+    await send('POST /_mock/scenarios/busy/start')
   }
   return [
     { title: 'create, API key', request: (round) => create('weather', round, apiKey), status: 201 },
@@ -135,13 +135,13 @@ async function measure({ title, prepare, request, status }: Case): Promise<Measu
   }
 }
 
-/** How many functions of each file of ours have run since it was last asked; the top level of a module is none. */
+/** The number of functions of each file of `src/` that have run since the last call. The top level of a module does not count. */
 async function counted(): Promise<Map<string, number>> {
   const { result } = await profiler.post('Profiler.takePreciseCoverage')
   const files = new Map<string, number>()
   for (const { url, functions } of result) {
     const path = url.startsWith('file:') ? fileURLToPath(url) : ''
-    // esbuild puts a `__name` into each file, and V8 calls `<…>` what sets the fields of a class.
+    // esbuild adds a function `__name` to each file, and V8 names the initializers of class fields `<…>`.
     const named = functions.filter(({ functionName: name }) => name !== '__name' && !name.startsWith('<'))
     const ran = named.filter(({ ranges: [whole] }) => whole && whole.count > 0 && whole.startOffset > 0)
     if (path.startsWith(SOURCES) && ran.length > 0) files.set(relative(SOURCES, path), ran.length)

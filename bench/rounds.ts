@@ -3,27 +3,27 @@ import type { LoadPlan } from './load/plan.ts'
 import { cpuSeconds } from './process-usage.ts'
 import type { ServerProcess } from './server-process.ts'
 
-/** A server and what it is asked. */
+/** A server and the requests that it gets. */
 export interface Target {
   process: ServerProcess
   url: string
   requests: readonly string[]
-  /** What may be answered. */
+  /** The statuses that are expected. */
   statuses: readonly number[]
-  /** Nothing is judged by it: it is asked in fewer rounds. */
+  /** No bar depends on it, so it is measured in fewer rounds. */
   isPeer?: true
-  /** Puts the server back to what it was, outside of what is measured. */
+  /** Restores the state of the server after a round, outside of the measured time. */
   after?: () => Promise<void>
 }
 
-/** What one round on one target gave. */
+/** The result of one round on one target. */
 export interface Sample {
   answers: number
   /** Answers a second. */
   rate: number
-  /** CPU of the server, in milliseconds an answer. */
+  /** Milliseconds of CPU that the server uses for an answer. */
   cpu: number
-  /** The share of the time in which the generator was busy. */
+  /** The share of the time in which the load generator used a core. */
   generatorLoad: number
   slowest: number
 }
@@ -33,19 +33,19 @@ export interface RoundOptions {
   peerRounds: number
   milliseconds: number
   connections: number
-  /** Requests a second; as many as are answered without it. The warm-up is at full speed. */
+  /** Requests a second; absent for full speed. The warm-up is always at full speed. */
   perSecond?: number
-  /** How long each target is asked before the first round, at least: until its code is compiled. */
+  /** Milliseconds of a slice of the warm-up, and the most slices. */
   warmUp: number
   warmUpSlices: number
 }
 
-/** Numbers that no round comes to. */
+/** The first number in requests of the warm-up, which no round reaches. */
 const WARM_UP_NUMBERS = 50_000_000
-/** Enough for all that is hot to be compiled for good: after fewer, a GET took up to twice the CPU of later ones. */
+/** The warm-up ends after so many answers. After fewer, a GET took up to twice the CPU of later ones. */
 const WARM_UP_ANSWERS = 40_000
 
-/** All targets in turn, round by round, after a warm-up that does not count; every other round runs backwards. */
+/** Measures all targets in turn, round by round, after a warm-up. Every second round takes them in reverse order. */
 export async function measureRounds<Name extends string>(
   generator: LoadGenerator,
   targets: Readonly<Record<Name, Target>>,
@@ -53,29 +53,29 @@ export async function measureRounds<Name extends string>(
 ): Promise<Record<Name, Sample[]>> {
   const names = Object.keys(targets) as Name[]
   const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Sample[]>
-  const asker = new Asker(generator, options)
+  const sampler = new LoadSampler(generator, options)
   const { perSecond: _, ...fullSpeed } = options
-  const warmer = new Asker(generator, { ...fullSpeed, milliseconds: options.warmUp }, WARM_UP_NUMBERS)
+  const warmer = new LoadSampler(generator, { ...fullSpeed, milliseconds: options.warmUp }, WARM_UP_NUMBERS)
   for (const name of names) await warmUp(warmer, targets[name], targets[name].isPeer ? 1 : options.warmUpSlices)
   for (let round = 0; round < options.rounds; round++) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       if (targets[name].isPeer && round >= options.peerRounds) continue
-      samples[name].push(await asker.sample(targets[name]))
+      samples[name].push(await sampler.sample(targets[name]))
     }
   }
   return samples
 }
 
-/** The compiler goes by the number of calls, which a crowded machine gets done in more time. */
-async function warmUp(warmer: Asker, target: Target, slices: number): Promise<void> {
+/** The compiler counts calls, and a busy machine needs more time for the same number. So slices go on until enough answers. */
+async function warmUp(warmer: LoadSampler, target: Target, slices: number): Promise<void> {
   let answers = 0
   for (let slice = 0; slice < slices && answers < WARM_UP_ANSWERS; slice++) {
     answers += (await warmer.sample(target)).answers
   }
 }
 
-/** Asks targets with numbers in their requests that never come twice. */
-export class Asker {
+/** Loads targets with requests whose numbers are never repeated. */
+export class LoadSampler {
   readonly #generator: LoadGenerator
   readonly #options: Pick<LoadPlan, 'connections' | 'milliseconds' | 'perSecond'>
   #nextNumber: number

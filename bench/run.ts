@@ -25,8 +25,9 @@ import { tokenRow } from './rows/token.ts'
 import { StateFiles } from './state-files.ts'
 import { figureTable, missedBars, peerTable } from './table.ts'
 
-// `npm run bench`: every bar of the product, in one run. `--quick`: fewer and shorter rounds, one of each peer. `--no-peers`.
-// `--write`: into docs/benchmarks.md. `--only start,create`: these rows. It reads /proc, so it runs on Linux.
+// `npm run bench` measures every bar of the product in one run. `--quick`: fewer and shorter rounds, one of each peer.
+// `--no-peers`: only toolmock. `--no-build`: measures `dist/` as it is. `--only start,create`: these rows. `--write`: writes
+// docs/benchmarks.md. It reads /proc, so it runs on Linux only.
 
 const ROWS: Readonly<Record<string, (bench: Bench) => Results | Promise<Results>>> = {
   start: startRow,
@@ -63,7 +64,7 @@ const work = mkdtempSync(join(cache, 'run-'))
 process.once('exit', () => rmSync(work, { recursive: true, force: true }))
 
 const machine = machineLine(machineOf(work))
-// Neither is measured, and both take a while.
+// Neither is measured, so they run at the same time.
 const [peers] = await Promise.all([
   flags.peers ? Peers.install({ folder: join(cache, 'peers'), spec: join(ROOT, 'spec/openapi.yaml') }) : undefined,
   flags.build ? promisify(execFile)('npm', ['run', 'build'], { cwd: ROOT, maxBuffer: Infinity }) : undefined,
@@ -85,7 +86,7 @@ async function measured(): Promise<Results & { notes: string[] }> {
   try {
     for (const name of flags.only.split(',')) {
       const row = ROWS[name]
-      if (!row) throw new Error(`there is no row ${name}; there are ${Object.keys(ROWS).join(', ')}`)
+      if (!row) throw new Error(`there is no row ${name}; the rows are ${Object.keys(ROWS).join(', ')}`)
       const from = performance.now()
       const { figures, peers: cells } = await row(bench)
       all.figures.push(...figures)
@@ -110,7 +111,7 @@ async function report({ figures, peers, notes }: Results & { notes: string[] }):
   const tables = { figures: figureTable(figures), peers: notes.length === 0 ? '' : peerTable(peers) }
   const missed = missedBars(figures)
   console.log([machine, tables.figures, tables.peers, ...notes].filter((part) => part !== '').join('\n\n'))
-  console.log(missed.length === 0 ? '\nevery bar holds' : `\nmissed: ${missed.join(', ')}`)
+  console.log(missed.length === 0 ? '\nno bar is missed' : `\nmissed: ${missed.join(', ')}`)
   if (!flags.write) return
   const path = join(ROOT, DOCUMENT)
   const command = `npm run bench${flags.quick ? ' -- --quick' : ''}`

@@ -10,13 +10,13 @@ export interface Launch {
   args: readonly string[]
   env?: Readonly<Record<string, string>>
   cwd?: string
-  /** Throws away what it says on stderr. */
+  /** Discards its stderr. */
   quiet?: boolean
-  /** A file descriptor that its output goes to; the first line cannot be read then. */
+  /** A file descriptor for its output. `firstLine` cannot read it then. */
   stdout?: number
 }
 
-/** A Node process that serves. */
+/** A server in its own Node process. */
 export class ServerProcess {
   readonly #child: ChildProcess
   readonly #exit: Promise<unknown>
@@ -30,9 +30,9 @@ export class ServerProcess {
       env: { ...process.env, ...env },
       ...(cwd !== undefined && { cwd }),
     })
-    const orphaned = (): void => void this.#child.kill('SIGKILL')
-    process.once('exit', orphaned)
-    this.#exit = once(this.#child, 'exit').then(() => process.off('exit', orphaned))
+    const killChild = (): void => void this.#child.kill('SIGKILL')
+    process.once('exit', killChild)
+    this.#exit = once(this.#child, 'exit').then(() => process.off('exit', killChild))
   }
 
   get pid(): number {
@@ -40,16 +40,16 @@ export class ServerProcess {
     return this.#child.pid
   }
 
-  /** The first line of its output; the rest is thrown away. */
+  /** The first line of its output; the rest is discarded. */
   async firstLine(): Promise<string> {
     if (!this.#child.stdout) throw new Error('the server has no output')
     const lines = createInterface(this.#child.stdout)
     const first = await Promise.race([once(lines, 'line') as Promise<[string]>, this.#exit.then(() => undefined)])
-    if (!first) throw new Error(`the server ended before it said anything: ${this.#child.spawnargs.join(' ')}`)
+    if (!first) throw new Error(`the server ended before it printed a line: ${this.#child.spawnargs.join(' ')}`)
     return first[0]
   }
 
-  /** Waits until a URL answers with this status, and throws the output away meanwhile. */
+  /** Waits until a URL answers with this status, and discards the output meanwhile. */
   async answers(url: string, status = 200): Promise<void> {
     this.#child.stdout?.resume()
     while (this.#child.exitCode === null) {
@@ -59,21 +59,21 @@ export class ServerProcess {
     throw new Error(`the server ended before it served ${url}`)
   }
 
-  /** Ends it at once: what it would still write belongs to a copy that is thrown away. */
+  /** Kills it without a shutdown: its state file is a temporary copy. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(signal)
     await this.#exit
   }
 }
 
-/** A port that nobody uses, for servers that cannot choose one themselves. */
+/** A free port, for servers that cannot choose one themselves. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the system gives no port')
+  if (address === null || typeof address === 'string') throw new Error('the system assigned no port')
   return address.port
 }
 

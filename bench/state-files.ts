@@ -2,21 +2,21 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 import { startToolmock } from './toolmock.ts'
 
-/** State files with many accounts, made by the product itself from a seed with `generate`, and kept for the next run. */
+/** State files with many accounts. The product makes them from a seed with `generate`; a cache keeps them for later runs. */
 export class StateFiles {
   readonly #cli: string
   readonly #cache: string
   readonly #work: string
   #copies = 0
 
-  /** `cache` has to be another folder whenever the product is another one. */
+  /** `cache` has to be another folder for each version of the product. */
   constructor(options: { cli: string; cache: string; work: string }) {
     this.#cli = options.cli
     this.#cache = options.cache
     this.#work = options.work
   }
 
-  /** A copy of the file with so many accounts, to be changed at will. */
+  /** A copy of the state file with so many accounts, which the caller may change. */
   async copy(accounts: number): Promise<string> {
     const kept = join(this.#cache, `state-${accounts}.json`)
     if (!existsSync(kept)) await this.#make(accounts, kept)
@@ -36,7 +36,7 @@ export class StateFiles {
     const seed = join(this.#cache, `seed-${accounts}.yaml`)
     const making = join(this.#cache, 'making.json')
     writeFileSync(seed, seedText(accounts))
-    // The clock stands still, so that no token is over when the file is used on another day.
+    // A frozen clock, so that no token is expired when the file is used on another day.
     const flags = [
       '--fresh',
       '--seed',
@@ -55,7 +55,7 @@ export class StateFiles {
   }
 }
 
-/** Half of the accounts are those of one user, the rest belong to nobody and to an organization. */
+/** A seed: half of the accounts belong to one user, a quarter to an organization, and a quarter have no owner. */
 function seedText(accounts: number): string {
   const quarter = Math.floor(accounts / 4)
   const generate = [

@@ -1,4 +1,4 @@
-/** What several rounds gave: the middle one, and how far they lie apart. */
+/** The median, the minimum and the maximum of several rounds. */
 export interface Spread {
   median: number
   min: number
@@ -6,7 +6,7 @@ export interface Spread {
   rounds: number
 }
 
-/** @throws Error when there is nothing to sum up */
+/** @throws Error when there are no values */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b)
   const [min, max] = [sorted[0], sorted.at(-1)]
@@ -16,7 +16,7 @@ export function spreadOf(values: readonly number[]): Spread {
 
 export const medianOf = (values: readonly number[]): number => spreadOf(values).median
 
-/** Round by round, so that what slows the machine down for a while slows both sides of a quotient. */
+/** The quotients round by round, so that a slow period of the machine affects both sides of a quotient. */
 export function quotients(above: readonly number[], below: readonly number[]): number[] {
   if (above.length !== below.length) throw new Error('the two sides have different numbers of rounds')
   return above.map((value, round) => value / (below[round] ?? Number.NaN))

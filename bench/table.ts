@@ -15,7 +15,7 @@ export function figureTable(figures: readonly Figure[]): string {
   return markdown(['what', 'accounts', 'median', 'spread', 'bar', 'moonshot', 'holds', 'behind it'], rows)
 }
 
-/** Works as rows, servers as columns. */
+/** The figures of the peers as a Markdown table: a row for each work, a column for each server. */
 export function peerTable(figures: readonly PeerFigure[]): string {
   const subjects = [...new Set(figures.map(({ subject }) => subject))]
   const works = [...new Set(figures.map(({ work }) => work))]
@@ -27,7 +27,7 @@ export function peerTable(figures: readonly PeerFigure[]): string {
   )
 }
 
-/** The names of the bars that were missed. */
+/** The names of the missed bars. */
 export function missedBars(figures: readonly Figure[]): BarName[] {
   return figures.flatMap(({ bar, value }) => (bar && judge(bar, value.median) === 'missed' ? [bar] : []))
 }
@@ -46,7 +46,7 @@ function judged({ bar: name, value }: Figure): string[] {
 
 const count = (accounts: number | undefined): string => accounts?.toLocaleString('en-US') ?? ''
 
-/** Three digits that mean something. */
+/** The number with about three significant digits. */
 export function short(value: number): string {
   if (Number.isInteger(value) || value >= 100) return value.toFixed(0)
   return value >= 10 ? value.toFixed(1) : value.toFixed(2)

@@ -1,17 +1,17 @@
 import { ServerProcess } from './server-process.ts'
-import { ask, type Question } from './wire.ts'
+import { send, type HttpRequest } from './wire.ts'
 
 export interface ToolmockOptions {
   cli: string
-  /** A state file; in memory without one. */
+  /** A state file; without one the server keeps its state in memory. */
   state?: string
-  /** More words on the command line. */
+  /** More flags of the command line. */
   flags?: readonly string[]
   nodeFlags?: readonly string[]
   env?: Readonly<Record<string, string>>
 }
 
-/** A server that is up; it is killed where its block ends. */
+/** A server that is ready; disposal kills it. */
 export interface Served extends AsyncDisposable {
   process: ServerProcess
   url: string
@@ -27,7 +27,7 @@ export async function startToolmock(options: ToolmockOptions): Promise<Served> {
   return served(new ServerProcess({ args, ...(env && { env }) }))
 }
 
-/** For servers that print their URL as JSON, as ours and the bare ones do; `status` is what they answer when ready. */
+/** Waits for a server that prints its URL as JSON, as toolmock and the bare servers do, and then answers with `status`. */
 export async function served(process: ServerProcess, status = 200): Promise<Served> {
   try {
     const { url } = JSON.parse(await process.firstLine()) as { url: string }
@@ -39,21 +39,21 @@ export async function served(process: ServerProcess, status = 200): Promise<Serv
   }
 }
 
-/** A server that answers by now. */
+/** A server that is ready now. */
 export function servedAt(process: ServerProcess, url: string): Served {
   const readyAfter = performance.now() - process.from
   return { process, url, readyAfter, [Symbol.asyncDispose]: () => process.kill() }
 }
 
-export const TOKEN_QUESTION: Question = {
+export const TOKEN_REQUEST: HttpRequest = {
   method: 'POST',
   headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
   body: 'grant_type=client_credentials&client_id=test_client&client_secret=test_secret',
 }
 
-/** The header that every operation asks for. */
+/** The header `Authorization` with a new bearer token. */
 export async function bearer(url: string): Promise<Record<string, string>> {
-  const { body } = await ask(`${url}/oauth/token`, TOKEN_QUESTION)
+  const { body } = await send(`${url}/oauth/token`, TOKEN_REQUEST)
   const { access_token } = JSON.parse(body) as { access_token: string }
   return { Authorization: `Bearer ${access_token}` }
 }

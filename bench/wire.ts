@@ -1,24 +1,24 @@
 import { request } from 'node:http'
 
-/** What a server answered, as far as a bare server needs it to answer the same bytes. */
+/** The answer of a server, with which a bare server can send the same bytes. */
 export interface Answer {
   status: number
   headers: Record<string, string>
   body: string
 }
 
-export interface Question {
+export interface HttpRequest {
   method?: string
   headers?: Readonly<Record<string, string>>
   body?: string
 }
 
-/** Node adds these to each answer itself. */
+/** Headers that Node adds to each answer. */
 const OWN_HEADERS = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding'])
 
-export function ask(url: string, { method = 'GET', headers = {}, body = '' }: Question = {}): Promise<Answer> {
+export function send(url: string, { method = 'GET', headers = {}, body = '' }: HttpRequest = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, agent: false, headers }, (response) => {
+    const sent = request(url, { method, agent: false, headers }, (response) => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('end', () => {
@@ -30,13 +30,13 @@ export function ask(url: string, { method = 'GET', headers = {}, body = '' }: Qu
         })
       })
     })
-    asked.on('error', reject)
-    asked.end(body)
+    sent.on('error', reject)
+    sent.end(body)
   })
 }
 
-/** The same question as the text that a load generator sends. */
-export function requestText(url: string, { method = 'GET', headers = {}, body = '' }: Question = {}): string {
+/** The request as the text that the load generator sends. */
+export function requestText(url: string, { method = 'GET', headers = {}, body = '' }: HttpRequest = {}): string {
   const { host, pathname, search } = new URL(url)
   const length = body === '' ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
   const lines = Object.entries({ Host: host, ...headers, ...length }).map(([name, value]) => `${name}: ${value}`)

@@ -1,7 +1,7 @@
 const HEAD_END = '\r\n\r\n'
 const CHUNKS_END = Buffer.from('0\r\n\r\n')
 
-/** Finds the ends of the answers in the bytes of a connection on which one request at a time is under way. */
+/** Finds the end of each answer in the bytes of a connection with one request under way at a time. */
 export class AnswerParser {
   readonly #answered: (status: number) => void
   #bytes: Buffer | undefined
@@ -18,7 +18,7 @@ export class AnswerParser {
   }
 }
 
-/** The status of the answer, once all of it is there. */
+/** The status of the answer; undefined until the whole answer has arrived. */
 function complete(bytes: Buffer): number | undefined {
   const end = bytes.indexOf(HEAD_END)
   if (end < 0) return undefined

@@ -1,25 +1,25 @@
-/** What a load generator is told to do. */
+/** The input of the load generator. */
 export interface LoadPlan {
   port: number
   connections: number
   milliseconds: number
-  /** Requests a second over all connections, where the server is not asked as fast as it answers. */
+  /** Requests a second over all connections; absent for full speed. */
   perSecond?: number
-  /** Whole requests as text, asked in turn. `########` in one becomes a number that no request has had before. */
+  /** Whole requests as text, sent in turn. `########` in a request is replaced by a number that no request had before. */
   requests: readonly string[]
   /** The first of those numbers. */
   firstNumber: number
-  /** What may be answered. */
+  /** The statuses that are expected. */
   statuses: readonly number[]
 }
 
 export interface LoadResult {
   answers: number
   seconds: number
-  /** CPU seconds of the generator itself: close to `seconds`, it is the generator that was measured. */
+  /** CPU seconds of the generator. When they are close to `seconds`, the generator is the limit and not the server. */
   generatorSeconds: number
   nextNumber: number
-  /** The longest anybody waited for an answer. */
+  /** The longest time between a request and its answer. */
   slowestMilliseconds: number
 }
 

@@ -1,4 +1,4 @@
-/** Accounts as a server that knows no contract keeps them. */
+/** Accounts as records for json-server, which does not know the contract. */
 export function accountRecords(accounts: number): object[] {
   return Array.from({ length: accounts }, (_, index) => ({
     id: `ca_${index + 1}`,

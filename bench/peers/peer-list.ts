@@ -1,22 +1,22 @@
 export type PeerName = 'prism-cli' | 'mockoon-cli' | 'json-server' | 'oauth2-mock-server'
 
-interface Surroundings {
+interface PeerInputs {
   port: string
-  /** The OpenAPI document that ours is made from. */
+  /** The OpenAPI document of the service. */
   spec: string
-  /** A file with accounts. */
+  /** The database of json-server, with accounts. */
   database: string
 }
 
 export interface Peer {
   name: PeerName
   packageName: string
-  /** The newest that runs on Node 20. */
+  /** The newest version that runs on Node 20. */
   version: string
-  /** Inside the package. */
+  /** The path of the program in the package. */
   program: string
-  args: (surroundings: Surroundings) => string[]
-  /** What is asked to see whether it serves; Prism asks for a bearer first. */
+  args: (inputs: PeerInputs) => string[]
+  /** A path and the status that the peer answers there when it is ready. Prism answers 401 without a bearer token. */
   ready: { path: string; status: number }
 }
 

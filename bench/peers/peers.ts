@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type InstalledPackage, installedPackage, installPackage } from '../package-install.ts'
 import type { Target } from '../rounds.ts'
 import { freePort, ServerProcess } from '../server-process.ts'
-import { type Served, servedAt, TOKEN_QUESTION } from '../toolmock.ts'
+import { type Served, servedAt, TOKEN_REQUEST } from '../toolmock.ts'
 import { requestText } from '../wire.ts'
 import { accountRecords } from './account-records.ts'
 import { PEERS, type Peer, type PeerName } from './peer-list.ts'
@@ -11,14 +11,14 @@ import { PEERS, type Peer, type PeerName } from './peer-list.ts'
 const API = '/api/v1/connected_accounts'
 
 /**
- * Other mocks on the same work: installed by the bench itself, in a folder that is kept. One that was started serves all rows:
- * some take seconds to start.
+ * Other mocks with the same work. The benchmark installs them in a folder that stays for the next run. A started peer serves all
+ * rows, because some take seconds to start.
  */
 export class Peers {
   readonly #folder: string
   readonly #spec: string
   readonly installed = new Map<PeerName, InstalledPackage>()
-  /** Why a peer is not there. */
+  /** Why a peer could not be installed. */
   readonly absent = new Map<PeerName, string>()
   /** By name and number of accounts. */
   readonly #running = new Map<string, Served>()
@@ -28,11 +28,11 @@ export class Peers {
     this.#spec = options.spec
   }
 
-  /** All of them at once, out of npm's cache where it has them. */
+  /** Installs all peers at once, from npm's cache where possible. */
   static async install(options: { folder: string; spec: string }): Promise<Peers> {
     const peers = new Peers(options)
     const found = await Promise.all(PEERS.map((peer) => peers.#install(peer)))
-    // In the order of the list, whichever was there first.
+    // In the order of the list, whichever was installed first.
     for (const [at, { name }] of PEERS.entries()) {
       const peer = found[at] ?? ''
       if (typeof peer === 'string') peers.absent.set(name, peer)
@@ -41,9 +41,9 @@ export class Peers {
     return peers
   }
 
-  /** Each start is a new process; the last one goes on serving. */
+  /** Each start is a new process; the last one keeps running for the other rows. */
   get starters(): { name: string; start: () => Promise<Served> }[] {
-    return this.#there().map((peer) => ({
+    return this.#installedPeers().map((peer) => ({
       name: peer.name,
       start: async () => {
         await this.#end(`${peer.name} 100`)
@@ -84,20 +84,20 @@ export class Peers {
   }
 
   tokens(): Promise<Record<string, Target>> {
-    return this.#targets(100, 200, { 'oauth2-mock-server': (url) => requestText(`${url}/token`, TOKEN_QUESTION) })
+    return this.#targets(100, 200, { 'oauth2-mock-server': (url) => requestText(`${url}/token`, TOKEN_REQUEST) })
   }
 
-  #there(): readonly Peer[] {
+  #installedPeers(): readonly Peer[] {
     return PEERS.filter(({ name }) => this.installed.has(name))
   }
 
-  /** The package, or why it is not there. */
+  /** The installed package, or why it could not be installed. */
   async #install({ name, packageName, version }: Peer): Promise<InstalledPackage | string> {
     const into = join(this.#folder, `${name}-${version}`)
     try {
       return installedPackage(into, packageName)
     } catch {
-      // Not there yet, or not all of it.
+      // It is not installed yet, or only in part.
     }
     try {
       return await installPackage(into, packageName, ['--prefer-offline', `${packageName}@${version}`])
@@ -112,7 +112,7 @@ export class Peers {
     requests: Partial<Record<PeerName, (url: string) => string>>,
   ): Promise<Record<string, Target>> {
     const targets: Record<string, Target> = {}
-    for (const peer of this.#there()) {
+    for (const peer of this.#installedPeers()) {
       const request = requests[peer.name]
       if (!request) continue
       const server = await this.#serving(peer, accounts)
@@ -144,7 +144,7 @@ export class Peers {
     return servedAt(process, url)
   }
 
-  /** json-server writes into its file, so each start gets a new one. */
+  /** Writes a new database for each start, because json-server changes it. */
   #database(accounts: number): string {
     mkdirSync(this.#folder, { recursive: true })
     const path = join(this.#folder, `database-${accounts}.json`)

@@ -1,7 +1,7 @@
-import { Agent, createServer, request as ask } from 'node:http'
+import { Agent, createServer, request as send } from 'node:http'
 
-// The least that a tool execution can cost in one process: a server that asks a second one over a kept connection, with the
-// method, path and body of the tool's call, and answers with the bytes that it was started with.
+// The lowest cost of a tool execution in one process: a server that calls a second one over a keep-alive connection, with the
+// method, path and body of the tool's call, and answers with the bytes of its first argument.
 const { call, headers = { 'Content-Type': 'application/json' }, body = '{}' } = JSON.parse(process.argv[2] ?? '{}')
 const agent = new Agent({ keepAlive: true })
 
@@ -21,7 +21,7 @@ const server = createServer((request, response) => {
     JSON.parse(Buffer.concat(parts).toString())
     const { port } = thirdParty.address()
     const options = { agent, port, host: '127.0.0.1', method: call.method, path: call.path, headers: call.headers }
-    const hop = ask(options, (answered) => {
+    const hop = send(options, (answered) => {
       const received = []
       answered.on('data', (part) => received.push(part))
       answered.on('end', () => {

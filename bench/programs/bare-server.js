@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 
-// The least that Node can do: answers each request, whose body it reads, with the bytes that it was started with.
+// The lowest cost of a request in Node: reads the body of each request and answers with the bytes of its first argument.
 const {
   status = 200,
   headers = { 'Content-Type': 'application/json' },

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-// Loaded into a measured server with `--import`. SIGUSR2 writes what the loop's longest pause was since the last one into the
-// file that PAUSE_PROBE_FILE names: `pause` as the clock saw it, and `busy`, the part of a pause in which this process
-// computed, which leaves out what a crowded machine took away.
+// Loaded into a measured server with `--import`. At SIGUSR2 it writes the longest pauses of the event loop since the last signal
+// into the file PAUSE_PROBE_FILE: `pause` in real time, and `busy` in CPU time of this process, which leaves out the time that
+// other processes of a busy machine took.
 const RESOLUTION = 1
 const histogram = monitorEventLoopDelay({ resolution: RESOLUTION })
 histogram.enable()

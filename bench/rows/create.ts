@@ -5,7 +5,7 @@ import { NUMBER } from '../load/plan.ts'
 import { measureRounds, type Sample, type Target } from '../rounds.ts'
 import { quotients, spreadOf } from '../statistics.ts'
 import { bearer, type Served, startToolmock } from '../toolmock.ts'
-import { ask, type Question, requestText } from '../wire.ts'
+import { send, type HttpRequest, requestText } from '../wire.ts'
 import { cell, rateFigure, rateText } from './throughput.ts'
 
 const PATH = '/api/v1/connected_accounts'
@@ -13,7 +13,7 @@ const CONNECTIONS = 32
 /** Short, so that a round does not turn a server with few accounts into one with many. */
 const MILLISECONDS = 450
 
-/** Creates that are answered after they are on disk, by 32 connections at once, all sizes in the same rounds. */
+/** Durable creates, which are answered after they are on disk, on 32 connections. All sizes are measured in the same rounds. */
 export async function createRow(bench: Bench): Promise<Results> {
   const sizes = await Promise.all(
     bench.scale.sizes.map(async (accounts) => ({ accounts, state: await bench.states.copy(accounts) })),
@@ -25,11 +25,11 @@ export async function createRow(bench: Bench): Promise<Results> {
       const server = await startToolmock({ cli: bench.cli, state })
       servers.push(server)
       const target = { ...server, requests: [await createRequest(server.url)], statuses: [201] }
-      targets[String(accounts)] = { ...target, ...(await goingBack(server.url, accounts)) }
+      targets[String(accounts)] = { ...target, ...(await restoreAfterRound(server.url, accounts)) }
     }
     const [first] = servers
     if (!first) throw new Error('the scale names no size')
-    const bare = await startBare(await ask(`${first.url}${PATH}`, await createQuestion(first.url, 'probe')))
+    const bare = await startBare(await send(`${first.url}${PATH}`, await createAccountRequest(first.url, 'probe')))
     servers.push(bare)
     targets.bare = { ...bare, requests: [await createRequest(first.url)], statuses: [201] }
     const peers = await bench.peers?.creates()
@@ -46,24 +46,24 @@ export async function createRow(bench: Bench): Promise<Results> {
   }
 }
 
-/** A server with few accounts gets back to them after each round; among 100,000 those of a round are few. */
-async function goingBack(url: string, accounts: number): Promise<Pick<Target, 'after'>> {
+/** Restores the few accounts of a server after each round. With 100,000 accounts, those that a round adds do not matter. */
+async function restoreAfterRound(url: string, accounts: number): Promise<Pick<Target, 'after'>> {
   if (accounts >= 100_000) return {}
   const snapshot = `${url}/_mock/snapshots/start`
-  await ask(snapshot, { method: 'PUT' })
+  await send(snapshot, { method: 'PUT' })
   return {
     after: async () => {
-      const { status, body } = await ask(`${snapshot}/restore`, { method: 'POST' })
+      const { status, body } = await send(`${snapshot}/restore`, { method: 'POST' })
       if (status !== 200) throw new Error(`the snapshot was not restored: ${status} ${body}`)
     },
   }
 }
 
 async function createRequest(url: string): Promise<string> {
-  return requestText(`${url}${PATH}`, await createQuestion(url, NUMBER))
+  return requestText(`${url}${PATH}`, await createAccountRequest(url, NUMBER))
 }
 
-export async function createQuestion(url: string, name: string): Promise<Question> {
+export async function createAccountRequest(url: string, name: string): Promise<HttpRequest> {
   const body = {
     connector: 'mail',
     identifier: `${name}@load.example`,

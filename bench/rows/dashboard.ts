@@ -6,13 +6,13 @@ import { quotients, spreadOf } from '../statistics.ts'
 import { type Served, startToolmock } from '../toolmock.ts'
 import { detailsTarget } from './request-lines.ts'
 
-/** What a busy client sends. */
+/** The rate of a busy client. */
 const PER_SECOND = 500
 
 /**
- * What an open dashboard costs a GET get-details, as a quotient of CPU an answer: a server whose timeline is read, as the
- * dashboard reads it, against one whose timeline is not; at a busy client's rate and at full speed. A third server that is
- * not read either shows what the machine adds.
+ * What an open dashboard costs a GET get-details, as a quotient of CPU for an answer: a server whose timeline is read, as the
+ * dashboard reads it, against one whose timeline is not read, at a busy client's rate and at full speed. A third server, whose
+ * timeline is not read either, shows the noise of the machine.
  */
 export async function dashboardRow({ cli, states, generator, scale }: Bench): Promise<Results> {
   const start = async (): Promise<Served> => startToolmock({ cli, state: await states.copy(100), flags: ['--quiet'] })
@@ -25,7 +25,7 @@ export async function dashboardRow({ cli, states, generator, scale }: Bench): Pr
     watched: await detailsTarget(watched),
   }
   const reader = get(`${watched.url}/_mock/timeline?environment=default&newest=10000`, (stream) => stream.resume())
-  // The server is killed while it is read.
+  // The connection breaks when the server is killed.
   reader.on('error', () => undefined)
   const options = { ...scale, connections: 16 }
   const milliseconds = Math.max(scale.milliseconds, 2000)

@@ -3,8 +3,8 @@ import type { Bench } from '../bench.ts'
 import type { Figure, Results } from '../figure.ts'
 import { measureRounds } from '../rounds.ts'
 import { bearer, type Served, startToolmock } from '../toolmock.ts'
-import { ask, type Question, requestText } from '../wire.ts'
-import { createQuestion } from './create.ts'
+import { send, type HttpRequest, requestText } from '../wire.ts'
+import { createAccountRequest } from './create.ts'
 import { costFigure } from './throughput.ts'
 
 /** A tool, the call that its connector makes, and what the third party answers to it. */
@@ -62,19 +62,19 @@ async function measure(
   state?: string,
 ): Promise<Figure> {
   await using ours = await startToolmock({ cli: bench.cli, ...(state !== undefined && { state }) })
-  const question = await toolQuestion(ours, tool)
-  const answer = await ask(`${ours.url}/api/v1/execute_tool`, question)
+  const toolCall = await toolRequest(ours, tool)
+  const answer = await send(`${ours.url}/api/v1/execute_tool`, toolCall)
   if (answer.status !== 200) throw new Error(`${tool.name} answers ${answer.status}: ${answer.body}`)
   const json = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(tool.call.body)) }
   await using bare = await startBareHop(answer, { ...tool.call, headers: { Authorization: 'Bearer token', ...json } })
-  const requests = [requestText(`${ours.url}/api/v1/execute_tool`, question)]
+  const requests = [requestText(`${ours.url}/api/v1/execute_tool`, toolCall)]
   const targets = { ours: { ...ours, requests, statuses: [200] }, bare: { ...bare, requests, statuses: [200] } }
   const samples = await measureRounds(bench.generator, targets, { ...bench.scale, connections: 16 })
   return costFigure({ what: tool.what, ...judged, ...samples })
 }
 
-async function toolQuestion({ url }: Served, { name, input }: Tool): Promise<Question> {
-  const created = await ask(`${url}/api/v1/connected_accounts`, await createQuestion(url, 'ada'))
+async function toolRequest({ url }: Served, { name, input }: Tool): Promise<HttpRequest> {
+  const created = await send(`${url}/api/v1/connected_accounts`, await createAccountRequest(url, 'ada'))
   if (created.status !== 201) throw new Error(`the account was not created: ${created.body}`)
   const { connected_account } = JSON.parse(created.body) as { connected_account: { id: string } }
   const headers = { ...(await bearer(url)), 'Content-Type': 'application/json' }

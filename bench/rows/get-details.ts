@@ -3,7 +3,7 @@ import type { Bench } from '../bench.ts'
 import type { Results } from '../figure.ts'
 import { measureRounds, type Target } from '../rounds.ts'
 import { bearer, startToolmock } from '../toolmock.ts'
-import { ask, requestText } from '../wire.ts'
+import { send, requestText } from '../wire.ts'
 import { cell, costFigure } from './throughput.ts'
 
 interface Account {
@@ -27,7 +27,7 @@ async function measure(bench: Bench, accounts: number): Promise<Results> {
   const headers = await bearer(ours.url)
   const urls = await detailUrls(ours.url, headers)
   const [url = ''] = urls
-  const answer = await ask(url, { headers })
+  const answer = await send(url, { headers })
   await using bare = await startBare(answer)
   const requests = urls.map((each) => requestText(each, { headers }))
   const withPeers = accounts === 100 ? bench.peers : undefined
@@ -47,9 +47,9 @@ async function measure(bench: Bench, accounts: number): Promise<Results> {
   }
 }
 
-/** Ten accounts, so that none is asked for twice in a row. */
+/** The URLs of ten accounts, so that consecutive requests are for different accounts. */
 export async function detailUrls(url: string, headers: Record<string, string>): Promise<string[]> {
-  const listed = await ask(`${url}/api/v1/connected_accounts?connector=mail&user_id=user_1&page_size=10`, { headers })
+  const listed = await send(`${url}/api/v1/connected_accounts?connector=mail&user_id=user_1&page_size=10`, { headers })
   const { connected_accounts } = JSON.parse(listed.body) as { connected_accounts: Account[] }
   return connected_accounts.map(
     ({ identifier }) =>

@@ -3,7 +3,7 @@ import type { Bench } from '../bench.ts'
 import type { Figure, Results } from '../figure.ts'
 import { spreadOf } from '../statistics.ts'
 
-/** What `npm install` brings: this package and all it needs. */
+/** The number and the size of the packages that `npm install` adds. */
 export function packageRow({ product, peers }: Bench): Results {
   const figure = (bar: BarName, value: number, unit: string): Figure => ({
     bar,

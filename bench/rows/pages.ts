@@ -5,7 +5,7 @@ import type { Figure, Results } from '../figure.ts'
 import { measureRounds, type Sample, type Target } from '../rounds.ts'
 import { spreadOf } from '../statistics.ts'
 import { bearer, type Served, startToolmock } from '../toolmock.ts'
-import { ask, requestText } from '../wire.ts'
+import { send, requestText } from '../wire.ts'
 import { cell, rateText } from './throughput.ts'
 
 const ACCOUNTS = 100_000
@@ -13,7 +13,7 @@ const ACCOUNTS = 100_000
 const MAX_LENGTH = 250
 const LIST = '/api/v1/connected_accounts'
 
-/** Each is a page of 10, or what it says, out of 100,000 accounts. */
+/** Each query reads one page out of 100,000 accounts, of 10 accounts unless it says otherwise. */
 const QUERIES: Readonly<Record<string, string>> = {
   'list, first page': LIST,
   'list, 100 a page': `${LIST}?page_size=100`,
@@ -25,7 +25,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   'search, a word of three letters in many': `${LIST}:search?query=son`,
 }
 
-/** CPU for a page of list and search with 100,000 accounts; the most expensive one is judged. */
+/** The CPU time of pages of list and search with 100,000 accounts. The bar applies to the most expensive one. */
 export async function pagesRow(bench: Bench): Promise<Results> {
   const state = await bench.states.copy(ACCOUNTS)
   await using ours = await startToolmock({ cli: bench.cli, state })
@@ -48,7 +48,7 @@ export async function pagesRow(bench: Bench): Promise<Results> {
   }
 }
 
-/** Each is a page of 20 out of 100,000 items of a connector. */
+/** Each query reads one page of 20 out of 100,000 items of a connector. */
 const ITEM_QUERIES: Readonly<Record<string, string>> = {
   'items, sorted': '?sort=title',
   'items, filtered and sorted': '?kind=a&sort=-title',
@@ -89,7 +89,7 @@ const ITEMS_CONNECTOR = {
   ],
 }
 
-/** CPU for a list of 20 out of 100,000 items of a connector; the most expensive one is judged. */
+/** The CPU time of a list of 20 out of 100,000 items of a connector. The bar applies to the most expensive one. */
 export async function itemsRow(bench: Bench): Promise<Results> {
   const seed = join(bench.work, 'items.json')
   writeFileSync(seed, JSON.stringify({ connectors: [ITEMS_CONNECTOR] }))
@@ -121,7 +121,7 @@ async function measurePages(
   targets: Readonly<Record<string, Target>>,
 ): Promise<Record<string, Sample[]>> {
   const milliseconds = Math.min(bench.scale.milliseconds, MAX_LENGTH)
-  // They share nearly all of their code, so that each is warm for the next.
+  // The queries share nearly all of their code, so each one warms up the next.
   const warmUpSlices = bench.scale.unjudged ? bench.scale.warmUpSlices : 1
   return measureRounds(bench.generator, targets, {
     ...bench.scale,
@@ -132,7 +132,7 @@ async function measurePages(
   })
 }
 
-/** The figure of each page, after that of the most expensive one. */
+/** The figure of the most expensive page, and then one for each page. */
 function figuresOf(
   names: readonly string[],
   samples: Readonly<Record<string, Sample[]>>,
@@ -151,7 +151,7 @@ function figuresOf(
 async function queries(url: string, headers: Record<string, string>): Promise<Record<string, string>> {
   let token = ''
   for (let page = 0; page < 50; page++) {
-    const { body } = await ask(`${url}${LIST}?page_size=100&page_token=${token}`, { headers })
+    const { body } = await send(`${url}${LIST}?page_size=100&page_token=${token}`, { headers })
     token = (JSON.parse(body) as { next_page_token: string }).next_page_token
   }
   return { ...QUERIES, 'list, the 501st page by its token': `${LIST}?page_token=${token}` }

@@ -7,27 +7,28 @@ import { BARS } from '../bars.ts'
 import type { Bench } from '../bench.ts'
 import type { Figure, Results } from '../figure.ts'
 import { NUMBER } from '../load/plan.ts'
-import { Asker, type Target } from '../rounds.ts'
+import { LoadSampler, type Target } from '../rounds.ts'
 import { spreadOf } from '../statistics.ts'
 import { bearer, type Served, startToolmock } from '../toolmock.ts'
 import { requestText } from '../wire.ts'
-import { createQuestion } from './create.ts'
+import { createAccountRequest } from './create.ts'
 import { detailUrls } from './get-details.ts'
 
+/** The longest pauses in milliseconds. */
 interface Pauses {
-  /** As the clock saw it. */
+  /** In real time. */
   pause: number
-  /** What of it the process itself computed. */
+  /** In CPU time of the process. */
   busy: number
 }
 
 const ACCOUNTS = 100_000
 const LIST = '/api/v1/connected_accounts'
-/** One look at the probe; a shorter one is enough to see how long the machine itself stands still. */
+/** The time between two readings of the probe. The bare server, which shows the machine's own pauses, needs less. */
 const SLICE = 1000
 const MACHINE_SLICE = 400
 
-/** How long the event loop stands still at most, under mixed load and while the state file is written anew. */
+/** The longest pause of the event loop, under mixed load and during a checkpoint. */
 export async function pauseRow(bench: Bench): Promise<Results> {
   const state = await bench.states.copy(ACCOUNTS)
   const probe = { nodeFlags: ['--import', pathToFileURL(PAUSE_PROBE).href] }
@@ -36,25 +37,25 @@ export async function pauseRow(bench: Bench): Promise<Results> {
   await using bare = await startBare({ status: 200 }, { ...probe, env: { PAUSE_PROBE_FILE: bareFile } })
   const mixed: Target = { ...ours, requests: await mixedRequests(ours.url), statuses: [200, 201] }
   const slices = Math.max(3, Math.round(bench.scale.pauseMilliseconds / SLICE))
-  const asker = new Asker(bench.generator, { connections: 32, milliseconds: SLICE })
-  const bareAsker = new Asker(bench.generator, { connections: 32, milliseconds: MACHINE_SLICE })
+  const sampler = new LoadSampler(bench.generator, { connections: 32, milliseconds: SLICE })
+  const bareSampler = new LoadSampler(bench.generator, { connections: 32, milliseconds: MACHINE_SLICE })
   const seen: Record<'ours' | 'bare' | 'checkpointing', Pauses[]> = { ours: [], bare: [], checkpointing: [] }
   for (let slice = 0; slice <= slices; slice++) {
     const [own, machine] = [
-      await slicePauses(asker, mixed, oursFile),
-      await slicePauses(bareAsker, { ...mixed, ...bare }, bareFile),
+      await slicePauses(sampler, mixed, oursFile),
+      await slicePauses(bareSampler, { ...mixed, ...bare }, bareFile),
     ]
     if (slice > 0) seen.ours.push(own)
     if (slice > 0) seen.bare.push(machine)
   }
-  seen.checkpointing.push(...(await duringCheckpoint(bench, { ours, asker, state, file: oursFile })))
+  seen.checkpointing.push(...(await duringCheckpoint(bench, { ours, sampler, state, file: oursFile })))
   bench.states.remove(state)
   return { figures: figuresOf(seen, slices), peers: [] }
 }
 
 async function mixedRequests(url: string): Promise<string[]> {
   const headers = await bearer(url)
-  const create = requestText(`${url}${LIST}`, await createQuestion(url, NUMBER))
+  const create = requestText(`${url}${LIST}`, await createAccountRequest(url, NUMBER))
   const get = (path: string): string => requestText(`${url}${path}`, { headers })
   return [
     create,
@@ -67,13 +68,13 @@ async function mixedRequests(url: string): Promise<string[]> {
   ]
 }
 
-async function slicePauses(asker: Asker, target: Target, file: string): Promise<Pauses> {
+async function slicePauses(sampler: LoadSampler, target: Target, file: string): Promise<Pauses> {
   await readProbe(target, file)
-  await asker.sample(target)
+  await sampler.sample(target)
   return readProbe(target, file)
 }
 
-/** Asks the probe for what it saw since it was asked before. */
+/** Reads the longest pauses since the last reading of the probe. */
 async function readProbe({ process: { pid } }: Pick<Served, 'process'>, file: string): Promise<Pauses> {
   rmSync(file, { force: true })
   process.kill(pid, 'SIGUSR2')
@@ -86,25 +87,25 @@ async function readProbe({ process: { pid } }: Pick<Served, 'process'>, file: st
 
 interface Checkpointing {
   ours: Served
-  asker: Asker
+  sampler: LoadSampler
   state: string
   file: string
 }
 
-/** Creates until the journal has grown past its bound and the state file is another one; the slice in which that was. */
-async function duringCheckpoint(bench: Bench, { ours, asker, state, file }: Checkpointing): Promise<Pauses[]> {
+/** Creates accounts until a checkpoint has replaced the state file. Returns the pauses of the last ten slices. */
+async function duringCheckpoint(bench: Bench, { ours, sampler, state, file }: Checkpointing): Promise<Pauses[]> {
   const target = {
     ...ours,
-    requests: [requestText(`${ours.url}${LIST}`, await createQuestion(ours.url, NUMBER))],
+    requests: [requestText(`${ours.url}${LIST}`, await createAccountRequest(ours.url, NUMBER))],
     statuses: [201],
   }
   const before = statSync(state).ino
   const until = performance.now() + bench.scale.checkpointWithin
   const seen: Pauses[] = []
   while (performance.now() < until) {
-    seen.push(await slicePauses(asker, target, file))
+    seen.push(await slicePauses(sampler, target, file))
     if (statSync(state).ino === before) continue
-    // The file is written over several slices; those before its end belong to it.
+    // A checkpoint takes several slices; these are the last ones.
     return seen.slice(-10)
   }
   return []
@@ -121,10 +122,10 @@ function figuresOf(seen: Record<'ours' | 'bare' | 'checkpointing', Pauses[]>, sl
   ]
 }
 
-/** A pause is as bad as the longest one. Where the machine itself stands still for longer than the bar, only computing counts. */
+/** The figure is the longest pause. Where a bare server pauses for longer than the bar, only CPU time counts. */
 function pauseFigure(what: string, pauses: readonly Pauses[], machine: number): Figure {
-  const crowded = machine > BARS.pause.bar
-  const values = pauses.map(({ pause, busy }) => (crowded ? busy : pause))
+  const isMachineBusy = machine > BARS.pause.bar
+  const values = pauses.map(({ pause, busy }) => (isMachineBusy ? busy : pause))
   const spread = spreadOf(values)
   const busy = Math.max(...pauses.map((each) => each.busy))
   return {
@@ -133,9 +134,9 @@ function pauseFigure(what: string, pauses: readonly Pauses[], machine: number): 
     value: { ...spread, median: spread.max },
     unit: 'ms',
     detail: [
-      `${busy.toFixed(1)} ms of it computing`,
+      `at most ${busy.toFixed(1)} ms of CPU`,
       `a bare server pauses for ${machine.toFixed(1)} ms on this machine`,
-      ...(crowded ? ['so only what was computed is judged'] : []),
+      ...(isMachineBusy ? ['so only CPU time counts'] : []),
     ].join('; '),
   }
 }

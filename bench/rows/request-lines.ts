@@ -10,8 +10,8 @@ import { requestText } from '../wire.ts'
 import { detailUrls } from './get-details.ts'
 
 /**
- * What a line for each request costs a GET get-details, as a quotient of CPU an answer: written into a file against `--quiet`,
- * and `--quiet` against another server that is started alike, which shows what the machine adds.
+ * What a line for each request costs a GET get-details, as a quotient of CPU for an answer: lines in a file against `--quiet`.
+ * A second server with `--quiet` shows the noise of the machine.
  */
 export async function requestLinesRow(bench: Bench): Promise<Results> {
   await using quiet = await serveInto('/dev/null', bench, ['--quiet'])
@@ -41,7 +41,7 @@ async function serveInto(file: string, { cli, states }: Bench, flags: readonly s
   return servedAt(process, url)
 }
 
-/** A server that is asked for ten accounts in turn. */
+/** A server that gets requests for ten accounts in turn. */
 export async function detailsTarget(server: Served): Promise<Target> {
   const headers = await bearer(server.url)
   const urls = await detailUrls(server.url, headers)

@@ -7,7 +7,7 @@ import { residentMegabytes } from '../process-usage.ts'
 import { medianOf, quotients, spreadOf } from '../statistics.ts'
 import { type Served, startToolmock } from '../toolmock.ts'
 
-/** A way to start a server, and what was seen of it. */
+/** A way to start a server, and its measurements. */
 interface Candidate {
   what: string
   accounts?: number
@@ -17,26 +17,26 @@ interface Candidate {
   megabytes: number[]
 }
 
-/** The bars of servers that start with so many accounts in their file. */
+/** The bars by the number of accounts in the state file. */
 const BARS_OF: Readonly<Record<number, Candidate['bars']>> = {
   10_000: { start: 'start-10000' },
   100_000: { start: 'start-100000', memory: 'memory-100000' },
 }
 
-/** A server's memory is read once it has come to rest, in so many rounds where something is judged by it, else in one. */
+/** The rounds in which the memory is read, for a figure with a bar; one round for others. */
 const MEMORY_ROUNDS = 3
 /** Peers take seconds to start. */
 const PEER_ROUNDS = 3
 
-/** Process start to the first 200 of `/_mock/ready`, and the memory of a server that nobody has asked anything yet. */
+/** The time from process start to the first 200 of `/_mock/ready`, and the memory of a server before its first other request. */
 export async function startRow(bench: Bench): Promise<Results> {
   const bare = candidate({ what: 'bare', start: () => startBare() })
   const { ours, states } = await candidates(bench)
   const peers = (bench.peers?.starters ?? []).map(({ name, start }) => candidate({ what: name, start }))
   // The first round fills the caches of the system and does not count.
   for (let round = 0; round <= bench.scale.starts; round++) {
-    const asked = round > 0 && round <= Math.min(PEER_ROUNDS, bench.scale.peerRounds) ? peers : []
-    for (const each of [bare, ...ours, ...asked]) await observe(each, round, bench.scale.rest)
+    const measuredPeers = round > 0 && round <= Math.min(PEER_ROUNDS, bench.scale.peerRounds) ? peers : []
+    for (const each of [bare, ...ours, ...measuredPeers]) await observe(each, round, bench.scale.rest)
   }
   for (const state of states) bench.states.remove(state)
   const [inMemory] = ours

@@ -15,14 +15,14 @@ interface Sides {
 }
 
 /**
- * What is bound by the processor is judged by the CPU that the servers use for an answer: on a core of its own that is
- * the quotient of the rates, and it stays right when the generator or a neighbour is the limit.
+ * For work that the processor limits: the quotient of the CPU that the servers use for an answer. On a core of its own it equals
+ * the quotient of the rates. It stays correct when the generator or another process is the limit.
  */
 export function costFigure(sides: Sides): Figure {
   return figure(sides, quotients(costs(sides.bare), costs(sides.ours)))
 }
 
-/** What waits for the disk is judged by answers a second. */
+/** For work that waits for the disk: the quotient of answers a second. */
 export function rateFigure(sides: Sides): Figure {
   return figure(sides, quotients(rates(sides.ours), rates(sides.bare)))
 }
@@ -30,7 +30,7 @@ export function rateFigure(sides: Sides): Figure {
 export const rateText = (samples: readonly Sample[]): string => `${Math.round(medianOf(rates(samples)))}/s`
 const costText = (samples: readonly Sample[]): string => `${(medianOf(costs(samples)) * 1000).toFixed(0)} µs`
 
-/** What a server does of some work, for the table of peers. */
+/** A cell of the table of peers. */
 export function cell(work: string, subject: string, samples: readonly Sample[]): PeerFigure {
   return { work, subject, text: `${rateText(samples)}, ${costText(samples)}` }
 }

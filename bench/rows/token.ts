@@ -2,16 +2,16 @@ import { startBare } from '../bare.ts'
 import type { Bench } from '../bench.ts'
 import type { Results } from '../figure.ts'
 import { measureRounds, type Target } from '../rounds.ts'
-import { startToolmock, TOKEN_QUESTION } from '../toolmock.ts'
-import { ask, requestText } from '../wire.ts'
+import { startToolmock, TOKEN_REQUEST } from '../toolmock.ts'
+import { send, requestText } from '../wire.ts'
 import { cell, costFigure } from './throughput.ts'
 
-/** The token endpoint; no bar, but a peer does nothing else. */
+/** The token endpoint. It has no bar; it is compared with oauth2-mock-server. */
 export async function tokenRow(bench: Bench): Promise<Results> {
   await using ours = await startToolmock({ cli: bench.cli })
-  const answer = await ask(`${ours.url}/oauth/token`, TOKEN_QUESTION)
+  const answer = await send(`${ours.url}/oauth/token`, TOKEN_REQUEST)
   await using bare = await startBare(answer)
-  const requests = [requestText(`${ours.url}/oauth/token`, TOKEN_QUESTION)]
+  const requests = [requestText(`${ours.url}/oauth/token`, TOKEN_REQUEST)]
   const peers = await bench.peers?.tokens()
   const targets: Record<string, Target> = {
     toolmock: { ...ours, requests, statuses: [200] },
