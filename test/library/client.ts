@@ -6,11 +6,11 @@ export interface Answered {
   readonly body: Record<string, unknown>
 }
 
-/** A client under test: it knows the address and the credentials of an environment, and nothing else of the mock. */
+/** A client under test, which knows only the address and the credentials of an environment. */
 export interface Client {
   readonly get: (path: string) => Promise<Answered>
   readonly post: (path: string, body: object) => Promise<Answered>
-  /** Creates an account and answers its id. */
+  /** Creates an account and returns its id. */
   readonly account: (parts: object) => Promise<string>
 }
 

@@ -7,7 +7,7 @@ import { ToolmockProcess } from '../cli/toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 
-it('the library can be required by a CommonJS program, without a word of warning', async () => {
+it('a CommonJS program can require the library without a warning', async () => {
   const file = toolmock.path('program.cjs')
   mkdirSync(`${dirname(file)}/node_modules`)
   symlinkSync(toolmock.path('package'), toolmock.path('node_modules/toolmock'))

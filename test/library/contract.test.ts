@@ -42,7 +42,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
     })
   })
 
-  it('allows what is provoked on purpose, warns of what was allowed in vain, and refuses what it cannot read', async () => {
+  it('allows deliberate violations, warns of unused allowances, and refuses invalid options', async () => {
     await withMock(access, {}, async ({ contract, env, url }) => {
       const client = await clientOf({ env })
       await client.account({ connected_account: TOKENS })
@@ -69,7 +69,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
     })
   })
 
-  it('is about its own environment, or about the whole server with those that are gone', async () => {
+  it('covers its own environment, or the whole server with removed environments', async () => {
     await withMock(access, {}, async (mock) => {
       const other = await mock.environment('other')
       await (await clientOf(other)).post('/connected_accounts', { connector: 'mail' })
@@ -86,7 +86,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
     })
   })
 
-  it('is kept over a reset, until it is cleared', async () => {
+  it('survives a reset, until it is cleared', async () => {
     await withMock(access, {}, async (mock) => {
       await (await clientOf(mock)).get('/connected_accounts?page_size=many')
       await mock.reset()
@@ -98,7 +98,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
 })
 
 describe('the contract verdict of a scenario', () => {
-  it('fails for a rule that never fired, and for none that did', async () => {
+  it('fails until every rule has fired', async () => {
     await using mock = await createToolmock({ scenario: 'token-dies-mid-run' })
     const { reasons } = await mock.contract.verdict()
     expect(reasons.map(({ kind }) => kind)).toEqual(['unfired_rule', 'unfired_rule'])

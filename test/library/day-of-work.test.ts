@@ -12,7 +12,7 @@ const CONNECTORS = ['mail', 'calendar', 'crm']
 const CLOCK = '2026-03-02T08:00:00Z'
 const TOOLMOCK = { clock: CLOCK, idSeed: 3 }
 
-/** What one day was about, so that two of them differ. */
+/** The input of one day, so that two days differ. */
 interface Plan {
   readonly name: string
   readonly email: string
@@ -23,7 +23,7 @@ interface Plan {
 const LENA: Plan = { name: 'Lena Vogt', email: 'lena@vogt.example', hour: '15', amount: 4800 }
 const OMAR: Plan = { name: 'Omar Haddad', email: 'omar@haddad.example', hour: '16', amount: 125 }
 
-/** Ids that the planner has learned from results of tools. */
+/** Ids that the planner has read from results of tools. */
 interface Made {
   readonly contact: string
   readonly deal: string
@@ -33,7 +33,7 @@ interface Made {
   readonly reply: string
 }
 
-/** An agent's hands: execute_tool and what it answers. */
+/** The tool calls of an agent: execute_tool and its results. */
 class Agent {
   constructor(readonly client: Client) {}
 
@@ -67,8 +67,8 @@ const rows = (data: Json, key: string): Json[] => data[key] as Json[]
 const ids = (data: Json, key: string): unknown[] => rows(data, key).map(({ id }) => id)
 
 /**
- * A scripted planner: what it does next depends on what tools answered. It reads unread mail, answers the customer, moves a
- * meeting that is in the way, keeps the customer relations up to date, and tidies up.
+ * A scripted planner, whose next step depends on the results of tools. It reads unread mail, answers the customer, moves a
+ * conflicting meeting, updates the customer relations, and cleans up.
  */
 async function work(agent: Agent, plan: Plan): Promise<Made> {
   const unread = rows(await agent.tool('mail_list_messages', { folder: 'inbox', unread: true }), 'messages')
@@ -185,7 +185,7 @@ async function agentOf(environment: Pick<ToolmockEnvironment, 'env'>): Promise<A
 }
 
 describe('a day of work over mail, calendar and customer relations', () => {
-  it('leaves effects that tools read back, also after a restart', async () => {
+  it('has effects that tools read back, also after a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolmock-day-'))
     try {
       const options = { ...TOOLMOCK, state: join(folder, 'state.json') }
@@ -204,7 +204,7 @@ describe('a day of work over mail, calendar and customer relations', () => {
     }
   }, 60_000)
 
-  it('is apart from another one in another environment at the same time', async () => {
+  it('is isolated from another one in another environment at the same time', async () => {
     await using mock = await createToolmock(TOOLMOCK)
     const days = [LENA, OMAR].map(async (plan) => {
       const environment = await mock.environment(plan.name.toLowerCase().replace(' ', '-'), { clock: CLOCK })

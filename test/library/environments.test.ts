@@ -4,7 +4,7 @@ import { clientOf, MESSAGE, TOKENS } from './client.ts'
 import { rejection, ACCESSES, withMock } from './with-mock.ts'
 
 describe.each(ACCESSES)('environments of the library, %s', (access) => {
-  it('are apart: accounts, clocks, scenarios, journals and resets, twelve of them at the same time', async () => {
+  it('isolate accounts, clocks, scenarios, journals and resets, twelve of them at the same time', async () => {
     await withMock(access, {}, async (mock) => {
       const work = async (nth: number) => {
         await using own = await mock.environment(`worker-${nth}`, { clock: '2026-01-01T00:00:00Z', freeze: true })
@@ -26,7 +26,7 @@ describe.each(ACCESSES)('environments of the library, %s', (access) => {
     })
   })
 
-  it('are on the same server with credentials of their own, and gone once they are closed', async () => {
+  it('are on the same server with credentials of their own, and are removed when they are closed', async () => {
     await withMock(access, {}, async (mock) => {
       const other = await mock.environment('worker-2')
       expect([other.name, other.url]).toEqual(['worker-2', mock.url])
@@ -47,7 +47,7 @@ describe.each(ACCESSES)('environments of the library, %s', (access) => {
     })
   })
 
-  it('are gone with their own server, and can be closed after the connection that made them', async () => {
+  it('end with their server, and can be closed after the connection that created them', async () => {
     await using server = await createToolmock()
     const mock = access === 'in this process' ? server : await connect(server.url)
     const other = await mock.environment('worker-2')
@@ -62,7 +62,7 @@ describe.each(ACCESSES)('environments of the library, %s', (access) => {
     })
   })
 
-  it('take a seed, a clock and an id seed, and a name when they are given none', async () => {
+  it('accept a seed, a clock and an id seed, and get a name by default', async () => {
     await withMock(access, {}, async (mock) => {
       const seed = { accounts: [{ connector: 'mail', identifier: 'seeded@example.com' }] }
       const options = { seed, clock: new Date('2031-01-01T00:00:00Z'), freeze: true, idSeed: 7 }
@@ -84,7 +84,7 @@ describe.each(ACCESSES)('environments of the library, %s', (access) => {
 })
 
 describe('connect', () => {
-  it('finds the credentials of an environment that is there, and leaves it there', async () => {
+  it('finds the credentials of an existing environment, and does not remove it', async () => {
     await using server = await createToolmock()
     const other = await server.environment('worker-2')
     await using mock = await connect(`${server.url}/`, { environment: 'worker-2' })
@@ -96,7 +96,7 @@ describe('connect', () => {
     expect(await other.journal.count({ operation: 'execute_tool' })).toBe(1)
   })
 
-  it('says what is wrong with the address, the environment or the admin token', async () => {
+  it('reports what is wrong with the address, the environment or the admin token', async () => {
     const gone = await createToolmock()
     await gone.close()
     expect(await rejection(connect(gone.url))).toMatchObject({
@@ -113,7 +113,7 @@ describe('connect', () => {
     expect(await rejection(nowhere)).toMatchObject({ code: 'ENVIRONMENT_NOT_FOUND', status: 404 })
   })
 
-  it('knows a server that is no toolmock', async () => {
+  it('recognizes a server that is not toolmock', async () => {
     await using server = await createToolmock()
     expect(await rejection(connect(`${server.url}/elsewhere`))).toMatchObject({ code: 'NO_TOOLMOCK', status: 404 })
   })

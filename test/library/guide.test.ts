@@ -5,7 +5,7 @@ import { createToolmock, type Toolmock } from '../../src/index.ts'
 import { codeBlocks } from '../recipes/markdown.ts'
 
 describe('docs/library.md', () => {
-  it('has an example that does what it says', async () => {
+  it('has an example that behaves as described', async () => {
     const [example = ''] = codeBlocks('docs/library.md', 'Library', 'ts')
     const said = vi.spyOn(console, 'log').mockReturnValue(undefined)
     const file = new URL(`example-${process.pid}.mjs`, import.meta.url)
@@ -20,7 +20,7 @@ describe('docs/library.md', () => {
     }
   })
 
-  it('names every member, and none that there is not', async () => {
+  it('names exactly the members that exist', async () => {
     await using mock = await createToolmock()
     const { readFile } = await import('node:fs/promises')
     const readme = await readFile(new URL('../../docs/library.md', import.meta.url), 'utf8')

@@ -11,7 +11,7 @@ import { ADA, clientOf, MESSAGE, TOKENS } from './client.ts'
 import { rejection, ACCESSES, withMock } from './with-mock.ts'
 
 const START = '2026-01-01T00:00:00.000Z'
-const STOOD = { clock: START, freeze: true }
+const FROZEN = { clock: START, freeze: true }
 const LINK = { ...ADA, user_verify_url: 'http://localhost:3000/verify', state: 's' }
 
 describe.each(ACCESSES)('the library, %s', (access) => {
@@ -26,7 +26,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
   })
 
   it('clock: now, get, advance, set, freeze, run', async () => {
-    await withMock(access, STOOD, async ({ clock }) => {
+    await withMock(access, FROZEN, async ({ clock }) => {
       expect(await clock.now()).toBe(START)
       expect(await clock.advance('2h')).toEqual({ now: '2026-01-01T02:00:00.000Z', frozen: true })
       expect(await clock.set('2030-06-01T12:00:00+02:00')).toEqual({ now: '2030-06-01T10:00:00.000Z', frozen: true })
@@ -38,8 +38,8 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('accounts: each event happens, and an illegal one is refused with what is allowed', async () => {
-    await withMock(access, STOOD, async (mock) => {
+  it('accounts: every event is applied, and an illegal one is refused with what is allowed', async () => {
+    await withMock(access, FROZEN, async (mock) => {
       const client = await clientOf(mock)
       const id = await client.account({ connected_account: TOKENS })
       expect(await mock.accounts.expireAccessToken(id)).toMatchObject({ id, status: 'ACTIVE', token_expires_at: START })
@@ -60,7 +60,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
   })
 
   it.each([['no such account'], ['../../reset'], ['%2e%2e'], ['a/b?c#d'], ['\ud800'], ['__proto__']])(
-    'an id %j is looked for, whatever its characters',
+    'an id %j is looked up with all its characters',
     async (id) => {
       await withMock(access, {}, async (mock) => {
         expect(await rejection(mock.accounts.expire(id))).toMatchObject({ code: 'ACCOUNT_NOT_FOUND', status: 404 })
@@ -82,7 +82,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('links: wait for one that is still to come, decide it, verify who came back', async () => {
+  it('links: wait for a later one, decide it, verify the user', async () => {
     await withMock(access, {}, async (mock) => {
       const client = await clientOf(mock)
       expect(await mock.links.list()).toEqual([])
@@ -99,7 +99,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('links: a denied one says so to the caller, and waiting for none ends in time', async () => {
+  it('links: a denial is passed to the caller, and a wait without a link times out', async () => {
     await withMock(access, {}, async (mock) => {
       expect(await rejection(mock.links.wait({ timeoutMs: 1 }))).toMatchObject({ code: 'TIMED_OUT' })
       await (await clientOf(mock)).post('/connected_accounts/magic_link', LINK)
@@ -132,7 +132,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('journal: an expectation that fails throws, with what came close', async () => {
+  it('journal: an expectation that fails throws with its near misses', async () => {
     await withMock(access, {}, async ({ accounts, journal, env }) => {
       const id = await (await clientOf({ env })).account({})
       const wanted = { operation: 'create_connected_account', body: { identifier: 'grace@*' } } as const
@@ -162,7 +162,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('what no compiler has read is refused with what is allowed, and asks nothing of the server', async () => {
+  it('arguments of a wrong type are refused with what is allowed, without a request to the server', async () => {
     await withMock(access, {}, async (mock) => {
       const { accounts, contract, journal, links, scenarios } = mock
       const nothing = undefined as unknown as string
@@ -231,7 +231,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('scenarios: one of the options runs from the start', async () => {
+  it('scenarios: those of the options run from the start', async () => {
     await withMock(access, { scenario: 'token-dies-mid-run' }, async (mock) => {
       const client = await clientOf(mock)
       await client.account({ connected_account: TOKENS })
@@ -243,7 +243,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
   })
 
   it('collections: list, get, put', async () => {
-    await withMock(access, STOOD, async (mock) => {
+    await withMock(access, FROZEN, async (mock) => {
       await mock.connector({
         connector: 'pad',
         authorization_type: 'API_KEY',
@@ -269,7 +269,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
   })
 
   it('snapshots: take, list, diff, restore, remove', async () => {
-    await withMock(access, STOOD, async ({ snapshots, env }) => {
+    await withMock(access, FROZEN, async ({ snapshots, env }) => {
       const client = await clientOf({ env })
       expect(await snapshots.take('before')).toEqual({ name: 'before', taken_at: START })
       const id = await client.account({})
@@ -288,8 +288,8 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('reset takes the environment back to its seed, with what was added to it', async () => {
-    await withMock(access, STOOD, async (mock) => {
+  it('reset restores the environment to its seed, with the seeds that were added', async () => {
+    await withMock(access, FROZEN, async (mock) => {
       const client = await clientOf(mock)
       await mock.seed({ accounts: [{ ...ADA, identifier: 'seeded@example.com' }] })
       await mock.seed('accounts:\n  - { connector: mail, identifier: yaml@example.com }\n')
@@ -327,7 +327,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
   })
 
   it('state is the whole model, and replaceState puts one in its place', async () => {
-    await withMock(access, STOOD, async (mock) => {
+    await withMock(access, FROZEN, async (mock) => {
       const client = await clientOf(mock)
       const id = await client.account({})
       const state = await mock.state()
@@ -341,7 +341,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('brings the admin token, where the server asks for one', async () => {
+  it('sends the admin token, when the server needs one', async () => {
     await withMock(access, { adminToken: 's3cret' }, async (mock) => {
       expect((await fetch(`${mock.url}/_mock/clock`)).status).toBe(401)
       expect(await mock.clock.get()).toMatchObject({ frozen: false })

@@ -5,8 +5,8 @@ import { rejection } from './with-mock.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
 
-describe('createToolmock() with a server that runs already', () => {
-  it('makes an environment of its own on the server of url, and removes it with those that it made', async () => {
+describe('createToolmock() with a running server', () => {
+  it('creates an environment on the server of url, and removes it with those created from it', async () => {
     await using server = await createToolmock({ adminToken: 'open' })
     const mock = await createToolmock({
       url: server.url,
@@ -40,7 +40,7 @@ describe('createToolmock() with a server that runs already', () => {
     expect(await running(server)).toEqual([])
   })
 
-  it('refuses a scenario that there is not, by name', async () => {
+  it('refuses an unknown scenario by name', async () => {
     await using server = await createToolmock()
     const refusals = await Promise.all(
       ['third-party-fail', 'scenarios/no-such.yaml'].map((name) =>
@@ -83,7 +83,7 @@ describe('createToolmock() with a server that runs already', () => {
 })
 
 describe('connect() without a URL', () => {
-  it('starts a server of its own where there is no run', async () => {
+  it('starts a server of its own outside of a run', async () => {
     await using mock = await connect()
     expect((await (await clientOf(mock)).get('/connections')).status).toBe(200)
   })

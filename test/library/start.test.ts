@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 describe('createToolmock', () => {
-  it('starts as many servers as one likes, each with a state of its own', async () => {
+  it('starts several servers, each with a state of its own', async () => {
     await using one = await createToolmock()
     await using two = await createToolmock()
     await (await clientOf(one)).account({})
@@ -37,7 +37,7 @@ describe('createToolmock', () => {
     expect(await ids(new Date('2026-01-01T00:00:00Z'))).toEqual(first)
   })
 
-  it('keeps its model in a state file, when it is given one', async () => {
+  it('keeps its model in a state file, when one is given', async () => {
     const state = join(folder, 'state.json')
     const before = await createToolmock({ state })
     const id = await (await clientOf(before)).account({})
@@ -48,7 +48,7 @@ describe('createToolmock', () => {
     expect((await (await clientOf(after)).get(`/connected_accounts/details?id=${id}`)).status).toBe(200)
   })
 
-  it('takes seed files, several scenarios, strictness and a base URL', async () => {
+  it('accepts seed files, several scenarios, strictness and a base URL', async () => {
     const seed = join(folder, 'seed.yaml')
     await writeFile(seed, 'accounts:\n  - { connector: mail, identifier: seeded@example.com }\n')
     const scenarios = ['token-dies-mid-run', 'consent-denied']
@@ -85,7 +85,7 @@ describe('createToolmock', () => {
   it.each([
     ['a scenario that there is not', { scenario: 'nonesuch' }, 'nonesuch'],
     ['a seed that cannot be read', { seeds: ['/nowhere/seed.yaml'] }, '/nowhere/seed.yaml'],
-  ])('says what is wrong with %s', async (_, options, words) => {
+  ])('reports what is wrong with %s', async (_, options, words) => {
     const error = await rejection(createToolmock(options))
     expect(error).toBeInstanceOf(ToolmockError)
     expect(error).toMatchObject({ code: 'NOT_STARTED', status: 0, message: expect.stringContaining(words) })
@@ -107,7 +107,7 @@ describe('createToolmock', () => {
     [{ durability: 'lax' }, /durability is "lax"; allowed: one of strict, relaxed$/],
     [{ baseUrl: 'm.test' }, /baseUrl is "m.test"; allowed: an http or https URL without query$/],
     [{ tls: { cert: 'a.pem' } }, /tls is { cert: 'a.pem' }; allowed: true, or { cert, key }/],
-  ])('refuses %j, which a compiler would not have let through, before anything starts', async (options, message) => {
+  ])('refuses %j, which the compiler would reject, before it starts a server', async (options, message) => {
     const error = await rejection(createToolmock(options as object))
     expect(error).toMatchObject({
       name: 'ToolmockError',
@@ -116,13 +116,13 @@ describe('createToolmock', () => {
     })
   })
 
-  it('takes what is undefined for what is absent', async () => {
+  it('treats undefined options as absent', async () => {
     const undefinedOptions = { scenario: undefined, port: undefined, clock: undefined, tls: undefined } as object
     await using mock = await createToolmock(undefinedOptions)
     expect(await mock.journal.count()).toBe(0)
   })
 
-  it('says that a port is taken, and leaves nothing running', async () => {
+  it('reports that a port is in use, and leaves no server running', async () => {
     await using mock = await createToolmock()
     const port = Number(new URL(mock.url).port)
     expect(await rejection(createToolmock({ port }))).toMatchObject({

@@ -4,7 +4,7 @@ import { TestServers } from '../../src/library/test-servers.ts'
 import { rejection } from './with-mock.ts'
 
 describe('the servers of a worker', () => {
-  it('are one for each options that ask for one, and close together, whichever did not start', async () => {
+  it('are one for each distinct options, and close together, also when one did not start', async () => {
     const [plain, strict, wrong] = [{}, { strict: true }, { scenario: 'nonesuch' }]
     const servers = new TestServers()
     const of = (options: object) => servers.of(options, () => createToolmock(options))

@@ -16,7 +16,7 @@ import type { Verdict as ContractVerdict } from '../../src/verdict/report-pair.t
 /** Compiles when a value of the first type is one of the second. */
 type Fits<Inside extends Outside, Outside> = [Inside, Outside] extends [never, never] ? never : true
 
-/** The server's own types against those that are generated from the descriptions. */
+/** Compares the server's own types with those that are generated from the descriptions. */
 type Checked = [
   Fits<JournalEntry, library.JournalEntry>,
   Fits<Explanation, library.Explanation>,
@@ -40,7 +40,7 @@ type Checked = [
 type LibraryOption = 'url' | 'scenario' | 'port' | 'host' | 'journalSize'
 
 describe('the published types', () => {
-  it("accept the server's own values, as the compiler sees them", () => {
+  it("accept the server's own values at compile time", () => {
     const checked: Checked[number] = true
     expect(checked).toBe(true)
   })
@@ -71,7 +71,7 @@ describe('the published types', () => {
     expect(MATCH_KEYS.filter((key) => !Object.hasOwn(query, key))).toEqual(['body'])
   })
 
-  it('refuse a slip in a document, a request or a match, as the compiler sees them', () => {
+  it('refuse a misspelt key in a document, a request or a match at compile time', () => {
     const scenario: library.ScenarioDocument = {
       name: 'slip',
       // @ts-expect-error -- the key is nth

@@ -1,10 +1,10 @@
 import { connect, createToolmock, type Toolmock, type ToolmockOptions } from '../../src/index.ts'
 
-/** Both ways to get a mock; every test of a method uses both. */
+/** The two ways to get a mock; every test of a method uses both. */
 export const ACCESSES = ['in this process', 'through connect()'] as const
 export type Access = (typeof ACCESSES)[number]
 
-/** Starts a server, runs `work` with it, stops. */
+/** Starts a server, runs `work` with it, and stops the server. */
 export async function withMock(
   access: Access,
   options: ToolmockOptions,

@@ -4,8 +4,8 @@ import { ARGUMENTS, EXECUTABLE } from '../browser/browser.ts'
 import { MeasuredServer } from './server.ts'
 
 /*
- * `npm run test:lighthouse`: Lighthouse's categories for the timeline with 1,000 entries, each at least 95. It needs the
- * build (`npm run build`), and is no part of `npm test`.
+ * `npm run test:lighthouse` measures Lighthouse's categories for the timeline with 1,000 entries; each must reach 95. It
+ * needs the build (`npm run build`), and is not part of `npm test`.
  */
 
 const LEAST = 95
@@ -29,7 +29,7 @@ try {
       onlyCategories: CATEGORIES,
       formFactor,
       screenEmulation: screen,
-      // The dashboard is opened on the machine that serves it.
+      // No simulated network: users open the dashboard on the machine that serves it.
       throttlingMethod: 'provided',
       logLevel: 'error',
     })
@@ -40,7 +40,7 @@ try {
   await server.stop()
 }
 
-/** Prints the points of each category, and what is missing where they are too few. */
+/** Prints the points of each category, and the failed audits of a category below the minimum. */
 function judge(formFactor: string, { categories, audits }: Result): void {
   for (const { id, score, auditRefs } of Object.values(categories)) {
     const points = Math.round((score ?? 0) * 100)

@@ -4,9 +4,9 @@ import { ARGUMENTS, EXECUTABLE } from '../browser/browser.ts'
 import { load, MeasuredServer } from './server.ts'
 
 /*
- * `npm run test:long -- --minutes 10`: 500 requests a second with the dashboard open. The memory of the page and of the
- * server has to level off. At full speed, a request may cost the server at most a tenth more than without a dashboard. It needs the
- * build (`npm run build`), and is no part of `npm test`.
+ * `npm run test:long -- --minutes 10` sends 500 requests a second with the dashboard open. The memory of the page and of
+ * the server must stop growing. At full speed, a request may cost the server at most a tenth more than without a dashboard.
+ * It needs the build (`npm run build`), and is not part of `npm test`.
  */
 
 const PER_SECOND = 500
@@ -19,7 +19,7 @@ const server = await MeasuredServer.start()
 const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
 const problems: string[] = []
 try {
-  // The journal is full and everything is compiled before anything is measured.
+  // Fills the journal and lets the engine compile the code before the measurement.
   await load(server, PER_SECOND, 25)
   const without = await cost()
   const page = await browser.newPage()
@@ -54,7 +54,7 @@ try {
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length === 0 ? 0 : 1
 
-/** Microseconds of a processor that a request takes at full speed: what the machine does besides counts less than for throughput. */
+/** Processor time in microseconds of a request at full speed. Other load on the machine affects it less than throughput. */
 async function cost(): Promise<number> {
   const before = server.processorTime
   const sent = await load(server, FULL_SPEED, 10)

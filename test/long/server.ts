@@ -7,7 +7,7 @@ import { Agent, request } from 'node:http'
 /** Ticks of `/proc` in a second. */
 const TICKS = 100
 
-/** A toolmock in a process of its own, so that what it uses can be told from what its caller uses. */
+/** A toolmock in a process of its own, so that its resources can be measured separately. */
 export class MeasuredServer {
   readonly url: string
   readonly #process: ChildProcess
@@ -37,7 +37,7 @@ export class MeasuredServer {
     return server
   }
 
-  /** One get-details. */
+  /** Sends one get-details request. */
   getDetails(): Promise<void> {
     const url = `${this.url}/api/v1/connected_accounts/details?connector=mail&identifier=ada@example.com`
     return new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ export class MeasuredServer {
     })
   }
 
-  /** Seconds of a processor that it has used. */
+  /** The used processor time in seconds. */
   get processorTime(): number {
     const fields =
       readFileSync(`/proc/${String(this.#process.pid)}/stat`, 'utf8')
@@ -60,7 +60,7 @@ export class MeasuredServer {
     return (Number(fields[11]) + Number(fields[12])) / TICKS
   }
 
-  /** Megabytes in memory. */
+  /** The resident memory in megabytes. */
   get memory(): number {
     const status = readFileSync(`/proc/${String(this.#process.pid)}/status`, 'utf8')
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024

@@ -35,7 +35,7 @@ describe('approve with a user_verify_url', () => {
     })
   })
 
-  it('leaves updated_at where the live credentials do not change', () => {
+  it('does not change updated_at when the live credentials do not change', () => {
     const { flow, account } = setUp({ account: { status: 'ACTIVE' } })
     const { updated_at } = account()
     approve(flow, 'link', consented)
@@ -56,7 +56,7 @@ describe('approve with a user_verify_url', () => {
     expect(account().pending?.credentials).toEqual(token('newer'))
   })
 
-  it('uses the link up and notifies subscribers', () => {
+  it('completes the link and notifies subscribers', () => {
     const { flow, link, events, environment } = setUp()
     approve(flow, 'link', consented)
     expect(link().completed_at).toBe('2026-01-01T00:00:00.000Z')
@@ -91,7 +91,7 @@ describe('approve without a user_verify_url', () => {
     ])
   })
 
-  it('drops what waited for verification, and its request', () => {
+  it('drops the pending credentials and the auth request', () => {
     const { flow, addLink, account, requests } = setUp()
     approve(flow, 'link', consented)
     addLink({ id: 'second', user_verify_url: '' })
@@ -106,7 +106,7 @@ describe('approve without a user_verify_url', () => {
     expect(account().token_expires_at).toBeUndefined()
   })
 
-  it('changes nothing where require_user_verification is set', () => {
+  it('changes no data where require_user_verification is set', () => {
     const { flow, account, link: stored } = setUp({ link, settings: { require_user_verification: true } })
     const before = account()
     expect(() => approve(flow, 'link', consented)).toThrow('Your identity cannot be verified')
@@ -142,7 +142,7 @@ describe('usableLink', () => {
 })
 
 describe('completeLink', () => {
-  it('answers where the browser would go, and lets anybody sign in', async () => {
+  it('returns the URL of the redirect, and accepts any identity', async () => {
     const { flow, account, requests } = setUp()
     const { redirect_url } = await completeLink(flow, 'link', { decision: 'approve', as: 'eve' })
     expect(new URL(redirect_url).searchParams.get('auth_request_id')).toBe(requests()[0]?.id)

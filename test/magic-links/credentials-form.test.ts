@@ -19,7 +19,7 @@ describe('readCredentials', () => {
     expect(detailsOf(filled.values)).toEqual(values)
   })
 
-  it('takes __proto__ and constructor as names like any other', () => {
+  it('reads __proto__ and constructor as ordinary names', () => {
     const odd = [field('__proto__'), field('constructor')]
     const details = detailsOf(readCredentials(odd, new URLSearchParams('__proto__=a&constructor=b')).values)
     expect(JSON.stringify(details)).toBe('{"__proto__":"a","constructor":"b"}')
@@ -27,7 +27,7 @@ describe('readCredentials', () => {
 })
 
 describe('generatedDetails', () => {
-  it('fills every field, secrets from chance and the rest with who signs in', () => {
+  it('fills secret fields with random values and the others with the identity', () => {
     const { ids } = testEnvironment()
     const details = generatedDetails(fields, ids, 'ada@example.com')
     expect(details).toEqual({

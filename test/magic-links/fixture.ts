@@ -22,9 +22,9 @@ export interface FixtureOptions {
   account?: Partial<Account>
   link?: Partial<MagicLink>
   settings?: Partial<Settings>
-  /** What the third party's token endpoint answers; tokens named after the code by default. */
+  /** The answer of the third party's token endpoint; by default tokens named after the code. */
   answer?: (code: string) => TokenAnswer | Promise<TokenAnswer>
-  /** When data is on disk; at once by default. */
+  /** Resolves when data is on disk; immediately by default. */
   durable?: () => Promise<void>
 }
 
@@ -74,7 +74,7 @@ export function setUp(options: FixtureOptions = {}): Fixture {
   }
 }
 
-/** Answers of a third party that takes every code. */
+/** The answer of a third party that accepts every code. */
 export function tokensOf(code: string): TokenAnswer {
   const oauth_token = { access_token: `at-${code}`, refresh_token: `rt-${code}`, scopes: ['mail.read'], domain: '' }
   return { granted: true, credentials: { oauth_token }, lifetime_ms: 3_600_000 }
@@ -122,7 +122,7 @@ function thirdParty(
   }
 }
 
-/** The answer with credentials of the kind that the service obtains for the connector. */
+/** The answer with the kind of credentials that the service obtains for the connector. */
 function ofType({ authorization_type: type }: Connector, answer: TokenAnswer): TokenAnswer {
   const access_token = answer.granted ? answer.credentials.oauth_token?.access_token : undefined
   if (!answer.granted || access_token === undefined) return answer

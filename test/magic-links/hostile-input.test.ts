@@ -17,11 +17,11 @@ const encoded = (given: [string, string][]) =>
   given.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')
 const encode = (text: string) => encodeURIComponent(text.toWellFormed())
 
-/** What pages and redirects may answer. */
+/** The statuses that pages and redirects may have. */
 const EXPECTED = [200, 302, 400, 404, 405, 410]
 
-describe('whatever a browser sends', () => {
-  it('gets a page or a redirect, and never markup of its own', async () => {
+describe('any request of a browser', () => {
+  it('gets a page or a redirect, without the markup that it sent', async () => {
     const type = fc.constantFrom<AuthorizationType>('OAUTH', 'BASIC', 'NO_AUTH', 'OAUTH_M2M')
     const path = fc.oneof(
       fc.constantFrom('/magic/link', '/connect/callback', '/connect/success'),

@@ -16,15 +16,15 @@ describe('withParameters', () => {
     ['http://app.example/p?x=%zz&&y=a+b&z#f', `http://app.example/p?x=%zz&&y=a+b&z&${tail}#f`],
     ['HTTP://App.Example:80/a/../b?é=ü', `HTTP://App.Example:80/a/../b?é=ü&${tail}`],
     ['http://app.example/?state=old&sta%74e=old&a=1', `http://app.example/?a=1&${tail}`],
-  ])('adds to %s and keeps the rest to the octet', (url, expected) => {
+  ])('adds to %s and keeps all other bytes', (url, expected) => {
     expect(withParameters(url, added)).toBe(expected)
   })
 
-  it('gives back the same URL when nothing is added', () => {
+  it('returns the same URL when no parameter is added', () => {
     expect(withParameters('http://app.example/?a=1#f', new Map())).toBe('http://app.example/?a=1#f')
   })
 
-  it('carries any text, also what UTF-8 cannot', () => {
+  it('encodes any text, also lone surrogates', () => {
     expect(withParameters('http://a.example/', new Map([['state', '日\ud800\n"']]))).toBe(
       'http://a.example/?state=%E6%97%A5%EF%BF%BD%0A%22',
     )

@@ -132,7 +132,7 @@ describe('GET /magic/{id}?decision=', () => {
     expect(account().status).toBe('PENDING_AUTH')
   })
 
-  it('lets the account sign in, else the first of the people, else whom as= names', async () => {
+  it('signs in the person of as=, or else that of the account, or else the first of the people', async () => {
     const people = ['ada@example.com', 'grace@example.com']
     const cases = [
       ['', 'grace@example.com', 'code-of-grace@example.com'],
@@ -180,7 +180,7 @@ describe('GET /magic/{id}?decision=', () => {
 })
 
 describe('POST /magic/{id}', () => {
-  it('stores what was entered and has the third party accept it', async () => {
+  it('stores the entered credentials and makes the third party accept them', async () => {
     const { app, account, accepted } = setUp({ type: 'BASIC', link: { user_verify_url: '' } })
     const form = { username: 'ada', password: 'se"cret ', decision: 'ignored' }
     await request(app)
@@ -196,7 +196,7 @@ describe('POST /magic/{id}', () => {
     expect(accepted).toEqual([account().credentials])
   })
 
-  it('shows the form again with what is wrong, and stores nothing', async () => {
+  it('shows the form again with the problems, and stores no credentials', async () => {
     const { app, account } = setUp({ type: 'BASIC' })
     const response = await request(app).post('/magic/link').type('form').send({ username: 'a"b' }).expect(400)
     expect(response.text).toContain('Password is missing.')
@@ -207,7 +207,7 @@ describe('POST /magic/{id}', () => {
   it.each([
     ['application/json', '{"username":"a","password":"b"}'],
     ['text/plain', 'username=a&password=b'],
-  ])('takes no %s for a form', async (type, body) => {
+  ])('refuses %s as a form', async (type, body) => {
     const { app } = setUp({ type: 'BASIC' })
     await request(app).post('/magic/link').set('Content-Type', type).send(body).expect(400)
   })
@@ -267,7 +267,7 @@ describe('GET /connect/callback', () => {
     expect(account().pending?.credentials.oauth_token?.access_token).toBe('at-c1')
   })
 
-  it('passes a denial on', async () => {
+  it('redirects with the denial', async () => {
     const { app } = setUp()
     await request(app)
       .get('/connect/callback?error=access_denied&state=oauth-state')
@@ -304,7 +304,7 @@ describe('GET /connect/callback', () => {
     await request(app).get(approved).expect(410)
   })
 
-  it('answers 410 and leaves nothing when the account is deleted while the code is exchanged', async () => {
+  it('answers 410 and stores no credentials when the account is deleted while the code is exchanged', async () => {
     const made = setUp({
       answer: (code) => {
         made.environment.model.transact(() => made.environment.model.tables.accounts.remove('ca_1'))
@@ -338,17 +338,17 @@ describe('GET /connect/callback', () => {
     },
   )
 
-  it('finds what has fallen due in the meantime done', async () => {
+  it('applies due events before it changes the account', async () => {
     const { app, account, environment } = setUp({
       account: { status: 'ACTIVE', token_expires_at: '2026-01-01T00:01:00.000Z' },
     })
     environment.clock.advance(60_000)
     await request(app).get(approved).expect(302)
-    // An account that was still ACTIVE would have stayed so.
+    // Consent does not change the status of an ACTIVE account, so this one had expired before.
     expect(account().status).toBe('PENDING_VERIFICATION')
   })
 
-  it('does not use up the code where verification is required and impossible', async () => {
+  it('does not redeem the code where verification is required and impossible', async () => {
     const spent: string[] = []
     const { app } = setUp({
       link: { user_verify_url: '' },
@@ -379,13 +379,13 @@ describe('GET /connect/success', () => {
 })
 
 describe('the redirect', () => {
-  it('keeps a user_verify_url that is no ASCII sendable', async () => {
+  it('encodes a user_verify_url that is not ASCII', async () => {
     const { app } = setUp({ link: { user_verify_url: 'http://app.example/é?q=日 x', state: null } })
     const { headers } = await request(app).get('/magic/link?decision=deny').expect(302)
     expect(headers.location).toBe('http://app.example/%C3%A9?q=%E6%97%A5%20x&error=access_denied')
   })
 
-  it('never leaves when the data could not be stored', async () => {
+  it('is not sent when the data could not be stored', async () => {
     const { app } = setUp({ durable: () => Promise.reject(new Error('the disk is full')) })
     const { headers, text } = await request(app).get('/magic/link?decision=approve').expect(503)
     expect(headers.location).toBeUndefined()

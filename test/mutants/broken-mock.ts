@@ -55,7 +55,7 @@ interface Changes {
   readonly replies: readonly ReplyChange[]
 }
 
-/** Hands a request on to the mock, and its answer back, as the mutant changes them. */
+/** Forwards a request to the mock, and returns its answer, both with the changes of the mutant. */
 async function forward(
   request: IncomingMessage,
   response: ServerResponse,
@@ -65,7 +65,7 @@ async function forward(
   for (const change of requests) change(seen)
   const { method, headers } = seen
   const onward = askMock({ host: '127.0.0.1', port, method, path: urlOf(seen), headers, agent: false })
-  // The rest of a body that the mock has refused may find nobody.
+  // The mock may close the connection before it has read the rest of a refused body.
   onward.on('error', () => undefined)
   request.pipe(onward)
   const [answer] = (await once(onward, 'response')) as [IncomingMessage]
@@ -99,7 +99,7 @@ function wireRequest(request: IncomingMessage): WireRequest {
   }
 }
 
-/** A query that is not changed stays as it was sent. */
+/** An unchanged query is forwarded byte for byte. */
 function urlOf({ path, query, sentQuery }: WireRequest): string {
   const isChanged = query.toString() !== new URLSearchParams(sentQuery).toString()
   const text = isChanged ? query.toString() : sentQuery

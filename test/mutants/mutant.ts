@@ -2,19 +2,19 @@ import type { Operation } from '../../src/contract/shapes.ts'
 import { ServiceError, type ErrorCode } from '../../src/domain/errors.ts'
 import type { Call, Handler, Reply } from '../../src/operations/operation.ts'
 
-/** The mock with one small change in behaviour, which the conformance suite has to notice. */
+/** The mock with one small change in behaviour, which the conformance suite must detect. */
 export interface Mutant {
   readonly name: string
-  /** What is wrong with it. */
+  /** The wrong behaviour. */
   readonly what: string
-  /** The check that is meant to notice; others may notice as well. */
+  /** The check that must detect it; others may detect it as well. */
   readonly caughtBy: string
   readonly mutate: (parts: Parts) => void
 }
 
 /** What a mutant may change. */
 export interface Parts {
-  /** Puts something between an operation and its handler. */
+  /** Wraps the handler of an operation. */
   readonly around: <Id extends Operation>(operation: Id, wrapped: Around<Id>) => void
   /** Changes a request before the mock sees it. */
   readonly request: (change: (request: WireRequest) => void) => void

@@ -3,7 +3,7 @@ import { CHECKS } from '../../src/conform/checks/table.ts'
 import { conformOf } from './broken-mock.ts'
 import { MUTANTS } from './table.ts'
 
-/** `npm run test:mutants` holds the whole suite against all of them. */
+/** `npm run test:mutants` runs the whole suite against every mutant. */
 const SHORT_FORM = [
   'verify-twice',
   'search-two-characters',
@@ -21,20 +21,20 @@ const SHORT_FORM = [
 ]
 
 describe('mutants of the mock', () => {
-  it('are at least sixty, and each has a name of its own and a check that is meant to catch it', () => {
+  it('are at least sixty, and each has a unique name and a check that must detect it', () => {
     expect(MUTANTS.length).toBeGreaterThanOrEqual(60)
     expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length)
     const ids = new Set(CHECKS.map(({ id }) => id))
     expect(MUTANTS.filter(({ caughtBy }) => !ids.has(caughtBy)).map(({ name }) => name)).toEqual([])
   })
 
-  it.each(SHORT_FORM)('%s is caught by the check that is meant for it', async (name) => {
+  it.each(SHORT_FORM)('%s is detected by its check', async (name) => {
     const mutant = MUTANTS.find((each) => each.name === name)!
     const { checks } = await conformOf(mutant, { only: [mutant.caughtBy] })
     expect(checks.map(({ id, result }) => ({ id, result }))).toEqual([{ id: mutant.caughtBy, result: 'broken' }])
   })
 
-  it('are all by which the proxy in between is noticed: the mock itself passes', async () => {
+  it('are the only difference: the unchanged mock passes behind the same proxy', async () => {
     const only = SHORT_FORM.map((name) => MUTANTS.find((each) => each.name === name)!.caughtBy)
     const { summary } = await conformOf({ mutate: () => undefined }, { only })
     expect(summary).toMatchObject({ broken: 0, skipped: 0 })

@@ -2,8 +2,8 @@ import { conformOf } from './broken-mock.ts'
 import { MUTANTS } from './table.ts'
 
 /**
- * `npm run test:mutants`: the whole suite against every mutant, and a table of which check caught it. Fails when a mutant
- * survives, when the check that is meant for it did not notice, or when the mock itself does not hold.
+ * `npm run test:mutants` runs the whole suite against every mutant and prints which checks detected it. Fails when a mutant
+ * survives, when its own check does not detect it, or when the unchanged mock breaks a check.
  */
 const sound = await conformOf({ mutate: () => undefined })
 if (sound.summary.broken > 0) {

@@ -1,6 +1,6 @@
 /**
- * What is mutated together, and by which tests it is judged: those that are about it. A mutant that survives is run against
- * every test that reaches it, so that a group with all tests would take a day.
+ * The files that are mutated together, and the tests that must detect the mutants. Every test that reaches a surviving mutant
+ * is run against it, so a group with all tests would take a day.
  */
 export const GROUPS: readonly {
   readonly name: string

@@ -5,9 +5,9 @@ import { parseArgs } from 'node:util'
 import { GROUPS } from './groups.ts'
 
 /**
- * `npm run test:mutation`: makes small changes in the sources and tells which of them no test notices. Stryker's vitest
- * runner is right with vitest 3 only; with vitest 4 it reports survivors that are none. So it has an installation of its own
- * in this folder, and proves itself first: of two planted mutants one has to be killed and the other has to survive.
+ * `npm run test:mutation` makes small changes in the sources and lists those that no test detects. Stryker's vitest runner
+ * is correct with vitest 3 only; with vitest 4 it reports false survivors. So this folder has an installation of its own. The
+ * runner is checked first: of two planted mutants, one must be killed and the other must survive.
  *
  *     npm run test:mutation                          # every group of groups.ts, one after the other
  *     npm run test:mutation -- domain accounts       # some of them
@@ -48,7 +48,7 @@ function install(): void {
   if (status !== 0) throw new Error(`Stryker could not be installed: npm ci in ${FOLDER}`)
 }
 
-/** @throws Error when a mutant that a test notices is not killed, or one that no test notices is */
+/** @throws Error when the mutant that a test detects survives, or the one that no test detects is killed */
 function prove(): void {
   const mutants = mutate('proof', ['test/mutation/proof/planted.ts'], ['test/mutation/proof/planted.proof.ts'])
   const found = (replacement: string) => mutants.find((mutant) => mutant.replacement === replacement)?.status

@@ -16,7 +16,7 @@ export default {
   clearTextReporter: { allowColor: false, reportTests: false, logTests: false },
   allowConsoleColors: false,
   concurrency: Number(process.env.MUTATION_WORKERS ?? 2),
-  // A mutant in what a module computes when it is loaded needs every test in a process of its own. The report counts them.
+  // A mutant in code that runs when a module is loaded would need a new process for every test. The report counts them.
   ignoreStatic: true,
   dryRunTimeoutMinutes: 30,
   timeoutMS: 15_000,

@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { TEST_DEFINES } from '../../.config/test-build.ts'
 
-/** It is installed in this folder alone, so the compiler cannot know it. */
+/** A variable, because the package is only installed in this folder and the compiler cannot resolve it. */
 const VITEST_POOL: string = 'tinypool'
 
 /**
- * The tests of a run of mutation testing: `MUTATION_TESTS` are globs, separated by commas. Modules stay loaded from one mutant
- * to the next, which makes a run several times as fast. It is sound because nothing in `src` keeps state in a module.
+ * The tests of a mutation run: `MUTATION_TESTS` are globs, separated by commas. Modules stay loaded from one mutant to the
+ * next, which makes a run several times as fast. It is safe because no module in `src` keeps state.
  */
 const { Tinypool } = (await import(VITEST_POOL)) as { Tinypool: { prototype: { recycleWorkers: () => Promise<void> } } }
 Tinypool.prototype.recycleWorkers = () => Promise.resolve()

@@ -33,7 +33,7 @@ describe('POST /connected_accounts', () => {
       })
     }))
 
-  it('needs nothing but connector and identifier; the account then waits for its user', () =>
+  it('needs only connector and identifier; the account is then PENDING_AUTH', () =>
     withToolmock({}, async ({ api }) => {
       const created = await api.post(PATH, ADA)
       expect(created.status).toBe(201)
@@ -85,7 +85,7 @@ describe('POST /connected_accounts', () => {
       }),
   )
 
-  it('takes a custom provider as connector (G19)', () =>
+  it('accepts a custom provider as connector (G19)', () =>
     withToolmock({}, async (mock) => {
       const { body } = await mock.api.post('/custom-providers', { display_name: 'My App' })
       const { identifier } = body.provider
@@ -97,7 +97,7 @@ describe('POST /connected_accounts', () => {
     ['an organization', { organization_id: 'org_1' }],
     ['a user', { user_id: 'user_1' }],
     ['both', { organization_id: 'org_1', user_id: 'user_1' }],
-  ])('answers 409 with the id of the account that is there, with %s as scope (G20, G55)', (_, scope) =>
+  ])('answers 409 with the id of the existing account, with %s as scope (G20, G55)', (_, scope) =>
     withToolmock({}, async (mock) => {
       const first = await createAccount(mock, scope)
       const again = await mock.api.post(PATH, { ...ADA, ...scope })
@@ -107,7 +107,7 @@ describe('POST /connected_accounts', () => {
     }),
   )
 
-  it('takes the same identifier in every other scope and at every other connector', () =>
+  it('accepts the same identifier in every other scope and at every other connector', () =>
     withToolmock({}, async (mock) => {
       const scopes = [
         {},
@@ -184,7 +184,7 @@ describe('POST /connected_accounts', () => {
       expect(fieldsOf(answer).sort()).toEqual(['connected_account.nested', 'surprise'])
     }))
 
-  it('keeps keys that are names of Object.prototype as any other', () =>
+  it('keeps keys that are names of Object.prototype as ordinary keys', () =>
     withToolmock({}, async ({ api, http, signIn }) => {
       const api_config = '{"__proto__":{"polluted":true},"constructor":1,"toString":null}'
       const body = `{"connector":"mail","identifier":"__proto__","connected_account":{"api_config":${api_config}}}`

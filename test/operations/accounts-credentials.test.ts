@@ -12,7 +12,7 @@ import {
 } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
-/** A token's life after the start, as the bundled connectors have it. */
+/** The expiry of tokens of the bundled connectors that are issued at the start. */
 const LATER = {
   hour: '2026-01-01T01:00:00.000Z',
   half: '2026-01-01T00:30:00.000Z',
@@ -70,7 +70,7 @@ const SHOWN: Readonly<Record<AuthorizationType, { full: object; open: object; ex
   NO_AUTH: { full: {}, open: {} },
 }
 
-/** The fields that the last request sent to no effect. */
+/** The ignored fields of the last request. */
 function ignoredFields({ app, environment }: TestToolmock): string[] {
   const { trace } = app.services.journals.of(environment).recorded().at(-1)!
   return trace.warnings.map(({ field }) => field)
@@ -242,7 +242,7 @@ describe('provisioned clusters', () => {
       expect(body.connected_account).toEqual(created)
     }))
 
-  it('that are serverless need no db_user, and ignore the one that is sent (2.2)', () =>
+  it('that are serverless need no db_user, and ignore a sent one (2.2)', () =>
     withToolmock({}, async (mock) => {
       const created = await createAccount(mock, { connector: 'warehouse', ...withUser('analyst') })
       expect(created).toMatchObject({ status: 'ACTIVE', authorization_details: { trusted_idp: { db_user: '' } } })
@@ -333,7 +333,7 @@ describe('status after create (G24)', () => {
   )
 })
 
-describe('get-auth and an expired token (G56)', () => {
+describe('get-auth with an expired token (G56)', () => {
   it.each([
     ['mail', 'oauth_token', 'access_token', TYPES.indexOf('OAUTH')],
     ['clinic', 'oauth_token', 'access_token', TYPES.indexOf('SMART_FHIR')],
@@ -355,7 +355,7 @@ describe('get-auth and an expired token (G56)', () => {
     }),
   )
 
-  it('renews once for requests side by side', () =>
+  it('renews once for concurrent requests', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       mock.time.advance('1h')
@@ -364,7 +364,7 @@ describe('get-auth and an expired token (G56)', () => {
       expect(answers[0].authorization_details.oauth_token.access_token).not.toBe('at_1')
     }))
 
-  it('leaves one that has not expired as it is', () =>
+  it('does not renew one that has not expired', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       mock.time.advance('59m')

@@ -32,7 +32,7 @@ function expectUnauthenticated(answer: Response): void {
 }
 
 describe.each(OPERATIONS)('the bearer token at %s', (_, method, path, invalid) => {
-  it('is asked for before anything else is looked at: 401 (G15, G17)', () =>
+  it('is checked before the rest of the request: 401 (G15, G17)', () =>
     withToolmock({}, async (mock) => {
       const token = await mock.signIn()
       const headers = [
@@ -64,7 +64,7 @@ describe.each(OPERATIONS)('the bearer token at %s', (_, method, path, invalid) =
       expectUnauthenticated(await request(mock, method, path, invalid).auth(second, { type: 'bearer' }))
     }))
 
-  it('lets a request through whose scheme is written in another case', () =>
+  it('is accepted with another case of its scheme', () =>
     withToolmock({}, async (mock) => {
       const header = `bEARER ${await mock.signIn()}`
       expect((await request(mock, method, path, invalid).set('Authorization', header)).status).toBe(400)
@@ -72,7 +72,7 @@ describe.each(OPERATIONS)('the bearer token at %s', (_, method, path, invalid) =
 })
 
 describe('error answers', () => {
-  it('have the one shape, with code, message and ErrorInfo (G16)', () =>
+  it('have the same shape, with code, message and ErrorInfo (G16)', () =>
     withToolmock({}, async ({ http, signIn }) => {
       const answer = await http('post', '/api/v1/connected_accounts')
         .auth(await signIn(), { type: 'bearer' })
@@ -107,7 +107,7 @@ describe('error answers', () => {
       expect(fields.sort()).toEqual(['connector', 'identifier', 'user_id'])
     }))
 
-  it('carry the request id of every answer, made up when the sent one is not sane (G18)', () =>
+  it('have the request id of the answer, which is generated when the sent one is invalid (G18)', () =>
     withToolmock({}, async ({ http }) => {
       for (const id of ['a b', 'x'.repeat(129), '<b>', 'a,b']) {
         const answer = await http('get', '/api/v1/connected_accounts').set('X-Request-Id', id)
@@ -143,7 +143,7 @@ describe('error answers', () => {
     }),
   )
 
-  it('say 404 and not 403 to another identifier once the request was consumed (G17)', () =>
+  it('are 404 and not 403 for another identifier once the request was consumed (G17)', () =>
     withToolmock({}, async (mock) => {
       const id = await pendingRequest(mock)
       await verify(mock, id)
@@ -179,7 +179,7 @@ describe.each(WITH_BODY)('the body of %s', (_, method, path) => {
       }),
   )
 
-  it('over the limit: 413, and nothing has changed (G7)', () =>
+  it('over the limit: 413, and no data is changed (G7)', () =>
     withToolmock({ bodyLimit: 1000 }, async (mock) => {
       const { id } = await createAccount(mock)
       const answer = await send(mock, 'application/json', JSON.stringify({ id, padding: 'x'.repeat(1000) }))

@@ -13,7 +13,7 @@ const LISTINGS = [
   [SEARCH, { query: 'person-' }],
 ] as const satisfies readonly (readonly [string, Query])[]
 
-/** A seed with this many accounts, at three connectors in turn. */
+/** A seed with this many accounts, which alternate between three connectors. */
 function numbered(count: number) {
   const connectors = ['mail', 'weather', 'encyclopedia']
   const accounts = Array.from({ length: count }, (_, index) => ({
@@ -36,7 +36,7 @@ async function page({ api }: TestToolmock, path: string, query: Query) {
 const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `ca_${from + index}`)
 
 describe.each(LISTINGS)('GET %s page by page', (path, query) => {
-  it('answers ten accounts in creation order, and where there are more (G4)', () =>
+  it('answers ten accounts in creation order, and the tokens of other pages (G4)', () =>
     withToolmock({ seed: numbered(25) }, async (mock) => {
       const first = await page(mock, path, query)
       expect(first).toEqual({ ids: ids(0, 10), next: expect.stringMatching(/^[\w-]+$/), previous: '', total: 25 })
@@ -53,7 +53,7 @@ describe.each(LISTINGS)('GET %s page by page', (path, query) => {
       expect(await page(mock, path, query)).toEqual({ ids: ids(0, 10), next: '', previous: '', total: 10 })
     }))
 
-  it('answers an empty page when nothing is there', () =>
+  it('answers an empty page when there are no accounts', () =>
     withToolmock({}, async (mock) => {
       expect(await page(mock, path, query)).toEqual({ ids: [], next: '', previous: '', total: 0 })
     }))
@@ -99,7 +99,7 @@ describe.each(LISTINGS)('GET %s page by page', (path, query) => {
       expect(forth).toMatchObject({ ids: ['ca_2', 'ca_3'], next: '' })
     }))
 
-  it('says when an account was used last, once it was', () =>
+  it('has last_used_at once an account was used', () =>
     withToolmock({ seed: { accounts: [{ connector: 'encyclopedia', identifier: 'person-1' }] } }, async (mock) => {
       const listed = async () => (await mock.api.get(path, query)).body.connected_accounts[0]
       expect(await listed()).not.toHaveProperty('last_used_at')
@@ -138,7 +138,7 @@ describe.each(LISTINGS)('GET %s page by page', (path, query) => {
       )
     }))
 
-  it('walks back over the same accounts as forth', () =>
+  it('pages backward over the same accounts as forward', () =>
     withToolmock({ seed: numbered(23) }, async (mock) => {
       let at = await page(mock, path, { ...query, page_size: 5 })
       const forth = [at.ids]
@@ -179,7 +179,7 @@ describe.each(LISTINGS)('GET %s page by page', (path, query) => {
     }))
 })
 
-/** The token with its position moved by one, as somebody would who looked inside. */
+/** The token with its position increased by one, as by a client that decodes it. */
 function moved(token: string): string {
   const text = Buffer.from(token, 'base64url').toString('latin1')
   const changed = text.replace(/\d+/, (digits) => String(Number(digits) + 1))
@@ -227,7 +227,7 @@ describe('page tokens and filters', () => {
       }),
   )
 
-  it('a token works whatever the order of the filters', () =>
+  it('a token is valid for any order of the filters', () =>
     withToolmock({ seed: numbered(12) }, async (mock) => {
       const { next } = await page(mock, LIST, { provider: 'mail', connector: 'mail', page_size: 1 })
       expect((await page(mock, LIST, { page_token: next, connector: 'mail', provider: 'mail' })).ids[0]).toBe('ca_3')
@@ -407,7 +407,7 @@ describe('GET /connected_accounts:search', () => {
       expect((await page(mock, SEARCH, { query: 'person', connection_id: 'conn_none' })).total).toBe(0)
     }))
 
-  it('finds what was created after the same search, and no longer what was deleted', () =>
+  it('finds accounts created after the same search, and no deleted ones', () =>
     withToolmock({}, async (mock) => {
       expect(await found(mock, 'late')).toEqual([])
       const { id } = await createAccount(mock, { identifier: 'Latecomer' })

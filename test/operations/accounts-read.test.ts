@@ -61,7 +61,7 @@ describe.each(LOCATING)('locating an account by %s', (_, call) => {
     { id: 'ca_none' },
     { id: 'anything at all' },
     { id: '__proto__' },
-  ])('answers 404 for %j, which names none (G19)', (different) =>
+  ])('answers 404 for %j, which matches no account (G19)', (different) =>
     withToolmock({}, async (mock) => {
       await createAccount(mock, { organization_id: 'org_1' })
       expectError(await call(mock, { ...ADA, organization_id: 'org_1', ...different }), 404, 'ACCOUNT_NOT_FOUND')
@@ -83,7 +83,7 @@ describe.each(LOCATING)('locating an account by %s', (_, call) => {
   )
 
   it.each([{}, { connector: 'mail' }, { identifier: 'ada@example.com' }, { organization_id: 'org_1' }, { id: '' }])(
-    'answers 400 for %j, which is no locator (G52)',
+    'answers 400 for the invalid locator %j (G52)',
     (locator) =>
       withToolmock({}, async (mock) => {
         await createAccount(mock, { organization_id: 'org_1' })
@@ -188,7 +188,7 @@ describe('POST /connected_accounts:delete', () => {
       expect((await mock.api.get('/connected_accounts:search', { query: 'ada' })).body.total_size).toBe(0)
     }))
 
-  it('makes room for a new account, which gets another id', () =>
+  it('allows a new account in the same scope, which gets another id', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       await mock.api.post(PATH, { id })
@@ -200,7 +200,7 @@ describe('POST /connected_accounts:delete', () => {
       })
     }))
 
-  it('answers concurrent deletes of one account once with 200', () =>
+  it('answers only one of concurrent deletes of an account with 200', () =>
     withToolmock({}, async ({ api, ...mock }) => {
       const { id } = await createAccount({ api, ...mock })
       const answers = await Promise.all(Array.from({ length: 4 }, () => api.post(PATH, { id })))
@@ -221,7 +221,7 @@ describe('POST /connected_accounts:delete', () => {
       expect(grants().every(({ revoked, refresh_revoked }) => revoked && refresh_revoked)).toBe(true)
     }))
 
-  it('leaves the accounts of other scopes alone', () =>
+  it('does not delete the accounts of other scopes', () =>
     withToolmock({}, async (mock) => {
       const kept = await createAccount(mock, { organization_id: 'org_1' })
       const { id } = await createAccount(mock, { organization_id: 'org_2' })
@@ -231,8 +231,8 @@ describe('POST /connected_accounts:delete', () => {
     }))
 })
 
-describe('what accounts of the seed show', () => {
-  it('is the state that the seed says, in every status', () =>
+describe('the answers for accounts of the seed', () => {
+  it('have the state of the seed, in every status', () =>
     withToolmock(
       {
         seed: {

@@ -65,7 +65,7 @@ describe('PUT /connected_accounts', () => {
     }),
   )
 
-  it('merges the same api_config twice into what once gives, keeping every other key', () =>
+  it('merges the same api_config idempotently, keeping every other key', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock)
       const config = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), {
@@ -111,7 +111,7 @@ describe('PUT /connected_accounts', () => {
       expect(updated).toMatchObject({ token_expires_at, updated_at: '2026-01-01T00:05:00.000Z' })
     }))
 
-  it('brings no stored secret to the third party again: a refresh token that was revoked there stays so', () =>
+  it('does not make the third party accept unchanged secrets again: a revoked refresh token stays revoked', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       await mock.http('post', `/_mock/accounts/${id}/revoke_refresh_token`)
@@ -147,7 +147,7 @@ describe('PUT /connected_accounts', () => {
     }))
 
   it.each(['PENDING_AUTH', 'PENDING_VERIFICATION', 'ACTIVE', 'EXPIRED', 'DISCONNECTED'])(
-    'makes %s ACTIVE with live credentials, and leaves it with none (G27)',
+    'makes %s ACTIVE with live credentials, and does not change it without them (G27)',
     (status) =>
       withToolmock({ seed: { accounts: [{ ...ADA, id: 'ca_1', status }] } }, async (mock) => {
         const scopes = { oauth_token: { scopes: ['mail.read'] } }
@@ -187,14 +187,14 @@ describe('PUT /connected_accounts', () => {
       expectError(await api.put(PATH, { ...ADA, connected_account: {} }), 404, 'ACCOUNT_NOT_FOUND')
     }))
 
-  it('finds what is invalid for every account before it looks for the account (G17)', () =>
+  it('validates the request before it looks for the account (G17)', () =>
     withToolmock({}, async ({ api }) => {
       const authorization_details = { oauth_token: { scopes: [] }, static_auth: { details: {} } }
       const answer = await api.put(PATH, { id: 'ca_none', connected_account: { authorization_details } })
       expectError(answer, 400, 'INVALID_AUTHORIZATION_DETAILS')
     }))
 
-  it('changes nothing when it answers 400', () =>
+  it('changes no data when it answers 400', () =>
     withToolmock({}, async (mock) => {
       const before = await createActive(mock)
       mock.time.advance('1m')

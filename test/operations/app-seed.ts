@@ -4,7 +4,7 @@ import type { TestToolmock } from '../support/toolmock.ts'
 /** One tool of the connector `app` and what its third party answers to it. */
 export interface AppTool {
   name: string
-  /** The answer, or several, one after the other. */
+  /** The answer, or a sequence of answers. */
   answers?: object | object[]
   input_schema?: object
   call?: object

@@ -19,7 +19,7 @@ describe('GET /connections (4.10)', () => {
   it('answers all of the bundled seed, in the order of the authorization types, sign-on last (G42, G49)', () =>
     withToolmock({}, async (mock) => {
       const all = await connections(mock)
-      // Connectors that the seed does not list stand between the twelve and the sign-on connections.
+      // Between the twelve and the sign-on connections are those of connectors that the seed does not list.
       const types = [...all.slice(0, TWELVE_CONNECTORS.length), ...all.slice(-2)].map(({ type }) => type)
 
       expect(types).toEqual([
@@ -78,7 +78,7 @@ describe('GET /connections (4.10)', () => {
       },
     ))
 
-  it.each(['acme_oidc', 'globex_saml'])('%s is a sign-on connection, and no connector (G19)', (connector) =>
+  it.each(['acme_oidc', 'globex_saml'])('%s is a sign-on connection, and not a connector (G19)', (connector) =>
     withToolmock({}, async ({ api }) => {
       const answer = await api.post('/connected_accounts', { connector, identifier: 'ada' })
 
@@ -154,7 +154,7 @@ describe('POST /_mock/connections/{id}/{event} ("States")', () => {
       expect((await http('post', '/_mock/connections/nomail/enable')).status).toBe(404)
     }))
 
-  it('a disabled one makes no magic links', () =>
+  it('a disabled one refuses magic links', () =>
     withToolmock({ seed: { connections: [{ key_id: 'mail', enabled: false }] } }, async ({ api }) => {
       const link = { connector: 'mail', identifier: 'ada@example.com' }
       const refused = await api.post('/connected_accounts/magic_link', link)
@@ -166,7 +166,7 @@ describe('POST /_mock/connections/{id}/{event} ("States")', () => {
 })
 
 describe('an unknown connector (G19)', () => {
-  it('is refused with the connectors that there are', () =>
+  it('is refused with the list of connectors', () =>
     withToolmock({ seeds: [], seed: { connectors: [bare('alpha'), bare('beta')] } }, async ({ api }) => {
       const refused = await api.post('/connected_accounts', { connector: 'gamma', identifier: 'ada' })
       const description = 'must be one of alpha, beta; found "gamma"'

@@ -72,7 +72,7 @@ describe('GET /tools', () => {
       })
     }))
 
-  it('visits each tool once from page to page, and back again', () =>
+  it('visits each tool once, forward and back', () =>
     withToolmock({}, async ({ api }) => {
       const forth: string[] = []
       let page: ToolPage
@@ -198,7 +198,7 @@ describe.each([
     }),
   )
 
-  it('visits each tool once from page to page, and back again', () =>
+  it('visits each tool once, forward and back', () =>
     withToolmock({ seeds: TWELVE_SEEDS.slice(0, 2), seed: TWO_ACTIVE }, async ({ api }) => {
       const list = async (page_size: number, page_token = ''): Promise<Page> =>
         (await api.get(path, { identifier: 'ada', page_size, page_token })).body as Page
@@ -276,8 +276,8 @@ describe('GET /tools/scoped', () => {
     }))
 })
 
-describe('pages of /tools/scoped, when nothing before the token is left', () => {
-  it('begin with an empty page, from which one goes on to all that there is', () =>
+describe('pages of /tools/scoped, when all tools before the token were removed', () => {
+  it('begin with an empty page, whose next_page_token leads to all other tools', () =>
     withToolmock({ seed: TWO_ACTIVE }, async ({ api }) => {
       const list = async (page_size: number, page_token = '') =>
         (await api.get('/tools/scoped', { identifier: 'ada', page_size, page_token })).body as Scoped & Page
@@ -412,7 +412,7 @@ describe('GET /providers', () => {
       expect((await api.get('/providers', { page_size: 0 })).status).toBe(200)
     }))
 
-  it('keeps a page token good when providers are deleted in between', () =>
+  it('keeps a page token valid when providers are deleted in between', () =>
     withToolmock({ seeds: TWELVE_SEEDS }, async ({ api }) => {
       const created = [1, 2, 3].map(() => api.post('/custom-providers', { display_name: 'Acme' }))
       const identifiers = (await Promise.all(created)).map(
@@ -429,7 +429,7 @@ describe('GET /providers', () => {
     }))
 })
 
-describe('pages of providers, while some come and go', () => {
+describe('pages of providers, while some are created and deleted', () => {
   interface ProviderPage {
     providers: { identifier: string }[]
     next_page_token: string
@@ -439,7 +439,7 @@ describe('pages of providers, while some come and go', () => {
 
   type Change = (made: string, create: () => Promise<string>, drop: (identifier: string) => Promise<unknown>) => unknown
 
-  /** Fifteen providers, three of them custom: the first `size`, then a change, and from there on and back again. */
+  /** Lists fifteen providers, three of them custom: the first `size`, then a change, then pages forward and back. */
   async function around(size: number, change: Change) {
     const pages = { made: [] as string[], shown: [] as string[], next: [] as string[], back: [] as string[] }
     await withToolmock({ seeds: TWELVE_SEEDS }, async ({ api }) => {
@@ -477,7 +477,7 @@ describe('pages of providers, while some come and go', () => {
     expect(back).toEqual(shown)
   })
 
-  it('does so for the tools of providers too', () =>
+  it('skips and repeats no tools of providers either', () =>
     withToolmock(
       {
         seeds: TWELVE_SEEDS.slice(0, 2),
@@ -508,7 +508,7 @@ describe('pages of providers, while some come and go', () => {
 })
 
 describe('updated_at of a tool', () => {
-  it('is when its connector was defined or changed, whenever one asks', () =>
+  it('is the time at which its connector was defined or changed', () =>
     withToolmock({ now: '2030-01-01T00:00:00.000Z' }, async ({ api, environment, time }) => {
       const updated = async (name: string) =>
         ((await api.get('/tools', { 'filter.tool_name': name })).body as { tools: { updated_at: string }[] }).tools[0]

@@ -31,13 +31,13 @@ async function lastEntry({ http }: TestToolmock): Promise<Entry> {
   return ((await http('get', '/_mock/requests')).body as { requests: Entry[] }).requests.at(-1)!
 }
 
-/** What became of the account in the last request: `event: from > to`. */
+/** The transitions of the last request: `event: from > to`. */
 async function lastMove(mock: TestToolmock): Promise<string[]> {
   return (await lastEntry(mock)).transitions.map(({ event, from, to }) => `${event}: ${from} > ${to}`)
 }
 
-describe('the request journal notes', () => {
-  it('the account that a magic link creates, and the one that it is for', () =>
+describe('the request journal records', () => {
+  it('the account that a magic link creates, and the existing one of a link', () =>
     withToolmock({}, async (mock) => {
       await linkFor(mock, ADA)
       const created = await lastEntry(mock)
@@ -48,7 +48,7 @@ describe('the request journal notes', () => {
       expect(await lastMove(mock)).toEqual(['link_requested: PENDING_AUTH > PENDING_AUTH'])
     }))
 
-  it('the account of a link that is refused, unless there is none yet', () =>
+  it('the account of a link that is refused, if it exists', () =>
     withToolmock({ seed: { connections: [{ key_id: 'mail', enabled: false }] } }, async (mock) => {
       await mock.api.post(LINK, ADA)
       expect((await lastEntry(mock)).account).toBeNull()
@@ -222,7 +222,7 @@ describe('a refusal says what is wrong and what is allowed', () => {
       )
     }))
 
-  it('of tools and providers that there are none of', () =>
+  it('of unknown tools and providers', () =>
     withToolmock({}, async (mock) => {
       const seed = { connectors: [{ connector: 'plain', authorization_type: 'NO_AUTH' }] }
       expect((await mock.http('post', '/_mock/seed').send(seed)).status).toBe(200)
@@ -242,7 +242,7 @@ describe('the call of a tool', () => {
   const TO = { type: 'object', properties: { to: { type: 'string' } } }
   const body = { to: '{{input.to}}' }
 
-  it('notes the run of an agent that it belongs to', () =>
+  it('records its agent run', () =>
     withToolmock({ seed: send({}) }, async (mock) => {
       const call = { connector: 'app', identifier: 'ada', tool_name: 'send' }
       for (const [agent_run_id, noted] of [
@@ -254,7 +254,7 @@ describe('the call of a tool', () => {
       }
     }))
 
-  it('notes inputs that the schema does not name and the call does not read, and what they may mean', () =>
+  it('records inputs that the schema does not name and the call does not read, with suggestions', () =>
     withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
       await run(mock, 'send', { to: 'x', tp: 'y', remark: 'z' })
       const rule = 'is ignored: the tool send has no input of that name'
@@ -264,13 +264,13 @@ describe('the call of a tool', () => {
       ])
     }))
 
-  it('notes an input whose name is the beginning of one that the call reads', () =>
+  it('records an input whose name is a prefix of one that the call reads', () =>
     withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
       await run(mock, 'send', { t: 'x' })
       expect((await lastEntry(mock)).warnings).toMatchObject([{ field: 'tool_input.t', kind: 'ignored' }])
     }))
 
-  it('notes at most twenty of them', () =>
+  it('records at most twenty of them', () =>
     withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
       await run(mock, 'send', Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`remark_${at}`, ''])))
       expect((await lastEntry(mock)).warnings).toHaveLength(20)
@@ -284,7 +284,7 @@ describe('the call of a tool', () => {
     ['its schema takes others', { input_schema: { ...TO, additionalProperties: true }, call: { body } }],
     ['its schema names none', { input_schema: { type: 'object' }, call: { body } }],
     ['its call reads the input as a whole', { input_schema: TO, call: { body: '{{input}}' } }],
-  ])('notes no inputs where %s', (_why, tool) =>
+  ])('records no inputs where %s', (_why, tool) =>
     withToolmock({ seed: send(tool) }, async (mock) => {
       await run(mock, 'send', { to: 'x', remark: 'z' })
       expect((await lastEntry(mock)).warnings).toEqual([])
@@ -330,7 +330,7 @@ describe('a request of the proxy', () => {
       }
     }))
 
-  it('notes headers that nearly name an account', () =>
+  it('records misspelt headers that name an account', () =>
     withToolmock({}, async (mock) => {
       const token = await mock.signIn()
       const headers = { connection_name: 'mail', identifer: 'ada', organisation_id: 'org_1', userid: 'usr_1' }
@@ -430,7 +430,7 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
     }),
   )
 
-  it('expire_access_token leaves an account that nothing renews expired, at once and in its answer', () =>
+  it('expire_access_token makes an account without renewal EXPIRED, already in its answer', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at' } })
       expect((await cause(mock, id, 'expire_access_token')).body.account).toMatchObject({ id, status: 'EXPIRED' })
@@ -459,7 +459,7 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
       expect((await call()).status).toBe(401)
     }))
 
-  it('expire_access_token does not put off the end of a token that had ended', () =>
+  it('expire_access_token does not change the expiry of an expired token', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       mock.time.advance('2h')
@@ -469,7 +469,7 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
       expect((await call).status).toBe(401)
     }))
 
-  it('disconnect drops what waits for verification', () =>
+  it('disconnect drops the pending credentials', () =>
     withToolmock({}, async (mock) => {
       const request = await pendingRequest(mock)
       const [{ id }] = (await mock.api.get('/connected_accounts')).body.connected_accounts
@@ -478,7 +478,7 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
       expect((await verify(mock, request)).status).toBe(404)
     }))
 
-  it('an auth request that is not verified in time drops what waits for it, and the next request notes that (G32)', () =>
+  it('an auth request that is not verified in time drops its pending credentials, which the next request records (G32)', () =>
     withToolmock({}, async (mock) => {
       await pendingRequest(mock)
       const [{ id }] = (await mock.api.get('/connected_accounts')).body.connected_accounts

@@ -7,7 +7,7 @@ import { withToolmock } from '../support/toolmock.ts'
 const { connectors } = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
 
 describe('execute_tool with the bundled connectors', () => {
-  it('there is one for each of the twelve authorization types', () => {
+  it('cover each of the twelve authorization types', () => {
     expect(new Set(connectors.map(({ authorization_type }) => authorization_type)).size).toBe(12)
   })
 

@@ -20,7 +20,7 @@ function grants({ environment }: TestToolmock): number {
   return [...environment.model.tables.grants.values()].filter(({ connector }) => connector === 'app').length
 }
 
-/** From now on the third party refuses the access token, which the service takes for good. */
+/** Makes the third party refuse the access token, which the service considers valid. */
 function expireAtThirdParty({ environment }: TestToolmock): void {
   const { model } = environment
   model.transact(() => {
@@ -45,7 +45,7 @@ describe('an access token that has expired (G46)', () => {
       expect(credentialsOf(mock).oauth_token?.access_token).not.toBe('at_1')
     }))
 
-  it('is renewed again and again where refresh tokens rotate', () =>
+  it('is renewed any number of times where refresh tokens rotate', () =>
     withToolmock(oauth('rotate'), async (mock) => {
       const seen = new Set<string | undefined>()
       for (let round = 0; round < 4; round++) {
@@ -58,7 +58,7 @@ describe('an access token that has expired (G46)', () => {
       expect(seen).not.toContain('rt_1')
     }))
 
-  it('is not renewed a moment before it ends', () =>
+  it('is not renewed a millisecond before it expires', () =>
     withToolmock(oauth('rotate'), async (mock) => {
       mock.time.advance('59m')
       await run(mock, 'do')
@@ -88,7 +88,7 @@ describe('an access token that has expired (G46)', () => {
       expect(grants(mock)).toBe(1)
     }))
 
-  it('never is renewed for an EXPIRED account, refresh token or not', () =>
+  it('is never renewed for an EXPIRED account, with or without a refresh token', () =>
     withToolmock(oauth('rotate', {}, { ...tokens('rt_1'), status: 'EXPIRED' }), async (mock) => {
       mock.time.advance('61m')
       const answer = await run(mock, 'do')
@@ -153,7 +153,7 @@ describe('a third party that answers 401 (G45)', () => {
       const answer = await run(mock, 'do')
 
       expect(answer.status).toBe(401)
-      // The caller's own bearer token is fine.
+      // The caller's own bearer token is valid, so there is no challenge.
       expect(answer.headers).not.toHaveProperty('www-authenticate')
       expect(answer.body).toMatchObject({
         code: 16,
@@ -191,7 +191,7 @@ describe('a third party that answers 401 (G45)', () => {
       expect(grants(mock)).toBe(2)
     }))
 
-  it('to a call that another has overtaken uses the token that the other one got', () => {
+  it('to a call with an outdated token leads to a retry with the token that another call has renewed', () => {
     let held: ServerResponse | undefined
     const listener: RequestListener = (request, response) => {
       const fresh = request.headers.authorization !== 'Bearer at_1'
@@ -208,7 +208,7 @@ describe('a third party that answers 401 (G45)', () => {
         expect(overtaking.status).toBe(200)
         expect(await overtaken).toBe(200)
         expect(grants(mock)).toBe(2)
-        // The spent refresh token was not sent again, which would have cost the account everything.
+        // The used refresh token was not sent again, which would have revoked all tokens of the account.
         mock.time.advance('61m')
         expect((await run(mock, 'do')).status).toBe(200)
       }),

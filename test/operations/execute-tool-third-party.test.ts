@@ -24,12 +24,12 @@ describe('a third party that limits the rate (G44)', () => {
       })
     }))
 
-  it('passes a date on as it came', () =>
+  it('passes a date on unchanged', () =>
     answering({ status: 429, headers: { 'Retry-After': 'Thu, 01 Jan 2026 00:00:30 GMT' } }, async (mock) => {
       expect((await run(mock, 'do')).headers['retry-after']).toBe('Thu, 01 Jan 2026 00:00:30 GMT')
     }))
 
-  it('makes up no Retry-After where the third party sent none', () =>
+  it('adds no Retry-After where the third party sent none', () =>
     answering({ status: 429 }, async (mock) => {
       const answer = await run(mock, 'do')
 
@@ -111,7 +111,7 @@ describe('an answer that is not usable', () => {
     ),
   )
 
-  it('a server that is not there is a 500', () =>
+  it('an unreachable server is a 500', () =>
     withToolmock({ seed: appSeed([{ name: 'do' }], { base_url: 'http://127.0.0.1:1' }) }, async (mock) => {
       const answer = await run(mock, 'do')
 
@@ -120,7 +120,7 @@ describe('an answer that is not usable', () => {
       expect(await ada(mock)).not.toHaveProperty('last_used_at')
     }))
 
-  it('a part of the path that would leave the path of the call is refused as input, and nothing is called', () =>
+  it('a part of the path that would leave the path of the call is refused as input, without a call', () =>
     withToolmock(
       {
         seed: appSeed([{ name: 'do', call: { path: '/items/{{input.id}}/do' } }], {
@@ -139,13 +139,13 @@ describe('an answer that is not usable', () => {
     ))
 })
 
-describe('answers that are not objects', () => {
+describe('answers other than objects', () => {
   it.each([
     ['an array', '[1,2]', { value: [1, 2] }],
     ['a text', '"x"', { value: 'x' }],
     ['null', 'null', {}],
     ['keys of object prototypes', '{"__proto__":{"a":1}}', JSON.parse('{"__proto__":{"a":1}}')],
-  ])('%s becomes the object that data has to be', (_name, body, data) =>
+  ])('%s becomes the object that data requires', (_name, body, data) =>
     withServer(
       (_request, response) => json(response, 200, body),
       (base_url) =>

@@ -121,7 +121,7 @@ describe('POST /execute_tool', () => {
       expect(answer.body.message).toBe('connector app has no tool "mail_send_message"; it has echo, typed')
     }))
 
-  it('passes keys of object prototypes in the input on as they are', () =>
+  it('passes keys of object prototypes in the input on unchanged', () =>
     withToolmock(SEED, async ({ http, signIn }) => {
       const input = '{"__proto__":{"a":1},"constructor":{"prototype":2},"toString":"x"}'
       const body = `{"connector":"app","identifier":"ada","tool_name":"echo","tool_input":${input}}`
@@ -133,7 +133,7 @@ describe('POST /execute_tool', () => {
     }))
 
   it.each(['{{id}}', "{{faker 'person.fullName'}}", '{{account.identifier}}', '$&', '\\u0041', '\ud800', '<b>&amp;'])(
-    'never evaluates what an input says: %j',
+    'never evaluates an input as a template: %j',
     (text) =>
       withToolmock(SEED, async (mock) => {
         const answer = await run(mock, 'echo', { text, nested: [{ [text]: text }] })

@@ -5,7 +5,7 @@ import type { Transition } from '../../src/domain/request-trace.ts'
 import { VERIFY_URL } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
-/* Whatever happens to accounts, their status moves by the lifecycle table alone, and the journal holds every move. */
+/* The status of an account only changes by the lifecycle table, and the journal records every transition. */
 
 const CREDENTIALS: Readonly<Record<string, object>> = {
   OAUTH: { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1' } },
@@ -21,7 +21,7 @@ const connectorFile = (authorization_type: string) => ({
   responders: [{ on: { path: '/call' }, respond: { body: {} } }],
 })
 
-/** What a history knows: the provider of the custom connector, the latest link and the latest auth request. */
+/** The state of a history: the provider of the custom connector, the latest link and the latest auth request. */
 interface History {
   readonly mock: TestToolmock
   readonly provider: string
@@ -117,7 +117,7 @@ function transitionsOf({ app, environment }: TestToolmock): Transition[] {
   return recorded.flatMap(({ trace }) => [...trace.due, ...trace.transitions])
 }
 
-/** Walks the journal: each move is one of the table, and starts where the account's last one ended. */
+/** Replays the transitions: each is one of the table, and starts in the state in which the account's last one ended. */
 function statusesBy(transitions: readonly Transition[]): Map<string, LifecycleState> {
   const statuses = new Map<string, LifecycleState>()
   for (const { account_id, event, from, to } of transitions) {
@@ -127,8 +127,8 @@ function statusesBy(transitions: readonly Transition[]): Map<string, LifecycleSt
   return statuses
 }
 
-describe('any history of accounts', () => {
-  it('moves their status by the table alone, and every move is in the journal', { timeout: 120_000 }, async () => {
+describe('any sequence of operations on accounts', () => {
+  it('changes their status only by the table, with every transition in the journal', { timeout: 120_000 }, async () => {
     const seed = { settings: { bearer_token_lifetime: '1000d' }, connectors: [connectorFile('OAUTH')] }
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { minLength: 5, maxLength: 25 }), (history) =>

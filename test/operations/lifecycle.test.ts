@@ -35,7 +35,7 @@ async function accessTokenOf(mock: TestToolmock, id = ID): Promise<string> {
   return String((await authOf(mock, id)).authorization_details.oauth_token.access_token)
 }
 
-/** Makes an event of the control API happen to the account. */
+/** Applies an event to the account, as the control API does. */
 function force({ app, environment }: TestToolmock, event: AccountEvent): void {
   const account = environment.model.tables.accounts.get(ID)!
   applyAccountEvent({ environment, thirdParty: app.services.thirdParties.client(environment) }, account, event)
@@ -145,7 +145,7 @@ describe('consent', () => {
     }))
 
   it.each(['weather', 'helpdesk', 'code_hosting', 'payments', 'inventory', 'tracker', 'clinic'])(
-    'at %s moves as everywhere: a submitted form counts as approval',
+    'at %s has the same transitions: a submitted form counts as approval',
     (connector) =>
       withToolmock({}, async (mock) => {
         const { id } = await createAccount(mock, { connector })
@@ -237,7 +237,7 @@ describe('a link that is followed', () => {
     }))
 })
 
-describe('an event by hand', () => {
+describe('an event of the control API', () => {
   it.each(['ACTIVE', 'PENDING_AUTH', 'PENDING_VERIFICATION'] as const)('expires an account that is %s', (status) =>
     withToolmock(accountIn(status), async (mock) => {
       force(mock, 'expire')
@@ -268,7 +268,7 @@ describe('an event by hand', () => {
   )
 })
 
-describe('time', () => {
+describe('the clock', () => {
   it('expires an ACTIVE account without refresh token at token_expires_at', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock, {}, NO_REFRESH)
@@ -382,7 +382,7 @@ describe('deleting', () => {
   )
 })
 
-describe('events that leave the status as it is', () => {
+describe('events that do not change the status', () => {
   it.each(STATUSES)('verify with another identifier: %s stays', (status) =>
     withToolmock(accountIn(status), async (mock) => {
       const request = await pendingRequest(mock, { id: ID })

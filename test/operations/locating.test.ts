@@ -33,14 +33,14 @@ describe('an account with an organization and a user (4, G52)', () => {
       }),
   )
 
-  it('comes after the account whose scope is exactly the given one', () =>
+  it('has lower priority than the account with exactly the given scope', () =>
     withToolmock({}, async (mock) => {
       await createAccount(mock, PAIR)
       const { id } = await createAccount(mock, ORG)
       expect((await details(mock, ORG)).body).toMatchObject({ connected_account: { id } })
     }))
 
-  it('is one of several: 400 says which fields differ', () =>
+  it('is ambiguous with others: 400 names the fields that differ', () =>
     withToolmock({}, async (mock) => {
       await createAccount(mock, PAIR)
       await createAccount(mock, { ...ORG, user_id: 'usr_2' })

@@ -33,14 +33,14 @@ describe('POST /connected_accounts/magic_link', () => {
       expect((await mock.follow(body.link)).status).toBe(410)
     }))
 
-  it('answers another link each time, and all of them work', () =>
+  it('answers a new link each time, and all of them are valid', () =>
     withToolmock({}, async (mock) => {
       const links = [await linkFor(mock, ADA), await linkFor(mock, ADA)]
       expect(new Set(links).size).toBe(2)
       for (const link of links) expect((await mock.follow(link)).status).toBe(302)
     }))
 
-  it('makes an account that waits for its user when there is none ("States")', () =>
+  it('creates a PENDING_AUTH account when there is none ("States")', () =>
     withToolmock({}, async (mock) => {
       await linkFor(mock, { ...ADA, organization_id: 'org_1', user_id: 'user_1' })
       const { body } = await mock.api.get('/connected_accounts', { organization_id: 'org_1', user_id: 'user_1' })
@@ -49,14 +49,14 @@ describe('POST /connected_accounts/magic_link', () => {
       ])
     }))
 
-  it('makes no second account, also for requests side by side', () =>
+  it('creates no second account, also for concurrent requests', () =>
     withToolmock({}, async (mock) => {
       await Promise.all(Array.from({ length: 5 }, () => linkFor(mock, ADA)))
       expect((await mock.api.get('/connected_accounts')).body.total_size).toBe(1)
       expectError(await mock.api.post('/connected_accounts', ADA), 409, 'ACCOUNT_ALREADY_EXISTS')
     }))
 
-  it('takes the id of an account', () =>
+  it('accepts the id of an account', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock)
       await decide(mock, await linkFor(mock, { id }))
@@ -83,7 +83,7 @@ describe('POST /connected_accounts/magic_link', () => {
     }),
   )
 
-  it.each(['nobody', 'constructor', 'acme_oidc'])('answers 400 for %s, which is no connector (4.6)', (connector) =>
+  it.each(['nobody', 'constructor', 'acme_oidc'])('answers 400 for %s, which is not a connector (4.6)', (connector) =>
     withToolmock({}, async ({ api }) => {
       expectError(await api.post(PATH, { ...ADA, connector }), 400, 'INVALID_CONNECTOR')
     }),
@@ -126,7 +126,7 @@ describe('POST /connected_accounts/magic_link', () => {
     'https://app.example/a b',
     'https://[::1',
     'https://app.example:99999/',
-  ])('answers 400 for %j, which is no absolute http or https URL (G35)', (user_verify_url) =>
+  ])('answers 400 for %j, which is not an absolute http or https URL (G35)', (user_verify_url) =>
     withToolmock({}, async ({ api }) => {
       const answer = await api.post(PATH, { ...ADA, user_verify_url })
       expectError(answer, 400, 'VALIDATION_FAILED')
@@ -141,7 +141,7 @@ describe('POST /connected_accounts/magic_link', () => {
     'http://[::1]:3000/',
     'HTTPS://App.Example',
     'https://user@app.example/back?x=%20#part',
-  ])('takes %s, on any host (G35)', (user_verify_url) =>
+  ])('accepts %s, on any host (G35)', (user_verify_url) =>
     withToolmock({}, async (mock) => {
       const target = await decide(mock, await linkFor(mock, { ...ADA, user_verify_url }))
       expect(target.host).toBe(new URL(user_verify_url).host)
@@ -163,7 +163,7 @@ describe('POST /connected_accounts/magic_link', () => {
 })
 
 describe('following a link', () => {
-  it('works until its flow completes; afterwards 410 (G28)', () =>
+  it('is valid until its flow completes, and answers 410 afterwards (G28)', () =>
     withToolmock({}, async (mock) => {
       const link = await linkFor(mock, ADA)
       expect((await mock.follow(link)).status).toBe(302)
@@ -209,7 +209,7 @@ describe('following a link', () => {
       expect(target.searchParams.has('state')).toBe(false)
     }))
 
-  it('passes an empty state on as it is', () =>
+  it('passes an empty state on', () =>
     withToolmock({}, async (mock) => {
       const target = await decide(mock, await linkFor(mock, { ...ADA, user_verify_url: VERIFY_URL, state: '' }))
       expect(target.searchParams.get('state')).toBe('')
@@ -233,7 +233,7 @@ describe('following a link', () => {
   it.each([
     ['approve', 'ACTIVE'],
     ['deny', 'PENDING_AUTH'],
-  ])('is decided at once by the setting consent: %s (G31)', (consent, status) =>
+  ])('is decided without a page by the setting consent: %s (G31)', (consent, status) =>
     withToolmock({ seed: { settings: { consent } } }, async (mock) => {
       const { id } = await createAccount(mock)
       expect((await mock.follow(await linkFor(mock, { id }))).status).toBeGreaterThanOrEqual(302)
@@ -241,7 +241,7 @@ describe('following a link', () => {
     }),
   )
 
-  it('of an account that was deleted answers 410, whichever way it is followed', () =>
+  it('of a deleted account answers 410, in every way to follow it', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       const link = await linkFor(mock, { id })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { expectError, pendingRequest, verify } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
-/** Makes a custom provider and answers its identifier, which is the name of its connector. */
+/** Creates a custom provider and returns its identifier, which is the name of its connector. */
 async function provide({ api }: TestToolmock, body: object): Promise<string> {
   const answer = await api.post('/custom-providers', body)
   return (answer.body as { provider: { identifier: string } }).provider.identifier
@@ -50,7 +50,7 @@ describe('an account at a custom provider', () => {
       expect(answer.body).toMatchObject({ connected_account: { authorization_type: 'CUSTOM' } })
     }))
 
-  it('is verified no more once its provider is deleted, and stays DISCONNECTED (G40)', () =>
+  it('can no longer be verified once its provider is deleted, and stays DISCONNECTED (G40)', () =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, { display_name: 'Acme', auth_patterns: [{ type: 'OAUTH' }] })
       const id = await pendingRequest(mock, { connector, identifier: 'ada' })
@@ -62,7 +62,7 @@ describe('an account at a custom provider', () => {
       expect(body).toMatchObject({ connected_accounts: [{ connector, status: 'DISCONNECTED' }] })
     }))
 
-  it('can be asked for by magic link', () =>
+  it('can be created by a magic link', () =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, { display_name: 'Acme', auth_patterns: [{ type: 'OAUTH' }] })
       const answer = await mock.api.post('/connected_accounts/magic_link', { connector, identifier: 'ada' })
@@ -87,7 +87,7 @@ describe('the tools of a custom provider (G47)', () => {
       expect(answer.body).toMatchObject({ data: { saved: 'hello' } })
     }))
 
-  it('stay with a provider that is renamed, and do not come to one that takes their name (G39)', () =>
+  it('stay with a renamed provider, and are not those of another provider that takes its former name (G39)', () =>
     withToolmock({ seed: NOTES }, async (mock) => {
       const own = await provide(mock, { display_name: 'Acme Notes', auth_patterns: API_KEY })
       const other = await provide(mock, { display_name: 'Other', auth_patterns: API_KEY })
@@ -156,7 +156,7 @@ describe('a custom provider that is deleted (G40)', () => {
       expect(answer.status).toBe(404)
     }))
 
-  it('is no connector any more, and its connection is gone', () =>
+  it('is no longer a connector, and has no connection', () =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, { display_name: 'Acme', auth_patterns: API_KEY })
       await mock.api.post('/connected_accounts', { connector, identifier: 'ada' })

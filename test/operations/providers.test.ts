@@ -70,7 +70,7 @@ describe('POST /custom-providers', () => {
     ['{{id}}'],
     ['<script>'],
     ['x'.repeat(100)],
-  ])('makes an identifier that fits in a path of the name %j', (display_name) =>
+  ])('derives an identifier that is valid in a path from the name %j', (display_name) =>
     withToolmock({}, async (mock) => {
       const { identifier } = await create(mock, { display_name })
       const updated = await mock.api.put(`/custom-providers/${identifier}`, { description: 'found' })
@@ -80,13 +80,13 @@ describe('POST /custom-providers', () => {
     }),
   )
 
-  it('knows an MCP provider by its patterns (G38)', () =>
+  it('recognizes an MCP provider by its patterns (G38)', () =>
     withToolmock({}, async (mock) => {
       const provider = await create(mock, { display_name: 'M', auth_patterns: [{ type: 'OAUTH' }, { is_mcp: true }] })
       expect(provider).toMatchObject({ is_custom: true, is_custom_mcp: true })
     }))
 
-  it('ignores fields that are only answered (G9)', () =>
+  it('ignores output-only fields (G9)', () =>
     withToolmock({}, async (mock) => {
       const sent = { id: 'x', identifier: 'y', is_custom: false, is_custom_mcp: true, coming_soon: true }
       const provider = await create(mock, { display_name: 'A', ...sent, categories: ['a'], display_priority: 7 })
@@ -135,7 +135,7 @@ const BAD: [string, object, string][] = [
 ]
 
 describe('the limits of part 8', () => {
-  it.each(GOOD)('take %s, on create and on update', (_name, fields) =>
+  it.each(GOOD)('accept %s, on create and on update', (_name, fields) =>
     withToolmock({}, async (mock) => {
       const { identifier, ...created } = await create(mock, { display_name: 'A', ...fields })
       const updated = await mock.api.put(`/custom-providers/${identifier}`, fields)
@@ -178,7 +178,7 @@ describe('the limits of part 8', () => {
     }))
 })
 
-describe('values that mean nothing (G58)', () => {
+describe('values that count as absent (G58)', () => {
   const FULL = {
     display_name: 'A',
     description: 'B',
@@ -256,7 +256,7 @@ describe('DELETE /custom-providers/{identifier}', () => {
       expect((await mock.api.put(path, {})).status).toBe(404)
     }))
 
-  it('ends what waits for verification, and says why', () =>
+  it('ends pending auth requests, and reports the reason', () =>
     withToolmock({}, async (mock) => {
       const { identifier } = await create(mock, { display_name: 'A', auth_patterns: [{ type: 'OAUTH' }] })
       const request = await pendingRequest(mock, { connector: identifier, identifier: ADA.identifier })
@@ -267,7 +267,7 @@ describe('DELETE /custom-providers/{identifier}', () => {
     }))
 })
 
-describe('a provider that is not there', () => {
+describe('an unknown provider', () => {
   it.each(['nobody', '__proto__', 'constructor', '%2e%2e', '%00', '%F0%9F%92%BE', 'mail', 'weather'])(
     '%s is a 404',
     (name) =>
@@ -282,7 +282,7 @@ describe('a provider that is not there', () => {
       }),
   )
 
-  it('is a 400 first where the fields are wrong as well (G17)', () =>
+  it('is a 400 where the fields are wrong as well (G17)', () =>
     withToolmock({}, async ({ api }) => {
       expect((await api.put('/custom-providers/nobody', { proxy_url: 'http://x' })).status).toBe(400)
     }))

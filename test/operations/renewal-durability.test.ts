@@ -7,7 +7,7 @@ import { MemoryDisk } from '../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { ada, appSeed, credentialsOf, run } from './app-seed.ts'
 
-/** The lock of a state file is a real socket. */
+/** A real folder, because the lock of a state file is a real socket. */
 const FOLDER = mkdtempSync(join(tmpdir(), 'toolmock-crash-'))
 const STATE = join(FOLDER, 'state.json')
 afterAll(() => rmSync(FOLDER, { recursive: true }))
@@ -21,13 +21,13 @@ const seed = appSeed(
   { authorization_details: { oauth_token } },
 )
 
-/** What the disk has after the process was killed. */
+/** The files on the disk after the process was killed. */
 function filesAfterKill(disk: MemoryDisk): Map<string, Buffer> {
   const killed = disk.after('killed')
   return new Map(killed.paths().map((path) => [path, killed.file(path) ?? Buffer.alloc(0)]))
 }
 
-/** The files with the write-ahead log cut after each of its records, from none to all. */
+/** The files with the write-ahead log cut after each of its records, from zero records to all. */
 function cuts(files: ReadonlyMap<string, Buffer>): Map<string, Buffer>[] {
   const [log = ''] = [...files.keys()].filter((path) => /\.(journal|wal)$/.test(path))
   const bytes = files.get(log) ?? Buffer.alloc(0)
@@ -60,7 +60,7 @@ describe('a crash while a refresh token is replaced', () => {
     }
   }, 60_000)
 
-  it('leaves a consent either as it was, or with the tokens of its code', async () => {
+  it('leaves a consent either unchanged, or with the tokens of its code', async () => {
     const disk = new MemoryDisk()
     let files = new Map<string, Buffer>()
     let link = ''
@@ -86,7 +86,7 @@ describe('a crash while a refresh token is replaced', () => {
   }, 60_000)
 })
 
-describe('a disk that refuses while a refresh token is replaced', () => {
+describe('a failing disk while a refresh token is replaced', () => {
   it('answers 503 and leaves both sides with the former tokens, so that the next call renews them', async () => {
     const disk = new MemoryDisk()
     await withToolmock({ seed, state: STATE, fileSystem: disk, now: CREATED }, async (mock) => {

@@ -38,8 +38,8 @@ function mock() {
     thirdParty: { refresh } as unknown as ThirdParty,
     trace,
   })
-  /** The latest question to the token endpoint, once the promises before it are resolved. */
-  const question = async () => {
+  /** The latest request to the token endpoint, once the promises before it are resolved. */
+  const tokenRequest = async () => {
     await nextTurn()
     const latest = asked.at(-1)
     if (!latest) throw new Error('the token endpoint was not asked')
@@ -47,7 +47,7 @@ function mock() {
   }
   return {
     asked,
-    question,
+    tokenRequest,
     renewing: (trace?: RequestTrace, of = account) => renew(context(trace), of),
     calling: (call: () => Promise<ToolAnswer>, of = account) => callThirdParty(context(), of, call),
     stored: () => accounts.get(account.id),
@@ -67,10 +67,10 @@ describe('while a token is renewed', () => {
     ['granted', GRANTED],
     ['refused', refusal(400)],
     ['not possible', refusal(503)],
-  ])('the owner stores other credentials: they stand, and are used, although the renewal is %s', async (_, answer) => {
-    const { question, renewing, store, stored } = mock()
+  ])('the owner stores other credentials: they are kept and used, although the renewal is %s', async (_, answer) => {
+    const { tokenRequest, renewing, store, stored } = mock()
     const renewal = renewing()
-    const asked = await question()
+    const asked = await tokenRequest()
     store({ credentials: tokens('own') })
     asked.answer(answer)
     expect(await renewal).toMatchObject({ outcome: 'renewed', account: { credentials: tokens('own') } })
@@ -78,16 +78,16 @@ describe('while a token is renewed', () => {
   })
 
   it('the account is deleted: it stays so', async () => {
-    const { question, renewing, remove, stored } = mock()
+    const { tokenRequest, renewing, remove, stored } = mock()
     const renewal = renewing()
-    const asked = await question()
+    const asked = await tokenRequest()
     remove()
     asked.answer(GRANTED)
     await renewal
     expect(stored()).toBeUndefined()
   })
 
-  it('another request has renewed it before: that is noted, and the token endpoint is not asked', async () => {
+  it('another request has renewed it before: that is recorded, and the token endpoint is not called', async () => {
     const { asked, renewing, store } = mock()
     const current = store({ credentials: tokens('of another request') })
     const trace = new RequestTrace()
@@ -97,20 +97,20 @@ describe('while a token is renewed', () => {
   })
 
   it('the third party names no lifetime: the new token does not expire', async () => {
-    const { question, renewing, stored } = mock()
+    const { tokenRequest, renewing, stored } = mock()
     const renewal = renewing()
-    const asked = await question()
+    const asked = await tokenRequest()
     asked.answer({ ...GRANTED, lifetime_ms: null })
     await renewal
     expect(stored()).toMatchObject({ credentials: tokens('renewed') })
     expect(stored()).not.toHaveProperty('token_expires_at')
   })
 
-  it('other requests share the renewal, and note that', async () => {
-    const { asked, question, renewing } = mock()
+  it('other requests share the renewal, and record that', async () => {
+    const { asked, tokenRequest, renewing } = mock()
     const traces = [new RequestTrace(), new RequestTrace(), new RequestTrace()]
     const renewals = traces.map((trace) => renewing(trace))
-    const first = await question()
+    const first = await tokenRequest()
     first.answer(GRANTED)
     const all = await Promise.all(renewals)
     expect(asked).toHaveLength(1)
@@ -123,13 +123,13 @@ describe('while a token is renewed', () => {
     ])
   })
 
-  it('its failure is that of one request: the others try again, with one renewal between them', async () => {
-    const { asked, question, renewing } = mock()
+  it('its failure affects one request: the others try again, with one shared renewal', async () => {
+    const { asked, tokenRequest, renewing } = mock()
     const [one, ...rest] = [renewing(), renewing(), renewing()]
-    const first = await question()
+    const first = await tokenRequest()
     first.fail()
     await expect(one).rejects.toThrow('rolled back')
-    const second = await question()
+    const second = await tokenRequest()
     second.answer(GRANTED)
     const others = await Promise.all(rest)
     expect(others.map(({ outcome }) => outcome)).toEqual(['renewed', 'renewed'])
@@ -156,16 +156,16 @@ describe('a renewal that fails', () => {
     [499, 'refused', 'EXPIRED'],
     [500, 'unavailable', 'ACTIVE'],
   ])('with %d is %s and leaves the account %s', async (status, outcome, accountStatus) => {
-    const { question, renewing, stored } = mock()
+    const { tokenRequest, renewing, stored } = mock()
     const renewal = renewing()
-    const asked = await question()
+    const asked = await tokenRequest()
     asked.answer(refusal(status))
     expect(await renewal).toMatchObject({ outcome })
     expect(stored()).toMatchObject({ status: accountStatus, credentials: tokens('former') })
   })
 
   it('because the third party cannot be reached: the call is not made, and the error says so', async () => {
-    const { question, calling, store, stored } = mock()
+    const { tokenRequest, calling, store, stored } = mock()
     const expired = store({ token_expires_at: '2026-01-01T00:00:00.000Z' })
     let calls = 0
     const answer = calling(() => {
@@ -177,7 +177,7 @@ describe('a renewal that fails', () => {
       message: 'the expired token could not be renewed: e: d',
       context: { tool: { status: 500, execution_id: '', tool_error_code: 'unusable_answer' } },
     })
-    const asked = await question()
+    const asked = await tokenRequest()
     asked.answer(refusal(503))
     await failure
     expect(calls).toBe(0)
@@ -199,7 +199,7 @@ describe('a renewal that fails', () => {
       },
       'invalid_grant: its connector no longer exists',
     ],
-  ])('because %s makes the account EXPIRED, and the third party is not asked', async (_why, prepare, reason) => {
+  ])('because %s makes the account EXPIRED, without a request to the third party', async (_why, prepare, reason) => {
     const of = mock()
     const renewal = await of.renewing(undefined, prepare(of))
     expect(renewal).toMatchObject({ outcome: 'refused', reason, account: { status: 'EXPIRED' } })
@@ -208,7 +208,7 @@ describe('a renewal that fails', () => {
   })
 })
 
-describe('while a call is on its way', () => {
+describe('during a call', () => {
   it.each<[string, ToolAnswer]>([
     ['is answered', { kind: 'result', data: {} }],
     ['gets a 401 and cannot be renewed', { kind: 'unauthorized', status: 401, message: '' }],
@@ -224,40 +224,40 @@ describe('while a call is on its way', () => {
   })
 })
 
-describe('while a call that gets a 401 is on its way', () => {
+describe('during a call that gets a 401', () => {
   const UNAUTHORIZED: ToolAnswer = { kind: 'unauthorized', status: 401, message: '' }
 
   it('the owner stores other credentials: the account stays ACTIVE with them', async () => {
-    const { question, calling, store, stored } = mock()
+    const { tokenRequest, calling, store, stored } = mock()
     let calls = 0
     const answer = calling(() => {
       if (++calls === 2) store({ credentials: tokens('own') })
       return Promise.resolve(UNAUTHORIZED)
     })
-    const asked = await question()
+    const asked = await tokenRequest()
     asked.answer(GRANTED)
     expect(await answer).toEqual(UNAUTHORIZED)
     expect(stored()).toMatchObject({ status: 'ACTIVE', credentials: tokens('own') })
   })
 
   it('the renewal is refused: the call is not made again', async () => {
-    const { question, calling, stored } = mock()
+    const { tokenRequest, calling, stored } = mock()
     let calls = 0
     const answer = calling(() => {
       calls++
       return Promise.resolve(UNAUTHORIZED)
     })
-    const asked = await question()
+    const asked = await tokenRequest()
     asked.answer(refusal(400))
     expect(await answer).toEqual(UNAUTHORIZED)
     expect(calls).toBe(1)
     expect(stored()).toMatchObject({ status: 'EXPIRED' })
   })
 
-  it('nothing is stored: a second 401 makes the account EXPIRED', async () => {
-    const { question, calling, stored } = mock()
+  it('the owner stores no credentials: a second 401 makes the account EXPIRED', async () => {
+    const { tokenRequest, calling, stored } = mock()
     const answer = calling(() => Promise.resolve(UNAUTHORIZED))
-    const asked = await question()
+    const asked = await tokenRequest()
     asked.answer(GRANTED)
     expect(await answer).toEqual(UNAUTHORIZED)
     expect(stored()).toMatchObject({ status: 'EXPIRED' })

@@ -28,7 +28,7 @@ function update(mock: TestToolmock, id: string, connected_account: object) {
 
 type Step = (mock: TestToolmock, id: string) => unknown
 
-/** Whether `updated_at` moves when the step happens a minute after create. */
+/** Whether a step a minute after create changes `updated_at`. */
 async function movesUpdatedAt(mock: TestToolmock, id: string, step: Step): Promise<boolean> {
   mock.time.advance('1m')
   await step(mock, id)
@@ -53,7 +53,7 @@ describe('updated_at (2.1, G27)', () => {
         return authOf(mock, id)
       },
     ],
-  ])('moves with %s', (_, step) =>
+  ])('changes with %s', (_, step) =>
     withToolmock({}, async (mock) => {
       const body = { connected_account: { authorization_details: TOKENS, api_config: { a: 1 } } }
       const { id } = await createAccount(mock, body)
@@ -84,7 +84,7 @@ describe('updated_at (2.1, G27)', () => {
         await linkFor(mock, { id })
       },
     ],
-  ])('stays with %s', (_, step) =>
+  ])('does not change with %s', (_, step) =>
     withToolmock({}, async (mock) => {
       const body = { connected_account: { authorization_details: TOKENS, api_config: { a: 1 } } }
       const { id } = await createAccount(mock, body)
@@ -92,14 +92,14 @@ describe('updated_at (2.1, G27)', () => {
     }),
   )
 
-  it('stays when a static key is stored again', () =>
+  it('does not change when a static key is stored again', () =>
     withToolmock({}, async (mock) => {
       const authorization_details = { static_auth: { details: { api_key: 'k' } } }
       const { id } = await createActive(mock, { connector: 'weather' }, authorization_details)
       expect(await movesUpdatedAt(mock, id, () => update(mock, id, { authorization_details }))).toBe(false)
     }))
 
-  it('stays when a token without refresh token runs out, and when its provider is deleted', () =>
+  it('does not change when a token without refresh token expires, nor when its provider is deleted', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_1' } })
       mock.time.advance('2h')
@@ -115,7 +115,7 @@ describe('updated_at (2.1, G27)', () => {
 describe('last_used_at (2.1, G26)', () => {
   const LATER = '2026-01-01T00:01:00.000Z'
 
-  /** Calls a tool of the connector `app` a minute after create, and answers `last_used_at`. */
+  /** Calls a tool of the connector `app` a minute after create, and returns `last_used_at`. */
   async function afterCall(connector: object): Promise<string | undefined> {
     let used: string | undefined
     const tool = { name: 'app_call', call: { method: 'GET', path: '/call', timeout: '200ms' }, ...connector }
@@ -143,7 +143,7 @@ describe('last_used_at (2.1, G26)', () => {
     ['a result', { responders: [{ on: { path: '/call' }, respond: { body: {} } }] }],
     ['a failure', { responders: [{ on: { path: '/call' }, respond: { status: 500, body: {} } }] }],
     ['a 429', { responders: [{ on: { path: '/call' }, respond: { status: 429, body: {} } }] }],
-  ])('is set by a call that brought %s', async (_, connector) => {
+  ])('is set by a call that is answered with %s', async (_, connector) => {
     expect(await afterCall(connector)).toBe(LATER)
   })
 
@@ -161,11 +161,11 @@ describe('last_used_at (2.1, G26)', () => {
     }
   })
 
-  it('stays absent when nothing listens at the third party', async () => {
+  it('stays absent when no server listens at the third party', async () => {
     expect(await afterCall({ base_url: 'http://127.0.0.1:1' })).toBeUndefined()
   })
 
-  it('is the status of one account alone: ada has one, grace has none', () =>
+  it('is set on the account of the call, and on no other', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       const grace = await createActive(mock, { ...ADA, identifier: 'grace@example.com' })

@@ -29,7 +29,7 @@ describe('POST /oauth/token (5.1, G13)', () => {
       expect(listed.status).toBe(200)
     }))
 
-  it('answers another token each time, and each of them is good', () =>
+  it('answers another token each time, and each of them is valid', () =>
     withToolmock({}, async (mock) => {
       const tokens = [await mock.signIn(), await mock.signIn(), await mock.signIn()]
 
@@ -40,24 +40,24 @@ describe('POST /oauth/token (5.1, G13)', () => {
       }
     }))
 
-  it('says the lifetime that the seed sets, in seconds', () =>
+  it('answers the lifetime that the seed sets, in seconds', () =>
     withToolmock({ seed: { settings: { bearer_token_lifetime: '90s' } } }, async (mock) => {
       expect((await ask(mock, GOOD)).body).toMatchObject({ expires_in: 90 })
     }))
 
-  it('never says a longer lifetime than the token has', () =>
+  it('never answers a longer lifetime than the token has', () =>
     withToolmock({ seed: { settings: { bearer_token_lifetime: '1999ms' } } }, async (mock) => {
       expect((await ask(mock, GOOD)).body).toMatchObject({ expires_in: 1 })
     }))
 
-  it('takes the client credentials as HTTP Basic, form-encoded as RFC 6749 2.3.1 has it', () =>
+  it('accepts the client credentials as HTTP Basic, form-encoded by RFC 6749 2.3.1', () =>
     withToolmock({ seed: { clients: [{ client_id: 'a b', client_secret: 's:%+é' }] } }, async (mock) => {
       const encoded = basic('a+b', encodeURIComponent('s:%+é'))
       const answer = await ask(mock, { grant_type: 'client_credentials' }, encoded)
       expect(answer.status).toBe(200)
     }))
 
-  it('takes a client_id beside HTTP Basic, which is no second way to authenticate', () =>
+  it('accepts a client_id beside HTTP Basic, which does not count as a second authentication', () =>
     withToolmock({}, async (mock) => {
       const { client_id, grant_type } = GOOD
       expect((await ask(mock, { client_id, grant_type }, basic('test_client', 'test_secret'))).status).toBe(200)
@@ -189,7 +189,7 @@ describe('a token request that is refused (G14)', () => {
       expect(answer.status).toBe(200)
     }))
 
-  it('refuses them with --strict, in the words of this endpoint', () =>
+  it('refuses them with --strict, in the error format of this endpoint', () =>
     withToolmock({ strict: true }, async (mock) => {
       const answer = await ask(mock, { ...GOOD, colour: 'red' })
 
@@ -201,7 +201,7 @@ describe('a token request that is refused (G14)', () => {
 describe('GET /.well-known/oauth-authorization-server (RFC 8414)', () => {
   const PATH = '/.well-known/oauth-authorization-server'
 
-  it('has metadata for OAuth libraries: where the token endpoint is, and how clients authenticate there', () =>
+  it('has metadata for OAuth libraries: the token endpoint and its authentication methods', () =>
     withToolmock({}, async ({ http }) => {
       const answer = await http('get', PATH)
 

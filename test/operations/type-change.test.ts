@@ -67,7 +67,7 @@ describe('a custom provider that changes its type (G39)', () => {
       })
     }))
 
-  it('ends what waits for verification; a link goes on with the new type', () =>
+  it('ends pending auth requests; a link continues with the new type', () =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, 'OAUTH')
       const at = { connector, identifier: ADA.identifier }
@@ -83,7 +83,7 @@ describe('a custom provider that changes its type (G39)', () => {
       })
     }))
 
-  it('leaves accounts alone when the type stays', () =>
+  it('does not change accounts when the type stays the same', () =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, 'API_KEY')
       const before = await createAccount(mock, { connector, connected_account: KEY })
@@ -93,7 +93,7 @@ describe('a custom provider that changes its type (G39)', () => {
       expect(await authOf(mock, before.id)).toEqual(before)
     }))
 
-  it('is a move by the table, in the journal', () =>
+  it('is a transition of the table, in the journal', () =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, 'API_KEY')
       const { id } = await createAccount(mock, { connector, connected_account: KEY })
@@ -134,7 +134,7 @@ describe('a connector file that changes its type (G39)', () => {
       expect(await runs(mock, id)).toBe(200)
     }))
 
-  it('to a type that the service obtains itself: a tool runs at once', () =>
+  it('to a type whose tokens the service obtains: a tool runs at once', () =>
     withToolmock({ seed: { connectors: [file('API_KEY')] } }, async (mock) => {
       const { id } = await createAccount(mock, { connector: 'app', connected_account: KEY })
       await put(mock, file('WORKSPACE_DWD'))

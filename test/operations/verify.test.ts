@@ -17,7 +17,7 @@ import { BASE_URL, withToolmock } from '../support/toolmock.ts'
 const PATH = '/connected_accounts/user/verify'
 
 describe('POST /connected_accounts/user/verify', () => {
-  it('answers 200 with where the user goes next, and makes the account ACTIVE (3.1)', () =>
+  it('answers 200 with the URL of the redirect, and makes the account ACTIVE (3.1)', () =>
     withToolmock({}, async (mock) => {
       const answer = await verify(mock, await pendingRequest(mock))
       expect(answer.status).toBe(200)
@@ -44,7 +44,7 @@ describe('POST /connected_accounts/user/verify', () => {
       expectError(await verify(mock, id, 'grace@example.com'), 404, 'AUTH_REQUEST_NOT_FOUND')
     }))
 
-  it('answers one of concurrent equal requests with 200', () =>
+  it('answers only one of concurrent equal requests with 200', () =>
     withToolmock({}, async (mock) => {
       const id = await pendingRequest(mock)
       const answers = await Promise.all(Array.from({ length: 4 }, () => verify(mock, id)))
@@ -104,7 +104,7 @@ describe('POST /connected_accounts/user/verify', () => {
     }),
   )
 
-  it('answers 404 to an id that was tampered with, and keeps the real one', () =>
+  it('answers 404 to an id that was tampered with, and the real one stays valid', () =>
     withToolmock({}, async (mock) => {
       const id = await pendingRequest(mock)
       expectError(await verify(mock, `${id}A`), 404, 'AUTH_REQUEST_NOT_FOUND')

@@ -15,7 +15,7 @@ describe('html', () => {
     expect(html`<i>${items}</i>`.toString()).toBe('<i><b>a</b><b>&lt;b&gt;</b></i>')
   })
 
-  it('leaves nothing where a value is absent', () => {
+  it('renders an absent value as empty', () => {
     expect(html`[${null}${undefined}${false}${''}]`.toString()).toBe('[]')
     expect(html`[${0}]`.toString()).toBe('[0]')
   })
@@ -28,11 +28,11 @@ describe('html', () => {
     expect(html`${'a\ud800b'}`.toString()).toBe('a\ufffdb')
   })
 
-  it('takes template and replacement characters literally', () => {
+  it('renders template and replacement characters literally', () => {
     expect(html`${'{{x}} ${y} $& $1'}`.toString()).toBe('{{x}} ${y} $&amp; $1')
   })
 
-  it('leaves a style sheet as it is', () => {
+  it('does not change a style sheet', () => {
     const sheet = css`
       a > b {
         content: "'";

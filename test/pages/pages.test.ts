@@ -63,7 +63,7 @@ describe('consentPage', () => {
     expect(consentPage({ ...consent, people: [] }).toString()).toMatch(/id="other-person" checked/)
   })
 
-  it('shows what was wrong beside the field', () => {
+  it('shows the problem beside the field', () => {
     const page = consentPage({ ...consent, problem: 'Say who signs in.' }).toString()
     expect(page).toContain('<p class="problem" id="person-problem">Say who signs in.</p>')
     expect(page).toMatch(/id="other-person" checked/)

@@ -19,10 +19,10 @@ interface Service {
 
 const run = promisify(execFile)
 const toolmock = ToolmockProcess.forThisFile()
-/** What the image sets (`Dockerfile`), as far as it is not about the image's own files. */
+/** The variables that the image sets (`Dockerfile`), except those for paths inside the image. */
 const IMAGE = { TOOLMOCK_HOST: '0.0.0.0' }
 
-/** One call to where a name leads, by the name that the caller knows. */
+/** Sends one request to the mock, with the host name that the caller uses. */
 async function call(
   port: number,
   as: string,
@@ -55,7 +55,7 @@ describe('docs/compose.yaml', () => {
     try {
       const [, ...options] = app.entrypoint
       const variables = { ...app.environment, TOOLMOCK_URL: `http://toolmock:${port}` }
-      // Names are resolved as on the network of the containers.
+      // The name `toolmock` is resolved as on the network of the containers.
       const names = `import dns from 'node:dns'
         const { lookup } = dns
         dns.lookup = (name, ...rest) => lookup(name === 'toolmock' ? '127.0.0.1' : name, ...rest)`
@@ -72,7 +72,7 @@ describe('docs/compose.yaml', () => {
     }
   })
 
-  /** A browser on the host: every address has to be one that it can reach. */
+  /** Follows an address as a browser on the host, which can only reach localhost. */
   async function follow(port: number, address: string): Promise<IncomingMessage & { text: string }> {
     const { origin, host, pathname, search } = new URL(address)
     expect(origin).toBe('http://localhost:8665')
@@ -80,7 +80,7 @@ describe('docs/compose.yaml', () => {
     return answer.statusCode === 302 ? follow(port, answer.headers.location ?? '') : answer
   }
 
-  it('has a mock whose links work in another container', async () => {
+  it('has a mock whose links are valid in another container', async () => {
     const { toolmock: service } = await composed()
     const port = await freePort()
     const serving = await toolmock.start(['--port', `${port}`], { ...IMAGE, ...service.environment })
@@ -110,7 +110,7 @@ describe('docs/compose.yaml', () => {
 })
 
 describeInShell('the CI job of docs/ci.md', () => {
-  it('sends what toolmock init writes to a mock that has been running before it was there', async () => {
+  it('sends the files of toolmock init to a mock that is already running', async () => {
     const [yaml = ''] = codeBlocks('docs/ci.md', 'As a service of a job', 'yaml')
     const job = parse(yaml) as { services: { toolmock: { env: Record<string, string> } }; steps: { run?: string }[] }
     const script = job.steps.find((step) => step.run?.includes('/_mock/'))?.run ?? ''

@@ -11,7 +11,7 @@ const status = (line: string | undefined): number => answered(line)[0]
 const json = (line: string | undefined): unknown => JSON.parse(line ?? '')
 const RESET = 'environment default is back at its seed'
 
-/** A section whose block is pasted after that of "First success", and what it has to print, line by line. */
+/** A section whose block is pasted after that of "First success", and the lines that it must print. */
 interface Recipe {
   readonly file: string
   readonly title: string
@@ -85,14 +85,14 @@ const RECIPES: readonly Recipe[] = [
   },
 ]
 
-/** In the README this one runs the reader's own tests. */
-const NOT_HERE = ['A test run with a verdict']
+/** Sections of the README that are not tested here, because they run the reader's own tests. */
+const NOT_TESTED = ['A test run with a verdict']
 
-// The first block has the variables of a mock at the default address.
+// The first block sets the variables of a mock at the default address, so it is skipped.
 const [, first = ''] = codeBlocks('README.md', 'First success')
 const blockOf = ({ file, title }: Recipe): string => codeBlocks(file, title).join('')
 
-describeInShell.each(shells)('what the guides paste into %s', (shell) => {
+describeInShell.each(shells)('the blocks of the guides in %s', (shell) => {
   it('first success: sends a message', async () => {
     await using mock = await createToolmock()
     const [connected, sent] = await pasted(first, mock, { shell })
@@ -103,13 +103,13 @@ describeInShell.each(shells)('what the guides paste into %s', (shell) => {
     ])
   })
 
-  it.each(RECIPES)('$file, $title: does what it says', { timeout: 120_000 }, async (recipe) => {
+  it.each(RECIPES)('$file, $title: behaves as described', { timeout: 120_000 }, async (recipe) => {
     await using mock = await createToolmock()
     const [, , ...lines] = await pasted(`${first}${blockOf(recipe)}`, mock, { shell })
     recipe.expect(lines)
   })
 
-  it('getting started: the steps work when they are pasted block by block', async () => {
+  it('getting started: the steps succeed when they are pasted block by block', async () => {
     await using mock = await createToolmock()
     const lines = await pasted(codeBlocks('docs/getting-started.md', 'Step by step').join(''), mock, { shell })
     expect(lines[0]).toMatch(/^http:\/\/localhost:3000\/verify\?.*auth_request_id=[\w-]+/)
@@ -123,9 +123,9 @@ describeInShell.each(shells)('what the guides paste into %s', (shell) => {
 })
 
 describeInShell('the recipes', () => {
-  it('of README.md are all tried here', () => {
+  it('of README.md are all tested here', () => {
     const tried = RECIPES.filter(({ file }) => file === 'README.md').map(({ title }) => title)
-    expect(subsections('README.md', 'Recipes')).toEqual([...tried, ...NOT_HERE])
+    expect(subsections('README.md', 'Recipes')).toEqual([...tried, ...NOT_TESTED])
   })
 
   it('can be pasted one after the other', { timeout: 120_000 }, async () => {
@@ -134,7 +134,7 @@ describeInShell('the recipes', () => {
     expect(lines.at(-1)).toBe('410')
   })
 
-  it('The wrong person: a server that sends the identifier of the link gives the mailbox away', async () => {
+  it('The wrong person: a server that sends the identifier of the link connects the mailbox for another person', async () => {
     await using mock = await createToolmock()
     const recipe = codeBlocks('docs/accounts.md', 'The wrong person').join('')
     const naive = `${first}${recipe.replace('LOGGED_IN=ada@example.com', 'LOGGED_IN=eve@example.com')}`

@@ -8,7 +8,7 @@ const guides = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWit
 const published = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
-/** What the links of a page lead to inside this repository, with the heading that they name. */
+/** The files in this repository that a page links to, with the anchors. */
 function linksOf(file: string): { target: string; anchor: string }[] {
   const links = textOf(file)
     .replaceAll(/^```.*?^```/gms, '')
@@ -19,7 +19,7 @@ function linksOf(file: string): { target: string; anchor: string }[] {
   }))
 }
 
-/** The anchors of a page's headings, as code hosts make them. */
+/** The anchors of a page's headings, as code hosts derive them. */
 function anchorsOf(file: string): string[] {
   const headings = textOf(file).matchAll(/^#+ (.+)$/gm)
   return [...headings].map(([, title = '']) =>
@@ -32,14 +32,14 @@ function anchorsOf(file: string): string[] {
 }
 
 describe('the links of the README and the guides', () => {
-  it.each(['README.md', ...guides])('%s: lead to files and headings that are there', (file) => {
+  it.each(['README.md', ...guides])('%s: lead to existing files and headings', (file) => {
     const links = linksOf(file)
     expect(links.filter(({ target }) => !existsSync(join(ROOT, target)))).toEqual([])
     const named = links.filter(({ target, anchor }) => anchor !== '' && target.endsWith('.md'))
     expect(named.filter(({ target, anchor }) => !anchorsOf(target).includes(anchor))).toEqual([])
   })
 
-  it.each(['README.md', ...guides])('%s: lead to nothing that the package lacks', (file) => {
+  it.each(['README.md', ...guides])('%s: lead only to files of the package', (file) => {
     const inPackage = (target: string) =>
       target === 'README.md' || published.files.some((each) => target === each || target.startsWith(`${each}/`))
     expect(linksOf(file).filter(({ target }) => !inPackage(target))).toEqual([])
@@ -81,7 +81,7 @@ describe('the guides', () => {
     expect(headings.filter((_, at) => (levels[at] ?? 0) > (levels[at - 1] ?? 0) + 1)).toEqual([])
   })
 
-  it.each(guides)('%s: says what it is for before the first heading, table, list or block', (file) => {
+  it.each(guides)('%s: has an introduction before the first heading, table, list or block', (file) => {
     const [, first = ''] = textOf(file)
       .replaceAll(/<!--.*?-->\n+/gs, '')
       .split(/\n{2,}/)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The code blocks of one section of a document in this repository, as they are printed, subsections left out. */
+/** The code blocks of one section of a document in this repository, without those of its subsections. */
 export function codeBlocks(file: string, heading: string, language = 'sh'): string[] {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
   const sections = text.split(/^(?=#{1,3} )/m)
@@ -10,7 +10,7 @@ export function codeBlocks(file: string, heading: string, language = 'sh'): stri
   return [...blocks].flatMap(({ groups }) => (groups?.['language'] === language ? [groups['code'] ?? ''] : []))
 }
 
-/** The headings below one, in order. */
+/** The subheadings of a section, in order. */
 export function subsections(file: string, heading: string): string[] {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
   const section = text.split(/^(?=## )/m).find((each) => each.startsWith(`## ${heading}\n`)) ?? ''

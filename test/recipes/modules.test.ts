@@ -12,7 +12,7 @@ interface Rule {
 const require = createRequire(import.meta.url)
 const { forbidden } = require('../../.config/dependency-cruiser.cjs') as { forbidden: readonly Rule[] }
 
-/** What each module may import, by the rules of dependency-cruiser; `src/control` imports all that is in the table above it but tls. */
+/** What each module may import, by the rules of dependency-cruiser. `src/control` may import all modules above it in the table but tls. */
 const allowed = forbidden.flatMap(({ name, comment = '' }) => {
   const module = /^module-(.+)$/.exec(name)?.[1]
   const list = /may import (.*)$/.exec(comment)?.[1]
@@ -31,7 +31,7 @@ describe('the table of modules in AGENTS.md', () => {
     expect([...table.keys()].sort()).toEqual(modules.sort())
   })
 
-  it.each(allowed)('says what src/%s may import', (name, list) => {
+  it.each(allowed)('lists what src/%s may import', (name, list) => {
     const expected = list === 'nothing but itself' ? ['nothing'] : list.split(', ')
     expect(table.get(name)?.split(', ').sort()).toEqual(expected.sort())
   })

@@ -13,7 +13,7 @@ import { answered, describeInShell, pasted } from './shell.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 const LIBRARY = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)
-/** How much each of these programs of its own may take. */
+/** The time limit of each test, which starts other programs. */
 const timeout = 120_000
 
 let project: string
@@ -29,7 +29,7 @@ async function write(name: string, content = ''): Promise<string> {
   return file
 }
 
-/** Runs a test of the guides with node's own runner; answers whether it passed, and what it printed. */
+/** Runs a test of the guides with Node's test runner; returns whether it passed, and its output. */
 async function nodeTest(file: string): Promise<{ passed: boolean; output: string }> {
   const env: NodeJS.ProcessEnv = { ...process.env }
   delete env.NODE_TEST_CONTEXT
@@ -44,7 +44,7 @@ async function nodeTest(file: string): Promise<{ passed: boolean; output: string
 
 const fromLibrary = (code: string): string => code.replace("'toolmock'", LIBRARY)
 
-/** A program that gets a token and posts bodies to routes, by the variables that the mock gives. */
+/** A program that gets a token and posts bodies to routes, with the variables of the mock. */
 const clientOf = (...calls: readonly (readonly [route: string, body: object])[]): string => `
 const { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client_id, TOOLMOCK_CLIENT_SECRET: client_secret } = process.env
 const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
@@ -96,7 +96,7 @@ describeInShell('docs/connectors.md', () => {
     expect(statuses).toEqual(['queued', 'running', 'done', 'done'])
   })
 
-  it('has connectors that validate', { timeout }, async () => {
+  it('has valid connectors', { timeout }, async () => {
     const files = ['Responders', 'Collections'].map(async (section) => {
       const [yaml] = codeBlocks('docs/connectors.md', section, 'yaml')
       return write(`seeds/${section}.yaml`, yaml)
@@ -121,7 +121,7 @@ describe('docs/library.md, A test of an expiry', () => {
 })
 
 describeInShell('docs/state.md, As a fixture', () => {
-  it('saves a state that a test can use long after', { timeout }, async () => {
+  it('saves a state that a test can use later', { timeout }, async () => {
     await using mock = await createToolmock({ clock: '2020-01-01T00:00:00Z' })
     await mock.seed({ accounts: [{ connector: 'mail', identifier: 'ada@example.com' }] })
     await pasted(codeBlocks('docs/state.md', 'As a fixture').join(''), mock, { cwd: project })

@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers'
 import { describe, inject } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
 
-/** The shells that people paste into, each with the arguments that make it read its input as pasted lines. */
+/** The tested shells, each with the arguments that make it read its input as pasted lines. */
 const SHELLS = {
   bash: ['--norc', '-eu', '-s'],
-  // Interactive, because only then a line that starts with # is a command, as it is for those who paste it.
+  // Interactive, because only then a line that starts with # is a command, as for pasted lines.
   zsh: ['-f', '-i', '-eu', '-o', 'no_prompt_cr', '-o', 'no_prompt_sp', '-s'],
 } as const
 export type Shell = keyof typeof SHELLS
@@ -17,20 +17,20 @@ export type Shell = keyof typeof SHELLS
 const isThere = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
 const absent = ['bash', 'curl', 'sed'].filter((program) => !isThere(program))
 
-/** Tests of what is printed for a shell. Without one they are skipped, but on CI they fail. */
+/** Tests of shell commands. Without the required programs they are skipped, but on CI they fail. */
 export const describeInShell = describe.skipIf(absent.length > 0 && !process.env.CI)
 
-/** The shells that tests paste into: bash, and zsh where it is installed; on CI it has to be. */
+/** The shells to test: bash, and zsh where it is installed; on CI it must be. */
 export const shells: readonly Shell[] = isThere('zsh') || process.env.CI ? ['bash', 'zsh'] : ['bash']
 
-/** How a program finds the mock. */
+/** The address and the credentials of the mock. */
 export interface Connection {
   readonly url: string
   readonly clientId: string
   readonly clientSecret: string
 }
 
-/** A folder for PATH in which `npx toolmock` runs the command line from its sources; it goes with the others of the run. */
+/** A folder for PATH whose `npx toolmock` runs the command line from its sources. It is removed with the other files of the run. */
 const bin = mkdtempSync(join(inject('testBuild'), 'bin-'))
 const loader = import.meta.resolve('tsx')
 writeFileSync(
@@ -44,7 +44,7 @@ interface Paste {
   readonly cwd?: string | undefined
 }
 
-/** Runs a script as somebody who pastes it, except that any command that fails ends it; answers its lines. */
+/** Runs a script like pasted lines, except that it ends at the first failing command; returns its output lines. */
 export async function pasted(script: string, mock: Connection, { shell = 'bash', cwd }: Paste = {}): Promise<string[]> {
   const env = {
     ...process.env,
@@ -67,7 +67,7 @@ export async function pasted(script: string, mock: Connection, { shell = 'bash',
   return stdout.split('\n').filter((line) => line !== '')
 }
 
-/** An answer and the status that was printed after it. */
+/** Parses an answer and the status that is printed after it. */
 export function answered(line = ''): [status: number, body: unknown] {
   const at = line.lastIndexOf(' ')
   return [Number(line.slice(at + 1)), JSON.parse(line.slice(0, at))]

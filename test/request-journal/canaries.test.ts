@@ -8,11 +8,11 @@ import { explain } from '../../src/request-journal/explain.ts'
 import { requestText } from '../../src/request-journal/view.ts'
 import { type ControlMock, withControl } from '../control/control-mock.ts'
 
-/** No other text of any output holds these. */
+/** No other text of any output contains these. */
 const CANARY = 'canary7f3'
 const NUMBER = 918_273_645_546_372
 
-/** A secret as every type that can hold one. */
+/** A secret in every type of value that can contain one. */
 const VALUES: readonly JsonValue[] = [
   CANARY,
   `Bearer ${CANARY}`,
@@ -23,7 +23,7 @@ const VALUES: readonly JsonValue[] = [
   { inner: { list: [{ deep: CANARY }, NUMBER] } },
 ]
 
-/** Fields whose value is a secret, and names of the same that clients invent. */
+/** Fields whose value is a secret, and other spellings that clients may use. */
 const SECRET_FIELDS = [
   'access_token',
   'accessToken',
@@ -43,7 +43,7 @@ const SECRET_FIELDS = [
   'Set-Cookie',
 ]
 
-/** Objects that hold secrets. Clients send the secret itself in place of one of them. */
+/** Objects that contain secrets. Some clients send the secret itself in place of the object. */
 const SECRET_OBJECTS = ['oauth_token', 'static_auth', 'workspace_dwd', 'trusted_idp', 'details']
 
 function bodies(value: JsonValue): JsonValue[] {
@@ -137,7 +137,7 @@ async function everywhere({ http, api, token }: ControlMock): Promise<void> {
     .send(`grant_type=client_credentials&client_id=a&client_secret=${CANARY}&client_secret=${CANARY}`)
 }
 
-/** Every place of a text where a canary stands, with what is around it. */
+/** Every occurrence of a canary in a text, with the characters around it. */
 function found(text: string): string[] {
   const encoded = Buffer.from(`a:${CANARY}`).toString('base64')
   return [CANARY, String(NUMBER), encoded].flatMap((secret) =>
@@ -148,7 +148,7 @@ function found(text: string): string[] {
   )
 }
 
-it('no output contains a secret, wherever and in whatever form a client sent it', { timeout: 120_000 }, async () => {
+it('no output contains a secret that a client sent in any place or form', { timeout: 120_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-canaries-'))
   const journalFile = join(folder, 'journal.jsonl')
   const lines: string[] = []
@@ -172,7 +172,7 @@ it('no output contains a secret, wherever and in whatever form a client sent it'
       const journal = await mock.http('get', '/_mock/requests?limit=10000')
       look('requests', journal.text)
       const entries = services.journals.of(environment)
-      // What is kept does hold them.
+      // The stored entries do contain the secrets.
       expect(entries.recorded().filter((entry) => found(requestText(entry)).length > 0).length).toBeGreaterThan(500)
       for (const { id } of entries.query().filter(({ status }) => status >= 400)) {
         look('explain', JSON.stringify(explain(entries, id, environment)))

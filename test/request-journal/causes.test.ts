@@ -156,7 +156,7 @@ describe('an entry of the journal contains', () => {
       expect(last(mock)).toMatchObject({ status: 405, did_you_mean: 'GET /api/v1/connections' })
     }))
 
-  it('no path that --documented-only refuses is proposed', () =>
+  it('no suggestion of a path that --documented-only refuses', () =>
     withToolmock({ documentedOnly: true }, async (mock) => {
       for (const path of ['/tools', '/tolls', '/v1/tools', '/provider']) {
         await mock.api.get(path)

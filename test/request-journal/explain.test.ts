@@ -153,7 +153,7 @@ describe('explaining an answer', () => {
       expect(explanation.text).toMatch(/The call to the API of the third party, GET http:\S+, was answered with 404/)
     }))
 
-  it('proposes the tool, the connector and the path that were probably meant', () =>
+  it('suggests the tool, the connector and the path that were probably meant', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       await mock.api.post('/execute_tool', { connected_account_id: id, tool_name: 'mail_list_mesages' })
@@ -185,7 +185,7 @@ describe('explaining an answer', () => {
       expect(explanation.facts).toContain('connector must be a string; found 1')
     }))
 
-  it('says of a success that it needed a refresh of the token', () =>
+  it('names the token refresh that a success needed', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       mock.time.advance('2h')

@@ -30,7 +30,7 @@ describe('a journal file', () => {
       expect(lines.join()).not.toContain('hidden')
     }))
 
-  it('that cannot be written costs one warning and nothing else', () =>
+  it('that cannot be written causes one warning and no error', () =>
     withDirectory(async (directory) => {
       const path = join(directory, 'folder')
       await mkdir(path)
@@ -61,7 +61,7 @@ describe('a journal file', () => {
 })
 
 describe.runIf(process.platform === 'linux')('a journal file that is a pipe', () => {
-  it('gets the entries that come once it is read, and says how many are missing', () =>
+  it('gets the entries that follow once it is read, and the number of missing ones', () =>
     withDirectory(async (directory) => {
       const path = join(directory, 'pipe')
       execFileSync('mkfifo', [path])

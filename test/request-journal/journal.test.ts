@@ -39,7 +39,7 @@ describe('the limits of a journal', () => {
   it.each(['requestBody', 'responseBody', 'url'])(
     'count the bytes of the %s, however many entries came before',
     (field) => {
-      // What an entry takes beside its body, and a body of 976 bytes.
+      // The fixed size of an entry, and a body of 976 bytes.
       const entry = { url: '', requestBody: '', responseBody: '', [field]: 'x'.repeat(976) }
       for (const [maxBytes, kept] of [
         [6000, ['req_98', 'req_99', 'req_100']],
@@ -54,7 +54,7 @@ describe('the limits of a journal', () => {
     },
   )
 
-  it('count from zero after clear, and from the entries that stay where only some are dropped', () => {
+  it('apply to the remaining entries after clear, also when only some are dropped', () => {
     const entry = { url: '', responseBody: 'x'.repeat(976) }
     const three = [entry, entry, entry]
     const journal = journalOf(three, { maxBytes: 6000 })
@@ -66,7 +66,7 @@ describe('the limits of a journal', () => {
     expect(journal.size).toBe(3)
   })
 
-  it('let go of the memory of dropped entries', async () => {
+  it('release the memory of dropped entries', async () => {
     const journal = new Journal({ capacity: 3, maxBytes: 1e9 })
     const append = (): WeakRef<RecordedEntry> => {
       const entry = recorded()
@@ -81,7 +81,7 @@ describe('the limits of a journal', () => {
     expect(dropped.deref()).toBeUndefined()
   })
 
-  it('leave nothing after clear', () => {
+  it('apply to an empty journal after clear', () => {
     const journal = journalOf([{}, {}])
     journal.clear()
     expect(journal.size).toBe(0)
@@ -90,7 +90,7 @@ describe('the limits of a journal', () => {
 })
 
 describe('clearing a journal', () => {
-  it('drops what came before a count of entries, and says how often it was done', () => {
+  it('drops the entries before a position, and counts how often it was done', () => {
     const journal = journalOf([{}, {}, {}, {}])
     expect([journal.appended, journal.cleared]).toEqual([4, 0])
     journal.clear(3)
@@ -100,7 +100,7 @@ describe('clearing a journal', () => {
     expect([journal.appended, journal.cleared]).toEqual([4, 2])
   })
 
-  it('keeps what is left when more was dropped than is to be cleared', () => {
+  it('keeps the remaining entries when more were dropped than are to be cleared', () => {
     const journal = journalOf([{}, {}, {}, {}], { capacity: 2 })
     journal.clear(1)
     expect(journal.query().map(({ id }) => id)).toEqual(['req_3', 'req_4'])
@@ -246,7 +246,7 @@ describe('verifying', () => {
     expect(journal.count(readMatch({ body: { 'tool_input.to': 'ada' } }))).toBe(1)
   })
 
-  it('names no near misses when as many match as expected, or more', () => {
+  it('names no near misses when enough match', () => {
     const match = readMatch({ operation: 'execute_tool', status: 200 })
     const journal = journalOf([{}, {}, { status: 500 }])
     for (const times of [undefined, 1, 2]) expect(journal.verify(match, times).near_misses).toEqual([])
@@ -268,7 +268,7 @@ describe('verifying', () => {
     expect(closest({ operation: 'execute_tool', status: 200, error_code: null })).toEqual(['req_6', 'req_2', 'req_1'])
   })
 
-  it('names what is no request, and what is of another kind or operation, after what differs less', () => {
+  it('names entries of another kind or operation after those that differ less', () => {
     const closest = (entries: Partial<RecordedEntry>[], match: object) =>
       journalOf(entries)
         .verify(readMatch(match))
@@ -321,7 +321,7 @@ describe('verifying', () => {
 })
 
 describe('waiting', () => {
-  /** What a wait has come to after a turn of the event loop. */
+  /** The result of a wait after a turn of the event loop, or `still waiting`. */
   const soon = (waiting: Promise<unknown>): Promise<unknown> => Promise.race([waiting, nextTurn('still waiting')])
 
   it('ends at once when enough entries exist, and goes on when one is missing', async () => {
@@ -346,7 +346,7 @@ describe('waiting', () => {
     expect(await waiting).toMatchObject({ ok: true, matched: 2 })
   })
 
-  it('ends with near misses when its time is over', async () => {
+  it('ends with near misses at its timeout', async () => {
     const verdict = await journalOf([{}]).wait(readMatch({ status: 500 }), { timeoutMs: 1 })
     expect(verdict).toMatchObject({
       ok: false,
@@ -367,7 +367,7 @@ describe('waiting', () => {
     expect(await soon(second)).toMatchObject({ ok: false })
   })
 
-  it('leaves nothing behind at its signal', async () => {
+  it('removes its listener from its signal', async () => {
     const journal = journalOf([])
     const { signal } = new AbortController()
     const waiting = journal.wait({}, { timeoutMs: 60_000, signal })
@@ -377,7 +377,7 @@ describe('waiting', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('goes on when the journal is cleared, and counts what matched before', async () => {
+  it('goes on when the journal is cleared, and counts earlier matches', async () => {
     const journal = journalOf([{}])
     const waiting = journal.wait({}, { times: 2, timeoutMs: 60_000 })
     journal.clear()

@@ -70,12 +70,12 @@ describe('masked values', () => {
     expect(maskHeader(name, value)).toBe(shown)
   })
 
-  it('leave an address without secrets as it is, to the octet', () => {
+  it('do not change a byte of a URL without secrets', () => {
     expect(maskUrl('/a?b=%zz&&c')).toBe('/a?b=%zz&&c')
   })
 
   it.each([`{"client_secret": "s3cret", `, `{'client_secret': 's3cret'}`, `client_secret=s3cret&a=b`, 'Bearer s3cret'])(
-    'are found in text that is no JSON: %s',
+    'are found in text other than JSON: %s',
     (text) => {
       expect(maskText(text)).not.toContain('s3cret')
     },

@@ -83,7 +83,7 @@ describe('recording', () => {
     expect(entry.trace).toBe(known.trace)
   })
 
-  it('takes real time for a request that belongs to no environment', () => {
+  it('uses real time for a request without an environment', () => {
     const entry = recordedBy(
       new Journals({ capacity: 9, maxBytes: 1e9, realTime: () => 7, defaultEnvironment: () => undefined }),
     )
@@ -109,7 +109,7 @@ describe('recording', () => {
       Buffer.alloc(KEPT + 1, 'x'),
       `the body had ${KEPT + 1} bytes; the first ${KEPT} characters are kept`,
     ],
-  ])('says of %s whether it is whole', (_, body, truncated) => {
+  ])('records whether %s is complete', (_, body, truncated) => {
     const journals = journalsWith()
     const length = String(Buffer.byteLength(body))
     recordedBy(journals, {
@@ -149,7 +149,7 @@ describe('the journal of an environment that is removed', () => {
     expect(journals.of(DEFAULT).size).toBe(0)
   })
 
-  it('need not exist', () => {
+  it('may never have been used', () => {
     expect(() => journalsWith().remove(OTHER)).not.toThrow()
   })
 })
@@ -164,7 +164,7 @@ describe('closing', () => {
 })
 
 describe('header lists', () => {
-  /** The lists of these requests as they are kept. */
+  /** Records requests with these header lists; returns the stored lists. */
   function kept(lists: readonly (readonly string[])[]): (readonly string[])[] {
     const journals = journalsWith()
     for (const requestHeaders of lists) journals.record(input({ requestHeaders }))
@@ -174,7 +174,7 @@ describe('header lists', () => {
       .map(({ requestHeaders }) => requestHeaders)
   }
 
-  it('that are equal are kept once, others as they came', () => {
+  it('that are equal are stored once, others unchanged', () => {
     const lists = [
       ['a', 'bc'],
       ['ab', 'c'],
@@ -190,7 +190,7 @@ describe('header lists', () => {
   it.each([
     [511, true],
     [512, false],
-  ])('are forgotten once there are 512: after %i others an earlier one is known: %s', (others, isKnown) => {
+  ])('are no longer shared once there are 512: after %i others an earlier one is found: %s', (others, isKnown) => {
     const first = () => ['first', '']
     const found = kept([first(), ...Array.from({ length: others }, (_, at) => ['other', String(at)]), first()])
     expect(found.at(-1) === found[0]).toBe(isKnown)

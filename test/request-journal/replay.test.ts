@@ -21,7 +21,7 @@ async function control(mock: TestToolmock, method: 'get' | 'put' | 'post', path:
   return answer.body
 }
 
-/** The statuses of everything that was asked since `from`, control calls left out. */
+/** The statuses of all requests and pages in the journal. */
 async function statusesOf(mock: TestToolmock): Promise<string[]> {
   const { requests } = await control(mock, 'get', '/requests?limit=1000')
   return (requests as { kind: string; operation: string | null; status: number; error_code: string | null }[])
@@ -29,13 +29,13 @@ async function statusesOf(mock: TestToolmock): Promise<string[]> {
     .map(({ operation, status, error_code }) => `${operation ?? 'page'} ${status} ${error_code ?? ''}`.trim())
 }
 
-/** A client that goes wrong, and what a person does meanwhile. */
+/** A client that fails, and what a person does meanwhile. */
 interface Run {
   readonly client: (mock: TestToolmock, meanwhile: () => Promise<void>) => Promise<void>
   readonly meanwhile?: (mock: TestToolmock) => Promise<void>
   readonly scenario?: string
   readonly seed?: object
-  /** What has to be among the statuses for the run to be the failing one that is meant. */
+  /** A status that the failing run must have. */
   readonly fails: string
   /** The faults of the exported rules, by kind. */
   readonly faults: string[]
@@ -156,7 +156,7 @@ describe('POST /_mock/requests/{id}/scenario makes documents that reproduce the 
     await withToolmock({ now: clock, seed }, async (mock) => {
       await control(mock, 'put', `/scenarios/${scenario.name}`, scenario)
       await control(mock, 'post', `/scenarios/${scenario.name}/start`)
-      // Nobody does anything meanwhile: the scenario does it.
+      // No person acts meanwhile: the scenario has the same effect.
       await run.client(mock, () => Promise.resolve())
       expect(await statusesOf(mock)).toEqual(failing)
       const history = mock.app.services.scenarios.of(mock.environment).history()
@@ -176,7 +176,7 @@ describe('POST /_mock/requests/{id}/scenario makes documents that reproduce the 
     })
   })
 
-  it('makes nothing of what came after the request, and refuses an id that the journal does not have', async () => {
+  it('ignores what followed the request, and refuses an id that is not in the journal', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock, GRACE)
       const first = await send(mock)

@@ -10,7 +10,7 @@ import { BASE_URL, type TestToolmock, withToolmock } from '../support/toolmock.t
 
 const IDENTIFIER = 'ada@example.com'
 
-/** What a caller stores, by the kind of credentials; every value is one that nothing else says. */
+/** The credentials that a caller stores, by kind; every secret value is unique. */
 const SENT: Readonly<Record<string, object>> = {
   oauth_token: { oauth_token: { access_token: 'sent-access-1', refresh_token: 'sent-refresh-1' } },
   static_auth: {
@@ -62,7 +62,7 @@ describe('the journal of a full flow', () => {
       await mock.api.post('/connected_accounts', { connector: 1, authorization_details: SENT[kind] })
       remember()
 
-      // What is kept does hold them: the dump hides them, and does not only lack them.
+      // The stored entries contain the secrets: the dump masks them.
       const raw = rawOf(journal)
       expect([...secrets].filter((secret) => raw.includes(secret)).length).toBeGreaterThan(1)
       const dump = dumpOf(journal, mock.environment)
@@ -73,7 +73,7 @@ describe('the journal of a full flow', () => {
   )
 })
 
-/** Follows a new link page by page, as a person with a browser would, and verifies; answers the codes on the way. */
+/** Follows a new link page by page, as a browser does, and verifies; returns the codes on the way. */
 async function connectByHand(mock: TestToolmock, connector: string): Promise<string[]> {
   const link = await linkFor(mock, { connector, identifier: IDENTIFIER, user_verify_url: VERIFY_URL })
   const first = await mock.follow(link)
@@ -99,7 +99,7 @@ async function connectByHand(mock: TestToolmock, connector: string): Promise<str
   return codes
 }
 
-/** Everything that the model keeps secret. */
+/** Every secret of the model. */
 function secretsOf({ model: { tables } }: Environment): string[] {
   const fields = new Set(['access_token', 'refresh_token', 'access_key_id', 'secret_access_key', 'session_token'])
   const accounts = [...tables.accounts.values()].flatMap(({ credentials, pending }) =>
@@ -129,7 +129,7 @@ function rawOf(journal: Journal): string {
     .join()
 }
 
-/** Everything that the journal can be made to say. */
+/** Every output of the journal. */
 function dumpOf(journal: Journal, environment: Environment): string {
   const entries = journal.query()
   expect(entries.length).toBeGreaterThan(8)

@@ -3,7 +3,7 @@ import { connect, createToolmock } from '../../../src/index.ts'
 import { test, toolmockTest } from '../../../src/vitest.ts'
 import { clientOf, MESSAGE, TOKENS } from '../client.ts'
 
-/** What the whole run may have had from `toolmock run` alone. */
+/** Set by `toolmock run` only. */
 const url = process.env['TOOLMOCK_URL']
 
 describe('accounts', () => {

@@ -252,7 +252,7 @@ export const LINK_MUTANTS: readonly Mutant[] = [
   },
 ]
 
-/** Changes the link that is stored, and not what is answered. */
+/** Changes the stored link, and not the answer. */
 function storing(change: (link: MagicLink) => MagicLink) {
   return ({ around }: Parts): void => {
     around(LINK, async (call, handler) => {

@@ -1,6 +1,6 @@
 import { answering, type Mutant } from '../mutant.ts'
 
-/** Answers that hold everything that is asked for, and are still not what is declared. */
+/** Answers that have every required field and still break the declared schema. */
 export const SHAPE_MUTANTS: readonly Mutant[] = [
   {
     name: 'connection-field-too-many',

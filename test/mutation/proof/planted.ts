@@ -1,4 +1,4 @@
-/** What the proof of `run.ts` mutates: its test knows a value far below the limit and one far above, and not the limit itself. */
+/** The code that the proof of `run.ts` mutates. Its test has a value far below the limit and one far above, and not the limit. */
 export function isAllowed(value: number): boolean {
   return value <= 10
 }
