@@ -9,7 +9,7 @@ import { send, requestText } from '../wire.ts'
 import { cell, rateText } from './throughput.ts'
 
 const ACCOUNTS = 100_000
-/** CPU is counted finely, and many pages are asked for. */
+/** The longest round in milliseconds. It is enough, because CPU time is counted in nanoseconds. */
 const MAX_LENGTH = 250
 const LIST = '/api/v1/connected_accounts'
 
