@@ -61,7 +61,7 @@ class SchemaPool {
 
   name(schema: Schema): string {
     const key = JSON.stringify(schema)
-    const name = this.#names.get(key) ?? `validate${this.#names.size}`
+    const name = this.#names.get(key) ?? `check${this.#names.size}`
     this.#names.set(key, name)
     return name
   }
