@@ -9,7 +9,7 @@ import { type Rebinding, startRebinding } from './rebinding.ts'
 const WRITES = ATTEMPTS.filter(({ method }) => method !== 'GET')
 const POSTS = WRITES.filter(({ method }) => method === 'POST')
 
-describeInBrowser('a page that is not of the mock', (open) => {
+describeInBrowser('a page of another origin', (open) => {
   let mock: Mock
   let app: Application
   let address: Rebinding | undefined

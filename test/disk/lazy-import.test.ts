@@ -36,7 +36,7 @@ for (const descriptor of taken) closeSync(descriptor)
 console.log((await load()).name)
 `
 
-describe.skipIf(process.platform === 'win32')('a module that is imported late', () => {
+describe.skipIf(process.platform === 'win32')('a module that is imported lazily', () => {
   it('is a 503 with the reason while no file can be opened, and is imported the next time', () =>
     withDirectory(async (directory) => {
       const file = join(directory, 'lazy-import.mjs')

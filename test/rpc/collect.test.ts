@@ -9,7 +9,7 @@ import { entriesOf, PROTO, ROOT, run, TRANSPORTS, withRpc } from './fixture.ts'
 const toolmock = ToolmockProcess.forThisFile()
 const GOOGLE = join(ROOT, 'node_modules/google-proto-files')
 
-/** Makes the packages of clients of two languages. */
+/** Creates client packages of two languages. */
 beforeAll(() => {
   const [es, python, empty] = [toolmock.path('es'), toolmock.path('python'), toolmock.path('empty')]
   for (const folder of [es, python, empty]) mkdirSync(folder)
@@ -17,7 +17,7 @@ beforeAll(() => {
   const plugin = `--plugin=protoc-gen-es=${join(ROOT, 'node_modules/.bin/protoc-gen-es')}`
   run('protoc', [`-I${PROTO}`, `-I${GOOGLE}`, plugin, `--es_out=${es}`, '--es_opt=target=js', ...files])
   run('protoc', [`-I${PROTO}`, `-I${GOOGLE}`, `--python_out=${python}`, ...files])
-  // A file that would fail, and tell, if it ran.
+  // These files would fail if they were run.
   writeFileSync(join(es, 'broken.js'), 'process.exit(7) // fileDesc("Cg")\n')
   writeFileSync(join(python, 'broken.py'), 'raise SystemExit(7)\n')
 })
@@ -39,7 +39,7 @@ describe('toolmock descriptors', () => {
     })
   })
 
-  it('writes the words that differ into a seed, whose other lines and comments stay, and which mends them', async () => {
+  it('writes the words that differ into a seed, keeps its other lines and comments, and the mock then uses them', async () => {
     const seed = toolmock.path('mine.yaml')
     writeFileSync(seed, '# my seed\nsettings:\n  consent: approve # always\n')
     const args = ['descriptors', toolmock.path('es'), '--out', toolmock.path('words.binpb'), '--seed', seed]
@@ -74,7 +74,7 @@ describe('toolmock descriptors', () => {
     })
   })
 
-  it('makes what toolmock start takes by flag or variable, and lists after its first line what it serves', async () => {
+  it('writes a file that toolmock start accepts by flag or variable, and that lists what it serves after its first line', async () => {
     const file = toolmock.path('start.binpb')
     await toolmock.run(['descriptors', toolmock.path('es'), '--out', file])
     const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_DESCRIPTORS: file })
@@ -89,7 +89,7 @@ describe('toolmock descriptors', () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('nowhere.binpb cannot be read (ENOENT)') })
   })
 
-  it('says which types are missing, and writes nothing', async () => {
+  it('names the missing types, and writes no file', async () => {
     const folder = toolmock.path('part')
     const proto = toolmock.path('proto/acme/part/v1/part.proto')
     mkdirSync(dirname(proto), { recursive: true })

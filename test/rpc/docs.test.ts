@@ -6,13 +6,13 @@ import { ROOT, run } from './fixture.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 
-/** The first block of docs/grpc.md in a language. */
+/** The first code block of docs/grpc.md in a language. */
 function block(language: string): string {
   const text = readFileSync(join(ROOT, 'docs/grpc.md'), 'utf8')
   return new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1] ?? ''
 }
 
-it('the example of docs/grpc.md works as it is there, with descriptors by buf', async () => {
+it('the example of docs/grpc.md runs unchanged, with descriptors by buf', async () => {
   const work = toolmock.path('work')
   mkdirSync(work)
   writeFileSync(join(work, 'package.json'), '{ "type": "module" }')

@@ -5,7 +5,7 @@ import { clientOf, entriesOf, failure, fired, type RpcMock, scenario, TRANSPORTS
 
 const ALL = { at: 'service', on: { operation: 'list_connected_accounts' } }
 
-/** The error of a call that a fault of a scenario is about. */
+/** The error of a call on which a fault of a scenario fires. */
 async function failureBy(mock: RpcMock, fault: object, transport: keyof typeof TRANSPORTS = 'grpc over HTTP/2') {
   await scenario(mock, { ...ALL, do: [fault] })
   const client = createClient(ConnectedAccounts, TRANSPORTS[transport](mock.url))
@@ -35,7 +35,7 @@ describe('a fault of a scenario, by gRPC', () => {
       const { journals, defaultEnvironment } = mock.app.services
       const entries = journals.of(defaultEnvironment()!)
       expect((await entries.wait({ operation: 'list_connected_accounts', protocol: 'grpc' })).matched).toBe(1)
-      // The connection goes on.
+      // The connection stays open.
       const { toolNames } = await clientOf(Tools, mock).listTools(
         { filter: { summary: true } },
         { headers: mock.headers },
@@ -120,7 +120,7 @@ describe('a deadline', () => {
     })
   })
 
-  it('that is longer than any timer does not end the call at once', async () => {
+  it('that is longer than the maximum of a timer does not end the call at once', async () => {
     await withRpc({}, async (mock) => {
       const headers = { ...mock.headers, 'grpc-timeout': '500H' }
       const { totalSize } = await clientOf(ConnectedAccounts, mock).listAccounts({}, { headers })
@@ -145,7 +145,7 @@ describe('grpc.health.v1', () => {
 })
 
 describe('the contract record', () => {
-  it('counts calls as it counts requests', async () => {
+  it('counts gRPC calls like requests', async () => {
     await withRpc({}, async (mock) => {
       await failure(clientOf(ConnectedAccounts, mock).createAccount({ connector: 'mail' }, { headers: mock.headers }))
       const answer = await fetch(`${mock.url}/_mock/contract`)

@@ -11,7 +11,7 @@ import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
 export const ROOT = new URL('../..', import.meta.url).pathname
 export const PROTO = join(ROOT, 'test/fixtures/rpc')
 
-/** The client's definitions as a `FileDescriptorSet`, by buf. */
+/** Compiles the client's definitions to a `FileDescriptorSet`. */
 export function buildDescriptors(file: string, source = PROTO): void {
   const folder = join(ROOT, 'node_modules/google-proto-files')
   run('protoc', [
@@ -33,11 +33,11 @@ export function run(program: string, args: readonly string[], options: { env?: N
 export interface RpcMock {
   readonly app: App
   readonly url: string
-  /** A bearer token, asked for by HTTP/1.1. */
+  /** A bearer token, obtained over HTTP/1.1. */
   readonly token: string
   readonly headers: { readonly authorization: string }
   readonly folder: string
-  /** Where the descriptors are. */
+  /** The file of the descriptors. */
   readonly descriptors: string
 }
 

@@ -11,7 +11,7 @@ const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 const SETTINGS = Buffer.of(0, 0, 0, 4, 0, 0, 0, 0, 0)
 const PATH = '/acme.tools.v1.ConnectedAccounts/ListAccounts'
 
-/** HTTP/1.1 and HTTP/2 clients notice nothing of what others do. */
+/** Asserts that other clients are still served, over HTTP/1.1 and HTTP/2. */
 async function servesOthers(mock: RpcMock): Promise<void> {
   const answer = await fetch(`${mock.url}/api/v1/connections`, { headers: mock.headers })
   expect(answer.status).toBe(200)
@@ -23,7 +23,7 @@ function socketTo({ url }: RpcMock): Socket {
   return connectSocket(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined)
 }
 
-/** A call with a body of its own making; its status of HTTP and of gRPC, or the error of its stream. */
+/** Makes a call with any bytes as its body; returns its HTTP and gRPC status, or the error of its stream. */
 async function callWith(mock: RpcMock, body: Uint8Array, headers: Record<string, string> = {}): Promise<unknown[]> {
   const session = connect(mock.url).on('error', () => undefined)
   const stream = session.request({
@@ -43,8 +43,8 @@ async function callWith(mock: RpcMock, body: Uint8Array, headers: Record<string,
   return outcome
 }
 
-describe('what no client should send', () => {
-  it('as frames of HTTP/2 closes their connection and no other', async () => {
+describe('invalid input', () => {
+  it('as frames of HTTP/2 closes only their connection', async () => {
     await withRpc({ limits: { keepAliveTimeout: 200, headersTimeout: 200, requestTimeout: 200 } }, async (mock) => {
       const frames = fc.uint8Array({ minLength: 0, maxLength: 200 })
       const frame = fc
@@ -64,9 +64,9 @@ describe('what no client should send', () => {
           return Buffer.concat([head, payload])
         })
       await fc.assert(
-        fc.asyncProperty(fc.array(frame, { minLength: 1, maxLength: 5 }), fc.boolean(), async (sent, settles) => {
+        fc.asyncProperty(fc.array(frame, { minLength: 1, maxLength: 5 }), fc.boolean(), async (sent, hasSettings) => {
           const socket = socketTo(mock)
-          socket.end(Buffer.concat([PREFACE, ...(settles ? [SETTINGS] : []), ...sent]))
+          socket.end(Buffer.concat([PREFACE, ...(hasSettings ? [SETTINGS] : []), ...sent]))
           await once(socket.resume(), 'close')
         }),
         { numRuns: 60 },
@@ -138,7 +138,7 @@ describe('what no client should send', () => {
 })
 
 describe('very many streams', () => {
-  it('that are open at once make Node.js warn of nothing', async () => {
+  it('that are open at once cause no warning of Node.js', async () => {
     const warnings: string[] = []
     const note = (warning: Error): void => void warnings.push(warning.message)
     process.on('warning', note)
@@ -151,7 +151,7 @@ describe('very many streams', () => {
     expect(warnings).toEqual([])
   })
 
-  it('ten thousand on one connection are answered, a limited number at a time', async () => {
+  it('ten thousand on one connection are answered, with a limited number at the same time', async () => {
     await withRpc({}, async (mock) => {
       const session = connect(mock.url)
       await once(session, 'remoteSettings')
@@ -177,7 +177,7 @@ describe('very many streams', () => {
     })
   }, 60_000)
 
-  it('resets of all of them, at once or in the middle, end in a closed connection at worst', async () => {
+  it('resets of all of them, at once or midway, close at most their connection', async () => {
     await withRpc({}, async (mock) => {
       const session = connect(mock.url).on('error', () => undefined)
       const open = (): boolean => !session.destroyed && !session.closed

@@ -13,7 +13,7 @@ interface Answer {
   readonly body: string
 }
 
-/** A request of HTTP/2. */
+/** Sends a request over HTTP/2. */
 async function ask(session: ClientHttp2Session, headers: Record<string, string>, body?: string): Promise<Answer> {
   const stream = session.request(headers, { endStream: body === undefined })
   if (body !== undefined) stream.end(body)
@@ -112,7 +112,7 @@ describe('REST over HTTP/2 without TLS, by prior knowledge', () => {
     ['reset_connection', {}],
     ['empty_response', {}],
     ['truncate_body', { bytes: 5 }],
-  ])('resets the stream, and nothing else, for the fault %s', async (fault, parameters) => {
+  ])('resets only the stream for the fault %s', async (fault, parameters) => {
     await withRpc({}, async (mock) => {
       await scenario(mock, { at: 'service', on: { operation: 'list_connections' }, do: [{ [fault]: parameters }] })
       await withSession(mock, async (session) => {
@@ -126,7 +126,7 @@ describe('REST over HTTP/2 without TLS, by prior knowledge', () => {
 })
 
 describe('one port', () => {
-  it('recognizes HTTP/2 and HTTP/1.1 by the first octets, in one piece or in many', async () => {
+  it('recognizes HTTP/2 and HTTP/1.1 by the first bytes, in one piece or in many', async () => {
     await withRpc({}, async ({ url }) => {
       const { port } = new URL(url)
       const socket = connectSocket(Number(port), '127.0.0.1').setNoDelay(true).setEncoding('latin1')
@@ -183,7 +183,7 @@ describe('one port', () => {
 describe('the limits of HTTP/2', () => {
   const limits = { headersTimeout: 100, requestTimeout: 100, keepAliveTimeout: 100, closeTimeout: 100 }
 
-  it('close a connection that sends nothing, or part of the preface', async () => {
+  it('close a connection that sends no data, or part of the preface', async () => {
     await withRpc({ limits }, async ({ url }) => {
       const { port } = new URL(url)
       for (const sent of ['', 'PR', 'PRI * HTTP/2.0\r\n\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0']) {
@@ -194,7 +194,7 @@ describe('the limits of HTTP/2', () => {
     })
   })
 
-  it('close an idle connection and reset a request that does not come in whole', async () => {
+  it('close an idle connection and reset an incomplete request', async () => {
     await withRpc({ limits }, async ({ url }) => {
       const session = connect(url)
       const call = session.request({

@@ -9,10 +9,10 @@ import { ToolmockProcess } from '../cli/toolmock-process.ts'
 import { ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
 import { buildDescriptors, PROTO, ROOT, run, withRpc } from './fixture.ts'
 
-/** Where Debian installs Python, with its gRPC. */
+/** The path of Debian's Python, which has gRPC. */
 const PYTHON = '/usr/bin/python3'
 
-describe('Python, by the code that its own generator makes', () => {
+describe('Python, with code of its own generator', () => {
   const toolmock = ToolmockProcess.forThisFile()
   let folder = ''
   beforeAll(() => {
@@ -37,7 +37,7 @@ describe('Python, by the code that its own generator makes', () => {
   it.each([
     ['without TLS', []],
     ['over TLS, which it trusts by its variables', ['--tls']],
-  ])('walks %s', async (_how, flags) => {
+  ])('goes through the whole flow %s', async (_how, flags) => {
     const command = [PYTHON, join(ROOT, 'test/rpc/client.py'), folder]
     const args = ['run', ...flags, '--descriptors', join(folder, 'acme.binpb'), '--', ...command]
     const { stdout, stderr } = await toolmock.begin(args).end
@@ -48,7 +48,7 @@ describe('Python, by the code that its own generator makes', () => {
   })
 })
 
-/** Calls a method by grpc-js alone. */
+/** Calls a method with grpc-js only. */
 function call(client: Client, name: string, message: object, token: string): Promise<Message> {
   const desc = ConnectedAccounts.methods.find((method) => method.name === name)!
   const metadata = new Metadata()

@@ -11,8 +11,8 @@ import {
 } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
 import { clientOf, entriesOf, failure, PROTO, ROOT, run, TRANSPORTS, withRpc } from './fixture.ts'
 
-describe('a call by the rule of its method', () => {
-  it('puts fields that the path does not take into the query: repeated, nested and wrapped ones', async () => {
+describe('a call with the HTTP rule of its method', () => {
+  it('sends fields that are not in the path as query parameters: repeated, nested and wrapped ones', async () => {
     await withRpc({}, async (mock) => {
       const { headers } = mock
       const accounts = clientOf(ConnectedAccounts, mock)
@@ -91,7 +91,7 @@ describe('a call by the rule of its method', () => {
     })
   })
 
-  it('takes an additional binding where the mock does not serve the first', async () => {
+  it('uses an additional binding where the mock does not serve the first', async () => {
     await withRpc({}, async (mock) => {
       const { headers } = mock
       const accounts = clientOf(ConnectedAccounts, mock)
@@ -148,7 +148,7 @@ describe('a call by the rule of its method', () => {
     })
   })
 
-  it('refuses a field that the path needs and has not, in the pipeline like any other request', async () => {
+  it('is refused by the request pipeline when a field of the path is missing', async () => {
     await withRpc({}, async (mock) => {
       const { headers } = mock
       const providers = clientOf(Providers, mock)
@@ -225,7 +225,7 @@ service Other {
 message Empty {}
 `
 
-  /** Compiles definitions without their imports, as a package may hold them. */
+  /** Compiles definitions without their imports, as a package may contain them. */
   function compile(folder: string, name: string, text: string): string {
     const file = join(folder, `${name}.binpb`)
     writeFileSync(join(folder, 'other.proto'), text)
@@ -266,7 +266,7 @@ message Empty {}
     })
   })
 
-  it('are named with what is wrong with them', async () => {
+  it('are refused with what is wrong with them', async () => {
     await withRpc({}, async ({ folder, descriptors }) => {
       const start = (file: string) => withRpc({ descriptors: [join(folder, file)] }, () => Promise.resolve())
       await expect(start('missing.binpb')).rejects.toThrow(/missing\.binpb cannot be read \(ENOENT\)/)
@@ -312,7 +312,7 @@ describe('a method that is not served', () => {
     })
   })
 
-  it('says so of a stream and of a service that the descriptors do not have', async () => {
+  it('answers the same for a stream and for a service that is not in the descriptors', async () => {
     await withRpc({}, async (mock) => {
       const stream = clientOf(ConnectedAccounts, mock).watchAccounts({}, { headers: mock.headers })
       const streamed = await failure(stream[Symbol.asyncIterator]().next())
@@ -336,7 +336,7 @@ describe('a method that is not served', () => {
 })
 
 describe('the words of an environment', () => {
-  it('send the zero value of an enumeration for a word that it lacks, and log the line that mends it once', async () => {
+  it('send the zero value of an enumeration for a word that it lacks, and log the setting that fixes it once', async () => {
     const lines: string[] = []
     const log = {
       error: lines.push.bind(lines),

@@ -5,7 +5,7 @@ import { entriesOf, failure, TRANSPORTS, withRpc } from './fixture.ts'
 
 const VERIFY = 'http://localhost:3000/verify'
 
-/** Gives consent as a browser would, and answers the id that the application gets. */
+/** Gives consent as a browser does, and returns the auth request id of the redirect. */
 async function approve(link: string): Promise<string> {
   const answer = await fetch(`${link}?decision=approve`, { redirect: 'manual' })
   return new URL(answer.headers.get('location') ?? '').searchParams.get('auth_request_id') ?? ''

@@ -5,7 +5,7 @@ import type { EnvironmentScenarios } from '../../src/scenarios/environment-scena
 import { createApp } from '../../src/app/app.ts'
 import { type JsonObject } from '../../src/domain/json.ts'
 
-/** What a client got over a real connection. */
+/** The answer that a client got over a real connection. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -18,10 +18,10 @@ export interface Answer {
 export interface ScenarioMock {
   readonly url: string
   readonly scenarios: EnvironmentScenarios
-  /** Answers what the client got; rejects where it got no answer. */
+  /** Returns the answer that the client got; rejects where it got none. */
   call(method: string, path: string, body?: object): Promise<Answer>
   signIn(): Promise<Answer>
-  /** Makes an account with a token that its third party accepts. */
+  /** Creates an account with a token that its third party accepts. */
   account(identifier?: string, connector?: string): Promise<string>
   send(account: string): Promise<Answer>
   authorization(): string
@@ -36,7 +36,7 @@ export interface MockOptions {
   seed?: object
 }
 
-/** Brackets one test: a mock on a free port with these scenarios running. */
+/** Starts a mock on a free port with these scenarios running, runs `work`, and stops the mock. */
 export async function withScenarios<T>(options: MockOptions, work: (mock: ScenarioMock) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-scenarios-'))
   let present = Date.parse('2026-01-01T00:00:00.000Z')

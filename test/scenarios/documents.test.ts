@@ -34,7 +34,7 @@ describe('docs/scenarios.md', async () => {
   })
 
   it.each(FAULT_KINDS.filter((kind) => FAULTS[kind].phase !== 'model'))(
-    'says in words what %s does to an answer',
+    'describes what %s does to an answer',
     (kind) => {
       expect(text.replaceAll(/^```.*?^```/gms, '')).toContain(`\`${kind}\``)
     },
@@ -48,7 +48,7 @@ describe('docs/scenarios.md', async () => {
 
 describe('docs/grpc.md', () => {
   it.each(FAULT_KINDS.filter((kind) => ['connection', 'delivery'].includes(FAULTS[kind].phase)))(
-    'says what a caller sees of %s',
+    'describes what a caller sees of %s',
     async (kind) => {
       expect(await readFile(join(ROOT, 'docs/grpc.md'), 'utf8')).toContain(`\`${kind}\``)
     },
@@ -63,7 +63,7 @@ describe('a fault', () => {
     expect(scenario.rules[0]?.do).toMatchObject([{ kind }])
   })
 
-  it('is seen from outside by a test, whatever its kind', async () => {
+  it('of every kind has a test of what its caller sees', async () => {
     const tests = ['wire', 'places'].map((name) => join(ROOT, `test/scenarios/${name}.test.ts`))
     const bundled = (await bundledScenarioNames()).map((name) => join(bundledScenarioFolder(), `${name}.yaml`))
     const texts = await Promise.all([...tests, ...bundled].map((file) => readFile(file, 'utf8')))

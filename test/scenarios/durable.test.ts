@@ -9,7 +9,7 @@ import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 const folder = await mkdtemp(join(tmpdir(), 'toolmock-scenarios-'))
 afterAll(() => rm(folder, { recursive: true }))
 
-/** Its first rule leads to the second; each fires on the request that its number says. */
+/** The first rule leads to the state of the second; each fires on the request of its number. */
 const STEPS = {
   name: 'step-by-step',
   initial: 'first',
@@ -24,7 +24,7 @@ function rule(name: string, when: object, what: object): object {
 }
 
 describe('scenarios that came by the control API', () => {
-  it('survive a restart with their state and with what they counted', async () => {
+  it('survive a restart with their state and their counts', async () => {
     const disk = new MemoryDisk()
     await withMock(disk, async (mock) => {
       await start(mock)
@@ -78,14 +78,14 @@ describe('scenarios that came by the control API', () => {
     })
   })
 
-  it('are no part of the state that the control API shows', async () => {
+  it('are not part of the state that the control API shows', async () => {
     await withMock(new MemoryDisk(), async (mock) => {
       await start(mock)
       expect(JSON.stringify((await control(mock, 'get', '/state')).body)).not.toContain('step-by-step')
     })
   })
 
-  it('stay known after a reset, and run no more', async () => {
+  it('stay known after a reset, and no longer run', async () => {
     await withMock(new MemoryDisk(), async (mock) => {
       await start(mock)
       await list(mock, 1)
@@ -108,7 +108,7 @@ describe('a change of scenarios that the disk refuses', () => {
     ['a start of another one', 'post', '/scenarios/rate-limited/start', undefined],
     ['the end of all', 'delete', '/scenarios', undefined],
     ['a reset', 'post', '/reset', undefined],
-  ])('%s is answered with 503 and leaves them as they were', async (_change, method, path, body) => {
+  ])('%s is answered with 503 and does not change them', async (_change, method, path, body) => {
     const disk = new MemoryDisk()
     await withMock(disk, async (mock) => {
       await start(mock)
@@ -118,7 +118,7 @@ describe('a change of scenarios that the disk refuses', () => {
       expect((await control(mock, method, path, body)).status).toBe(503)
       disk.fails = () => undefined
       expect(await all(mock)).toEqual(before)
-      // The second request fires the first rule, as if nothing had been asked.
+      // The second request fires the first rule, because the refused change has no effect.
       await list(mock, 1)
       expect(await view(mock)).toMatchObject({ state: 'second', rules: [{ matched: 2, hits: 1 }, {}] })
     })

@@ -15,7 +15,7 @@ import type { Origin } from '../../src/state/model/model.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
 import { accountOf, connectorOf } from '../third-party/fixture.ts'
 
-interface Bench {
+interface EngineMock {
   environment: TestEnvironment
   scenarios: EnvironmentScenarios
   /** The ids of the accounts whose tokens the third party has revoked. */
@@ -38,7 +38,7 @@ const BUNDLED: BundledScenarios = {
 }
 const thirdParty = () => ({ revoke: () => undefined })
 
-function mock(initial: readonly Scenario[], seed = 1): Bench {
+function mock(initial: readonly Scenario[], seed = 1): EngineMock {
   const environment = testEnvironment({ seed })
   const revoked: string[] = []
   const revoking = () => ({ revoke: ({ id }: Account) => void revoked.push(id) })
@@ -60,7 +60,7 @@ function request(fields: Partial<ScenarioRequest> = {}): ScenarioRequest {
   return { at: 'service', ...nothing, trace: new RequestTrace(), ...fields }
 }
 
-/** On which of so many requests a rule fires; time moves on by a minute after each. */
+/** The numbers of the requests on which a rule fires; time advances by a minute after each. */
 function firesOn(when: ScenarioRule['when'], requests = 10): number[] {
   const { scenarios, environment } = mock([scenario([{ when }])])
   return Array.from({ length: requests }, (_, index) => index + 1).filter(() => {
@@ -106,14 +106,14 @@ describe('when a rule fires', () => {
     expect(firesOn({ probability: 0.5 }, 30)).toEqual(drawn)
   })
 
-  it('asks for chance only when all else is met', () => {
+  it('draws a random number only when all other conditions are met', () => {
     const { scenarios } = mock([scenario([{ when: { nth: 2, probability: 0.5 } }])])
     const other = mock([]).scenarios
     scenarios.match(request())
     expect(scenarios.random()).toBe(other.random())
   })
 
-  it('counts only requests of its place, match and state, for each rule by itself', () => {
+  it('counts only requests of its place, match and state, separately for each rule', () => {
     const { scenarios } = mock([
       scenario(
         [
@@ -143,7 +143,7 @@ describe('when a rule fires', () => {
     ])
   })
 
-  it('lets a later rule find the state that an earlier one has gone to', () => {
+  it('matches a later rule by the state that an earlier one has set', () => {
     const { scenarios } = mock([
       scenario(
         [
@@ -244,7 +244,7 @@ describe('the scenarios of an environment', () => {
     expect(scenarios.list()).toMatchObject([{ running: true, state: 'new', rules: [{ matched: 0, hits: 0 }] }])
   })
 
-  it('are only those of the start after a reset; others are known, and run no more', async () => {
+  it('are only those of the start after a reset; others are known, and no longer run', async () => {
     const { scenarios } = mock([scenario([{}])])
     scenarios.define(scenario([{}], { name: 'by hand' }))
     await scenarios.start('by hand')
@@ -255,7 +255,7 @@ describe('the scenarios of an environment', () => {
     ])
   })
 
-  it('act no more once they are stopped, and keep what they counted', () => {
+  it('do not act once they are stopped, and keep their counts', () => {
     const { scenarios } = mock([scenario([{}])])
     scenarios.match(request())
     scenarios.stop('s')
@@ -264,7 +264,7 @@ describe('the scenarios of an environment', () => {
     expect(scenarios.list()).toMatchObject([{ running: false, rules: [{ hits: 1 }] }])
   })
 
-  it('stay stopped when they are defined again, and start again only by hand, from the beginning', async () => {
+  it('stay stopped when they are defined again, and restart from the beginning only by hand', async () => {
     const { scenarios, environment } = mock([scenario([{ when: { first: 1 } }])])
     scenarios.match(request())
     scenarios.stop('s')
@@ -288,7 +288,7 @@ describe('the scenarios of an environment', () => {
     scenarios.match(request())
     await scenarios.start('s')
     expect(scenarios.list()).toMatchObject([{ rules: [{ hits: 0 }] }, { name: 'bundled', rules: [{ hits: 1 }] }])
-    // What a run before this one did has still happened.
+    // The hits of earlier runs still count.
     expect(unfired(scenarios.history())).toEqual([])
     expect(scenarios.history()).toMatchObject([{ name: 's', started: 2, byHand: true }, { name: 'bundled' }])
   })
@@ -301,14 +301,14 @@ describe('the scenarios of an environment', () => {
     }).toThrow('there is no scenario "x"; there are s')
   })
 
-  it('are gone once they are cleared', async () => {
+  it('are unknown once they are cleared', async () => {
     const { scenarios } = mock([scenario([{}])])
     scenarios.clear()
     expect([scenarios.active, scenarios.list()]).toEqual([false, []])
     await expect(scenarios.start('s')).rejects.toThrow(UnknownScenarioError)
   })
 
-  it('note each rule that fired, with what it did, in the trace of its request', () => {
+  it('record each rule that fired, with its effects, in the trace of its request', () => {
     const { scenarios } = mock([
       scenario([
         {
@@ -332,7 +332,7 @@ describe('the scenarios of an environment', () => {
   })
 })
 
-describe('what rules do to the model', () => {
+describe('the effects of rules on the model', () => {
   const ADA = { id: 'ca_1', status: 'ACTIVE' } as Account
   const NOW = '2026-01-01T00:00:00.000Z'
   const token = { access_token: 'at_1', refresh_token: 'rt_1', scopes: [], domain: '' }
@@ -355,7 +355,7 @@ describe('what rules do to the model', () => {
     expires_at: '2026-01-01T01:00:00.000Z',
   }
   /** An account with a token and a grant, and an auth request of it that is pending. */
-  const doing = (...kinds: ScenarioRule['do'][number][]): Bench => {
+  const doing = (...kinds: ScenarioRule['do'][number][]): EngineMock => {
     const made = mock([scenario([{ do: kinds }])])
     const { tables } = made.environment.model
     made.environment.model.transact(() => {
@@ -366,7 +366,7 @@ describe('what rules do to the model', () => {
     return made
   }
   /** The parts of the model that faults change. */
-  const stateOf = ({ environment, revoked }: Bench): object => {
+  const stateOf = ({ environment, revoked }: EngineMock): object => {
     const { accounts, grants, auth_requests: requests } = environment.model.tables
     const { status, token_expires_at: expires } = accounts.get('ca_1') ?? {}
     return {
@@ -388,7 +388,7 @@ describe('what rules do to the model', () => {
     ['consume_auth_request', {}, { request: 'consumed' }],
     ['advance_clock', { by: 5_000 }, { now: '2026-01-01T00:00:05.000Z' }],
     ['advance_clock', { by: 3_600_000 }, { now: '2026-01-01T01:00:00.000Z', request: 'expired' }],
-  ])('%s of %j is applied at once, to what the request is about', (kind, params, change) => {
+  ])('%s of %j is applied at once, to the account of the request', (kind, params, change) => {
     const made = doing(model(kind, params))
     const found = made.scenarios.match(request({ account: ADA, body: { auth_request_id: 'ar_1' } }))
     expect(stateOf(made)).toEqual({ ...UNCHANGED, ...change })
@@ -417,14 +417,14 @@ describe('what rules do to the model', () => {
     ],
     ['consume_auth_request', {}, 'the request names no auth_request_id'],
     ['consume_auth_request', { body: { auth_request_id: 7 } }, 'the request names no auth_request_id'],
-  ])('%s of %j cannot be done, and the rule says so', (kind, fields, reason) => {
+  ])('%s of %j cannot be applied, and the rule records that', (kind, fields, reason) => {
     const made = doing(model(kind))
     const found = made.scenarios.match(request(fields))
     expect([stateOf(made), [...(found?.applied ?? [])]]).toEqual([UNCHANGED, []])
     expect(found?.rules[0]?.sentence).toMatch(new RegExp(`; this could not be done: ${reason}$`))
   })
 
-  it('says of each thing why it could not be done', () => {
+  it('records for each effect why it could not be applied', () => {
     const { scenarios } = doing(model('expire_account'), model('consume_auth_request'))
     expect(scenarios.match(request())?.rules[0]?.sentence).toBe(
       'On request 1 that matches, makes the account EXPIRED, consumes the auth request as a verify before this one does; ' +
@@ -433,7 +433,7 @@ describe('what rules do to the model', () => {
     )
   })
 
-  it('hands on what remains to be done, in its order', () => {
+  it('returns the faults that affect the answer, in their order', () => {
     const { scenarios } = doing(model('latency', { min: 1, max: 1 }), model('expire_account'), model('timeout'))
     const found = scenarios.match(request({ account: ADA }))
     expect(found?.faults.map(({ kind }) => kind)).toEqual(['latency', 'timeout'])
@@ -445,14 +445,14 @@ describe('what rules do to the model', () => {
     ['a change of the model', [model('expire_account')], false],
     ['the end of the connection', [model('reset_connection')], true],
     ['a wait and the end of the connection', [model('latency', { min: 1, max: 1 }), model('timeout')], true],
-  ])('%s is noted as what the answer became or not', (_title, kinds, injected) => {
+  ])('%s is recorded as an injected answer or not', (_title, kinds, injected) => {
     const { scenarios } = doing(...kinds)
     const trace = new RequestTrace()
     scenarios.match(request({ account: ADA, trace }))
     expect(trace.rules.map((each) => each.injected)).toEqual([injected])
   })
 
-  it('a rule that goes to a state alone says so', () => {
+  it('a rule that only sets a state records that', () => {
     const { scenarios } = mock([scenario([{ then: 'x', off_spec: true }], { initial: 'y' })])
     expect(scenarios.match(request())?.rules).toEqual([
       {
@@ -508,7 +508,7 @@ describe('several scenarios', () => {
     expect(fired(scenarios)).toEqual(names)
   })
 
-  it('a rule that leads nowhere leaves the state as it is', () => {
+  it('a rule without a next state does not change the state', () => {
     const { scenarios } = mock([
       scenario([{ name: 'a' }, { name: 'b', when: { state: 'begin' } }], { initial: 'begin' }),
     ])
@@ -525,7 +525,7 @@ describe('several scenarios', () => {
     expect([scenarios.active, fired(scenarios)]).toEqual([true, ['b']])
   })
 
-  it('are told apart by name when they are shown', async () => {
+  it('are listed with their names', async () => {
     const { scenarios } = mock([
       scenario(
         [{ name: 'a', then: 'next', must_fire: false, do: [model('expire_account'), model('reset_connection')] }],
@@ -616,7 +616,7 @@ describe('a scenario that is defined again', () => {
     expect(fired(scenarios)).toEqual([])
   })
 
-  it('stays one of the start, or by hand, as it was', async () => {
+  it('stays one of the start, or one started by hand', async () => {
     const { scenarios } = mock([scenario([{}])])
     scenarios.define(again, false)
     expect(scenarios.history()).toMatchObject([{ started: 2, byHand: false }])
@@ -638,11 +638,11 @@ describe('a scenario that is defined again', () => {
   })
 })
 
-describe('scenarios and the rows that hold them', () => {
-  const reopened = ({ environment }: Bench, initial: readonly Scenario[]): EnvironmentScenarios =>
+describe('scenarios and their rows', () => {
+  const reopened = ({ environment }: EngineMock, initial: readonly Scenario[]): EnvironmentScenarios =>
     new EnvironmentScenarios(environment, BUNDLED, thirdParty, () => initial)
 
-  it('of an earlier start are gone, and those that came by hand stay with what they counted', async () => {
+  it('of an earlier start are removed, and those that were started by hand stay with their counts', async () => {
     const first = mock([scenario([{ name: 'old' }], { name: 'start' })])
     first.scenarios.define(scenario([{ name: 'by hand', then: 'late' }], { name: 'hand', initial: 'early' }))
     await first.scenarios.start('hand')
@@ -660,7 +660,7 @@ describe('scenarios and the rows that hold them', () => {
     ])
   })
 
-  it('are saved with the next commit of any kind, and only when something was counted', () => {
+  it('are saved with the next commit of any kind, and only when a count changed', () => {
     const { scenarios, environment } = mock([scenario([{ then: 'b' }], { initial: 'a' })])
     const row = () => environment.model.tables.scenario_runs.get('s')
     const commit = () => environment.model.transact(() => environment.model.count('account_sequence'))
@@ -676,7 +676,7 @@ describe('scenarios and the rows that hold them', () => {
     expect(row()).toBe(counted)
   })
 
-  it('whose change is undone are as they were, and a start that was undone is not counted', () => {
+  it('whose change is undone have their former state, and a start that was undone is not counted', () => {
     const { scenarios, environment } = mock([scenario([{ name: 'old' }])])
     fired(scenarios)
     expect(() =>
@@ -704,8 +704,8 @@ describe('scenarios and the rows that hold them', () => {
   })
 })
 
-describe('what scenarios did before', () => {
-  it('is counted through any number of resets', () => {
+describe('the history of scenarios', () => {
+  it('is kept through any number of resets', () => {
     const { scenarios } = mock([scenario([{}])])
     for (let round = 0; round < 1100; round += 1) {
       fired(scenarios)
@@ -721,7 +721,7 @@ describe('what scenarios did before', () => {
     ])
   })
 
-  it('is counted for the rules of the latest definition, by name', () => {
+  it('counts for the rules of the latest definition, by name', () => {
     const { scenarios } = mock([scenario([{ name: 'a' }, { name: 'b', on: { operation: 'list_tools' } }])])
     fired(scenarios)
     scenarios.define(scenario([{ name: 'b' }, { name: 'a', when: { nth: 7 } }, { name: 'c', must_fire: false }]))
@@ -738,7 +738,7 @@ describe('what scenarios did before', () => {
     ])
   })
 
-  it('has rules that never fired, but for those that need not', () => {
+  it('lists rules that never fired, except optional ones', () => {
     const never = { when: { nth: 9 } }
     const { scenarios } = mock([
       scenario([{ name: 'a', ...never }, { name: 'b', ...never, must_fire: false }, { name: 'c' }]),
@@ -747,7 +747,7 @@ describe('what scenarios did before', () => {
     expect(unfired(scenarios.history())).toEqual([{ scenario: 's', rule: 'a', at: 'service', matched: 1 }])
   })
 
-  it('does not shift chance: a reset begins it anew, with the next number of the ids', () => {
+  it('does not affect random numbers: a reset restarts them with the next number of the ids', () => {
     const [one, other] = [mock([scenario([{}])]), mock([])]
     other.environment.ids.number()
     for (let draw = 0; draw < 3; draw += 1) one.scenarios.random()
@@ -760,7 +760,7 @@ describe('the scenarios of all environments', () => {
   const start = scenario([{ name: 'start' }])
   const registryOf = () => new ScenarioRegistry(BUNDLED, thirdParty)
 
-  it('begin with those of the start, each environment by itself', () => {
+  it('begin with those of the start, separately in each environment', () => {
     const [one, two] = [testEnvironment(), testEnvironment({ name: 'two' })]
     const registry = registryOf()
     registry.startWith([start])
@@ -770,7 +770,7 @@ describe('the scenarios of all environments', () => {
     expect(registry.of(two).list()).toMatchObject([{ rules: [{ matched: 0 }] }])
   })
 
-  it('are none without any of the start, until one is started by hand', async () => {
+  it('are empty without any of the start, until one is started by hand', async () => {
     const environment = testEnvironment()
     const scenarios = registryOf().of(environment)
     expect(scenarios.list()).toEqual([])
@@ -778,7 +778,7 @@ describe('the scenarios of all environments', () => {
     expect(scenarios.list()).toMatchObject([{ name: 'bundled', running: true }])
   })
 
-  it('begin with those of the environment too, which count before one of the same name', () => {
+  it('begin with those of the environment too, which take precedence over one of the same name', () => {
     const environment = testEnvironment()
     environment.model.transact(() => {
       environment.model.tables.origins.put({
@@ -792,7 +792,7 @@ describe('the scenarios of all environments', () => {
     expect(registry.of(environment).history()).toMatchObject([{ started: 1 }, { started: 1 }, { started: 1 }])
   })
 
-  it('are read anew: those that run start anew, and resets begin with them', () => {
+  it('are read again: running ones restart, and resets begin with them', () => {
     const environment = testEnvironment()
     const registry = registryOf()
     registry.startWith([start])
@@ -807,7 +807,7 @@ describe('the scenarios of all environments', () => {
     expect(registry.of(environment).history()).toMatchObject([{ byHand: false }])
   })
 
-  it('save what they counted, but for environments that never asked', () => {
+  it('save their counts, only for environments that have used them', () => {
     const [one, two] = [testEnvironment(), testEnvironment({ name: 'two' })]
     const registry = registryOf()
     registry.startWith([start])
@@ -818,7 +818,7 @@ describe('the scenarios of all environments', () => {
   })
 })
 
-it('the error of an unknown scenario says what there is', () => {
+it('the error of an unknown scenario lists the known ones', () => {
   expect(new UnknownScenarioError('x', []).message).toBe('there is no scenario "x"; there is none')
   expect(new UnknownScenarioError('x', ['a', 'b']).message).toBe('there is no scenario "x"; there are a, b')
 })

@@ -38,7 +38,7 @@ describe('rules at their places', () => {
       expect(mock.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 0 })
     }))
 
-  it('third_party: a tool is known there, and so is the account', () =>
+  it('third_party: rules can match the tool and the account', () =>
     withScenarios(
       {
         scenarios: [
@@ -52,13 +52,13 @@ describe('rules at their places', () => {
       async (mock) => {
         const [grace, ada] = [await mock.account('grace@example.com'), await mock.account()]
         expect((await mock.send(grace)).status).toBe(200)
-        // The third party refuses the very call that found the account disconnected.
+        // The third party refuses the call on which the rule disconnected the account.
         expect((await mock.send(ada)).status).toBe(401)
         expect(mock.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 1, hits: 1 })
       },
     ))
 
-  it('service: the account is the one of the locator, whichever way it is named', () =>
+  it('service: the account is the one of the locator, in every form of it', () =>
     withScenarios(
       { scenarios: [oneRule({ on: { account: { identifier: 'ada@*' } }, do: [{ latency: 0 }] })] },
       async (mock) => {
@@ -75,7 +75,7 @@ describe('rules at their places', () => {
       },
     ))
 
-  it('expire_account at service refuses the very call that found the account active', () =>
+  it('expire_account at service makes the same call fail', () =>
     withScenarios(
       { scenarios: [oneRule({ on: { operation: 'execute_tool' }, when: { nth: 2 }, do: [{ expire_account: {} }] })] },
       async (mock) => {
@@ -88,7 +88,7 @@ describe('rules at their places', () => {
       },
     ))
 
-  it('advance_clock at service takes a bearer token along that expires by it', () =>
+  it('advance_clock at service also expires the bearer token of the same request', () =>
     withScenarios(
       { scenarios: [oneRule({ on: { operation: 'list_connections' }, do: [{ advance_clock: '2d' }] })] },
       async (mock) => {

@@ -12,7 +12,7 @@ function problems(text: string): Promise<string[]> {
   return messagesOf(parseScenario({ file: 's.yaml', text }, DOCUMENT_CHECKS, connectors))
 }
 
-/** The problems of a rule that is written on one line from column 5 on, without its place. */
+/** The problems of a rule, without file, line and column. */
 async function ofRule(rule: string, head = ''): Promise<string[]> {
   const found = await problems(`name: s\n${head === '' ? '' : `${head}\n`}rules:\n  - { name: r, ${rule} }\n`)
   return found.map((message) => message.replace(/^s\.yaml:\d+:\d+: /, '').replace(/^`rules\[0\]\./, '`'))
@@ -211,13 +211,13 @@ describe('a scenario file is refused', () => {
     expect(await ofRule(rule)).toEqual([expect.stringMatching(message)])
   })
 
-  it('for a state that nothing leads to', async () => {
+  it('for a state that no rule leads to', async () => {
     expect(await ofRule('at: service, when: { state: gone }, do: [{ timeout: {} }]', 'initial: here')).toEqual([
       '`when.state` is "gone"; allowed: a state that initial or then names (here)',
     ])
   })
 
-  it('for a file that is something else', async () => {
+  it('for a file of another kind', async () => {
     expect(await problems('clients: []')).not.toEqual([])
     expect(await problems('connector: mail')).toEqual([
       expect.stringContaining('the document is a connector; allowed: a scenario'),
@@ -225,7 +225,7 @@ describe('a scenario file is refused', () => {
   })
 })
 
-describe('a scenario file is taken', () => {
+describe('a scenario file is accepted', () => {
   it.each([
     ['with an undeclared status of off_spec: true', 'at: service, off_spec: true, do: [{ respond: { status: 418 } }]'],
     ['with a glob for connectors that come later', 'at: service, on: { connector: "acme*" }, do: [{ timeout: {} }]'],
@@ -242,13 +242,13 @@ describe('a scenario file is taken', () => {
 describe('--scenario', () => {
   const context = { checks: DOCUMENT_CHECKS, connectors }
 
-  it('says which bundled scenarios there are when a name is unknown', async () => {
+  it('lists the bundled scenarios when a name is unknown', async () => {
     await expect(loadScenarios(['rate-limted'], context)).rejects.toThrow(
       /no bundled scenario "rate-limted" \(did you mean rate-limited\?\); there are account-already-exists, .*path of a file/,
     )
   })
 
-  it('says that a file is missing', async () => {
+  it('reports that a file is missing', async () => {
     await expect(loadScenarios(['./nowhere.yaml'], context)).rejects.toThrow('./nowhere.yaml: there is no such file')
   })
 

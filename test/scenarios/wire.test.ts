@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import { FAULT_KINDS, type FaultKind, FAULTS } from '../../src/scenarios/faults/faults.ts'
 import { withScenarios, type ScenarioMock } from './bracket.ts'
 
-/** A scenario with one rule at the service that does this to every listing. */
+/** A scenario with one rule at the service that applies these faults to every listing. */
 function listingDoes(...faults: JsonObject[]): object {
   const rule = { name: 'r', at: 'service', on: { operation: 'list_connected_accounts' }, do: faults }
   return { name: 's', rules: [rule] }
@@ -16,15 +16,15 @@ function creatingDoes(fault: JsonObject, when: object = {}): object {
 }
 
 interface Received {
-  /** Everything that came, as text. */
+  /** Everything that was received, as text. */
   text: string
-  /** How often something came. */
+  /** The number of received chunks. */
   pieces: number
   /** How the connection ended: by the other side's FIN, or by an error. */
   end: string
 }
 
-/** Asks for a listing over a plain socket and says what came back until the connection ended. */
+/** Requests a listing over a plain socket; returns everything that it receives until the connection ends. */
 function listRaw(mock: ScenarioMock): Promise<Received> {
   const { hostname, port } = new URL(mock.url)
   return new Promise((resolve) => {
@@ -46,19 +46,19 @@ function listRaw(mock: ScenarioMock): Promise<Received> {
   })
 }
 
-/** A plain answer's declared and received length. */
+/** The declared and the received length of an answer. */
 function lengths(text: string): { declared: number; received: number } {
   const [head = '', body = ''] = text.split('\r\n\r\n')
   return { declared: Number(/content-length: (\d+)/i.exec(head)?.[1]), received: Buffer.byteLength(body) }
 }
 
 describe('faults on the wire at the service, seen from a plain socket', () => {
-  it('reset_connection: the client gets RST and not an octet', () =>
+  it('reset_connection: the client gets RST and no bytes', () =>
     withScenarios({ scenarios: [listingDoes({ reset_connection: {} })] }, async (mock) => {
       expect(await listRaw(mock)).toEqual({ text: '', pieces: 0, end: 'ECONNRESET' })
     }))
 
-  it('empty_response: the client gets FIN and not an octet', () =>
+  it('empty_response: the client gets FIN and no bytes', () =>
     withScenarios({ scenarios: [listingDoes({ empty_response: {} })] }, async (mock) => {
       expect(await listRaw(mock)).toEqual({ text: '', pieces: 0, end: 'FIN' })
     }))
@@ -77,7 +77,7 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
     }),
   )
 
-  it('malformed_json: the body has its length and is no JSON', () =>
+  it('malformed_json: the body has its length and is not JSON', () =>
     withScenarios({ scenarios: [listingDoes({ malformed_json: {} })] }, async (mock) => {
       const { text } = await listRaw(mock)
       const { declared, received } = lengths(text)
@@ -85,7 +85,7 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
       expect(() => JSON.parse(text.split('\r\n\r\n')[1] ?? '') as unknown).toThrow(SyntaxError)
     }))
 
-  it('slow_body: the whole body comes, in pieces and over time', () =>
+  it('slow_body: the whole body arrives, in pieces and over time', () =>
     withScenarios({ scenarios: [listingDoes({ slow_body: { over: 120, pieces: 4 } })] }, async (mock) => {
       const start = performance.now()
       const { text, pieces } = await listRaw(mock)
@@ -94,14 +94,14 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
       expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ connected_accounts: [] })
     }))
 
-  it('latency: the answer comes whole, and later', () =>
+  it('latency: the complete answer arrives later', () =>
     withScenarios({ scenarios: [listingDoes({ latency: { min: 80, max: 90 } })] }, async (mock) => {
       const start = performance.now()
       expect((await mock.call('GET', '/connected_accounts')).status).toBe(200)
       expect(performance.now() - start).toBeGreaterThan(75)
     }))
 
-  it('timeout: nothing comes until the client gives up', () =>
+  it('timeout: no bytes arrive until the client gives up', () =>
     withScenarios({ scenarios: [listingDoes({ timeout: {} })] }, async (mock) => {
       const signal = AbortSignal.timeout(150)
       const asked = fetch(`${mock.url}/api/v1/connected_accounts`, {
@@ -155,7 +155,7 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
     }),
   )
 
-  it('respond 409 names the account that there is', () =>
+  it('respond 409 names the existing account', () =>
     withScenarios({ scenarios: [creatingDoes({ respond: { status: 409 } }, { after: 1 })] }, async (mock) => {
       const id = await mock.account()
       const answer = await mock.call('POST', '/connected_accounts', {
@@ -165,7 +165,7 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
       expect(answer.body).toMatchObject({ details: [{ resource_info: { resource_name: id } }] })
     }))
 
-  it.each(['plain', 'Grüße', 'Grüße 😀'])('respond sends a header in Latin-1, whatever its body is: %s', (body) => {
+  it.each(['plain', 'Grüße', 'Grüße 😀'])('respond sends a header in Latin-1 with any body: %s', (body) => {
     const parameters = { status: 503, headers: { 'X-Note': 'Zürich' }, body: { body } }
     const rules = [
       { name: 'a', at: 'service', on: { operation: 'list_connected_accounts' }, do: [{ respond: parameters }] },
@@ -179,7 +179,7 @@ describe('faults on the wire at the service, seen from a plain socket', () => {
     })
   })
 
-  it('respond with a text sends it as it is', () =>
+  it('respond with a text sends it unchanged', () =>
     withScenarios(
       { scenarios: [listingDoes({ respond: { status: 500, body: '<h1>Bad gateway</h1>' } })] },
       async (mock) => {
@@ -202,12 +202,12 @@ const CREATE_REFUSED = {
   ],
 }
 
-/** A scenario with one rule at the third party's API that does this to every call. */
+/** A scenario with one rule at the third party's API that applies these faults to every call. */
 function mailDoes(...faults: JsonObject[]): object {
   return { name: 's', rules: [{ name: 'r', at: 'third_party', on: { connector: 'mail' }, do: faults }] }
 }
 
-/** One call for each fault, and what its caller gets. */
+/** One call for each fault, and the answer of its caller. */
 const AT_THIRD_PARTY: readonly [kind: FaultKind, parameters: JsonValue, status: number, said: RegExp][] = [
   ['reset_connection', {}, 500, /ECONNRESET/],
   ['empty_response', {}, 500, /socket hang up|ECONNRESET/],
@@ -228,7 +228,7 @@ describe('faults on the wire at the third party, seen by the caller of a tool', 
     }),
   )
 
-  it('are all in the table above but timeout, which takes as long as the tool waits', () => {
+  it('are all in the table above except timeout, which takes as long as the tool waits', () => {
     const onTheWire = FAULT_KINDS.filter((kind) => FAULTS[kind].phase !== 'model' && kind !== 'timeout')
     expect(onTheWire.filter((kind) => !AT_THIRD_PARTY.some(([tested]) => tested === kind))).toEqual([])
   })
@@ -245,7 +245,7 @@ function mailOnce(fault: JsonObject): object {
   return { name: 's', rules: [{ name: 'r', at: 'third_party', when: { first: 1 }, do: [fault] }] }
 }
 
-/** Lets the event loop turn until something is so. */
+/** Lets the event loop turn until the condition is true. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
 }

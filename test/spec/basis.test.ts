@@ -13,7 +13,7 @@ function basisOf(value: JsonObject): string {
 /** Every `x-basis` of the document, wherever it stands. */
 const used = [...new Set(walk(document).map(([, object]) => basisOf(object)))].filter((basis) => basis !== 'none')
 
-/** Every identifier with the kinds of basis that its rows have together: one of them for each row, in the last column. */
+/** Every identifier with the kinds of basis of all its rows; each row has its basis in the last column. */
 const explained = new Map<string, Set<string>>()
 for (const [, id = '', basis = ''] of fidelity.matchAll(/^\| (G\d+) .*\| ([^|]+?) +\|$/gm)) {
   const kinds = basis.split(', ').map((part) => part.split(':')[0] ?? '')

@@ -196,7 +196,7 @@ describe('the request schemas', () => {
 })
 
 describe('the answer schemas', () => {
-  /** Objects whose shape is not the service's to say: settings, tool results, JSON Schemas, pairs. */
+  /** Objects whose shape the service does not define: settings, tool results, JSON Schemas, pairs. */
   const FREE = ['FreeFormObject', 'ProviderMetadata']
   const objects = answerSchemas.filter((name) => own(schema(name), 'type') === 'object' && !FREE.includes(name))
 
@@ -215,7 +215,7 @@ describe('the answer schemas', () => {
     },
   )
 
-  it('never contain what the document never returns', () => {
+  it('never contain secrets that the document never returns', () => {
     const fields = answerSchemas.flatMap((name) => Object.keys(own(schema(name), 'properties') ?? {}))
     expect(fields).not.toContain('secret_access_key')
     expect(fields).not.toContain('session_token')

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { isJsonObject, own } from '../../src/domain/json.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 
-/** `spec/openapi.yaml`, and what the tests of this folder look for in it. */
+/** `spec/openapi.yaml`, parsed. */
 export const document = parseDocument()
 
 export const fidelity = readFileSync(new URL('../../docs/fidelity.md', import.meta.url), 'utf8')
@@ -17,7 +17,7 @@ export interface DocumentOperation {
   /** JSON pointer of the operation object. */
   pointer: string
   object: JsonObject
-  /** Those of the path included; references are followed. */
+  /** Including those of the path, with references resolved. */
   parameters: JsonObject[]
   responses: [status: string, response: JsonObject][]
   /** What HTTP servers answer in general (`x-basis: transport`). */
@@ -76,7 +76,7 @@ export function reachable(value: JsonObject, found = new Set<string>()): Set<str
   return found
 }
 
-/** Judges `value` by the schema at a JSON pointer; answers what is wrong, empty when nothing is. */
+/** Validates `value` by the schema at a JSON pointer; returns the problems, empty for a valid value. */
 export function judge(schemaPointer: string, value: unknown): string[] {
   const validate = ajv.getSchema(`spec#${schemaPointer}`)
   if (!validate) throw new Error(`there is no schema at ${schemaPointer}`)

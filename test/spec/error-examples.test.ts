@@ -17,7 +17,7 @@ const IMPATIENT = {
   tools: [{ name: 'ask', description: 'Asks.', call: { method: 'GET', path: '/v1/ask', timeout: '50ms' } }],
 }
 
-/** For each example of an error what brings it about. */
+/** For each example of an error a request that causes it. */
 const PROVOKED: Readonly<Record<string, Provoke | [TestOptions, Provoke]>> = {
   TokenInvalidRequest: (mock) => token(mock, { grant_type: '' }),
   TokenUnsupportedGrantType: (mock) => token(mock, { grant_type: 'password' }),
@@ -111,11 +111,11 @@ const PROVOKED: Readonly<Record<string, Provoke | [TestOptions, Provoke]>> = {
 describe('the examples of errors in spec/openapi.yaml', () => {
   const examples = errorExamples()
 
-  it('are all brought about here', () => {
+  it('are all produced here', () => {
     expect(Object.keys(PROVOKED).sort()).toEqual([...examples.keys()].sort())
   })
 
-  it.each([...examples])('%s is what the mock says', async (name, example) => {
+  it.each([...examples])('%s is the answer of the mock', async (name, example) => {
     const provoked = PROVOKED[name] ?? []
     const [options, provoke] = typeof provoked === 'function' ? [{}, provoked] : provoked
     await withToolmock(options ?? {}, async (mock) => {
@@ -125,13 +125,13 @@ describe('the examples of errors in spec/openapi.yaml', () => {
   })
 })
 
-/** By name, what the document shows of errors. */
+/** The error examples of the document by name. */
 function errorExamples(): Map<string, JsonObject> {
   const shown = components('examples').map(([name, example]) => [name, member(example, 'value')] as const)
   return new Map(shown.filter(([, value]) => 'code' in value || 'error' in value))
 }
 
-/** Ids are different each time. */
+/** Replaces ids, which are random. */
 function withoutRandomValues(value: JsonValue): JsonValue {
   const text = JSON.stringify(value)
   return JSON.parse(text.replaceAll(/\b(req|exec|ca)_[a-z0-9]{20}\b/g, '$1_…')) as JsonValue
@@ -144,7 +144,7 @@ async function token({ http }: TestToolmock, changes: object): Promise<Response>
 
 type Named = typeof ADA & { tool_name: string }
 
-/** A message sent while the third party does what a scenario says. */
+/** Executes a tool while a scenario has this effect on the third party. */
 async function executed(mock: TestToolmock, effect: object, body: Named = EXECUTE): Promise<Response> {
   const { connector, identifier } = body
   await createActive(mock, { connector, identifier }, connector === ADA.connector ? TOKENS : {})

@@ -6,13 +6,13 @@ import { entries, follow, judge, member, operations, pointer, text } from './doc
 
 interface Example {
   title: string
-  /** JSON pointer of the schema that the example has to fit. */
+  /** JSON pointer of the schema of the example. */
   schema: string
   value: JsonValue
   status: string
 }
 
-/** The examples of one `content`, which stands at `at`. */
+/** The examples of one `content`; `at` is its JSON pointer. */
 function examplesOf(holder: JsonObject, at: string, title: string, status: string): Example[] {
   if (!own(holder, 'content')) return []
   return entries(member(holder, 'content')).flatMap(([type, media]) => {

@@ -7,7 +7,7 @@ const IDS = Array.from({ length: 63 }, (_, index) => `G${index + 1}`)
 const lines = [...fidelity.matchAll(/^\| (?<cells>.*) \|$/gm)].map(({ groups }) =>
   (groups?.['cells'] ?? '').split(' | ').map((cell) => cell.trim()),
 )
-/** The rows about identifiers: one point each, so that an identifier may have several. */
+/** The rows with identifiers. Each has one point, and an identifier may have several rows. */
 const points = lines.filter(([id = '']) => /^G\d+$/.test(id))
 const BASIS = /^(choice|convention|document:\d(\.\d+)?(, document:\d(\.\d+)?)*)$/
 
@@ -18,7 +18,7 @@ describe('docs/fidelity.md', () => {
     expect(places).toEqual(places.map((_, index) => (places[0] ?? 0) + index))
   })
 
-  it('gives each row an open point of its own, a behaviour and a basis', () => {
+  it('gives each row a unique point, a behaviour and a basis', () => {
     expect(points.filter((cells) => cells.length !== 4 || cells.includes(''))).toEqual([])
     expect(points.filter((cells) => !BASIS.test(cells[3] ?? ''))).toEqual([])
     const open = points.map(([id = '', point = '']) => `${id} ${point}`)
@@ -29,7 +29,7 @@ describe('docs/fidelity.md', () => {
     expect(lines.flat().filter((cell) => cell.length > 280)).toEqual([])
   })
 
-  it('mentions no identifier that it does not explain', () => {
+  it('explains every identifier that it mentions', () => {
     const mentioned = new Set([...fidelity.matchAll(/\bG\d+\b/g)].map(([id]) => id))
     expect([...mentioned].filter((id) => !IDS.includes(id))).toEqual([])
   })
@@ -40,14 +40,14 @@ describe('docs/fidelity.md', () => {
     expect(discovery.filter(({ method, path }) => !fidelity.includes(`${method} \`${path}\``))).toEqual([])
   })
 
-  it('keeps one place, in order, for the generated lifecycle', () => {
+  it('has one section for the generated lifecycle', () => {
     expect(fidelity.match(/<!-- lifecycle:(start|end) -->/g)).toEqual([
       '<!-- lifecycle:start -->',
       '<!-- lifecycle:end -->',
     ])
   })
 
-  it('stands alone, as the contract does: neither points to a file outside the project', () => {
+  it('refers to no file outside the project, and neither does the contract', () => {
     expect(fidelity + JSON.stringify(document)).not.toMatch(/gaps\.md|service\.md|design\.md|\/work\//)
   })
 })

@@ -21,7 +21,7 @@ const places = {
   connection_id: name,
   identifier,
 }
-/** A new account, or a change of some fields of the one that is there. */
+/** A new account, or a change of some fields of an existing one. */
 const row = fc.oneof(
   fc.record({ sequence: fc.integer({ min: 1, max: 25 }), ...places }),
   fc.record({ sequence: fc.integer({ min: 1, max: 25 }), ...places }, { requiredKeys: ['sequence'] }),
@@ -31,7 +31,7 @@ const asked = {
   connectors: fc.array(name, { maxLength: 3 }),
   query: fc.constantFrom('a', 'ada', 'AIL', 'example', 'aaa', '.*', 'i', '', '@', '__proto__', 'nobody'),
 }
-/** Most ask for one thing: answers to more have few accounts in them. */
+/** Most filters have one field, because filters with several match few accounts. */
 const filter: fc.Arbitrary<AccountFilter> = fc.oneof(
   ...Object.entries(asked).map(([field, value]) => fc.record({ [field]: value as fc.Arbitrary<string | string[]> })),
   fc.record(asked, { requiredKeys: [] }),
@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ page: fc.tuple(filter, position, fc.integer({ min: 1, max: 5 })) }) },
 )
 
-/** What the index must answer, by looking at every account. */
+/** The expected answers of the index, computed by a scan of all accounts. */
 class NaiveAccounts {
   readonly rows = new Map<string, Account>()
 
@@ -86,7 +86,7 @@ class NaiveAccounts {
   }
 }
 
-/** By name, and in every scope. */
+/** Asserts that the index finds the same accounts by name, and in every scope. */
 function expectFound(index: AccountIndex, naive: NaiveAccounts, [connector, id]: [string, string]): void {
   const named = naive.named(connector, id)
   expect(index.named(connector, id)).toEqual(named)
@@ -121,7 +121,7 @@ describe('AccountIndex', () => {
   it.each([
     ['keeping answers to several filters', 0],
     ['finding them again each time', Infinity],
-  ])('answers pages, totals and look-ups as a look at every account would, after any history, %s', (_, few) => {
+  ])('answers pages, totals and look-ups like a scan of all accounts, after any changes, %s', (_, few) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (steps) => {
         const naive = new NaiveAccounts()
@@ -171,7 +171,7 @@ describe('AccountIndex', () => {
     }
   })
 
-  it('keeps the answer to two filters true while accounts come, change and go', () => {
+  it('keeps the answer to two filters correct while accounts are created, changed and deleted', () => {
     const index = new AccountIndex(() => undefined, search)
     const row = (at: number): Account =>
       account(at, { user_id: at % 2 === 0 ? 'even' : 'odd', connector: at % 3 === 0 ? 'mail' : 'chat' })
@@ -190,7 +190,7 @@ describe('AccountIndex', () => {
     ])
   })
 
-  it('refuses a second account in the same place and keeps the first', () => {
+  it('refuses a second account with the same connector, identifier and scope, and keeps the first', () => {
     const model = new Model(() => undefined)
     const { accounts } = model.tables
     model.transact(() => accounts.put(account(1)))

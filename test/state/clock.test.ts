@@ -36,7 +36,7 @@ describe('EnvironmentClock', () => {
     expect(new EnvironmentClock(() => 1001, clock.state).now()).toBe(2001)
   })
 
-  it('passes on what it was before each change', () => {
+  it('reports its former state at each change', () => {
     const changes: ClockState[] = []
     const clock = new EnvironmentClock(
       () => 1000,

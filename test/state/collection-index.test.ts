@@ -65,7 +65,7 @@ const CONDITIONS: Condition[][] = [
 ]
 
 describe('items in an order', () => {
-  it('are the same whether the order was kept through changes or is made again', () => {
+  it('are the same in an updated order and in a rebuilt one', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
         const index = new CollectionIndex()
@@ -96,7 +96,7 @@ describe('items in an order', () => {
   })
 })
 
-/** One value of the list meets the bound, as the list's JSON does not. */
+/** One value of the list is within the bound, and the list's JSON is not. */
 const LIST_IN_BOUNDS: [CollectionItem['item'][], ItemQuery[], Change] = [
   [{ a: ['x', 1], b: 1, c: '' }],
   [
@@ -129,7 +129,7 @@ describe('a query', () => {
     limit: fc.constantFrom(1, 3, 100),
   })
 
-  it('finds what a look at each item finds, in the same order, page by page, also after changes', () => {
+  it('finds the same items as a scan, in the same order, page by page, also after changes', () => {
     fc.assert(
       fc.property(
         fc.array(item, { maxLength: 20 }),
@@ -172,14 +172,14 @@ describe('a query', () => {
     )
   })
 
-  it('finds the same among so many items that those of a text or a bound alone are sorted', () => {
+  it('finds the same among so many items that only those with the text or within the bound are sorted', () => {
     fc.assert(
       fc.property(
         fc.array(item, { minLength: 3, maxLength: 20 }),
         fc.array(query, { maxLength: 6 }),
         (items, queries) => {
           const rows = Array.from({ length: 3000 }, (_, at) => {
-            // The first items are repeated, the others are there once.
+            // Every item once, then the first two repeatedly.
             const each = items[at] ?? items[at % 2] ?? {}
             return { ...PLACE, id: itemId(PLACE, String(at)), sequence: at + 1, item: each }
           })
@@ -198,7 +198,7 @@ describe('a query', () => {
     )
   })
 
-  it('sorts the few items that are within a bound on another field than the sorted one', () => {
+  it('sorts the few items within a bound on another field than the sorted one', () => {
     const set = new ItemSet()
     for (let at = 0; at < 3000; at++) {
       const each = { a: (at * 11) % 3000, b: (at * 7) % 3000 }

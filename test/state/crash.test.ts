@@ -13,8 +13,8 @@ interface Outcome {
   acknowledged: number
 }
 
-/** Commits, folds and a clean stop; what was acknowledged before the disk stopped for good. */
-async function story(disk: MemoryDisk, file: string): Promise<Outcome> {
+/** Makes commits and checkpoints, and stops; returns what was acknowledged before the disk failed. */
+async function commitAndStop(disk: MemoryDisk, file: string): Promise<Outcome> {
   const outcome = { attempted: 0, acknowledged: 0 }
   const registry = await openTestRegistry({ file, fileSystem: disk })
   const add = async (count: number): Promise<void> => {
@@ -34,7 +34,7 @@ async function story(disk: MemoryDisk, file: string): Promise<Outcome> {
     await registry.checkpoint()
     await add(2)
   } catch {
-    // The disk has stopped: nothing more is acknowledged.
+    // The disk has failed: no later commit is acknowledged.
   }
   await registry.close().catch(() => undefined)
   return outcome
@@ -44,7 +44,7 @@ function firstIds(count: number): string[] {
   return Array.from({ length: count }, (_, at) => `ca_${at + 1}`)
 }
 
-/** What a start finds must be everything acknowledged, perhaps some more of what was attempted, and whole. */
+/** Asserts that a start finds every acknowledged account, perhaps later ones too, and only complete commits. */
 async function expectRecovered(disk: MemoryDisk, file: string, outcome: Outcome): Promise<void> {
   const registry = await openTestRegistry({ file, fileSystem: disk })
   const found = accountIds(registry)
@@ -67,16 +67,16 @@ async function expectUsable(registry: EnvironmentRegistry, disk: MemoryDisk, fil
 }
 
 describe.each(CRASHES)('a crash (%s)', (crash) => {
-  it('at any operation of commits, checkpoints and stopping loses nothing that was acknowledged', async () => {
+  it('at any operation of commits, checkpoints and stopping loses no acknowledged commit', async () => {
     await withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const whole = new MemoryDisk()
-      expect(await story(whole, file)).toEqual({ attempted: 9, acknowledged: 9 })
+      expect(await commitAndStop(whole, file)).toEqual({ attempted: 9, acknowledged: 9 })
       expect(whole.operations).toBeGreaterThan(40)
       for (let stopAt = 1; stopAt <= whole.operations + 1; stopAt++) {
         const disk = new MemoryDisk()
         disk.fails = (operation) => (operation >= stopAt ? new Error('the machine has stopped') : undefined)
-        const outcome = await story(disk, file)
+        const outcome = await commitAndStop(disk, file)
         await expectRecovered(disk.after(crash), file, outcome)
       }
     })
@@ -84,11 +84,11 @@ describe.each(CRASHES)('a crash (%s)', (crash) => {
 })
 
 describe('an operation that fails once', () => {
-  it('takes back what was not acknowledged, says so, and service goes on', async () => {
+  it('rolls back what was not acknowledged, reports it, and the service continues', async () => {
     await withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const whole = new MemoryDisk()
-      await story(whole, file)
+      await commitAndStop(whole, file)
       for (let failing = 1; failing <= whole.operations; failing++) {
         const disk = new MemoryDisk()
         disk.fails = (operation) =>
@@ -117,7 +117,7 @@ describe('an operation that fails once', () => {
 })
 
 describe('a disk that refuses for a while', () => {
-  it('takes everything since back in reverse, answers requests without writes, and is used again when it recovers', async () => {
+  it('rolls back all later commits in reverse order, answers requests without writes, and is used again when it recovers', async () => {
     await withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
@@ -153,7 +153,7 @@ describe('a disk that refuses for a while', () => {
     })
   })
 
-  it('keeps the journal when the state file cannot be written at the stop', async () => {
+  it('keeps the write-ahead log when the state file cannot be written at the stop', async () => {
     await withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
@@ -172,7 +172,7 @@ describe('a disk that refuses for a while', () => {
   })
 })
 
-/** What a start after a power loss would find, while the environment registry that lost it still holds its lock. */
+/** Opens the files as they are after a power loss, at another path, because the first registry still has the lock. */
 function reopenedElsewhere(disk: MemoryDisk, file: string): Promise<EnvironmentRegistry> {
   const copy = disk.after('power-lost')
   const files = copy

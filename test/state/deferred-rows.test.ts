@@ -5,7 +5,7 @@ import { DeferredRows } from '../../src/state/model/table.ts'
 
 const GRANTS = 2500
 
-/** Every third one has the token of the one before. */
+/** Every third grant has the token of the one before it. */
 function grant(number: number): Grant {
   return {
     id: `grant_${number}`,
@@ -29,8 +29,8 @@ function lookUps(index: GrantIndex): unknown[] {
   ])
 }
 
-describe('rows that wait to be entered', () => {
-  it.each([0, 1, 2, 3, 4])('make the same index after %i turns as rows that were entered at once', (turns) => {
+describe('rows that are indexed later', () => {
+  it.each([0, 1, 2, 3, 4])('have the same index after %i turns as rows that are indexed at once', (turns) => {
     const [later, atOnce] = [new GrantIndex(), new GrantIndex()]
     for (let number = 0; number < GRANTS; number++) {
       later.load(grant(number))
@@ -44,7 +44,7 @@ describe('rows that wait to be entered', () => {
     expect(lookUps(later)).toEqual(lookUps(atOnce))
   })
 
-  it('are entered once each, in their order, however often they are queried', () => {
+  it('are indexed once each, in their order, for any number of queries', () => {
     const entered: number[] = []
     const rows = new DeferredRows<number>((row) => entered.push(row))
     const all = Array.from({ length: GRANTS }, (_, number) => number)

@@ -12,13 +12,13 @@ const step = fc.oneof(
   fc.record({ take: fc.integer({ min: 0, max: 9 }), fails: fc.boolean() }),
 )
 
-describe('what falls due', () => {
-  it('is found as a look at every account would find it, after any history, and again when its move was undone', () => {
+describe('a due account', () => {
+  it('is found as by a scan of all accounts, after any changes, and again when its transition was undone', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
         const model = new Model(() => undefined)
         const { accounts } = model.tables
-        /** The accounts that are due, each of which a look at all of them finds. */
+        /** The due accounts by a scan of all accounts. */
         const naive = (now: string): string[] =>
           [...accounts.values()].flatMap((each) => ((accountDue(each) ?? '9') <= now ? [each.id] : [])).sort()
         const apply = (now: string, fails: boolean): string[] => {
@@ -51,7 +51,7 @@ describe('what falls due', () => {
     )
   })
 
-  it('is due again when it was taken and nothing was made of it', () => {
+  it('is due again when it was taken and the transaction failed', () => {
     const model = new Model(() => undefined)
     model.transact(() => model.tables.accounts.put(account(1, { token_expires_at: at(0) })))
     const take = (): unknown => model.due.take(at(1))

@@ -7,7 +7,7 @@ const ADA = { id: 'client_ada', client_secret: 's' }
 const LINK = { account_id: 'ca_1', user_verify_url: '', state: null, expires_at: '2026-01-01T00:00:00.000Z' }
 
 describe('an environment registry in memory', () => {
-  it('finds the environment of a client, a bearer token, a link and an OAuth state, until they are gone', async () => {
+  it('finds the environment of a client, a bearer token, a link and an OAuth state, until they are removed', async () => {
     const registry = await openTestRegistry()
     const one = registry.create('one', { clients: [ADA] })
     const { tables } = one.model
@@ -43,7 +43,7 @@ describe('an environment registry in memory', () => {
     expect([accountIds(registry, 'one'), accountIds(registry, 'two')]).toEqual([['ca_1'], []])
   })
 
-  it('refuses a client id of another environment and leaves everything as it was', async () => {
+  it('refuses a client id of another environment without a change', async () => {
     const registry = await openTestRegistry()
     const one = registry.create('one', { clients: [ADA] })
     expect(() => registry.create('two', { clients: [{ id: 'other', client_secret: '' }, ADA] })).toThrow(
@@ -69,7 +69,7 @@ describe('an environment registry in memory', () => {
     expect(Object.keys(registry.image().environments)).toEqual([name])
   })
 
-  it('makes an environment with what fills it, or not at all', async () => {
+  it('creates an environment with its initial data, or not at all', async () => {
     const registry = await openTestRegistry()
     const fill = (): never => {
       throw new Error('bad seed')
@@ -86,7 +86,7 @@ describe('an environment registry in memory', () => {
     expect(model.tables.counters.size).toBe(0)
   })
 
-  it('has nothing to wait for and nothing to close', async () => {
+  it('is durable at once and can be closed', async () => {
     const registry = await openTestRegistry()
     registry.create('one')
     expect(registry.durable()).toBeUndefined()

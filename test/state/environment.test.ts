@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { testEnvironment } from '../support/environment.ts'
 
 describe('the vocabulary of an environment', () => {
-  it('is absent without words, follows the setting, and is made once for each set of words', () => {
+  it('is absent without words, follows the setting, and is built once for each set of words', () => {
     const environment = testEnvironment()
     expect(environment.vocabulary).toBeUndefined()
 

@@ -9,12 +9,12 @@ import { openTestRegistry, START, withDirectory } from '../support/registry.ts'
 import { accountOf, signIn } from '../crash/client.ts'
 
 const HOUR = 60 * 60_000
-const CHURNING = ['bearer_tokens', 'magic_links', 'auth_requests', 'authorization_codes', 'grants'] as const
-/** Kept in any case, and what a day of the churn below leaves on top. */
+const EXPIRING_TABLES = ['bearer_tokens', 'magic_links', 'auth_requests', 'authorization_codes', 'grants'] as const
+/** The rows that are always kept, plus those of a day of the traffic below. */
 const BOUND = 1000 + 24 * 8
 
 function rows(model: Model): number {
-  return CHURNING.reduce((sum, name: TableName) => sum + model.tables[name].size, 0)
+  return EXPIRING_TABLES.reduce((sum, name: TableName) => sum + model.tables[name].size, 0)
 }
 
 const LINK = {
@@ -41,8 +41,8 @@ function grant(id: string, at: number, revoked: boolean): Grant {
   }
 }
 
-describe('rows that have had their time', () => {
-  it('are removed meanwhile: 30 days of use leave memory and file no larger than two', async () => {
+describe('expired rows', () => {
+  it('are removed during use: after 30 days, memory and file are no larger than after two', async () => {
     await withDirectory(async (directory) => {
       let present = START
       const file = join(directory, 'state.json')
@@ -72,7 +72,7 @@ describe('rows that have had their time', () => {
         expect(created.status).toBe(201)
         await caller.send('POST', '/connected_accounts:delete', { id: accountOf(created).id })
         await caller.send('POST', '/connected_accounts:delete', place)
-        // Links of the last 24 hours still say what became of them.
+        // Links of the last 24 hours still answer 410.
         expect((await fetch(address)).status).toBe(410)
         made += 5
         most = Math.max(most, rows(model))
@@ -89,7 +89,7 @@ describe('rows that have had their time', () => {
     })
   }, 120_000)
 
-  it('stay as long as there are few of them, whatever the clock says', async () => {
+  it('stay as long as there are few of them, at any time of the clock', async () => {
     const registry = await openTestRegistry()
     const { model, clock } = registry.create('default')
     const token = (id: number): void =>
@@ -105,7 +105,7 @@ describe('rows that have had their time', () => {
     await registry.close()
   })
 
-  it('go the earliest end first, a few with each commit, and come back when that commit is undone', async () => {
+  it('are removed in the order of their end, a few with each commit, and are restored when that commit is undone', async () => {
     const registry = await openTestRegistry()
     const { model, clock } = registry.create('default')
     model.transact(() => {
@@ -135,7 +135,7 @@ describe('rows that have had their time', () => {
     await registry.close()
   })
 
-  it('are removed at once beyond 10,000 where they are over, and pending requests, live grants and links are not', async () => {
+  it('are removed at once beyond 10,000, and pending requests, live grants and links are not', async () => {
     const registry = await openTestRegistry()
     const { model } = registry.create('default')
     const { auth_requests, grants, magic_links } = model.tables
@@ -194,7 +194,7 @@ describe('rows that have had their time', () => {
     await registry.close()
   })
 
-  it('stay within 50,000: what has ended goes first, then the bearer tokens that expire first, and no live link', async () => {
+  it('stay within 50,000: ended rows are removed first, then the bearer tokens that expire first, and never a live link', async () => {
     const registry = await openTestRegistry()
     const { model } = registry.create('default')
     const { bearer_tokens, magic_links } = model.tables

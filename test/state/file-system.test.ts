@@ -20,7 +20,7 @@ describe('a state file', () => {
 
 describe('a path of a state file', () => {
   it.runIf(process.platform === 'linux')(
-    'is refused when it is no file, a pipe without waiting for its other end',
+    'is refused when it is not a file, also a pipe that no process writes to',
     () =>
       withDirectory(async (directory) => {
         const pipe = join(directory, 'pipe')
@@ -31,7 +31,7 @@ describe('a path of a state file', () => {
       }),
   )
 
-  it('is followed to where a symbolic link says that the file will be', () =>
+  it('is resolved through a symbolic link to a file that does not yet exist', () =>
     withDirectory(async (directory) => {
       const real = await realpath(directory)
       await symlink('later/state.json', join(directory, 'link.json'))

@@ -26,7 +26,7 @@ describe('seeded ids', () => {
     expect(take(seeded(0, 'default', 2))).not.toEqual(take(seeded()))
   })
 
-  it('go on from where they stood', () => {
+  it('continue from their stored position', () => {
     const ids = seeded()
     ids.id('a')
     const rest = seeded(ids.state.position)

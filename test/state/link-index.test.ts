@@ -33,7 +33,7 @@ function take({ tables }: Model, step: typeof STEP extends fc.Arbitrary<infer St
 }
 
 describe('the index of links', () => {
-  it('finds what a scan of every row finds, whatever is changed and undone', () => {
+  it('finds the same rows as a scan, after any changes and undos', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ steps: fc.array(STEP), fails: fc.boolean() })), (transactions) => {
         const model = new Model(() => undefined)

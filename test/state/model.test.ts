@@ -39,7 +39,7 @@ describe('Model', () => {
     expect(committed).toHaveLength(1)
   })
 
-  it('treats transactions inside one another as one', () => {
+  it('treats nested transactions as one', () => {
     const committed: (readonly Change[])[] = []
     const model = new Model((changes) => committed.push(changes))
     const put = (sequence: number): void => model.transact(() => model.tables.accounts.put(account(sequence)))
@@ -66,7 +66,7 @@ describe('Model', () => {
     expect(() => model.tables.accounts.put(account(1))).toThrow('outside a transaction')
   })
 
-  it('is, undone from any point and done again, what it was', () => {
+  it('is the same after any changes are undone and redone', () => {
     const change = fc.record({ sequence: fc.integer({ min: 1, max: 6 }), remove: fc.boolean(), value: fc.string() })
     fc.assert(
       fc.property(fc.array(fc.array(change, { maxLength: 5 }), { maxLength: 8 }), fc.nat(8), (transactions, kept) => {
@@ -94,8 +94,8 @@ describe('Model', () => {
   })
 })
 
-describe('what falls due', () => {
-  it('comes in the order of time, at the same time by id, and only once it is due', () => {
+describe('a due row', () => {
+  it('is returned in the order of time, then by id, and only once it is due', () => {
     const model = new Model(() => undefined)
     model.transact(() => {
       for (const row of [expiring(3, LAST), expiring(2, LATER), expiring(1, LATER)]) model.tables.accounts.put(row)
@@ -126,7 +126,7 @@ describe('what falls due', () => {
     expect(model.due.take(LAST)?.id).toBe('ca_2')
   })
 
-  it('is due again when the transaction that dealt with it fails, or is undone later', () => {
+  it('is due again when the transaction that applied its event fails, or is undone later', () => {
     const commits: (readonly Change[])[] = []
     const model = new Model((changes) => commits.push(changes))
     const { accounts } = model.tables
@@ -144,7 +144,7 @@ describe('what falls due', () => {
     expect(model.due.take(LAST)?.id).toBe('ca_1')
   })
 
-  it('stays true after thousands of changes of mind', () => {
+  it('is correct after thousands of changes of its time', () => {
     const model = new Model(() => undefined)
     for (let at = 0; at < 10_000; at++) {
       const day = new Date(Date.UTC(2026, 0, 2 + (at % 300))).toISOString()

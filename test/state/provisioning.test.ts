@@ -40,8 +40,8 @@ function identifiers(registry: EnvironmentRegistry): string[] {
   )
 }
 
-describe('what an environment was made from', () => {
-  it('is what a reset goes back to after a restart, whatever the server is started with, ids included', () =>
+describe('the seed of an environment', () => {
+  it('is restored by a reset after a restart with any options, including its ids', () =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
@@ -67,7 +67,7 @@ describe('what an environment was made from', () => {
       await again.close()
     }))
 
-  it('is as before after a seed that the disk refuses', () =>
+  it('does not change by a seed that the disk refuses', () =>
     withDirectory(async (directory) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file: join(directory, 'state.json'), fileSystem: disk })

@@ -11,7 +11,7 @@ const steps = fc.array(fc.constantFrom<Step>('commit', 'commits', 'checkpoint', 
   minLength: 1,
   maxLength: 12,
 })
-/** Which operations of the disk fail. */
+/** The numbers of the disk operations that fail. */
 const failures = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 20 })
 
 /** A write and its removal fail before a checkpoint that fails; a log file that could not be made stays. */
@@ -26,8 +26,8 @@ const EXAMPLES: [Step[], number[]][] = [
   ],
 ]
 
-/** What was answered for, by identifier; none of it may ever be missing. */
-async function story(disk: MemoryDisk, file: string, given: readonly Step[]): Promise<string[]> {
+/** Runs the steps; returns the identifiers of the acknowledged accounts, which must never be lost. */
+async function runSteps(disk: MemoryDisk, file: string, given: readonly Step[]): Promise<string[]> {
   const registry = await openTestRegistry({ file, fileSystem: disk })
   const acknowledged: string[] = []
   let next = 0
@@ -48,7 +48,7 @@ async function story(disk: MemoryDisk, file: string, given: readonly Step[]): Pr
 }
 
 describe('a disk that refuses again and again', () => {
-  it('loses nothing that was acknowledged, and the next start takes what it left', async () => {
+  it('loses no acknowledged commit, and the next start accepts its files', async () => {
     await withDirectory(async (directory) => {
       let run = 0
       await fc.assert(
@@ -56,7 +56,7 @@ describe('a disk that refuses again and again', () => {
           const file = join(directory, `${run++}.json`)
           const disk = new MemoryDisk()
           disk.fails = (operation) => (failing.includes(operation) ? new Error('EIO: i/o error') : undefined)
-          const acknowledged = await story(disk, file, given)
+          const acknowledged = await runSteps(disk, file, given)
           for (const crash of CRASHES) {
             const left = disk.after(crash)
             const files = left.paths().map((path) => [path.replace(file, `${file}2`), left.file(path)!] as const)
@@ -75,11 +75,11 @@ describe('a disk that refuses again and again', () => {
 })
 
 describe('a write that a crash cut short', () => {
-  it('is not in the way of a checkpoint that another crash cuts short', async () => {
+  it('does not prevent recovery from a checkpoint that another crash cuts short', async () => {
     await withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
-      await story(disk, file, ['commit', 'commit'])
+      await runSteps(disk, file, ['commit', 'commit'])
       const journal = disk.file(`${file}.wal`)!
       const torn = (): MemoryDisk => new MemoryDisk([[`${file}2.wal`, journal.subarray(0, -20)]])
       const whole = torn()

@@ -27,7 +27,7 @@ function replayed(lines: Partial<WalLine>[], before = state()): JsonObject {
 const one = (lines: Partial<WalLine>[], before = state()) => replayed(lines, before)['default'] as JsonObject
 
 describe('replaying a log on the JSON of a state file', () => {
-  it('changes nothing without lines, and keeps what it does not know', () => {
+  it('has no effect without lines, and keeps unknown fields', () => {
     expect(replayJson(state({ more: [1] }), [])).toEqual({ ...state({ more: [1] }) })
     expect(replayed([], { environments: { odd: 'text' } })).toEqual({ odd: 'text' })
     expect(replayed([], { environments: 'text' })).toEqual({})
@@ -48,13 +48,13 @@ describe('replaying a log on the JSON of a state file', () => {
     expect(one(apart)).toEqual(one([{ changes }]))
   })
 
-  it('keeps what is no row, and rows of the same id, for the check that follows', () => {
+  it('keeps invalid rows, and rows with the same id, for the later check', () => {
     const accounts = [{ id: 'ca_1' }, 'text', { id: 'ca_1', second: true }, { other: 1 }, { other: 2 }]
     const changed = one([{ changes: [put('accounts', { id: 'ca_1', v: 2 })] }], state({ tables: { accounts } }))
     expect(changed['tables']).toEqual({ accounts: [{ id: 'ca_1', v: 2 }, ...accounts.slice(1)] })
   })
 
-  it('replaces what is no list of rows by the rows of the log', () => {
+  it('replaces an invalid list of rows by the rows of the log', () => {
     const changed = one([{ changes: [put('accounts', { id: 'ca_9' })] }], state({ tables: { accounts: 'text' } }))
     expect(changed['tables']).toEqual({ accounts: [{ id: 'ca_9' }] })
   })
@@ -66,7 +66,7 @@ describe('replaying a log on the JSON of a state file', () => {
     expect(changed['tables']).toEqual({ accounts: [{ id: 'ca_1' }, { id: 'ca_2' }] })
   })
 
-  it('takes a snapshot as the environment is at that place of the log', () => {
+  it('takes a snapshot of the environment at that position of the log', () => {
     const before = state({ clock: { offset_ms: 5 }, ids: { seed: 1, position: 2 } })
     const changed = one(
       [

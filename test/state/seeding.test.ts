@@ -18,7 +18,7 @@ describe('the bundled seed in an environment', () => {
   it('lists a connection per authorization type in their order, then the sign-on connections', async () => {
     const { environment } = await seeded(bundled)
     const all = [...environment.model.tables.connections.values()]
-    // Connectors that the seed does not list stand between the twelve and the sign-on connections.
+    // Between the twelve and the sign-on connections are those of connectors that the seed does not list.
     const connections = [...all.slice(0, TWELVE_CONNECTORS.length), ...all.slice(-2)]
     expect(connections.map((connection) => `${connection.key_id} ${connection.type}`)).toEqual([
       'mail OAUTH',
@@ -73,7 +73,7 @@ describe('the bundled seed in an environment', () => {
     expect(rows(other.environment)).not.toBe(rows(first.environment))
   })
 
-  it('can be put twice: everything keeps its id and its place', async () => {
+  it('can be applied twice: every row keeps its id and its position', async () => {
     const bundle = { ...bundled, accounts: [account('mail', {}), account('weather', {})] }
     const { environment, thirdParty } = await seeded(bundle)
     const ids = (): unknown =>
@@ -137,7 +137,7 @@ describe('an account of a seed', () => {
     expect(accepted).toEqual([])
   })
 
-  it('keeps the credentials it brings and invents only what they lack', async () => {
+  it('keeps its given credentials and generates only missing ones', async () => {
     const own = { oauth_token: { access_token: 'mine', scopes: ['mail.read'] } }
     const scopesOnly = { oauth_token: { scopes: ['mail.read'] } }
     const [given, lacking] = await Promise.all(
@@ -208,7 +208,7 @@ describe('an account of a seed', () => {
     expect(onlyAccount(environment)).toMatchObject({ ...details, user_id: '' })
   })
 
-  it('at a connector that is not there undoes the whole seed', () => {
+  it('at an unknown connector undoes the whole seed', () => {
     const environment = testEnvironment()
     const bundle = { ...bundled, accounts: [account('nowhere', {})] }
     expect(() => putSeed(environment, recorder([]), bundle)).toThrow('"nowhere", which is no connector')
@@ -217,7 +217,7 @@ describe('an account of a seed', () => {
 })
 
 describe('generated accounts', () => {
-  it('have believable identifiers that are unique, also beside the ones written down', async () => {
+  it('have realistic identifiers that are unique, also among those of the seed', async () => {
     const generate = [
       { accounts: 300, connector: 'mail', organization_id: 'org_1', user_id: '', status: 'ACTIVE' as const },
       { accounts: 300, connector: 'mail', organization_id: 'org_1', user_id: '', status: 'PENDING_AUTH' as const },
@@ -247,7 +247,7 @@ describe('clients, connections and providers of a seed', () => {
     expect([...environment.model.tables.clients.values()].map(({ id }) => id)).toEqual(['c'])
   })
 
-  it('lets a connection of a connector’s name change what the connector’s connection says', async () => {
+  it('lets a connection with a connector’s name change the connector’s connection', async () => {
     const connections = [{ key_id: 'mail', id: 'conn_mail', organization_id: 'org_1', enabled: false }]
     const { environment } = await seeded({ ...bundled, connections })
     const mail = [...environment.model.tables.connections.values()].filter(({ key_id }) => key_id === 'mail')
@@ -299,7 +299,7 @@ describe('clients, connections and providers of a seed', () => {
 interface Seeded {
   environment: Environment
   thirdParty: ThirdParty
-  /** What the third party was asked to accept: account id and credentials. */
+  /** The accepted credentials of the third party, by account id. */
   accepted: [string, Credentials][]
 }
 

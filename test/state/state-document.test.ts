@@ -19,12 +19,12 @@ import { withToolmock } from '../support/toolmock.ts'
 import { account, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 type Fits<A, B> = [A, keyof A] extends [B, keyof B] ? true : false
-/** Each fits the other and has the same keys, optional ones too. */
+/** Both types are assignable to each other and have the same keys, including optional ones. */
 type Same<A, B> = Fits<A, B> & Fits<B, A>
 type EnvironmentDocument = StateDocument['environments'][string]
 type TablesDocument = EnvironmentDocument['tables']
 
-/** The compiler refuses this file when the schema and the row types part. */
+/** The compiler refuses this file when the schema and the row types differ. */
 const IN_STEP: { [Name in TableName]: Same<TablesDocument[Name][number], Rows[Name]> } & {
   [Name in SectionName]: Same<Omit<EnvironmentDocument[Name][number], 'tables'>, Omit<SectionRows[Name], 'tables'>>
 } & {
@@ -77,7 +77,7 @@ async function written(): Promise<unknown> {
 }
 
 describe('the schema of the state file', () => {
-  it('is in step with the types of the rows', () => {
+  it('has the types of the rows', () => {
     expect(Object.keys(IN_STEP)).toEqual([...TABLE_NAMES, ...SECTION_NAMES, 'record'])
   })
 
@@ -87,7 +87,7 @@ describe('the schema of the state file', () => {
     expect(named).toEqual(TABLE_NAMES.map((name) => [name, COLUMNS[name]]))
   })
 
-  it('takes what the server writes', async () => {
+  it('accepts what the server writes', async () => {
     const state = await written()
     expect(stateSchema.safeParse(state).error).toBeUndefined()
     expect(await parseState(Buffer.from(JSON.stringify(state)), 'state.json')).toEqual(state)
@@ -127,7 +127,7 @@ async function bundledConnectors(): Promise<Stored[]> {
 }
 
 describe('a stored connector', () => {
-  it('fits the schema, whichever bundled one it is', async () => {
+  it('fits the schema for every bundled connector', async () => {
     const rows = await bundledConnectors()
     expect(rows.length).toBeGreaterThan(10)
     for (const row of rows) expect(rowProblem('connectors', row)).toBeUndefined()
@@ -144,7 +144,7 @@ describe('a stored connector', () => {
     ['a responder without answers', (row) => (row.responders[0]!['answers'] = 'x'), ['responders', 0, 'answers']],
     ['a responder with a field too many', (row) => (row.responders[0]!['weight'] = 1), ['responders', 0, 'weight']],
     ['credentials that are not sent', (row) => (row['credentials'] = { fields: [] }), ['credentials', 'send']],
-  ])('is refused with %s, and the finding says where', async (_, damage, path) => {
+  ])('is refused with %s, and the problem has its path', async (_, damage, path) => {
     const row = (await bundledConnectors()).find(({ tools, responders }) => tools.length > 0 && responders.length > 0)
     if (!row) throw new Error('no bundled connector has a tool and a responder')
     damage(row)

@@ -20,7 +20,7 @@ async function stopped(file: string, work: (registry: EnvironmentRegistry) => vo
   return readFile(file, 'utf8')
 }
 
-/** The message with which a start refuses a file that holds `content`; nothing may be touched. */
+/** The message with which a start refuses a file with `content`. The file must not change. */
 async function refusal(file: string, content: string | Buffer): Promise<string> {
   await writeFile(file, content)
   const before = await stat(file)
@@ -76,7 +76,7 @@ describe('the state file', () => {
     }),
   )
 
-  it('is the same to the byte after two runs with the same seed, clock and order', async () => {
+  it('is the same byte for byte after two runs with the same seed, clock and order', async () => {
     const run = (): Promise<string> =>
       withDirectory(async (directory) => {
         const file = join(directory, 'deep', 'er', 'state.json')
@@ -95,7 +95,7 @@ describe('the state file', () => {
   })
 
   it(
-    'that is fresh replaces what was there, journal and all, damaged or not',
+    'that is fresh replaces existing files, also damaged ones, with their write-ahead log',
     inDirectory(async (file) => {
       await writeFile(file, 'no JSON')
       await writeFile(`${file}.wal`, 'no journal')
@@ -132,7 +132,7 @@ describe('the state file', () => {
       '{"version": 2, "environments": {"a": {}}}',
       /environments\.a\.settings is required/,
     ],
-  ])('is refused and left alone when it is %s', (_, content, message) =>
+  ])('is refused and not changed when it is %s', (_, content, message) =>
     withDirectory(async (directory) => {
       expect(await refusal(join(directory, 'state.json'), content)).toMatch(message)
     }),
@@ -182,7 +182,7 @@ describe('the state file', () => {
   )
 
   it(
-    'may be a link to where it really is',
+    'may be a symbolic link',
     inDirectory(async (file, directory) => {
       const real = join(directory, 'real.json')
       await stopped(real, (registry) => void addAccount(registry))

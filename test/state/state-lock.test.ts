@@ -40,7 +40,7 @@ describe('the lock of a state file', () => {
       expect(await readdir(directory)).toEqual([])
     }))
 
-  it('is let go of when the start is refused', () =>
+  it('is released when the start is refused', () =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       await writeFile(file, 'no JSON')
@@ -51,7 +51,7 @@ describe('the lock of a state file', () => {
   it.each([
     ['path', join('x'.repeat(120), 'state.json')],
     ['name', `${'x'.repeat(120)}.json`],
-  ])('is beside the file where its %s is too long for a socket, whatever TMPDIR says', (_what, path) =>
+  ])('is beside the file where its %s is too long for a socket, with any TMPDIR', (_what, path) =>
     withDirectory((directory) =>
       withDirectory(async (elsewhere) => {
         const file = join(directory, path)
@@ -71,7 +71,7 @@ describe('the lock of a state file', () => {
     ),
   )
 
-  it('is refused with the reason where no shorter path can be made', () =>
+  it('is refused with the reason where no shorter path is possible', () =>
     withDirectory(async (directory) => {
       const file = join(directory, 'x'.repeat(120), 'state.json')
       vi.stubEnv('TMPDIR', join(directory, 'y'.repeat(120)))
@@ -84,7 +84,7 @@ describe('the lock of a state file', () => {
       }
     }))
 
-  it('is asked for at the file that a symbolic link leads to', () =>
+  it('belongs to the target of a symbolic link', () =>
     withDirectory(async (directory) => {
       const [file, link] = [join(directory, 'state.json'), join(directory, 'link.json')]
       await symlink(file, link)
@@ -107,8 +107,8 @@ describe('the lock of a state file', () => {
       expect(await readdir(directory)).toEqual([])
     }))
 
-  /** Of a process that was killed, stopped or is not yet listening: a connection to it is refused. */
-  it.skipIf(process.platform === 'win32')('never bears its name without being listened on', () =>
+  /** Otherwise another start would take the lock for that of a killed process, because its connection is refused. */
+  it.skipIf(process.platform === 'win32')('only gets its name once the process listens on it', () =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const bound = vi.spyOn(Server.prototype, 'listen')

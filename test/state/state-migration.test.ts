@@ -7,7 +7,7 @@ import { encodeLine, formerWalPath, identityOf, WalFile, walPath } from '../../s
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
-/** The text of a file of version 1: no sections, and every field on a line of its own. */
+/** The state as a file of version 1, which has no sections and one field on each line. */
 function toVersion1(text: string): string {
   const state = JSON.parse(text) as { environments: Record<string, JsonObject> }
   const environments = Object.entries(state.environments).map(([name, { settings, clock, ids, tables }]) => [
@@ -32,7 +32,7 @@ function inDirectory(work: (file: string) => Promise<void>): () => Promise<void>
 
 describe('a log by its former name', () => {
   it(
-    'is read once where a first start was killed before there was a state file, and replaced',
+    'is read and replaced where the first start was killed before it wrote a state file',
     inDirectory(async (file) => {
       const first = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: first })
@@ -67,7 +67,7 @@ describe('a log by its former name', () => {
   )
 })
 
-/** The lines of a log in the words of version 1, with their checksums. */
+/** The log with the field names of version 1, with their checksums. */
 function version1Log(log: string): Buffer {
   const lines = log
     .trim()
@@ -85,7 +85,7 @@ function version1Log(log: string): Buffer {
 
 describe('a state file of version 1', () => {
   it(
-    'is migrated at the start, after a copy beside it, and the start says so',
+    'is migrated at the start, which first makes a copy and reports it',
     inDirectory(async (file) => {
       const text = await stopped(file, new MemoryDisk())
       const old = toVersion1(text)
@@ -106,7 +106,7 @@ describe('a state file of version 1', () => {
   )
 
   it(
-    'is migrated with its journal, and a crash at any step of it loses nothing',
+    'is migrated with its write-ahead log, and a crash at any step loses no data',
     inDirectory(async (file) => {
       const files = await withJournal(file)
       const whole = new MemoryDisk(files)
@@ -135,7 +135,7 @@ describe('a state file of version 1', () => {
       'its version is 0; this toolmock reads version 2',
     ],
     ['it is not valid', '"ACTIVE"', '"GONE"', 'cannot be migrated: environments.default.tables.accounts[0].status is'],
-  ])('is refused and left alone where %s', (_, sound, broken, message) =>
+  ])('is refused and not changed where %s', (_, sound, broken, message) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const old = toVersion1(await stopped(file, new MemoryDisk())).replace(sound, broken)
@@ -146,7 +146,7 @@ describe('a state file of version 1', () => {
   )
 
   it(
-    'is reported by a check, which changes nothing',
+    'is reported by a check, which changes no file',
     inDirectory(async (file) => {
       const old = toVersion1(await stopped(file, new MemoryDisk()))
       await writeFile(file, old)
@@ -160,7 +160,7 @@ describe('a state file of version 1', () => {
   )
 })
 
-/** A file of version 1 with two accounts, and a journal of that version with a third. */
+/** A file of version 1 with two accounts, and a write-ahead log of that version with a third. */
 async function withJournal(file: string): Promise<(readonly [string, Buffer])[]> {
   const old = Buffer.from(toVersion1(await stopped(file, new MemoryDisk())))
   const disk = new MemoryDisk([[file, old]])

@@ -28,7 +28,7 @@ async function stopped(file: string): Promise<string> {
   return readFile(file, 'utf8')
 }
 
-/** A state file with one account and a journal with two more, as kill -9 leaves them. */
+/** A state file with one account and a write-ahead log with two more, as kill -9 leaves them. */
 async function killed(file: string): Promise<void> {
   const disk = new MemoryDisk()
   const registry = await openTestRegistry({ file, fileSystem: disk })
@@ -53,7 +53,7 @@ async function opened<R>(file: string, look: (registry: EnvironmentRegistry) => 
   }
 }
 
-/** What a start says when it refuses. */
+/** The message with which a start refuses the file. */
 async function refusal(file: string): Promise<string> {
   const registry = await openTestRegistry({ file }).catch((error: unknown) => error as Error)
   if (registry instanceof Error) return registry.message
@@ -65,7 +65,7 @@ const journalOf = (file: string): string => `${file}.wal.2`
 
 describe('a check of a state file', () => {
   it(
-    'accepts a valid one with its log, and changes nothing',
+    'accepts a valid one with its log, and changes no file',
     inDirectory(async ({ file }) => {
       await killed(file)
       const before = [await stat(file), await stat(journalOf(file))].map(({ mtimeMs }) => mtimeMs)
@@ -75,7 +75,7 @@ describe('a check of a state file', () => {
   )
 
   it(
-    'tells of a last record that was cut short as a start does, and leaves it there',
+    'reports a last record that was cut short as a start does, and does not remove it',
     inDirectory(async ({ file }) => {
       await killed(file)
       const journal = await readFile(journalOf(file))
@@ -121,7 +121,7 @@ describe('a check of a state file', () => {
       (text: string) => text.replace('"sequence":2', '"sequence":1'),
       /state\.json:\d+:11: environments\.default\.tables\.accounts\[1\]: the sequence 1 of account ca_2/,
     ],
-  ])('says the same as the start that refuses %s', (_, damage, message) =>
+  ])('reports the same as the start that refuses %s', (_, damage, message) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const text = damage(await stopped(file))
@@ -136,7 +136,7 @@ describe('a check of a state file', () => {
   )
 
   it(
-    'says the same as the start that refuses a journal damaged in its middle',
+    'reports the same as the start that refuses a write-ahead log damaged in its middle',
     inDirectory(async ({ file }) => {
       await killed(file)
       const journal = await readFile(journalOf(file))
@@ -149,7 +149,7 @@ describe('a check of a state file', () => {
   )
 
   it(
-    'cannot look at a file that is not there, is a folder or is in use',
+    'fails for a file that is missing, is a folder or is in use',
     inDirectory(async ({ file, out }) => {
       expect(await checkState(file)).toMatchObject({ kind: 'unreadable', message: expect.stringContaining('no such') })
       expect(await checkState(join(file, '..'))).toMatchObject({ kind: 'unreadable' })
@@ -193,7 +193,7 @@ describe('a repair of a state file', () => {
     ['is overwritten', () => '<<<<<<<'],
     ['has lost its beginning', (line) => line.slice(12)],
     ['has lost its end', (line) => line.slice(0, -1)],
-  ])('loses nothing in silence, whichever line %s', (_, damage) =>
+  ])('reports every lost row, whichever line %s', (_, damage) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const text = await stopped(file)
@@ -213,7 +213,7 @@ describe('a repair of a state file', () => {
     ['tabs', (text) => text.replaceAll(/^ +/gm, ({ length }) => '\t'.repeat(length / 2))],
     ['a byte order mark', (text) => `\ufeff${text}`],
     ['line breaks of Windows', (text) => text.replaceAll('\n', '\r\n')],
-  ])('keeps what is whole of a damaged file that an editor has given %s', (_, edit) =>
+  ])('keeps the complete rows of a damaged file that an editor has given %s', (_, edit) =>
     withDirectory(async (directory) => {
       const [file, out] = [join(directory, 'state.json'), join(directory, 'saved.json')]
       const text = edit(await stopped(file))
@@ -225,7 +225,7 @@ describe('a repair of a state file', () => {
   )
 
   it(
-    'applies a journal whose line breaks a copy has changed, and those of its state file',
+    'applies a write-ahead log when a copy has changed the line breaks of both files',
     inDirectory(async ({ file, out }) => {
       await killed(file)
       for (const path of [file, journalOf(file)])
@@ -237,7 +237,7 @@ describe('a repair of a state file', () => {
   )
 
   it(
-    'says what it does not know and what is missing',
+    'reports unknown fields and missing tables',
     inDirectory(async ({ file, out }) => {
       const text = (await stopped(file)).replace('"version": 2,', '"version": 2, "extra": true,')
       await writeFile(
@@ -271,7 +271,7 @@ describe('a repair of a state file', () => {
   )
 
   it(
-    'leaves out rows of another shape, doubles and rows of bytes that are no text, each with its place',
+    'leaves out rows of another shape, duplicates and rows that are not UTF-8, each with its place',
     inDirectory(async ({ file, out }) => {
       const text = await stopped(file)
       await writeFile(file, text.replace('"status":"ACTIVE"', '"status":"GONE"').replace('"id":"ca_3"', '"id":"ca_2"'))
@@ -290,7 +290,7 @@ describe('a repair of a state file', () => {
   )
 
   it(
-    'applies what can be read of a journal that is damaged in its middle',
+    'applies the readable lines of a write-ahead log that is damaged in its middle',
     inDirectory(async ({ file, out }) => {
       await killed(file)
       const journal = await readFile(journalOf(file))
@@ -303,7 +303,7 @@ describe('a repair of a state file', () => {
   )
 
   it(
-    'says that lines of a journal are missing',
+    'reports that lines of a write-ahead log are missing',
     inDirectory(async ({ file, out }) => {
       await killed(file)
       const lines = (await readFile(journalOf(file), 'utf8')).split('\n')
@@ -314,7 +314,7 @@ describe('a repair of a state file', () => {
   )
 
   it(
-    'saves what the log contains of a state file that is gone',
+    'saves what the log contains of a missing state file',
     inDirectory(async ({ file, out }) => {
       await killed(file)
       await rm(file)
@@ -346,7 +346,7 @@ describe('a repair of a state file', () => {
   )
 
   it(
-    'leaves out the journal of another state file',
+    'leaves out the write-ahead log of another state file',
     inDirectory(async ({ file, out }) => {
       await killed(file)
       await writeFile(file, (await readFile(file, 'utf8')).replace('user1@', 'edited@'))

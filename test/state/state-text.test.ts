@@ -13,7 +13,7 @@ function inDirectory(work: (file: string) => Promise<void>): () => Promise<void>
 }
 
 describe('the text of the state file', () => {
-  it('reads by line as it reads as a whole, whatever is in the rows', async () => {
+  it('reads by line as it reads as a whole, with any content of rows', async () => {
     await withDirectory(async (directory) => {
       let run = 0
       await fc.assert(
@@ -68,8 +68,8 @@ describe('the text of the state file', () => {
   })
 })
 
-describe('what is stored beside the tables', () => {
-  it.each<Crash | 'stopped'>(['stopped', 'killed', 'power-lost'])('is there again after a server was %s', (end) =>
+describe('the data outside the tables', () => {
+  it.each<Crash | 'stopped'>(['stopped', 'killed', 'power-lost'])('is restored after a server was %s', (end) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
@@ -117,7 +117,7 @@ describe('what is stored beside the tables', () => {
   )
 
   it(
-    'is taken back with a commit that the disk refuses',
+    'is rolled back with a commit that the disk refuses',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })

@@ -27,7 +27,7 @@ const mark = (n: number, upto: number, identity: Identity): string =>
   encodeLine({ n, synced: n - 1, checkpointed: { ...identity, upto } })
 const damaged = (line: string): string => `${line.slice(0, -3)}x}\n`
 
-/** The log files by their endings, read for a state file. */
+/** Reads log files, given by their endings, for a state file. */
 function read(files: Record<string, string[]>, identity: Identity | null = null): Promise<WalContent> {
   const entries = Object.entries(files).map(([ending, lines]) => [PATH + ending, Buffer.from(lines.join(''))] as const)
   return readWal(new MemoryDisk(entries), PATH, identity)
@@ -38,7 +38,7 @@ async function numbers(files: Record<string, string[]>, identity: Identity | nul
 }
 
 describe('reading a write-ahead log', () => {
-  it('finds nothing where there is none, and no commit in one that was only begun', async () => {
+  it('finds no commit where there is no log, or only the beginning of one', async () => {
     const nothing = { commits: [], lastLine: 0, end: undefined, notices: [] }
     expect(await read({})).toEqual(nothing)
     expect(await read({ '': [] })).toEqual(nothing)
@@ -57,7 +57,7 @@ describe('reading a write-ahead log', () => {
     })
   })
 
-  it('counts the numbers of its files, and no others', async () => {
+  it('recognizes the numbers of its files, and ignores other names', async () => {
     const endings = ['.10', '', '.2', '.9', '.1234567890', '.123', '.1', '.02', '.0', '.3x', '.tmp', '2', '.']
     const disk = new MemoryDisk(endings.map((ending) => [PATH + ending, Buffer.alloc(0)]))
     disk.put('/data/other.json.wal.4', '')
@@ -65,7 +65,7 @@ describe('reading a write-ahead log', () => {
     expect(await segmentsOf(disk, PATH)).toEqual([1, 2, 9, 10, 123])
   })
 
-  it('leaves out a copy of its first file that is called .1, and goes on at the end of the first file', async () => {
+  it('ignores a copy of its first file that is called .1, and continues at the end of the first file', async () => {
     const lines = [header(), commit(1), commit(2)]
     expect(await read({ '': lines, '.1': lines })).toMatchObject({
       commits: [{ n: 1 }, { n: 2 }],
@@ -74,7 +74,7 @@ describe('reading a write-ahead log', () => {
     })
   })
 
-  it('understands the words of version 1', async () => {
+  it('reads the field names of version 1', async () => {
     const first = encodeLine({ toolmock_journal: 1, segment: 1, follows: B } as never)
     const folded = encodeLine({ n: 2, synced: 1, folded: { ...A, upto: 1 } } as never)
     expect(await numbers({ '': [first, commit(1), folded, commit(3)] }, A)).toEqual([3])
@@ -106,13 +106,13 @@ describe('the end of a write-ahead log that a crash has torn', () => {
     })
   })
 
-  it('is kept where a write of several lines is whole', async () => {
+  it('is kept where a write of several lines is complete', async () => {
     const lines = [commit(2, { more: true }), commit(3, { synced: 1 })]
     expect(await read({ '': [whole, ...lines] })).toMatchObject({ lastLine: 3, notices: [] })
   })
 
   it.each(['', '{"crc"', header(2).slice(0, 30), '{"c\0\0\0', '\0\0\0'])(
-    'is the file before one of whose first line there is %j',
+    'is in the file before one whose first line is only %j',
     async (begun) => {
       const { commits, end, notices } = await read({ '': [whole], '.2': [begun] })
       expect([commits.length, end]).toEqual([1, { segment: 1, length: whole.length }])
@@ -177,18 +177,18 @@ describe('a write-ahead log and its state file', () => {
     expect(await numbers({ '': [header(), commit(1), commit(2)] })).toEqual([1, 2])
   })
 
-  it('follows the file that the first of its own files names', async () => {
+  it('belongs to the state file that its first file names', async () => {
     const files = { '': [header(1, LONGER), commit(1)], '.2': [header(2, A), commit(2)] }
     expect(await numbers(files, LONGER)).toEqual([1, 2])
     await expect(read(files, A)).rejects.toThrow('not the one this log follows')
   })
 
-  it('knows a content by its size and its checksum', () => {
+  it('identifies a content by its size and its checksum', () => {
     expect(identityOf(Buffer.from('123456789'))).toEqual({ size: 9, crc: 'cbf43926' })
     expect(identityOf(Buffer.alloc(0))).toEqual({ size: 0, crc: '00000000' })
   })
 
-  it('knows the last of two checkpoints of the same content', async () => {
+  it('uses the last of two checkpoints of the same content', async () => {
     expect(await numbers({ '': [header(), commit(1), mark(2, 1, A), commit(3), mark(4, 3, A)] }, A)).toEqual([])
   })
 
@@ -235,7 +235,7 @@ describe('a line of a write-ahead log', () => {
     ['is no object', framed('[1]')],
     ['is no JSON', framed('{"n":')],
     ['is empty', Buffer.alloc(0)],
-  ])('that %s is none', (_, bytes) => {
+  ])('that %s is invalid', (_, bytes) => {
     expect(decodeLine(bytes)).toBeUndefined()
   })
 

@@ -51,11 +51,11 @@ const changes = (count: number): Change[] =>
     after: account(at),
   }))
 
-/** What a start after a loss of power finds. */
+/** The log that a start after a power loss reads. */
 const recovered = (disk: MemoryDisk): Promise<WalContent> => readWal(disk.after('power-lost'), PATH, null)
 
 describe('a commit', () => {
-  it('is pending until it is on disk, and nothing is pending after it', async () => {
+  it('is pending until it is on disk, and not after that', async () => {
     const { disk, log } = opened()
     expect(log.durable()).toBeUndefined()
     log.append(COMMIT)
@@ -64,7 +64,7 @@ describe('a commit', () => {
     expect(log.durable()).toBeUndefined()
   })
 
-  it('is waited for by a request that comes while it is being written', async () => {
+  it('is waited for by a request that arrives while it is being written', async () => {
     const { disk, log } = opened()
     let open: () => void = () => undefined
     disk.gate = new Promise((resolve) => (open = resolve))
@@ -80,7 +80,7 @@ describe('a commit', () => {
     expect((await recovered(disk)).commits).toHaveLength(1)
   })
 
-  it('that comes while another is being written goes into the next write', async () => {
+  it('that is made while another is being written is part of the next write', async () => {
     const { disk, log } = opened()
     await commit(log)
     let open: () => void = () => undefined
@@ -104,7 +104,7 @@ describe('a commit', () => {
     expect(linesOf(disk).map(({ more }) => more)).toEqual([undefined, undefined, true, undefined])
   })
 
-  it('is not waited for when relaxed, and written soon', async () => {
+  it('is not waited for with relaxed durability, and written soon', async () => {
     const { disk, log } = opened('relaxed')
     log.append(COMMIT)
     expect(log.durable()).toBeUndefined()
@@ -128,7 +128,7 @@ describe('a commit', () => {
       sizes.map((_, at) => [at + 1, 0, 'default']),
     )
     expect(lines.map(({ more }) => more ?? false)).toEqual(sizes.map((_, at) => at < sizes.length - 1))
-    // The record and the position of ids are said once.
+    // Only the first line has the record and the position of ids.
     expect(lines.map((line) => ['record' in line, 'ids' in line])).toEqual(sizes.map((_, at) => [at === 0, at === 0]))
     expect(lines.flatMap((line) => line.changes ?? [])).toEqual(
       changes(count).map(({ after }) => ({ put: 'accounts', row: after })),
@@ -137,7 +137,7 @@ describe('a commit', () => {
     expect(linesOf(disk).at(-1)).toMatchObject({ n: sizes.length + 1, synced: sizes.length })
   })
 
-  it('without changes has none in its line; removed rows are named by id, and snapshots without their content', async () => {
+  it('without changes has none in its line; removed rows are written as ids, and snapshots without their content', async () => {
     const { disk, log } = opened()
     await commit(log, { environment: 'default', changes: [] })
     const snapshot = { id: 'one', taken_at: '2026-01-01T00:00:00.000Z', tables: { accounts: [account(1)] } }
@@ -156,7 +156,7 @@ describe('a commit', () => {
     ])
   })
 
-  it('of much text is written in parts, so that others have their turn', async () => {
+  it('with a long text is written in parts, so that other requests are served', async () => {
     const { disk, log } = opened()
     let turns = 0
     const over = new AbortController()
@@ -186,7 +186,7 @@ describe('a commit', () => {
 })
 
 describe('a write-ahead log', () => {
-  it('says that it is full from its bound on, and not one byte before', async () => {
+  it('is full from its bound on, and not one byte before', async () => {
     const { log, file } = opened()
     const full: number[] = []
     log.onFull = () => full.push(file.size)
@@ -211,14 +211,14 @@ describe('a write-ahead log', () => {
     expect((await recovered(disk)).lastLine).toBe(1)
   })
 
-  it('is not made by a cut without commits, and can be closed', async () => {
+  it('is not created by a cut without commits, and can be closed', async () => {
     const { disk, log, file } = opened()
     expect(await log.cut(() => 1, true)).toEqual({ captured: 1, upto: 0, segment: 1 })
     await file.close()
     expect(disk.operations).toBe(0)
   })
 
-  it('is not there where its folder cannot be read', async () => {
+  it('does not exist where its folder cannot be read', async () => {
     const { disk, file } = opened()
     disk.list = () => Promise.reject(new Error('no folder'))
     expect(await file.isThere()).toBe(false)
@@ -226,7 +226,7 @@ describe('a write-ahead log', () => {
 })
 
 describe('a write that the disk refuses', () => {
-  it('takes back what it had and what came since, the latest first, and says so to each request', async () => {
+  it('rolls back its commits and all later ones, the latest first, and reports it to each request', async () => {
     const { disk, log } = opened()
     await commit(log)
     const undone: number[] = []
@@ -251,7 +251,7 @@ describe('a write that the disk refuses', () => {
     await log.idle()
   })
 
-  it('is reported once when relaxed, to the next request', async () => {
+  it('is reported once with relaxed durability, to the next request', async () => {
     const { disk, log } = opened('relaxed')
     disk.fails = () => new Error('no space left')
     log.append(COMMIT)
@@ -260,7 +260,7 @@ describe('a write that the disk refuses', () => {
     expect(log.durable()).toBeUndefined()
   })
 
-  it('leaves nothing that the next write does not cut off', async () => {
+  it('leaves bytes that the next write removes', async () => {
     const { disk, log, file } = opened()
     await commit(log)
     const { size } = file
@@ -275,7 +275,7 @@ describe('a write that the disk refuses', () => {
     expect((await recovered(disk)).commits.map(({ environment }) => environment)).toEqual(['default', 'default'])
   })
 
-  it('because the log was removed while the server runs names the file', async () => {
+  it('names the file when the log was removed while the server runs', async () => {
     const { disk, log, file } = opened()
     await commit(log)
     expect(await file.isThere()).toBe(true)
@@ -285,7 +285,7 @@ describe('a write that the disk refuses', () => {
     await expect(log.flushed()).rejects.toThrow(`${PATH} is gone`)
   })
 
-  it('because the state file before it was removed names that, and makes no log', async () => {
+  it('names the state file when that was removed, and creates no log', async () => {
     const disk = new MemoryDisk()
     const file = new WalFile(disk, PATH, { follows: A, end: undefined })
     await expect(file.append(['x'])).rejects.toThrow(`${STATE} is gone`)
@@ -332,7 +332,7 @@ describe('a cut between two commits', () => {
 })
 
 describe('the files of a write-ahead log', () => {
-  it('count together until a state file holds what the earlier ones say', async () => {
+  it('are all counted until a state file contains the earlier ones', async () => {
     const { disk, log, file } = opened()
     await file.rotate()
     expect([disk.paths(), file.size, file.exists]).toEqual([[], 0, false])
@@ -352,7 +352,7 @@ describe('the files of a write-ahead log', () => {
     expect(decodeLine(Buffer.from(first ?? ''))).toEqual({ toolmock_wal: 1, segment: 4, follows: A })
   })
 
-  it('are all gone when the state file is the whole model, and begin anew with the next commit', async () => {
+  it('are all removed when the state file is the whole model, and begin again with the next commit', async () => {
     const { disk, log, file } = opened()
     await commit(log)
     await log.cut(() => 1, true)
@@ -364,7 +364,7 @@ describe('the files of a write-ahead log', () => {
     expect(await readWal(disk, PATH, A)).toMatchObject({ commits: [{ n: 2 }], notices: [] })
   })
 
-  it('go on where a start found their end, without the torn rest', async () => {
+  it('continue where a start found their end, without the torn rest', async () => {
     const { disk, log } = opened()
     await commit(log)
     const whole = disk.file(PATH)!
@@ -378,7 +378,7 @@ describe('the files of a write-ahead log', () => {
     expect(torn.file(PATH)!.length).toBe(file.size)
   })
 
-  it('begin anew in one whose first line is not whole', async () => {
+  it('begin again in one whose first line is incomplete', async () => {
     const disk = new MemoryDisk([[PATH, Buffer.from('{"crc":"')]])
     const { end, lastLine } = await readWal(disk, PATH, null)
     const file = new WalFile(disk, PATH, { follows: null, end })
@@ -387,7 +387,7 @@ describe('the files of a write-ahead log', () => {
     expect(await recovered(disk)).toMatchObject({ lastLine: 1, notices: [] })
   })
 
-  it('have nothing after the end of one that another follows', async () => {
+  it('have no bytes after the end of one that another follows', async () => {
     const { disk, log } = opened()
     await commit(log)
     disk.fails = (_, name) => (/^(datasync|truncate)/.test(name) ? new Error('no disk') : undefined)
@@ -403,7 +403,7 @@ describe('the files of a write-ahead log', () => {
     })
   })
 
-  it('go on after they were closed', async () => {
+  it('continue after they were closed', async () => {
     const { disk, log, file } = opened()
     await commit(log)
     await file.close()
@@ -413,7 +413,7 @@ describe('the files of a write-ahead log', () => {
     expect(file.size).toBe(disk.file(PATH)!.length)
   })
 
-  it('do not go on in one that could not be made', async () => {
+  it('do not continue in one that could not be created', async () => {
     const { disk, log, file } = opened()
     await commit(log)
     for (const failing of ['write state.json.wal.2', 'sync state.json.wal.2', 'sync directory']) {

@@ -12,7 +12,7 @@ import { account, accountIds, addAccount, openTestRegistry, withDirectory } from
 
 const ADA = { id: 'client_ada', client_secret: 's' }
 
-/** A disk with a log of some commits, each in a group of its own. */
+/** A disk with a log of some commits, each in a write of its own. */
 async function logged(file: string, commits: number): Promise<MemoryDisk> {
   const disk = new MemoryDisk()
   const registry = await openTestRegistry({ file, fileSystem: disk })
@@ -41,7 +41,7 @@ async function reopened(file: string, disk: MemoryDisk, work: (registry: Environ
 
 describe('the write-ahead log', () => {
   it(
-    'cut at any byte of its last line, or with that line scrambled, drops it, says so and keeps the rest',
+    'cut at any byte of its last line, or with that line scrambled, drops and reports that line, and keeps the rest',
     inDirectory(async (file) => {
       const disk = await logged(file, 3)
       const whole = disk.file(`${file}.wal`) ?? Buffer.alloc(0)
@@ -67,7 +67,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'damaged in its middle is refused, naming the line, and nothing is changed',
+    'damaged in its middle is refused, naming the line, and no file is changed',
     inDirectory(async (file) => {
       const disk = await logged(file, 3)
       const whole = disk.file(`${file}.wal`) ?? Buffer.alloc(0)
@@ -91,7 +91,7 @@ describe('the write-ahead log', () => {
     ['has other line breaks', (log) => log.toString().replaceAll('\n', '\r\n')],
     ['has a damaged first line', (log) => log.fill('x', 20, 21)],
     ['has lost its first line', (log) => log.subarray(log.indexOf('\n') + 1)],
-  ])('that %s is refused and stays as it is', (_, change) =>
+  ])('that %s is refused and not changed', (_, change) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const path = `${file}.wal`
@@ -140,7 +140,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'whose state file is gone is refused',
+    'whose state file is missing is refused',
     inDirectory(async (file) => {
       const disk = await logged(file, 1)
       await reopened(file, disk, () => undefined)
@@ -155,7 +155,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'is gone after a clean stop, and not made by a start that changes nothing',
+    'is removed by a clean stop, and not created by a start without changes',
     inDirectory(async (file) => {
       const disk = await logged(file, 2)
       await reopened(file, disk, () => undefined)
@@ -200,7 +200,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'is synced with its name before a commit counts as durable, and a state file before it takes the place of the former',
+    'is synced with its name before a commit counts as durable, and a state file is synced before it replaces the former',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
@@ -245,7 +245,7 @@ describe('the write-ahead log', () => {
         registry.create('default', { idSeed: 1 })
         await registry.durable()
         const size = sizeOf(disk)
-        // A checkpoint that has begun is over when another one is.
+        // A checkpoint that was due has begun after this turn.
         await nextTurn()
         const begun = disk.log.some((name) => name.includes('.wal.2'))
         await registry.close()
@@ -258,7 +258,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'is cut off and synced where a write was torn, before it goes on in another file',
+    'is truncated and synced where a write was torn, before it continues in another file',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
@@ -382,7 +382,7 @@ describe('the write-ahead log', () => {
           sizes.push(disk.paths().reduce((sum, path) => sum + (disk.file(path)?.length ?? 0), 0))
       }
       expect(sizes.length).toBeGreaterThan(1)
-      // Each try leaves the first line of another file.
+      // Each attempt leaves the first line of another file.
       for (const [at, size] of sizes.slice(1).entries()) expect(size).toBeGreaterThan(1.9 * sizes[at]!)
       disk.fails = () => undefined
       await registry.close()
@@ -418,7 +418,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'has a commit of thousands of changes, whole or not at all',
+    'has a commit of thousands of changes, completely or not at all',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
@@ -444,7 +444,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'acknowledges at once when relaxed, and tells of a refusal once',
+    'acknowledges at once with relaxed durability, and reports a refusal once',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk, durability: 'relaxed' })
@@ -465,7 +465,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'replays to what the model was, after any history',
+    'replays to the same model, after any changes',
     inDirectory(async (file) => {
       const step = fc.oneof(
         fc.record({ put: fc.integer({ min: 1, max: 8 }), value: fc.string({ unit: 'binary' }) }),

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { AuthorizationType } from '../../src/domain/authorization-type.ts'
 import type { TestToolmock } from './toolmock.ts'
 
-/** The bundled connector of each authorization type, and credentials that a caller may store there; none where it cannot. */
+/** The bundled connector of each authorization type, and credentials that a caller may store there, if any. */
 export const CONNECTORS: Readonly<Record<AuthorizationType, { connector: string; details?: object }>> = {
   OAUTH: { connector: 'mail', details: { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1' } } },
   API_KEY: { connector: 'weather', details: { static_auth: { details: { api_key: 'key_1' } } } },
@@ -21,17 +21,17 @@ export const CONNECTORS: Readonly<Record<AuthorizationType, { connector: string;
 
 export const ADA = { connector: 'mail', identifier: 'ada@example.com' }
 export const TOKENS = { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1', scopes: ['mail.read'] } }
-/** Where the calling application takes its users back. */
+/** The URL of the calling application to which users return. */
 export const VERIFY_URL = 'https://app.example/back?tab=1'
 
-/** Creates an account, of ada@example.com at mail unless the body says otherwise, and answers the account object. */
+/** Creates an account, by default of ada@example.com at mail, and returns the account object. */
 export async function createAccount({ api }: TestToolmock, body: object = {}) {
   const created = await api.post('/connected_accounts', { ...ADA, ...body })
   expect(created.status, created.text).toBe(201)
   return created.body.connected_account
 }
 
-/** The account of ada@example.com at mail with live tokens. */
+/** Creates an account, by default of ada@example.com at mail, with live tokens. */
 export function createActive(mock: TestToolmock, body: object = {}, tokens: object = TOKENS) {
   return createAccount(mock, { connected_account: { authorization_details: tokens }, ...body })
 }
@@ -50,21 +50,21 @@ export async function authOf({ api }: TestToolmock, id: string) {
   return answer.body.connected_account
 }
 
-/** Asks for a magic link and answers it. */
+/** Requests a magic link and returns it. */
 export async function linkFor({ api }: TestToolmock, body: object): Promise<string> {
   const answer = await api.post('/connected_accounts/magic_link', body)
   expect(answer.status, answer.text).toBe(200)
   return answer.body.link
 }
 
-/** Follows a link with a decision and answers where the browser is sent. */
+/** Follows a link with a decision and returns the URL of the redirect. */
 export async function decide(mock: TestToolmock, link: string, query: Record<string, string> = {}): Promise<URL> {
   const answer = await mock.follow(link, { decision: 'approve', ...query })
   expect(answer.status, answer.text).toBeGreaterThanOrEqual(302)
   return new URL(answer.headers.location!)
 }
 
-/** Sends ada@example.com through consent; answers the id that verify asks for. */
+/** Approves a consent, by default of ada@example.com; returns the auth request id for verify. */
 export async function pendingRequest(mock: TestToolmock, body: object = ADA): Promise<string> {
   const link = await linkFor(mock, { user_verify_url: VERIFY_URL, ...body })
   return (await decide(mock, link)).searchParams.get('auth_request_id')!
@@ -74,7 +74,7 @@ export function verify({ api }: TestToolmock, auth_request_id: string, identifie
   return api.post('/connected_accounts/user/verify', { auth_request_id, identifier })
 }
 
-/** Asserts an error answer in the one shape that all have (G16), and answers its `ErrorInfo`. */
+/** Asserts an error answer in the common shape (G16), and returns its `ErrorInfo`. */
 export function expectError(answer: Response, status: number, error_code: string) {
   const [info] = answer.body.details ?? []
   expect({ status: answer.status, error_code: info?.error_code }, answer.text).toEqual({ status, error_code })

@@ -5,7 +5,7 @@ import { Environment } from '../../src/state/environment.ts'
 
 export interface TestEnvironmentOptions {
   name?: string
-  /** Where the frozen clock stands; 2026-01-01T00:00:00.000Z when absent. */
+  /** The time of the frozen clock; 2026-01-01T00:00:00.000Z when absent. */
   now?: Instant
   /** Seed of the ids; 1 when absent. */
   seed?: number

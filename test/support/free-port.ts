@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * A free port for a server that cannot say which one it took. It lies below those that the system gives to sockets without a
- * port of their own, so that no server of another test takes it meanwhile.
+ * A free port for a server that cannot report the one it uses. It is below the range of ports that the system assigns to
+ * sockets, so that no server of another test gets it meanwhile.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -4,7 +4,7 @@ import { disagreementsOf } from '../../src/contract/prism-check.ts'
 
 const prism = await createPrismValidator()
 
-/** Throws when our verdict on an exchange is not Prism's: one found something and the other nothing. */
+/** Throws when the contract and Prism disagree on an exchange: only one of them finds violations. */
 export function judgeExchange(exchange: ObservedExchange): void {
   const [disagreement] = disagreementsOf(prism, exchange)
   if (!disagreement) return

@@ -2,14 +2,14 @@ import { basename, dirname } from 'node:path'
 import type { FileSystem, OpenFile } from '../../src/state/wal/file-system.ts'
 
 /**
- * What is left after a crash: of the process alone; or of the machine, and then of the names changed since the last sync
- * of their directory none, all, or only the removals.
+ * What survives a crash. `killed`: every write. The others are crashes of the machine, which lose data that was not synced;
+ * of the names changed since the last sync of their directory, none, all, or only the removals survive.
  */
 export type Crash = 'killed' | 'power-lost' | 'power-lost-names-kept' | 'power-lost-removals-kept'
 
 interface Inode {
   data: Buffer
-  /** What has been synced. */
+  /** The synced data. */
   durable: Buffer
 }
 
@@ -17,11 +17,11 @@ interface Inode {
 export class MemoryDisk implements FileSystem {
   #names: Map<string, Inode>
   #durableNames: Map<string, Inode>
-  /** How many operations that change something there were. */
+  /** The number of operations so far that change the disk. */
   operations = 0
   /** Names of the operations, in order. */
   readonly log: string[] = []
-  /** What every operation waits for: a slow disk. */
+  /** Every operation waits for this promise, to simulate a slow disk. */
   gate: Promise<void> = Promise.resolve()
   /** Decides by number and name whether an operation fails, and with what. */
   fails: (operation: number, name: string) => Error | undefined = () => undefined

@@ -5,18 +5,18 @@ import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the workers note which statuses their tests have produced; made afresh for each run. */
+    /** The folder in which the workers record the statuses that their tests produced; new for each run. */
     recordedExchanges: string
     /** Whether every test runs, and not a selection. */
     wholeRun: boolean
   }
 }
 
-/** Notes, one line for each, which statuses of which operations a test has produced. */
+/** Records which statuses of which operations a test has produced, one on each line. */
 export function recordExchanges(exchanges: readonly ObservedExchange[]): void {
   const own = exchanges.filter(({ injected }) => !injected)
   const lines = new Set(own.map(({ operation, response }) => `${String(operation)} ${response.status}\n`))
-  // A file for each worker process: nobody else writes to it.
+  // Each worker process writes to a file of its own.
   appendFileSync(join(inject('recordedExchanges'), `${process.pid}.txt`), [...lines].join(''))
 }
 

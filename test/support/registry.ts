@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Account } from '../../src/domain/account.ts'
 import { openRegistry, type EnvironmentRegistry, type RegistryOptions } from '../../src/state/environment-registry.ts'
 
-/** A directory that is gone after the test. */
+/** Runs `work` with a directory that is removed afterwards. */
 export async function withDirectory<R>(work: (directory: string) => Promise<R>): Promise<R> {
   const directory = await mkdtemp(join(tmpdir(), 'toolmock-test-'))
   try {

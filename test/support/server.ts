@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A third party of the test's own, that a connector names with `base_url`. */
+/** Runs `work` with a server of the test, for the `base_url` of a connector. */
 export async function withServer(listener: RequestListener, work: (base_url: string) => Promise<void>): Promise<void> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => {

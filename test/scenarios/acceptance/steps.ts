@@ -1,6 +1,6 @@
 import { errorCode, type Answer, type ScenarioMock } from '../bracket.ts'
 
-/** Words for the acceptance tests, so that they read as given, when, then. */
+/** Steps of the acceptance tests, so that they read as given, when, then. */
 
 export async function statusOf(mock: ScenarioMock, account: string): Promise<string> {
   return String((await details(mock, account))['status'])
@@ -23,7 +23,7 @@ export function statusAndCode(answer: Answer): string {
   return [answer.status, errorCode(answer)].filter(Boolean).join(' ')
 }
 
-/** Whether a call got no answer that could be used. */
+/** Whether a call got no usable answer. */
 export function failed(call: Promise<Answer>): Promise<boolean> {
   return call.then(
     ({ body }) => body === undefined,
@@ -31,7 +31,7 @@ export function failed(call: Promise<Answer>): Promise<boolean> {
   )
 }
 
-/** A link for a new account; its consent is decided by following it. */
+/** Creates an account and a magic link for it. */
 export async function newLink(mock: ScenarioMock): Promise<{ account: string; link: string }> {
   const asked = {
     connector: 'mail',
@@ -45,7 +45,7 @@ export async function newLink(mock: ScenarioMock): Promise<{ account: string; li
   return { account: account?.id ?? '', link: body?.['link'] as string }
 }
 
-/** Approves as a user would, without a browser; where the browser goes then, or the page it is shown. */
+/** Approves without a browser; returns the URL of the redirect, or the status of the page. */
 export async function approve(link: string): Promise<{ status: number; location: URL | undefined }> {
   const response = await fetch(`${link}?decision=approve`, { redirect: 'manual' })
   const location = response.headers.get('location')
