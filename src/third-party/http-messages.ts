@@ -160,19 +160,15 @@ export class ThirdPartyHttpClient {
   #last: { origin: string; server: Server } | undefined
 
   /** Sends a request. Never throws: a failure is one of the results. */
-  async send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<Received> {
+  send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<Received> {
     const body = octets(request.body)
     const { protocol, hostname, port } = this.#server(request.origin)
     const { method } = request
     const agent = kept ? this.#kept : this.#single
     const headers = { ...request.headers, ...lengthOf(method, body) }
     const options: RequestOptions = { hostname, port, method, path: target(request), headers, agent }
-    try {
-      if (protocol === 'https:') return await this.#overTls(body, { ...options, agent: false }, timeout)
-      return await receive(requestHttp(options), body, timeout)
-    } catch (error) {
-      return { kind: 'broken', message: reason(error), sent: false }
-    }
+    if (protocol === 'https:') return overTls({ ...options, agent: false }, body, timeout)
+    return sendBy(requestHttp, options, body, timeout)
   }
 
   close(): void {
@@ -188,12 +184,12 @@ export class ThirdPartyHttpClient {
     this.#last = { origin, server }
     return server
   }
+}
 
-  /** Loaded only for connectors whose `base_url` needs it: TLS is slow to load. */
-  async #overTls(body: string, options: RequestOptions, timeout: number): Promise<Received> {
-    const { request: requestHttps } = await loadHttps()
-    return receive(requestHttps(options), body, timeout)
-  }
+/** Loaded only for connectors whose `base_url` needs it: TLS is slow to load. */
+async function overTls(options: RequestOptions, body: string, timeout: number): Promise<Received> {
+  const { request: requestHttps } = await loadHttps()
+  return sendBy(requestHttps, options, body, timeout)
 }
 
 function target({ path, search = '', query }: OutgoingRequest): string {
@@ -207,6 +203,16 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPT
 
 function lengthOf(method: string, body: string): Record<string, number> {
   return body === '' && WITHOUT_BODY.has(method) ? {} : { 'Content-Length': body.length }
+}
+
+/** Sends a request and reads its answer. */
+function sendBy(client: typeof requestHttp, options: RequestOptions, body: string, timeout: number): Promise<Received> {
+  try {
+    return receive(client(options), body, timeout)
+  } catch (error) {
+    // A header or path that no request can have.
+    return Promise.resolve({ kind: 'broken', message: reason(error), sent: false })
+  }
 }
 
 function receive(request: ClientRequest, body: string, timeout: number): Promise<Received> {
