@@ -81,7 +81,7 @@ describe('requests that a client sends ahead', () => {
 
 describe('answers that the client does not read', () => {
   /** A connection whose client reads nothing. */
-  function stuck(bytes: number): Duplex {
+  function unreadSocket(bytes: number): Duplex {
     const socket = new Duplex({ write: () => undefined, read: () => undefined })
     socket.write(Buffer.alloc(bytes))
     return socket
@@ -90,7 +90,7 @@ describe('answers that the client does not read', () => {
   it('close the oldest connection once all of them together exceed the limit', () => {
     const dropped: number[] = []
     const unread = new UnreadAnswers((bytes) => dropped.push(bytes), 1_000_000)
-    const sockets = [400_000, 600_000, 1000, 300_000].map(stuck)
+    const sockets = [400_000, 600_000, 1000, 300_000].map(unreadSocket)
     for (const socket of sockets.slice(0, 3)) unread.check(socket)
     expect(dropped).toEqual([])
     unread.check(sockets[3] ?? null)
@@ -100,7 +100,7 @@ describe('answers that the client does not read', () => {
 
   it('may be of any size on a single connection', () => {
     const unread = new UnreadAnswers(() => expect.fail('nothing is dropped'), 1000)
-    unread.check(stuck(5_000_000))
+    unread.check(unreadSocket(5_000_000))
   })
 
   it('close an event stream with the reason in the log', async () => {

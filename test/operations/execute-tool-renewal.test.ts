@@ -192,18 +192,18 @@ describe('a third party that answers 401 (G45)', () => {
     }))
 
   it('to a call with an outdated token leads to a retry with the token that another call has renewed', () => {
-    let held: ServerResponse | undefined
+    let pending: ServerResponse | undefined
     const listener: RequestListener = (request, response) => {
       const fresh = request.headers.authorization !== 'Bearer at_1'
-      if (!fresh && !held) held = response
+      if (!fresh && !pending) pending = response
       else response.writeHead(fresh ? 200 : 401, { 'Content-Type': 'application/json' }).end('{}')
     }
     return withServer(listener, (base_url) =>
       withToolmock(oauth('rotate', { base_url }), async (mock) => {
         const overtaken = run(mock, 'do').then((answer) => answer.status)
-        await expect.poll(() => held).toBeDefined()
+        await expect.poll(() => pending).toBeDefined()
         const overtaking = await run(mock, 'do')
-        held?.writeHead(401).end()
+        pending?.writeHead(401).end()
 
         expect(overtaking.status).toBe(200)
         expect(await overtaken).toBe(200)

@@ -4,7 +4,7 @@ import { errorBody } from '../../src/http/answer.ts'
 import { ROUTES } from '../../src/contract/route.ts'
 import { injectedAnswer } from '../../src/scenarios/delivery.ts'
 import { respond } from '../../src/scenarios/faults/respond.ts'
-import { errorCode, withScenarios } from './bracket.ts'
+import { errorCode, withScenarios } from './scenario-mock.ts'
 
 describe('the default answer of respond at service', () => {
   const errors = ROUTES.flatMap(({ operation, statuses }) =>

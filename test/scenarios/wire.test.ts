@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import { FAULT_KINDS, type FaultKind, FAULTS } from '../../src/scenarios/faults/faults.ts'
-import { withScenarios, type ScenarioMock } from './bracket.ts'
+import { withScenarios, type ScenarioMock } from './scenario-mock.ts'
 
 /** A scenario with one rule at the service that applies these faults to every listing. */
 function listingDoes(...faults: JsonObject[]): object {

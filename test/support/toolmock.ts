@@ -1,5 +1,5 @@
 /**
- * The whole service in memory, for acceptance tests over HTTP without a port of one's own:
+ * Acceptance tests over HTTP against the whole service in memory, without a port:
  *
  *     await withToolmock({}, async ({ api, time }) => {
  *       const created = await api.post('/connected_accounts', { connector: 'mail', identifier: 'ada@example.com' })
@@ -8,9 +8,9 @@
  *       expect(details.status).toBe(200)
  *     })
  *
- * Every exchange is judged when the bracket closes: our validators and Prism must agree on it, no answer may break
- * `spec/openapi.yaml`, and nothing may have failed inside; else the test fails. What was answered is recorded for
- * `test/coverage.test.ts`, which asks for a test of every declared status of every operation.
+ * Every exchange but the 503 of a failing disk is checked at the end of the test: our validators and Prism must agree on
+ * it, no answer may break `spec/openapi.yaml`, and the mock must not log an error; else the test fails. The statuses are
+ * recorded for `test/coverage.test.ts`, which requires a test of every declared status of every operation.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ export interface TestOptions extends Pick<
 > {
   /** A seed document (`spec/schemas/seed.schema.json`) on top of the bundled seed, or of `seeds`. */
   seed?: object
-  /** When the test begins; 2026-01-01T00:00:00.000Z when absent. */
+  /** The time at the start of the test; 2026-01-01T00:00:00.000Z when absent. */
   now?: string
 }
 
@@ -46,16 +46,16 @@ export interface Api {
 
 export interface TestToolmock {
   readonly app: App
-  /** The default environment, for what cannot be brought about over HTTP. */
+  /** The default environment, for state that HTTP requests cannot reach. */
   readonly environment: Environment
   readonly api: Api
-  /** The mock's time; it moves only here. */
+  /** The system time that the mock reads; only `advance` changes it. */
   readonly time: {
     readonly now: () => number
-    /** Moves on by a duration such as `90s` or `2h`. */
+    /** Advances by a duration such as `90s` or `2h`. */
     readonly advance: (by: string) => void
   }
-  /** A request without anything of ours: `http('post', '/oauth/token').type('form').send({ … })`. Redirects are not followed. */
+  /** A request without a prefix or a token: `http('post', '/oauth/token').type('form').send({ … })`. Redirects are not followed. */
   readonly http: (method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options', path: string) => Test
   /** A new bearer token; `api` uses it from then on. */
   readonly signIn: () => Promise<string>
@@ -65,10 +65,10 @@ export interface TestToolmock {
   readonly exchanges: readonly ObservedExchange[]
 }
 
-/** What links and redirects are built on. */
+/** The base URL of links and redirects. */
 export const BASE_URL = 'http://mock.test'
 
-/** Brackets one test: starts the service, runs `work`, stops, judges every exchange. */
+/** Starts the service, runs `work`, stops the service and checks every exchange. */
 export async function withToolmock(options: TestOptions, work: (mock: TestToolmock) => Promise<void>): Promise<void> {
   const { now = '2026-01-01T00:00:00.000Z', seed, seeds = ['bundled'], ...rest } = options
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-test-'))
@@ -87,9 +87,9 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
     })
     const time = { now: () => present, advance: (by: string) => void (present += milliseconds(by)) }
     try {
-      await work(await bracket(app, time, exchanges))
+      await work(await testToolmock(app, time, exchanges))
     } catch (cause) {
-      throw failures.length > 0 ? new Error(inside(failures), { cause }) : cause
+      throw failures.length > 0 ? new Error(failureText(failures), { cause }) : cause
     } finally {
       await app.close()
     }
@@ -98,14 +98,14 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
   }
   recordExchanges(exchanges)
   for (const exchange of exchanges) judge(exchange)
-  if (failures.length > 0) throw new Error(inside(failures))
+  if (failures.length > 0) throw new Error(failureText(failures))
 }
 
-function inside(failures: readonly string[]): string {
-  return `the mock failed inside:\n${failures.join('\n')}`
+function failureText(failures: readonly string[]): string {
+  return `the mock failed failureText:\n${failures.join('\n')}`
 }
 
-async function bracket(
+async function testToolmock(
   app: App,
   time: TestToolmock['time'],
   exchanges: readonly ObservedExchange[],
@@ -162,7 +162,7 @@ function milliseconds(duration: string): number {
 }
 
 function judge(exchange: ObservedExchange): void {
-  // A disk that refuses belongs to no operation, and is declared with none (docs/fidelity.md).
+  // No operation declares the answer for a failing disk, so it is not checked (docs/fidelity.md).
   if (JSON.stringify(exchange.response.body ?? null).includes('"STORAGE_UNAVAILABLE"')) return
   judgeExchange(exchange)
   const { operation, request, response, responseViolations = [] } = exchange
@@ -172,7 +172,7 @@ function judge(exchange: ObservedExchange): void {
     throw new Error(`${answer}, which breaks the spec: ${wrong.join('; ')}\n${JSON.stringify(response.body)}`)
 }
 
-/** Keeps what the mock logs as its own defect; a tool that failed at the third party is none, and not logged. */
+/** A log that keeps errors, which are defects of the mock. Failures of a third party are not logged as errors. */
 function failuresTo(failures: string[]): Log {
   return {
     ...SILENT,

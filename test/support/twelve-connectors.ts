@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { bundledSeedFolder } from '../../src/documents/load-seeds.ts'
 
-/** One connector for each authorization type, in the order of `seeds/default.yaml`, whatever is bundled besides. */
+/** The first connector of each authorization type, in the order of `seeds/default.yaml`. */
 export const TWELVE_CONNECTORS = [
   'mail',
   'weather',

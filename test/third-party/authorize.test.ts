@@ -68,7 +68,7 @@ const form = (path: string, more: Record<string, string>) => {
 }
 
 describe('GET /third-party/{connector}/authorize', () => {
-  it('shows who asks for what, and who can sign in, with everything escaped', async () => {
+  it('shows the application, the scopes and the people, with everything escaped', async () => {
     const { agent, path } = site()
     const page = await agent.get(path).expect(200).expect('Content-Type', /html/)
     for (const text of [
@@ -115,7 +115,7 @@ describe('GET /third-party/{connector}/authorize', () => {
     await agent.get(path).expect(404)
   })
 
-  it('redirects with an error when it is asked for anything but a code', async () => {
+  it('redirects with an error for any response_type but code', async () => {
     const { agent, path } = site()
     const answer = await agent.get(path.replace('response_type=code', 'response_type=token')).expect(303)
     expect(answer.headers['location']).toBe(`${ASKED.redirectUri}?error=unsupported_response_type&state=st%26te%3D1`)
@@ -139,13 +139,13 @@ describe('POST /third-party/{connector}/authorize', () => {
     })
   })
 
-  it('approve: takes another person by name', async () => {
+  it('approve: accepts another person by name', async () => {
     const at = site()
     const answer = await send(at, { decision: 'approve', person: '', somebody_else: 'eve@example.com' }).expect(303)
     expect(codeOf(answer.headers['location'] ?? '', at.environment).row?.person).toBe('eve@example.com')
   })
 
-  it('deny: redirects with access_denied and the state, and issues nothing', async () => {
+  it('deny: redirects with access_denied and the state, and issues no code', async () => {
     const at = site()
     const answer = await send(at, { decision: 'deny' }).expect(303)
     const { searchParams } = new URL(answer.headers['location'] ?? '')
@@ -165,7 +165,7 @@ describe('POST /third-party/{connector}/authorize', () => {
     expect(answer.text).toContain('class="problem"')
   })
 
-  it('redirects with the error of a scenario, for the account that it is about, and issues nothing', async () => {
+  it('redirects with the error of a scenario for its account, and issues no code', async () => {
     const error = { error: 'server_error', error_description: 'Try later.' }
     const respond = {
       kind: 'respond' as const,
@@ -189,13 +189,13 @@ describe('POST /third-party/{connector}/authorize', () => {
     expect(await answered('ca_nobody')).toHaveProperty('code')
   })
 
-  it('checks the request again, as the form can be anything', async () => {
+  it('checks the request again, because the form can have any content', async () => {
     await send(site(), { decision: 'approve', person: 'a', redirect_uri: 'http://evil.example/' }).expect(400)
   })
 })
 
 describe('authorizeUrl', () => {
-  it('names the connector, the application and what is asked for, and a login only when there is one', () => {
+  it('has the connector, the application and the scopes, and a login hint only when there is one', () => {
     const { environment, connector } = site()
     const url = new URL(authorizeUrl(BASE, environment, { ...connector, connector: 'a b/c' }, ASKED))
     expect(url.pathname).toBe('/third-party/a%20b%2Fc/authorize')
@@ -220,7 +220,7 @@ describe('decide', () => {
     expect(environment.model.tables.authorization_codes.size).toBe(2)
   })
 
-  it('lets anybody sign in without a browser', () => {
+  it('accepts any person without a browser', () => {
     const { environment, connector } = site()
     const url = decide(environment, connector, { ...ASKED, decision: 'approve', person: 'nobody@else.example' })
     expect(codeOf(url, environment).row?.person).toBe('nobody@else.example')

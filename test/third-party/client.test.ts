@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/domain/json.ts'
 import type { UpstreamCall } from '../../src/domain/request-trace.ts'
 import { Fixture, accountOf, connectorOf, responder, tool } from './fixture.ts'
 
-/** Runs a tool against a third party that echoes what it got. */
+/** Runs a tool against a third party that echoes the request. */
 async function echo(call: Partial<Tool['call']>, input: JsonObject = {}) {
   const body = {
     path: '{{request.path}}',
@@ -20,7 +20,7 @@ async function echo(call: Partial<Tool['call']>, input: JsonObject = {}) {
   return answer.data as { path: string; query: JsonObject; headers: JsonObject; body: JsonObject }
 }
 
-/** Runs a tool against a server of the user's. */
+/** Runs a tool against a server of the test. */
 async function against(handler: RequestListener, call: Partial<Tool['call']> = {}, result: JsonObject | null = null) {
   const server: Server = createServer(handler)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -76,7 +76,7 @@ describe('the request of a tool', () => {
     expect(await echo({ path: '/v1/{{input.id}}/end' }, { id })).toMatchObject({ kind: 'unsendable' })
   })
 
-  it('takes a query from the path, too', async () => {
+  it('reads a query from the path, too', async () => {
     expect(await echo({ path: '/v1?a={{input.a}}', query: { b: '2' } }, { a: '1&c=3' })).toMatchObject({
       query: { a: '1&c=3', b: '2' },
     })
@@ -130,7 +130,7 @@ describe('the answer of a third party', () => {
     expect(await against(answering(status, body, headers))).toMatchObject(expected as object)
   })
 
-  it('is waited for as long as a timer can, where the timeout of the tool is longer', async () => {
+  it('is waited for as long as a timer can run, where the timeout of the tool is longer', async () => {
     await using fixture = await Fixture.start(
       connectorOf('NO_AUTH', { latency: [[0, 20]], tools: [tool({ timeout: 2 ** 31 })] }),
       { wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) },
@@ -150,7 +150,7 @@ describe('the answer of a third party', () => {
     })
   })
 
-  it('is asked for below the base_url of the connector', async () => {
+  it('is requested below the base_url of the connector', async () => {
     const seen: (string | undefined)[] = []
     await against((request, response) => {
       seen.push(request.url, request.headers['x-toolmock-account'] as string | undefined)
@@ -177,7 +177,7 @@ describe('the answer of a third party', () => {
     expect(await against(answering(200, `"${'x'.repeat(6_000_000)}"`))).toMatchObject({ kind: 'failed', status: null })
   })
 
-  it('that does not come in time has timed out, also when it has begun', async () => {
+  it('that is not complete in time has timed out, also when it has begun', async () => {
     expect(await against(() => undefined, { timeout: 30 })).toMatchObject({ kind: 'timed_out' })
     const begun: RequestListener = (_request, response) => response.writeHead(200).write('{')
     expect(await against(begun, { timeout: 30 })).toMatchObject({ kind: 'timed_out' })
@@ -185,7 +185,7 @@ describe('the answer of a third party', () => {
 })
 
 describe('the client', () => {
-  it('calls nothing outside of loopback, unless it is allowed to', async () => {
+  it('calls only servers on loopback, unless others are allowed', async () => {
     for (const base_url of [
       'http://example.com',
       'http://127.0.0.1.example.com',
@@ -213,7 +213,7 @@ describe('the client', () => {
     ])
   })
 
-  it('says that the token endpoint is unavailable when it does not answer', async () => {
+  it('reports that the token endpoint is unavailable when it does not answer', async () => {
     const reset = {
       intercept: () => (response: { destroy(): unknown }) => Promise.resolve(void response.destroy()),
     }
@@ -222,7 +222,7 @@ describe('the client', () => {
     expect(answer).toMatchObject({ granted: false, status: 503, error: 'temporarily_unavailable' })
   })
 
-  it('obtains nothing for types that need a user', async () => {
+  it('obtains no token for types that need a user', async () => {
     await using fixture = await Fixture.start(connectorOf('OAUTH'))
     expect(await fixture.obtain(accountOf(fixture.connector))).toMatchObject({
       granted: false,
@@ -230,7 +230,7 @@ describe('the client', () => {
     })
   })
 
-  it('keeps what waits for verification when live credentials are replaced', async () => {
+  it('keeps the pending credentials when live credentials are replaced', async () => {
     await using fixture = await Fixture.start(connectorOf('OAUTH'))
     const consented = await fixture.consented('eve@example.com')
     const oauth_token = { access_token: 'live', refresh_token: '', scopes: [], domain: '' }

@@ -62,7 +62,7 @@ async function titles(fixture: Fixture, query: string): Promise<unknown> {
 }
 
 describe('a collection', () => {
-  it('contains what was created', async () => {
+  it('contains the created items', async () => {
     await using fixture = await started()
     const created = await fixture.api('/notes', send('POST', { title: 'Delta', extra: { a: 1 } }))
     const made = '2026-01-01T00:00:00.000Z'
@@ -94,7 +94,7 @@ describe('a list', () => {
     expect(await titles(fixture, query)).toEqual(expected)
   })
 
-  it('goes from page to page by a token, which neither skips nor repeats when items come and go', async () => {
+  it('is paged by a token, which neither skips nor repeats items when some are created and deleted', async () => {
     await using fixture = await started()
     const first = (await fixture.api('/notes?sort=-size')).body as { next: string }
     expect(first).toMatchObject({ notes: [{ title: 'Alpha' }, { title: 'Gamma' }], total: 3 })
@@ -125,7 +125,7 @@ describe('an item', () => {
     expect(await titles(fixture, 'min=4')).toEqual(['Alpha'])
   })
 
-  it('gets values into its lists and out of them', async () => {
+  it('can have values added to its lists and removed from them', async () => {
     await using fixture = await started()
     const body = { add: ['green', 'red'], remove: 'blue' }
     const { body: note } = await fixture.api('/notes/n_1/labels', send('POST', body))
@@ -133,7 +133,7 @@ describe('an item', () => {
     expect([await titles(fixture, 'label=green'), await titles(fixture, 'label=blue')]).toEqual([['Alpha'], []])
   })
 
-  it('is gone once it was deleted', async () => {
+  it('is a 404 once it was deleted', async () => {
     await using fixture = await started()
     expect(await fixture.api('/notes/n_1', { method: 'DELETE' })).toMatchObject({ status: 204, body: null })
     for (const method of ['GET', 'DELETE']) {
@@ -155,7 +155,7 @@ describe('an item', () => {
     ['meets the conditions of unless', { title: 'Alpha' }, 409],
     ['lacks what the responder asks for', { title: '' }, 400],
     ['has no usable key', { id: { a: 1 }, title: 'Other' }, 400],
-  ])('is refused, and nothing changes, when it %s', async (_, body, status) => {
+  ])('is refused without a change when it %s', async (_, body, status) => {
     await using fixture = await started()
     const before = await titles(fixture, '')
     const rows = [...fixture.environment.model.tables.collection_items.values()]
@@ -164,7 +164,7 @@ describe('an item', () => {
     expect([...fixture.environment.model.tables.collection_items.values()]).toEqual(rows)
   })
 
-  it('can have fields named like parts of a prototype', async () => {
+  it('can have fields with the names of prototype members', async () => {
     await using fixture = await started()
     const sent = { ...send('POST', {}), body: '{"title":"P","__proto__":{"x":1},"constructor":2}' }
     expect((await fixture.api('/notes', sent)).status).toBe(201)
@@ -175,7 +175,7 @@ describe('an item', () => {
   })
 })
 
-/** A connector that creates items of one collection, and answers with the item or with `body`. */
+/** A connector that creates items of one collection, and answers the item or `body`. */
 function creating(collection: JsonObject, step: JsonObject = {}, body: JsonObject = {}): string {
   return JSON.stringify({
     connector: 'notes',
@@ -195,7 +195,7 @@ describe('a new item', () => {
     expect([status, Object.keys(body as object)]).toEqual([201, [key, 'a']])
   })
 
-  it('gets defaults that see what is given and the fields before theirs, and no other', async () => {
+  it('gets defaults that can read the given fields and those before their own, and no other', async () => {
     const fields = {
       id: 'n_{{sequence}}',
       seen: '{{json (without item "id")}}',
@@ -259,7 +259,7 @@ describe('items of an account', () => {
   const ids = ({ body }: { body: unknown }): unknown[] =>
     (body as { messages: JsonObject[] }).messages.map(({ id }) => id)
 
-  it('are its own, from the first on', async () => {
+  it('are not shared with other accounts', async () => {
     await using fixture = await started(MAILBOX)
     fixture.place(token('a'))
     fixture.place(token('g'), { id: 'ca_2', sequence: 2, identifier: 'grace@example.com' })
@@ -271,7 +271,7 @@ describe('items of an account', () => {
     expect(ids(ada)).not.toEqual(ids(grace))
   })
 
-  it('are created after others were found, all or none', async () => {
+  it('are created by steps that find other items, all or none', async () => {
     await using fixture = await started(MAILBOX)
     fixture.place(token('a'))
     const [first] = ids(await fixture.api('/messages', as('a')))
@@ -284,7 +284,7 @@ describe('items of an account', () => {
     expect((await fixture.api('/messages/none/reply', as('a', send('POST', {})))).status).toBe(404)
   })
 
-  it('are not deleted all when a condition has no value', async () => {
+  it('are not all deleted when a condition has no value', async () => {
     await using fixture = await started(MAILBOX)
     fixture.place(token('a'))
     const before = ids(await fixture.api('/messages', as('a')))
@@ -292,7 +292,7 @@ describe('items of an account', () => {
     expect(ids(await fixture.api('/messages', as('a')))).toEqual(before)
   })
 
-  it('are listed by numbered pages with links to those beside', async () => {
+  it('are listed by numbered pages with links to the previous and the next', async () => {
     await using fixture = await started(MAILBOX)
     fixture.place(token('a'))
     const one = await fixture.api('/messages?limit=1&page=1', as('a'))

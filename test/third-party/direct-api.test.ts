@@ -46,7 +46,7 @@ async function withPad(work: (mock: ControlMock) => Promise<void>, options: AppO
 }
 
 describe('/third-party/{connector}/api', () => {
-  it('answers a program with a credential as it answers the service', async () => {
+  it('answers a program with a credential like the service', async () => {
     await withPad(async ({ http, api, token }) => {
       const created = await http('post', '/third-party/pad/api/v1/notes')
         .set('Authorization', 'Bearer ada')
@@ -71,7 +71,7 @@ describe('/third-party/{connector}/api', () => {
     })
   })
 
-  it('finds the environment by the credential, and by a header where there is none', async () => {
+  it('finds the environment by the credential, or without one by a header', async () => {
     await withPad(async ({ http, call }) => {
       await http('post', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer eve').send({ id: 'n_9' })
       const items = (await call('get', '/collections/pad/notes?account=eve@example.com&environment=other'))
@@ -89,7 +89,7 @@ describe('/third-party/{connector}/api', () => {
     })
   })
 
-  it('refuses what the application refuses, and what is none', async () => {
+  it('refuses what the application refuses, and unknown applications', async () => {
     await withPad(async ({ http }) => {
       const unknown = await http('get', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer nobody')
       expect([unknown.status, unknown.body]).toMatchObject([401, { reason: 'unknown' }])
@@ -110,7 +110,7 @@ describe('/third-party/{connector}/api', () => {
     })
   })
 
-  it('goes into the journal with what was answered, masked as other answers', async () => {
+  it('is recorded in the journal with its answer, masked like other answers', async () => {
     await withPad(async ({ http, call }) => {
       const note = { id: 'n_5', text: 'Grüße', access_token: 'tok_5f2b7c9d1e' }
       await http('post', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer ada').send(note)
@@ -122,7 +122,7 @@ describe('/third-party/{connector}/api', () => {
     })
   })
 
-  it('answers 422 to a template that exceeds a limit, as it does to the service', async () => {
+  it('answers 422 to a template that exceeds a limit, like to the service', async () => {
     await withPad(async ({ http, call }) => {
       const body = { text: "{{faker 'lorem.words' 99999}}" }
       const respond = { on: { method: 'GET', path: '/v1/many' }, respond: { body } }
@@ -132,7 +132,7 @@ describe('/third-party/{connector}/api', () => {
     })
   })
 
-  it('waits for the disk, also beside a call of the service and with its header', async () => {
+  it('waits for the disk, also during a call of the service and with its header', async () => {
     await withDirectory(async (directory) => {
       const disk = new MemoryDisk()
       const work = async ({ http, call, api, token }: ControlMock): Promise<void> => {
@@ -154,7 +154,7 @@ describe('/third-party/{connector}/api', () => {
     })
   })
 
-  it('goes into the journal, with the rules of scenarios that fired', async () => {
+  it('is recorded in the journal with the rules of scenarios that fired', async () => {
     await withPad(async ({ http, call }) => {
       const rule = { name: 'down', at: 'third_party', on: { connector: 'pad' }, do: [{ respond: { status: 500 } }] }
       await call('put', '/scenarios/down', { name: 'down', description: 'd', rules: [rule] })

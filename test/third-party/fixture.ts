@@ -11,7 +11,7 @@ import { connectorPath } from '../../src/third-party/listener.ts'
 import { type ThirdParties, type ThirdPartiesOptions, startThirdParties } from '../../src/third-party/client.ts'
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts'
 
-/** A connector of a type, with one tool per responder as the test wants them. */
+/** A connector of a type, with the tools and responders of the test. */
 export function connectorOf(type: AuthorizationType, changes: Partial<Connector> = {}): Connector {
   const bare = bareConnector('app', type)
   return { ...bare, responders: [responder({}, { body: { ok: true } })], tools: [tool()], ...changes }
@@ -62,7 +62,7 @@ export function accountOf(
   }
 }
 
-/** A third party that listens, and one account's way to it. */
+/** A third party that listens on a port, and requests of one account to it. */
 export class Fixture implements AsyncDisposable {
   private constructor(
     readonly environment: TestEnvironment,
@@ -93,7 +93,7 @@ export class Fixture implements AsyncDisposable {
     return this.parties.origin
   }
 
-  /** An account with credentials that the third party accepts. */
+  /** Stores an account with credentials that the third party accepts. */
   place(credentials: Credentials, changes: Partial<Account> = {}): Account {
     const account = accountOf(this.connector, credentials, changes)
     this.environment.model.transact(() => {
@@ -103,7 +103,7 @@ export class Fixture implements AsyncDisposable {
     return account
   }
 
-  /** An account that went through consent. */
+  /** Stores an account after consent. */
   async consented(person = 'ada@example.com', scopes: string[] = []): Promise<Account & { answer: Granted }> {
     const account = accountOf(this.connector)
     this.environment.model.transact(() => {
@@ -135,7 +135,7 @@ export class Fixture implements AsyncDisposable {
     return this.client.call(this.connector, of, account, input)
   }
 
-  /** A token request as anybody could send it. */
+  /** Sends a token request with any form and headers. */
   async token(form: Record<string, string> | string, headers: Record<string, string> = {}, method = 'POST') {
     const application = applicationOf(this.environment, this.connector.connector)
     const body = typeof form === 'string' ? form : new URLSearchParams({ ...application, ...form }).toString()
@@ -147,7 +147,7 @@ export class Fixture implements AsyncDisposable {
     return { status: response.status, headers: response.headers, body: (await response.json()) as JsonObject }
   }
 
-  /** An API request as anybody could send it. */
+  /** Sends an API request with any headers. */
   async api(path: string, init: RequestInit = {}) {
     const response = await fetch(`${this.url}/api${path}`, init)
     const text = await response.text()

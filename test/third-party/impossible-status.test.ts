@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { ThirdPartyHttpClient } from '../../src/third-party/http-messages.ts'
 
-describe('an answer whose status cannot be', () => {
+describe('an answer with an impossible status', () => {
   it.each([100, 101, 103, 199, 600, 999])('%s is refused at once', async (status) => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined)

@@ -25,7 +25,7 @@ const as = (token: string): RequestInit => ({ headers: { Authorization: `Bearer 
 describe('a rate limit', () => {
   const LIMIT = 'rate_limit: { calls: 2, every: 1m }\n'
 
-  it('refuses calls beyond it until its time is over, each account by itself', async () => {
+  it('refuses calls beyond it until its period is over, separately for each account', async () => {
     await using fixture = await started(LIMIT)
     const { clock } = fixture.environment
     const statuses = []
@@ -38,7 +38,7 @@ describe('a rate limit', () => {
     expect((await fixture.api('/', as('a'))).status).toBe(200)
   })
 
-  it('says in headers how many calls are left, and when to come again', async () => {
+  it('answers in headers how many calls are left, and when to try again', async () => {
     await using fixture = await started(LIMIT)
     const first = await fixture.api('/', as('a'))
     const of = ({ headers }: typeof first): unknown[] =>
@@ -60,7 +60,7 @@ describe('a rate limit', () => {
     expect((await fixture.api('/', as('a'))).headers.get('x-ratelimit-remaining')).toBe('1')
   })
 
-  it('can be shared, and answer in words of its own', async () => {
+  it('can be shared by all accounts, and have its own error body', async () => {
     const body = '{ slow: "{{error.message}}", who: "{{account.identifier}}" }'
     await using fixture = await started(
       `rate_limit: { calls: 1, every: 1h, per: environment, otherwise: { status: 503, body: ${body} } }\n`,
@@ -73,14 +73,14 @@ describe('a rate limit', () => {
     ])
   })
 
-  it('is what a tool of the service runs into', async () => {
+  it('also applies to tool calls of the service', async () => {
     await using fixture = await started(LIMIT)
     const account = fixture.place({ static_auth: { details: { token: 'a' } } })
     for (let nth = 1; nth <= 2; nth++) await fixture.call(account, {}, ROOT_TOOL)
     expect(await fixture.call(account, {}, ROOT_TOOL)).toMatchObject({ kind: 'rate_limited', retry_after: '60' })
   })
 
-  it('leaves its headers to those of the connector, in any case of letters', async () => {
+  it('does not replace headers of the connector, in any case of letters', async () => {
     const otherwise = 'otherwise: { headers: { retry-after: "7", x-ratelimit-limit: "many" } }'
     await using fixture = await started(`rate_limit: { calls: 1, every: 1m, ${otherwise} }\n`)
     await fixture.api('/', as('a'))
@@ -103,7 +103,7 @@ describe('a latency profile', () => {
     ['40ms', 40, 40],
     ['{ min: 10ms, max: 20ms }', 10, 20],
     ['{ p50: 100ms, p95: 200ms, p99: 1s }', 50, 1000],
-  ])('%s makes each call wait, the same with the same seed', async (latency, least, most) => {
+  ])('%s delays each call, by the same time with the same seed', async (latency, least, most) => {
     const runs: number[][] = []
     for (let run = 1; run <= 2; run++) {
       const waits: number[] = []

@@ -40,14 +40,14 @@ describe('a responder', () => {
     ['a value that is not', { body: { constructor: '*' } }, '/', post({}), false],
     ['a form', { body: { a: 'x y' } }, '/', { method: 'POST', body: new URLSearchParams({ a: 'x y' }) }, true],
     ['regular expression characters as they are', { path: '/v1/.+' }, '/v1/xx', {}, false],
-  ])('matches or not by %s', async (...[, on, path, init, matches]) => {
+  ])('decides by %s whether it matches', async (...[, on, path, init, matches]) => {
     await using fixture = await registryOf(responder(on, { body: 'yes' }))
     const answer = await fixture.api(path, init)
     expect(answer.status).toBe(matches ? 200 : 404)
     if (!matches) expect(answer.body).toMatchObject({ error: 'no_responder', method: init.method ?? 'GET' })
   })
 
-  it('answers before those after it', async () => {
+  it('takes precedence over those after it', async () => {
     await using fixture = await registryOf(
       responder({ path: '/a' }, { body: 1 }),
       responder({}, { body: 2 }),
@@ -67,7 +67,7 @@ describe('a responder', () => {
     expect(await fixture.call(grace)).toEqual({ kind: 'result', data: { value: 'grace' } })
   })
 
-  it('sees request, account and person in its templates', async () => {
+  it('has request, account and person in its templates', async () => {
     const body = {
       parts: '{{request.method}} {{request.path}} {{request.params.id}}',
       query: '{{request.query.q}}',
@@ -102,21 +102,21 @@ describe('a responder', () => {
     expect(Buffer.from(answer.headers.get('x-id') ?? '', 'latin1').toString('utf8')).toBe('a /ü')
   })
 
-  it('cannot be made to write a header of its own by a value with line breaks', async () => {
+  it('writes no additional header for a value with line breaks', async () => {
     await using fixture = await registryOf(responder({}, { headers: { 'X-Echo': '{{request.query.q}}' } }))
     const answer = await fixture.api('/?q=a%0D%0AX-Evil:%201')
     expect(answer.headers.get('x-echo')).toBe('a X-Evil: 1')
     expect(answer.headers.get('x-evil')).toBeNull()
   })
 
-  it.each(['content-type', 'Content-Type'])('sends a text as it is where %s names another type', async (name) => {
+  it.each(['content-type', 'Content-Type'])('sends a text unchanged where %s names another type', async (name) => {
     await using fixture = await registryOf(responder({}, { headers: { [name]: 'text/csv' }, body: '"a"' }))
     const answer = await fixture.api('/')
     expect(answer.headers.get('content-type')).toBe('text/csv')
     expect(answer.body).toBe('a')
   })
 
-  it('says what is wrong with a template that cannot be evaluated', async () => {
+  it('answers what is wrong with a template that cannot be evaluated', async () => {
     await using fixture = await registryOf(responder({}, { body: "{{faker 'person.nobody'}}" }))
     expect(await fixture.api('/')).toMatchObject({
       status: 422,
@@ -131,7 +131,7 @@ describe('a sequence', () => {
     ['repeat', [1, 2, 2, 2, 2]],
     ['restart', [1, 2, 1, 2, 1]],
     ['next', [1, 2, 'other', 'other', 'other']],
-  ])('goes on after its last answer with %s', async (after_last, expected) => {
+  ])('continues after its last answer with %s', async (after_last, expected) => {
     await using fixture = await registryOf(
       responder({ path: '/s' }, answers, after_last),
       responder({}, { body: 'other' }),
@@ -162,7 +162,7 @@ describe('the listener', () => {
     expect((await fetch(`${fixture.origin}${path}`)).status).toBe(status)
   })
 
-  it('answers 400 to a body that says it is JSON and is not', async () => {
+  it('answers 400 to a body that is declared as JSON and is not', async () => {
     await using fixture = await registryOf(responder({}, {}))
     const answer = await fixture.api('/', { method: 'POST', headers: JSON_BODY, body: '{' })
     expect(answer).toMatchObject({ status: 400, body: { error: 'malformed_body' } })
@@ -174,7 +174,7 @@ describe('the listener', () => {
     expect(answer.status).toBe(413)
   })
 
-  it('lets an interceptor answer instead, and shows it whose call it is', async () => {
+  it('lets an interceptor answer instead, and passes it the account of the call', async () => {
     const seen: unknown[] = []
     const fault: ThirdPartyFault = async (response, answer) => {
       const { status } = await answer()
@@ -192,10 +192,10 @@ describe('the listener', () => {
   })
 })
 
-describe('an answer that the disk has yet to keep', () => {
+describe('an answer whose data is not yet on disk', () => {
   const steps = connectorOf(OPEN, { responders: [responder({}, [{ body: 1 }, { body: 2 }])] })
 
-  it('leaves once its step in a sequence is on disk', async () => {
+  it('is sent once its step in a sequence is on disk', async () => {
     let written = (): void => undefined
     const order: string[] = []
     const disk = new Promise<void>((resolve) => (written = resolve))

@@ -87,7 +87,7 @@ describe('credentials that a caller stored', () => {
     expect(answer).toMatchObject({ kind: 'unauthorized', message: expect.stringContaining('revoked') as string })
   })
 
-  it.each(STORED)('$type: one that a reject glob names is refused', async ({ type, right }) => {
+  it.each(STORED)('$type: one that matches a reject glob is refused', async ({ type, right }) => {
     await using fixture = await registryOf(type, { reject: ['g*', 'ada'] })
     const account = fixture.place(right)
     expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
@@ -103,7 +103,7 @@ describe('credentials that a caller stored', () => {
 })
 
 describe('static credentials', () => {
-  it('travel in the query where the connector says so', async () => {
+  it('are sent in the query where the connector defines that', async () => {
     const credentials = { fields: [], send: { headers: {}, query: { key: '{{credentials.api_key}}' } } }
     await using fixture = await registryOf('API_KEY', { credentials })
     const account = fixture.place(fixed({ api_key: 'a&b=c ü' }))
@@ -121,7 +121,7 @@ describe('static credentials', () => {
     expect((await fixture.api('/', { headers: { 'X-Key': 'k' } })).status).toBe(401)
   })
 
-  it('work also where the connector does not say how they travel', async () => {
+  it('are also accepted where the connector does not define how they are sent', async () => {
     await using fixture = await registryOf('CUSTOM', { credentials: { fields: [], send: { headers: {}, query: {} } } })
     const account = fixture.place(fixed({ anything: 'goes' }))
     expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'result' })
@@ -130,7 +130,7 @@ describe('static credentials', () => {
     })
   })
 
-  it('shared by two accounts keep working for one when the other is revoked', async () => {
+  it('shared by two accounts stay valid for one when those of the other are revoked', async () => {
     await using fixture = await registryOf('API_KEY')
     const first = fixture.place(fixed({ api_key: 'shared' }))
     const second = fixture.place(fixed({ api_key: 'shared' }), {
@@ -145,7 +145,7 @@ describe('static credentials', () => {
     expect(await fixture.call(second, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
   })
 
-  it('that replace others make these unknown', async () => {
+  it('that replace others make the former ones unknown', async () => {
     await using fixture = await registryOf('API_KEY')
     fixture.place(fixed({ api_key: 'old' }))
     fixture.place(fixed({ api_key: 'new' }))
@@ -155,7 +155,7 @@ describe('static credentials', () => {
 })
 
 describe('NO_AUTH', () => {
-  it('asks for nothing', async () => {
+  it('needs no credentials', async () => {
     await using fixture = await registryOf('NO_AUTH')
     expect(await fixture.call(fixture.place({}), { x: 1 })).toMatchObject({ kind: 'result' })
     expect((await fixture.api('/v1/things')).status).toBe(200)
@@ -177,7 +177,7 @@ describe('OAuth 1 signatures', () => {
     expect(oauth1Signature(parts, 'kd94hf93k423kf44', 'pfkkdhi9sl3r4s00')).toBe('MdpQcU8iPSUjWoN/UDMsK2sui9I=')
   })
 
-  it('cover the base string of RFC 5849 3.4.1.1', () => {
+  it('sign the base string of RFC 5849 3.4.1.1', () => {
     const parameters = [
       ['b5', '=%3D'],
       ['a3', 'a'],

@@ -33,19 +33,19 @@ describe('a template when it is read', () => {
     else expect(checkTemplate(text)).toContain(problem)
   })
 
-  it('for credentials must not make another value each time', () => {
+  it('for credentials must not have a different value each time', () => {
     expect(checkTemplate('Key {{credentials.key}}', ['credentials'])).toBeUndefined()
     const problem = 'id makes another value each time, and credentials have to stay the same'
     expect(checkTemplate('{{#if credentials.key}}{{id}}{{/if}}', ['credentials'])).toBe(problem)
   })
 
-  it('knows the methods that the library has', () => {
+  it('allows exactly the methods of the library', () => {
     const found = Object.keys(FAKE_METHODS).map((module) => [module, methodsOf(module as keyof typeof FAKE_METHODS)])
     expect(Object.fromEntries(found)).toEqual(FAKE_METHODS)
   })
 })
 
-/** The methods of a module are on its class, or bound on the instance. */
+/** The methods of a module, which are on its class, or bound on the instance. */
 function methodsOf(module: keyof typeof FAKE_METHODS): string {
   const names = new Set<string>()
   const object: object = faker[module]
@@ -58,7 +58,7 @@ function methodsOf(module: keyof typeof FAKE_METHODS): string {
     .join(' ')
 }
 
-describe('a template when it runs', () => {
+describe('a template when it is evaluated', () => {
   const items = Array.from({ length: 400 }, () => 'x')
   const each = (body: string): string => `{{#each items}}{{#each ../items}}${body}{{/each}}{{/each}}`
 
@@ -113,7 +113,7 @@ describe('a connector whose templates exceed a limit', () => {
     responders: [{ on: { path: '/x' }, respond: { body: { text: "{{faker 'string.alpha' request.body.n}}" } } }],
   }
 
-  it('answers no 500 of the mock, and says which limit', () =>
+  it('is not answered with a 500 of the mock, and the answer names the limit', () =>
     withControl({}, async ({ call, api, token }) => {
       expect((await call('put', '/connectors/app', CONNECTOR)).status).toBe(200)
       const bearer = await token('test_client', 'test_secret')
@@ -138,7 +138,7 @@ describe('a connector whose templates exceed a limit', () => {
       }
     }))
 
-  it('refuses an input that the schema of the tool cannot judge, because it refers to itself without end', () =>
+  it('refuses an input when the schema of the tool refers to itself without end', () =>
     withControl({}, async ({ call, api, token }) => {
       const name = { allOf: [{ $ref: '#/properties/to/properties/name' }] }
       const endless = { properties: { to: { properties: { name } } } }

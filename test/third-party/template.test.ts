@@ -71,12 +71,9 @@ describe('templates', () => {
     expect(await render(template)).toEqual(expected)
   })
 
-  it.each(['{{now input.markup}}', '{{date input.nested}}'])(
-    'says by a TemplateError that %s cannot be made',
-    async (template) => {
-      await expect(render(template)).rejects.toBeInstanceOf(TemplateError)
-    },
-  )
+  it.each(['{{now input.markup}}', '{{date input.nested}}'])('throws a TemplateError for %s', async (template) => {
+    await expect(render(template)).rejects.toBeInstanceOf(TemplateError)
+  })
 
   it('id gives a new short id each time, without a prefix of its own', async () => {
     const value = (await render('msg_{{id}}/{{id}}')) as string
@@ -89,19 +86,19 @@ describe('templates', () => {
     expect(await render('{{uuid}}')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 
-  it('evaluates templates in nested values and leaves keys alone', async () => {
+  it('evaluates templates in nested values and does not change keys', async () => {
     const rendered = await render({ '{{person}}': [{ deep: '{{person}}' }, 1, null] })
     expect(rendered).toEqual({ '{{person}}': [{ deep: 'Ada' }, 1, null] })
   })
 
-  it('never reads a value as a template', async () => {
+  it('never evaluates a value as a template', async () => {
     const values = { input: { to: '{{now}} {{input.secret}}', secret: 'leak' } }
     expect(await render('{{input.to}}', values)).toBe('{{now}} {{input.secret}}')
     expect(await render('to {{input.to}}', values)).toBe('to {{now}} {{input.secret}}')
   })
 
   it.each(['constructor', '__proto__', 'toString', 'constructor.constructor', '__proto__.polluted', 'hasOwnProperty'])(
-    'finds nothing on a prototype: %s',
+    'never reads from a prototype: %s',
     async (path) => {
       expect(await render(`{{input.${path}}}`)).toBeNull()
       expect(await render(`{{person.${path}}}`)).toBeNull()
@@ -139,7 +136,7 @@ describe('templates', () => {
     ["{{faker 'helpers.mustache' '{{x}}'}}", /unknown module 'helpers'/],
     ["{{faker 'seed.x'}}", /unknown module 'seed'/],
     ["{{faker 'constructor.constructor'}}", /unknown module/],
-  ])('refuses generated data by the name of %s', async (template, message) => {
+  ])('refuses the method %s for generated data', async (template, message) => {
     await expect(render(template)).rejects.toThrow(message)
   })
 })
@@ -152,7 +149,7 @@ describe('checkTemplate', () => {
     "{{faker 'string.alphanumeric' 8}}",
     '{{basic input.a input.b}}',
     '{{#each input.tags as |tag|}}{{tag}}{{/each}}',
-  ])('takes %s', (template) => {
+  ])('accepts %s', (template) => {
     expect(checkTemplate(template, ['input'])).toBeUndefined()
   })
 

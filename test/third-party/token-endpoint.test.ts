@@ -14,7 +14,7 @@ const refreshing = (refresh_token: Connector['oauth']['refresh_token']): Connect
 }
 
 describe('authorization_code', () => {
-  it('gives tokens that work, for the scopes and the person of the consent', async () => {
+  it('gives valid tokens for the scopes and the person of the consent', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const account = await fixture.consented('grace@example.com', ['mail.read'])
     expect(account.answer).toMatchObject({ lifetime_ms: 3_600_000 })
@@ -50,7 +50,7 @@ describe('authorization_code', () => {
     })
   })
 
-  it('takes a code once', async () => {
+  it('accepts a code once', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const form = { grant_type: 'authorization_code', code: fixture.code(), redirect_uri: CALLBACK }
     expect((await fixture.token(form)).status).toBe(200)
@@ -61,7 +61,7 @@ describe('authorization_code', () => {
     expect(fixture.environment.model.tables.grants.size).toBe(1)
   })
 
-  it('takes a code once, also where two requests send it side by side: the token of one is revoked', async () => {
+  it('accepts a code once, also for concurrent requests: the token of one is revoked', async () => {
     const decided: (() => void)[] = []
     await using fixture = await Fixture.start(refreshing('rotate'), {
       intercept: ({ kind }) =>
@@ -83,7 +83,7 @@ describe('authorization_code', () => {
     expect(kinds.toSorted()).toEqual(['result', 'unauthorized'])
   })
 
-  it('takes a code for ten minutes', async () => {
+  it('accepts a code for ten minutes', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const form = () => ({ grant_type: 'authorization_code', code: fixture.code(), redirect_uri: CALLBACK })
     const [inTime, late] = [form(), form()]
@@ -97,7 +97,7 @@ describe('authorization_code', () => {
     expect(fixture.environment.model.tables.authorization_codes.size).toBe(0)
   })
 
-  it('takes a code only with its own redirect_uri, and not after an attempt with another one', async () => {
+  it('accepts a code only with its own redirect_uri, and not after an attempt with another one', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const form = { grant_type: 'authorization_code', code: fixture.code() }
     const answers = []
@@ -109,7 +109,7 @@ describe('authorization_code', () => {
     ])
   })
 
-  it('refuses the code of another connector, and leaves it to that one', async () => {
+  it('refuses the code of another connector, where it stays valid', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const { model } = fixture.environment
     const code = fixture.code()
@@ -131,7 +131,7 @@ describe('authorization_code', () => {
     expect(await fixture.call(account)).toMatchObject({ kind: 'result' })
   })
 
-  it('TRACKER_OAUTH1: says neither when the token expires nor how it is renewed', async () => {
+  it('TRACKER_OAUTH1: the answer has neither an expiry nor a refresh token', async () => {
     await using fixture = await Fixture.start(connectorOf('TRACKER_OAUTH1'))
     const { body } = await fixture.token({
       grant_type: 'authorization_code',
@@ -148,7 +148,7 @@ describe('refresh_token', () => {
     credentials: granted(await fixture.refresh(account)).credentials,
   })
 
-  it('keep: gives a new access token and leaves the refresh token', async () => {
+  it('keep: gives a new access token and keeps the refresh token', async () => {
     await using fixture = await Fixture.start(refreshing('keep'))
     const before = await fixture.consented('ada@example.com', ['mail.read'])
     fixture.environment.clock.advance(3_600_000)
@@ -160,7 +160,7 @@ describe('refresh_token', () => {
     expect(await fixture.call(await renewed(fixture, after))).toMatchObject({ kind: 'result' })
   })
 
-  it('keep: the answer names no refresh token', async () => {
+  it('keep: the answer has no refresh token', async () => {
     await using fixture = await Fixture.start(refreshing('keep'))
     const { refresh_token = '' } = (await fixture.consented()).credentials.oauth_token ?? {}
     const { body } = await fixture.token({ grant_type: 'refresh_token', refresh_token })
@@ -177,7 +177,7 @@ describe('refresh_token', () => {
     expect(await fixture.call(third)).toMatchObject({ kind: 'result' })
   })
 
-  it('rotate: a token that was replaced and comes back ends everything that was issued from it', async () => {
+  it('rotate: reuse of a replaced token revokes everything that was issued from it', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const first = await fixture.consented()
     const second = await renewed(fixture, first)
@@ -193,7 +193,7 @@ describe('refresh_token', () => {
     })
   })
 
-  it('none: gives no refresh token, and takes none', async () => {
+  it('none: gives no refresh token, and accepts none', async () => {
     await using fixture = await Fixture.start(refreshing('none'))
     const account = await fixture.consented()
     expect(account.credentials.oauth_token?.refresh_token).toBe('')
@@ -205,7 +205,7 @@ describe('refresh_token', () => {
     })
   })
 
-  it('takes a refresh token that a caller stored', async () => {
+  it('accepts a refresh token that a caller stored', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const oauth_token = { access_token: '', refresh_token: 'stored', scopes: ['a'], domain: 'd.example' }
     const account = await renewed(fixture, fixture.place({ oauth_token }))
@@ -227,7 +227,7 @@ describe('refresh_token', () => {
     })
   })
 
-  it('refuses one that was revoked, and leaves alone what its account was given since', async () => {
+  it('refuses one that was revoked, and later tokens of its account stay valid', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const former = await fixture.consented()
     fixture.environment.model.transact(() => fixture.client.revoke(former))
@@ -240,7 +240,7 @@ describe('refresh_token', () => {
     expect(await fixture.call(present)).toMatchObject({ kind: 'result' })
   })
 
-  it('refuses the one of another connector, which can still be used there', async () => {
+  it('refuses that of another connector, where it stays valid', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const { tables, grantIndex } = fixture.environment.model
     await fixture.consented()
@@ -253,7 +253,7 @@ describe('refresh_token', () => {
     expect(tables.grants.get('grant_other')).toMatchObject({ revoked: false, refresh_revoked: false })
   })
 
-  it('rotate: one that comes back ends what its person was issued at its connector, and nothing else', async () => {
+  it('rotate: reuse of one revokes all tokens of its person at its connector, and no others', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const { tables, grantIndex } = fixture.environment.model
     const ada = await fixture.consented('ada@example.com')
@@ -269,18 +269,18 @@ describe('refresh_token', () => {
     expect(tables.grants.get('grant_other')).toMatchObject({ revoked: false })
   })
 
-  it.each(['rotate', 'keep'] as const)('%s: remembers only the last few spent grants of an account', async (kind) => {
+  it.each(['rotate', 'keep'] as const)('%s: keeps only the five latest used grants of an account', async (kind) => {
     await using fixture = await Fixture.start(refreshing(kind))
     let account: Account = await fixture.consented()
     for (let round = 0; round < 12; round += 1) {
       fixture.environment.clock.advance(3_600_000)
       account = await renewed(fixture, account)
     }
-    // Five that are spent, and the present one.
+    // Five that were used, and the present one.
     expect(fixture.environment.model.tables.grants.size).toBe(6)
   })
 
-  it('remembers the latest of the spent grants, which a refresh token that comes back is known by', async () => {
+  it('keeps the latest used grants, which identify a reused refresh token', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const accounts: Account[] = [await fixture.consented()]
     for (let round = 0; round < 8; round += 1) {
@@ -294,11 +294,11 @@ describe('refresh_token', () => {
   })
 })
 
-/** Grants that still work, or that have to be remembered, stay however many an account gets. */
-describe('the many grants of an account', () => {
+/** Any number of grants of an account are kept while they are valid or must be recognized. */
+describe('more grants of an account than the limit', () => {
   const MANY = 8
 
-  it('stay while their tokens never expire', async () => {
+  it('stay when their tokens never expire', async () => {
     await using fixture = await Fixture.start(connectorOf('TRACKER_OAUTH1'))
     const first = await fixture.consented()
     for (let round = 0; round < MANY; round += 1) await fixture.consented()
@@ -314,7 +314,7 @@ describe('the many grants of an account', () => {
     expect(await fixture.call(first)).toMatchObject({ kind: 'result' })
     fixture.environment.clock.advance(1)
     await fixture.consented()
-    // Five that have expired; of the two others one was issued a millisecond before, the other now.
+    // Five expired ones, and two valid ones: one issued a millisecond before, one now.
     expect(fixture.environment.model.tables.grants.size).toBe(7)
   })
 
@@ -342,7 +342,7 @@ describe('the many grants of an account', () => {
   })
 })
 
-describe('the grants that the service asks for itself', () => {
+describe('the grants that the service requests itself', () => {
   it('OAUTH_M2M: client_credentials', async () => {
     await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
     const asked = accountOf(fixture.connector)
@@ -385,7 +385,7 @@ describe('a signed assertion', () => {
   const NOW = Date.parse('2026-01-01T00:00:00.000Z') / 1000
   const HEADER = { alg: 'HS256', typ: 'JWT' }
 
-  /** What the token endpoint answers to claims, signed by the application unless the test changes the token. */
+  /** The answer of the token endpoint to claims, signed by the application unless the test changes the token. */
   const ask = async (changes: JsonObject, change = (token: string) => token) => {
     await using fixture = await Fixture.start(connectorOf('WORKSPACE_DWD', { reject: ['*@outside.example'] }))
     const { client_id, client_secret } = applicationOf(fixture.environment, 'app')
@@ -620,7 +620,7 @@ describe('the token endpoint', () => {
     })
   })
 
-  it.each(['; charset=utf-8', ' ;charset=utf-8', ''])('takes a form whose media type ends with "%s"', async (end) => {
+  it.each(['; charset=utf-8', ' ;charset=utf-8', ''])('accepts a form whose media type ends with "%s"', async (end) => {
     await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
     const headers = { 'Content-Type': `APPLICATION/x-www-form-urlencoded${end}` }
     expect((await fixture.token({ grant_type: 'client_credentials' }, headers)).status).toBe(200)
@@ -633,7 +633,7 @@ describe('the token endpoint', () => {
     expect(answer.headers.get('allow')).toBe('POST')
   })
 
-  /** The status of a request whose application is in an `Authorization` header. */
+  /** The status of a request with client authentication in the `Authorization` header. */
   const signedIn = async (header: (id: string, secret: string) => string, form: Record<string, string> = {}) => {
     await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
     const { client_id, client_secret } = applicationOf(fixture.environment, 'app')
@@ -650,7 +650,7 @@ describe('the token endpoint', () => {
     ['form-encoded twice', (id, secret) => basic(id.replace('-', '%2D'), `%${hex(secret)}${secret.slice(1)}`)],
     ['with more than one space', (id, secret) => basic(id, secret).replace(' ', '   ')],
     ['with the scheme in other letters', (id, secret) => basic(id, secret).replace('Basic', 'bASIC')],
-  ])('takes the application in an Authorization header, %s', async (_title, header) => {
+  ])('accepts client authentication in an Authorization header, %s', async (_title, header) => {
     expect(await signedIn(header)).toBe(200)
   })
 
@@ -666,7 +666,7 @@ describe('the token endpoint', () => {
     expect(await signedIn(header)).toBe(401)
   })
 
-  it('believes the header and not the form', async () => {
+  it('uses the header and not the form', async () => {
     await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
     const form = { grant_type: 'client_credentials' }
     const answer = await fixture.token(form, { authorization: basic('toolmock-default', 'wrong') })
@@ -678,7 +678,7 @@ function hex(text: string): string {
   return Buffer.from(text.slice(0, 1)).toString('hex')
 }
 
-describe('a token that the service asks for', () => {
+describe('a token that the service requests', () => {
   /** Runs `between` after the token endpoint has decided and before the service has its answer. */
   const interrupted = (between: (fixture: Fixture, send: () => void) => void) => {
     const known: { fixture?: Fixture } = {}
@@ -698,7 +698,7 @@ describe('a token that the service asks for', () => {
     return start()
   }
 
-  it('is issued also when the answer is lost: the refresh token is used up', async () => {
+  it('is issued also when the answer is lost: reuse of the refresh token revokes both', async () => {
     await using fixture = await interrupted(() => undefined)
     const account = await fixture.consented()
     expect(await fixture.refresh(account)).toMatchObject({ granted: false, status: 503 })
@@ -721,7 +721,7 @@ describe('a token that the service asks for', () => {
     expect(grants.map(({ revoked }) => revoked)).toEqual([true, true])
   })
 
-  it('is revoked when its account is deleted meanwhile, also where nothing is renewed', async () => {
+  it('is revoked when its account is deleted meanwhile, also without a renewal', async () => {
     const known: { fixture?: Fixture } = {}
     let asked = 0
     await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'), {
@@ -741,7 +741,7 @@ describe('a token that the service asks for', () => {
     expect(grants.map(({ revoked }) => revoked)).not.toContain(false)
   })
 
-  it('is not revoked for a grant of its account that was revoked long before', async () => {
+  it('is not revoked because of an earlier revoked grant of its account', async () => {
     await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
     const account = fixture.place({})
     granted(await fixture.obtain(account))

@@ -81,7 +81,7 @@ describe('the steps of a request', () => {
     expect(again?.detail).toBe('mail · again')
   })
 
-  it('has a refused renewal before the move that it caused', () => {
+  it('has a refused renewal before the transition that it caused', () => {
     const refreshes = [{ account_id: 'ca_1', outcome: 'refused' as const, reason: 'invalid_grant', shared: false }]
     const move = { account_id: 'ca_1', event: 'refresh_refused', from: 'ACTIVE', to: 'EXPIRED', at: AT }
     expect(stepTexts({ upstream: [call('token', 400)], refreshes, transitions: [move], status: 409 })).toEqual([
@@ -126,7 +126,7 @@ describe('the steps of a request', () => {
     ])
   })
 
-  it('has a rule on a call that was never over before the answer', () => {
+  it('has a rule on an unfinished call before the answer', () => {
     expect(stepTexts({ rules: [rule('third_party', 'never answers', { call: 0 })], status: 0 })).toEqual([
       'caller > service: POST /api/v1/execute_tool',
       'third party: never answers',
@@ -137,7 +137,7 @@ describe('the steps of a request', () => {
   it.each([
     ['expire_account', 'expired_by_hand', 'EXPIRED'],
     ['disconnect', 'disconnected', 'DISCONNECTED'],
-  ])('has the move that %s forced after its rule, and others after the calls', (fault, event, to) => {
+  ])('has the transition that %s forced after its rule, and others after the calls', (fault, event, to) => {
     const rules = [rule('third_party', 'moves it', { call: 0, do: [{ [fault]: {} }] })]
     const upstream = [call('api', 200), call('api', 401)]
     const transitions = [
@@ -157,7 +157,7 @@ describe('the steps of a request', () => {
     ])
   })
 
-  it('has what fell due by a rule after the rule, and what fell due before the request first', () => {
+  it('has events that became due by a rule after the rule, and those due before the request first', () => {
     const due = (account_id: string, at: string): Request['due'][number] => {
       return { account_id, event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at }
     }
@@ -186,7 +186,7 @@ describe('the steps of a request', () => {
     ])
   })
 
-  it('puts what the clock moved first, and rules of a scenario at their place', () => {
+  it('has transitions of the clock first, and rules of a scenario at their place', () => {
     const due = [{ account_id: 'ca_1', event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at: AT }]
     const rules = [rule('third_party', 'answers 500', { call: 0 }), rule('service', 'waits 1 s')]
     expect(stepTexts({ due, rules, upstream: [call('api', 500)], status: 0 })).toEqual([
@@ -200,7 +200,7 @@ describe('the steps of a request', () => {
     ])
   })
 
-  it('has what a move of the clock made due after it', () => {
+  it('has the due events of a clock change after it', () => {
     const due = [{ account_id: 'ca_1', event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at: AT }]
     expect(stepTexts({ kind: 'clock', path: 'the clock was advanced', due })).toEqual([
       'caller > service: the clock was advanced',
@@ -214,7 +214,7 @@ describe('the steps of a request', () => {
 })
 
 describe('a request as a curl command', () => {
-  it('quotes what a shell would read, and leaves the masked token to a variable', () => {
+  it('quotes for a shell, and uses a variable for the masked token', () => {
     const headers = { authorization: 'Bearer ***', 'content-type': 'application/json', host: 'x', 'x-note': "it's" }
     const request = { ...REQUEST, query: { a: ['1', '$x'] }, request: { headers, body: { text: "it's $HOME" } } }
     expect(curlOf(request, 'http://localhost:8665')).toBe(
@@ -238,7 +238,7 @@ describe('a request as a curl command', () => {
 })
 
 describe('a failure of the next request', () => {
-  it('is about the same operation, tool and account, and need not fire', () => {
+  it('is for the same operation, tool and account, and is optional', () => {
     expect(failureScenario(REQUEST, 'timeout')).toEqual({
       name: 'next-execute-tool-timeout',
       description: 'The next mail_send_message fails: no answer ever.',
@@ -263,7 +263,7 @@ describe('a failure of the next request', () => {
     expect(failuresOf(request).includes('expired_token')).toBe(can)
   })
 
-  it('is not offered for what was no operation', () => {
+  it('is not offered for a request without an operation', () => {
     expect(failuresOf({ operation: null, account: null })).toEqual([])
   })
 })
@@ -296,14 +296,14 @@ describe('the form of a tool', () => {
     expect(inputOf(fieldsOf(schema), values)).toEqual({ input: { to: '7', count: 7, urgent: true, tags: ['a'] } })
   })
 
-  it('sends a number that is none as it is, so that the mock refuses it', () => {
+  it('sends an invalid number unchanged, so that the mock refuses it', () => {
     expect(inputOf(fieldsOf(schema), { count: 'many' })).toEqual({ input: { count: 'many' } })
   })
 
   it.each([
     [{ tags: '[' }, 'tags is not valid JSON.'],
     [{ tags: '{"__proto__": 1}' }, undefined],
-  ])('of %j says %s', (values, problem) => {
+  ])('of %j shows %s', (values, problem) => {
     expect(inputOf(fieldsOf(schema), values).problem).toBe(problem)
   })
 
@@ -314,7 +314,7 @@ describe('the form of a tool', () => {
   })
 })
 
-describe('the address of a place', () => {
+describe('the URL fragment of a view', () => {
   it.each([
     ['', { view: 'timeline', id: '', parameters: {} }],
     ['#/accounts/ca_1?environment=worker-2', { view: 'accounts', id: 'ca_1', parameters: { environment: 'worker-2' } }],
@@ -322,7 +322,7 @@ describe('the address of a place', () => {
     ['#/timeline/a%3Fb%23c%25', { view: 'timeline', id: 'a?b#c%', parameters: {} }],
     ['#/nowhere/x', { view: 'timeline', id: 'x', parameters: {} }],
     ['#/timeline/%', { view: 'timeline', id: '%', parameters: {} }],
-  ])('%s is read, and read again from what it is written as', (hash, place) => {
+  ])('%s is read, and is the same after it was written and read again', (hash, place) => {
     expect(readHash(hash)).toEqual(place)
     expect(readHash(hashOf(readHash(hash)))).toEqual(place)
   })
@@ -392,7 +392,7 @@ describe('the timeline', () => {
     expect(ids(timeline.matching({ ...NOTHING, ...filter }))).toEqual(found)
   })
 
-  it('shows nothing new while it is paused, and all of it after', () => {
+  it('shows no new entry while it is paused, and all of them after', () => {
     const timeline = timelineOf([entry(1)])
     timeline.pause()
     timeline.add([entry(2)], 0)
@@ -401,7 +401,7 @@ describe('the timeline', () => {
     expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[2, 1], 0])
   })
 
-  it('counts what came faster than it could be shown, until it starts again', () => {
+  it('counts entries that arrived too fast to be shown, until it starts again', () => {
     const timeline = new Timeline()
     timeline.replace([entry(1)])
     timeline.add([entry(4)], 2)
@@ -411,7 +411,7 @@ describe('the timeline', () => {
     expect(timeline.skipped.value).toBe(0)
   })
 
-  it('drops the entries of one environment alone', () => {
+  it('drops only the entries of one environment', () => {
     const timeline = timelineOf([entry(1), entry(2, { environment: 'worker-2' })])
     timeline.clear('worker-2')
     expect(ids(timeline.matching(NOTHING))).toEqual([1])

@@ -53,7 +53,7 @@ describe('options of a verdict', () => {
     expect(readVerdictOptions({ minOperations })).toMatchObject({ minOperations: read })
   })
 
-  it.each(['101%', '-1', -1, 1.5, Number.NaN, '', '%', '1e3', ' 1'])('%j is none', (minStatuses) => {
+  it.each(['101%', '-1', -1, 1.5, Number.NaN, '', '%', '1e3', ' 1'])('%j is not an amount', (minStatuses) => {
     expect(() => readVerdictOptions({ minStatuses })).toThrow(/^minStatuses must be a whole number, or a per.*; found /)
   })
 })

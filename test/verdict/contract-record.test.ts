@@ -10,7 +10,7 @@ import { withToolmock } from '../support/toolmock.ts'
 import { contractOf, control, coverageOf, RULE_429 } from './reports.ts'
 
 describe('GET /_mock/contract', () => {
-  it('is in order, and has counted, when clients keep the contract', async () => {
+  it('is ok, and counts the requests, when clients keep the contract', async () => {
     await withToolmock({}, async (mock) => {
       await createAccount(mock)
       const report = await contractOf(mock)
@@ -19,7 +19,7 @@ describe('GET /_mock/contract', () => {
     })
   })
 
-  it('keeps to its JSON Schema, and so does the coverage', async () => {
+  it('is valid by its JSON Schema, and so is the coverage', async () => {
     await withToolmock({}, async (mock) => {
       await mock.api.post('/connected_accounts', { connector: 'mail', nickname: 'x' })
       await mock.api.get('/connected_acounts')
@@ -80,7 +80,7 @@ describe('GET /_mock/contract', () => {
     })
   })
 
-  it('takes a request without a bearer token for a violation', async () => {
+  it('counts a request without a bearer token as a violation', async () => {
     await withToolmock({}, async (mock) => {
       await mock.http('get', '/api/v1/connections')
       await mock.http('get', '/api/v1/connections').set('Authorization', 'Basic YTpi')
@@ -92,7 +92,7 @@ describe('GET /_mock/contract', () => {
     })
   })
 
-  it('leaves the content of credentials out', async () => {
+  it('omits the content of credentials', async () => {
     await withToolmock({}, async (mock) => {
       const connected_account = { authorization_details: { oauth_token: { access_token: 4711, refresh_token: 'rt' } } }
       await mock.api.post('/connected_accounts', { ...ADA, connected_account })
@@ -102,7 +102,7 @@ describe('GET /_mock/contract', () => {
     })
   })
 
-  it('warns of names that nothing reads, output-only fields and aliases, each with its basis, and stays in order', async () => {
+  it('warns of unread names, output-only fields and aliases, each with its basis, and stays ok', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await mock.api.get('/connected_accounts', { page: 2 })
@@ -133,7 +133,7 @@ describe('GET /_mock/contract', () => {
     })
   })
 
-  it('lists paths that are not served with what was meant, and nothing that browsers ask by themselves', async () => {
+  it('lists paths that are not served with suggestions, and none that browsers request by themselves', async () => {
     await withToolmock({}, async (mock) => {
       await mock.api.get('/connected_acounts')
       await mock.http('patch', '/api/v1/connections')
@@ -158,7 +158,7 @@ describe('GET /_mock/contract', () => {
     })
   })
 
-  it('lists rules that must fire until they do', async () => {
+  it('lists required rules until they fire', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await control(mock, 'put', '/scenarios/limited', RULE_429)
@@ -178,7 +178,7 @@ describe('GET /_mock/contract', () => {
     })
   })
 
-  it('lists what the mock itself answers against the contract', async () => {
+  it('lists answers of the mock that break the contract', async () => {
     const broken: unknown = {
       ...OPERATIONS,
       list_connections: () => ({ status: 200, body: { connections: [{ id: 7 }] } }),

@@ -6,7 +6,7 @@ import { control, coverageOf, fieldReach, operation, reachOf, RULE_429 } from '.
 const EXECUTE = { ...ADA, tool_name: 'mail_list_messages', tool_input: {} }
 
 describe('GET /_mock/coverage', () => {
-  it('has never seen anything but the token at first', async () => {
+  it('has only the token operation driven at first', async () => {
     await withToolmock({}, async (mock) => {
       const { total } = await coverageOf(mock)
       expect(total.summary.operations).toEqual({ total: 20, driven: 1, injected_only: 0, never: 19 })
@@ -23,7 +23,7 @@ describe('GET /_mock/coverage', () => {
     })
   })
 
-  it('counts statuses and error codes with the answers that showed them', async () => {
+  it('counts statuses and error codes with their answers', async () => {
     await withToolmock({}, async (mock) => {
       await createAccount(mock)
       await mock.api.post('/connected_accounts', ADA)
@@ -40,7 +40,7 @@ describe('GET /_mock/coverage', () => {
     })
   })
 
-  it('takes an operation for driven once it has succeeded', async () => {
+  it('counts an operation as driven once it has succeeded', async () => {
     await withToolmock({}, async (mock) => {
       await mock.api.get('/connected_accounts/details', { id: 'nobody' })
       expect(operation((await coverageOf(mock)).total, 'get_connected_account_details').reach).toBe('never')
@@ -80,7 +80,7 @@ describe('GET /_mock/coverage', () => {
     })
   })
 
-  it('takes an injected answer for no proof, until the mock has answered the same by itself', async () => {
+  it('counts an injected answer as injected, until the mock has answered the same by itself', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await control(mock, 'put', '/scenarios/limited', RULE_429)
@@ -100,7 +100,7 @@ describe('GET /_mock/coverage', () => {
     })
   })
 
-  it('takes moves for driven that requests and pages brought about, and those by the control API for forced', async () => {
+  it('counts transitions by requests and pages as driven, and those by the control API as injected', async () => {
     await withToolmock({}, async (mock) => {
       const request = await pendingRequest(mock)
       await verify(mock, request)
@@ -117,7 +117,7 @@ describe('GET /_mock/coverage', () => {
     })
   })
 
-  it('takes a bundled scenario for driven once its rules have fired', async () => {
+  it('counts a bundled scenario as driven once its rules have fired', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await control(mock, 'post', '/scenarios/rate-limited/start')
@@ -129,7 +129,7 @@ describe('GET /_mock/coverage', () => {
     })
   })
 
-  it('counts each kind by itself: what is driven, injected and never adds up to all', async () => {
+  it('counts each kind separately: driven, injected only and never add up to the total', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       const { summary } = (await coverageOf(mock)).total

@@ -3,7 +3,7 @@ import { createAccount } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { contractOf, control, coverageOf, reachOf, RULE_429 } from './reports.ts'
 
-/** A new environment whose client does something wrong; answers its bearer token. */
+/** Creates an environment whose client breaks the contract; returns its bearer token. */
 async function worker(mock: TestToolmock, name: string): Promise<string> {
   const { client_id, client_secret } = (await control(mock, 'post', '/environments', { name })).body
   const form = { client_id, client_secret, grant_type: 'client_credentials' }
@@ -15,7 +15,7 @@ async function worker(mock: TestToolmock, name: string): Promise<string> {
 }
 
 describe('reports of several environments', () => {
-  it('list each by itself and all together', async () => {
+  it('list each one and the total', async () => {
     await withToolmock({}, async (mock) => {
       await worker(mock, 'worker-2')
       await createAccount(mock)
@@ -36,7 +36,7 @@ describe('reports of several environments', () => {
     })
   })
 
-  it('show one alone, in every format, when it is named', async () => {
+  it('show only the named one, in every format', async () => {
     await withToolmock({}, async (mock) => {
       await worker(mock, 'worker-2')
       const contract = await contractOf(mock, '?environment=default')
@@ -49,7 +49,7 @@ describe('reports of several environments', () => {
     })
   })
 
-  it('refuse the name of one that never was', async () => {
+  it('refuse the name of one that never existed', async () => {
     await withToolmock({}, async (mock) => {
       for (const path of ['/contract', '/coverage', '/contract?format=sarif']) {
         const answer = await control(mock, 'get', `${path}${path.includes('?') ? '&' : '?'}environment=nowhere`)
@@ -62,7 +62,7 @@ describe('reports of several environments', () => {
     })
   })
 
-  it('go on telling of one that is gone, and of its scenarios', async () => {
+  it('still contain a removed one and its scenarios', async () => {
     await withToolmock({}, async (mock) => {
       await worker(mock, 'worker-2')
       await control(mock, 'put', '/scenarios/limited?environment=worker-2', RULE_429)
@@ -75,7 +75,7 @@ describe('reports of several environments', () => {
     })
   })
 
-  it('go on through a reset, and are emptied by DELETE /contract: of one, or of all', async () => {
+  it('survive a reset, and are cleared by DELETE /contract: of one, or of all', async () => {
     await withToolmock({}, async (mock) => {
       await worker(mock, 'worker-2')
       await mock.api.get('/connected_accounts', { page_size: 'ten' })
@@ -90,7 +90,7 @@ describe('reports of several environments', () => {
     })
   })
 
-  it('lose nothing of many that are gone: the latest are listed, the older ones are in the total', async () => {
+  it('contain all of many removed ones: the latest are listed, the older ones are in the total', async () => {
     await withToolmock({}, async (mock) => {
       for (let nth = 0; nth < 203; nth += 1) {
         await worker(mock, `worker-${nth}`)

@@ -42,7 +42,7 @@ const token =
 const GRANT = 'grant_type=client_credentials'
 const MESSAGE = { to: 'grace@example.com', subject: 'Hello' }
 
-/** What a request breaks. Its answer has to keep the contract. */
+/** The violations of a request. Asserts that its answer keeps the contract. */
 async function violationsOf(mock: TestToolmock, ask: Ask): Promise<string[][]> {
   await ask(mock)
   const { violations, answer_violations } = (await contractOf(mock)).total
@@ -286,14 +286,14 @@ describe('a violation names path, constraint, value, rule and basis', () => {
     })
   })
 
-  it('quotes nothing of a body that could not be read', async () => {
+  it('quotes no text of a body that could not be read', async () => {
     await withToolmock({}, async (mock) => {
       await raw('{"access_token": hunter2}')(mock)
       expect(JSON.stringify(await contractOf(mock))).not.toContain('hunter2')
     })
   })
 
-  it('keeps what is wrong in two ways apart, and counts the same as one', async () => {
+  it('separates different violations of a field, and counts equal ones together', async () => {
     await withToolmock({}, async (mock) => {
       for (const text of ['{', '[]', '{{', '7']) await raw(text)(mock)
       const { violations } = (await contractOf(mock)).total
@@ -305,7 +305,7 @@ describe('a violation names path, constraint, value, rule and basis', () => {
   })
 })
 
-describe('what breaks no contract', () => {
+describe('a request that keeps the contract', () => {
   it.each<[string, Ask]>([
     ['a link for an account that is gone', link({ id: 'ca_gone' })],
     ['a wrong secret', token(`${GRANT}&client_id=test_client&client_secret=wrong`)],
@@ -373,7 +373,7 @@ describe('an answer that a scenario gave', () => {
     await control(mock, 'post', '/scenarios/injected/start')
   }
 
-  it('is marked, and breaks nothing: neither as a 400 of the client’s nor as a body of the mock’s', async () => {
+  it('is marked as injected, and counts neither as a violation of the client nor of the mock', async () => {
     await withToolmock({}, async (mock) => {
       const body = { connections: [{ id: 7, bogus: true }] }
       await begin(mock, injecting('list_connections', { status: 200, body }))
@@ -388,7 +388,7 @@ describe('an answer that a scenario gave', () => {
     })
   })
 
-  it('drives nothing, as a success neither', async () => {
+  it('drives no coverage, even when it is a success', async () => {
     await withToolmock({}, async (mock) => {
       const provider = { id: 'prv_1', identifier: 'x_1', display_name: 'x' }
       await begin(mock, injecting('create_custom_provider', { status: 201, body: { provider } }))
@@ -404,7 +404,7 @@ describe('an answer that a scenario gave', () => {
     })
   })
 
-  it('hides no mistake of the request that it answers', async () => {
+  it('does not hide a violation of its request', async () => {
     await withToolmock({}, async (mock) => {
       await begin(mock, injecting('create_connected_account', { status: 500 }))
       await mock.api.post('/connected_accounts', { ...ADA, identifier: 7 })
@@ -417,7 +417,7 @@ describe('an answer that a scenario gave', () => {
 })
 
 describe('response fields', () => {
-  it('are driven by what a client could have needed: an empty text or list is nothing', async () => {
+  it('are driven by values that a client can use: an empty text or list does not count', async () => {
     await withToolmock({}, async (mock) => {
       const next = async () =>
         fieldReach((await coverageOf(mock)).total, 'list_connected_accounts', 'response', 'next_page_token')
@@ -431,7 +431,7 @@ describe('response fields', () => {
   })
 })
 
-/** More than an excerpt shows. */
+/** More fields than an excerpt shows. */
 const FIELDS = Object.fromEntries(Array.from({ length: 99_999 }, (_, number) => [`f${number}`, number]))
 
 describe('findings', () => {
@@ -476,7 +476,7 @@ describe('findings', () => {
     ])
   })
 
-  it('of one request read a body of many fields once, not for each of them', () => {
+  it('of one request read a body of many fields once, not for each finding', () => {
     let reads = 0
     const body = new Proxy({ ...FIELDS }, { get: (target, name) => (reads++, Reflect.get(target, name)) })
     const findings = new Findings<{ path: string }>((item) => item.path)

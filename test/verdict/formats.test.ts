@@ -9,7 +9,7 @@ import { readXml } from './xml.ts'
 const FORMAT_NAMES = Object.keys(FORMATS)
 
 describe('a report as JSON', () => {
-  it.each(['contract', 'coverage'])('keeps to the JSON Schema that is published: %s', async (name) => {
+  it.each(['contract', 'coverage'])('is valid by the published JSON Schema: %s', async (name) => {
     const schema = JSON.parse(readFileSync(`spec/schemas/${name}-report.schema.json`, 'utf8')) as object
     await withViolations(async (mock) => {
       const answer = await control(mock, 'get', `/${name}`)
@@ -24,7 +24,7 @@ describe('a report as JSON', () => {
 })
 
 describe('a report in any format', () => {
-  it.each(FORMAT_NAMES)('is empty, and in order, where nothing was asked: %s', async (format) => {
+  it.each(FORMAT_NAMES)('is empty and ok without requests: %s', async (format) => {
     await withToolmock({}, async (mock) => {
       await control(mock, 'delete', '/contract')
       const { text: written } = await rendered(mock, format)
@@ -38,7 +38,7 @@ describe('a report in any format', () => {
     })
   })
 
-  it.each(FORMAT_NAMES)('holds no secret that a client sent: %s', async (format) => {
+  it.each(FORMAT_NAMES)('contains no secret that a client sent: %s', async (format) => {
     await withToolmock({}, async (mock) => {
       const connected_account = { authorization_details: { oauth_token: { refresh_token: ['hunter2'] } } }
       await mock.api.post('/connected_accounts', { connector: 'mail', identifier: 'a', connected_account })
@@ -48,7 +48,7 @@ describe('a report in any format', () => {
     })
   })
 
-  it('that there is not is refused with those there are', async () => {
+  it('that is unknown is refused with the known ones', async () => {
     await withToolmock({}, async (mock) => {
       for (const [name, allowed] of [
         ['contract', 'json, text, junit, sarif, gitlab, github, html'],

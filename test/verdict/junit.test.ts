@@ -17,7 +17,7 @@ describe('a report as JUnit XML', () => {
   const cases = (suite: Element, group: string): Element[] =>
     elements(suite, 'testcase').filter(({ attributes }) => attributes.classname === group)
 
-  it('counts its cases, in each suite and in all', async () => {
+  it('counts its cases, in each suite and in total', async () => {
     await withViolations(async (mock) => {
       const root = await read(mock)
       expect(root.name).toBe('testsuites')
@@ -29,7 +29,7 @@ describe('a report as JUnit XML', () => {
     })
   })
 
-  it('has a case for each operation that was called, failed by what was wrong with it', async () => {
+  it('has a case for each called operation, which fails with its violations', async () => {
     await withViolations(async (mock, { violations, warnings }) => {
       const contract = suiteOf(await read(mock), 'contract')
       const operations = cases(contract, 'contract.operations')
@@ -73,7 +73,7 @@ describe('a report as JUnit XML', () => {
     })
   })
 
-  it('skips the operations that were never driven, and says which were only injected', async () => {
+  it('skips the operations that were never driven, and names those that were only injected', async () => {
     await withViolations(async (mock) => {
       const coverage = suiteOf(await read(mock), 'coverage')
       const { operations, summary } = (await coverageOf(mock)).total

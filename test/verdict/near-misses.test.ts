@@ -152,7 +152,7 @@ describe('a name that is nearly a known one is a violation', () => {
     })
   })
 
-  it('the name of a sign-on connection is none, and is not what another name is near to', async () => {
+  it('the name of a sign-on connection is none, and is never the suggestion for another name', async () => {
     const connections = [{ key_id: 'mail2', type: 'OIDC' }]
     await withToolmock({ seed: { connections } }, async (mock) => {
       await get('/connected_accounts', 'connector=mail2')(mock)
@@ -161,7 +161,7 @@ describe('a name that is nearly a known one is a violation', () => {
     })
   })
 
-  it('also where a scenario answers', async () => {
+  it('a name in a request that a scenario answers is a violation too', async () => {
     await withToolmock({}, async (mock) => {
       await control(mock, 'put', '/scenarios/limited', RULE_429)
       await control(mock, 'post', '/scenarios/limited/start')
@@ -170,7 +170,7 @@ describe('a name that is nearly a known one is a violation', () => {
     })
   })
 
-  it('also an input of a tool', async () => {
+  it('an input of a tool is a violation too', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await execute({ tool_input: { ...MESSAGE, bodi: 'x' } })(mock)
@@ -222,7 +222,7 @@ describe('a name that is nearly a known one is a violation', () => {
       proxy({ 'connection-name': 'mail', identifier: 'ada' }),
       'proxy_request connection-name MISSING_LOCATOR',
     ],
-  ])('%s that is missing under its own name is one mistake', async (_what, ask, expected) => {
+  ])('%s with a misspelt name is one violation, although it is also missing', async (_what, ask, expected) => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await ask(mock)
@@ -234,7 +234,7 @@ describe('a name that is nearly a known one is a violation', () => {
   it('counts requests of the proxy', async () => {
     await withToolmock({}, async (mock) => {
       await proxy({ connection_name: 'mail', identifier: 'ada' })(mock)
-      // The two before it asked for tokens.
+      // The two before it obtained tokens.
       expect((await contractOf(mock)).total.requests).toBe(3)
     })
   })
@@ -306,7 +306,7 @@ describe('an identifier that differs from a known one by case or blanks alone is
     })
   })
 
-  it('also where the known one is the one with capitals', async () => {
+  it('an identifier in lower case is a warning too where the known one has capitals', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock, { identifier: 'Ada@Example.com' })
       await get('/connected_accounts', 'identifier=ada@example.com')(mock)
@@ -316,7 +316,7 @@ describe('an identifier that differs from a known one by case or blanks alone is
     })
   })
 
-  it('a known identifier is none, nor one that differs by a letter, nor one like that of a deleted account', async () => {
+  it('a known identifier, one that differs by a letter, and one like that of a deleted account lead to no warning', async () => {
     await withToolmock({}, async (mock) => {
       const { id } = await createActive(mock, { identifier: 'Ada@Example.com' })
       await get('/connected_accounts', 'identifier=Ada@Example.com')(mock)
@@ -334,7 +334,7 @@ describe('a flow that ends without verification is a warning', () => {
   }
   const warningsOf = async (mock: TestToolmock) => (await contractOf(mock)).total.warnings
 
-  it('when the client sends a user_verify_url elsewhere', async () => {
+  it('when the client sends a user_verify_url in another request', async () => {
     await withToolmock({}, async (mock) => {
       await unverified(mock)
       expect(await warningsOf(mock)).toEqual([])
@@ -356,7 +356,7 @@ describe('a flow that ends without verification is a warning', () => {
     })
   })
 
-  it('when the client verifies elsewhere, by whatever way the flow ended', async () => {
+  it('when the client verifies another flow, in every way that the flow can end', async () => {
     await withToolmock({}, async (mock) => {
       await verify(mock, await pendingRequest(mock))
       const opened = await linkFor(mock, { connector: 'weather', identifier: 'grace@example.com' })
@@ -401,7 +401,7 @@ describe('--fail-on', () => {
   const verdict = async (mock: TestToolmock, failOn: 'warning' | 'unread' | undefined) =>
     verdictOf({ contract: await contractOf(mock), coverage: await coverageOf(mock) }, { failOn })
 
-  it('warning turns every warning into a violation, unread those of fields that nothing reads', async () => {
+  it('warning turns every warning into a violation, unread only those of unread fields', async () => {
     await withToolmock({}, async (mock) => {
       await mock.api.post('/connected_accounts', { ...ADA, nickname: 'x' })
       await get('/connected_accounts', 'identifier=ADA@example.com')(mock)
@@ -415,7 +415,7 @@ describe('--fail-on', () => {
     })
   })
 
-  it('fails for no warning that is allowed, and for an allowance that nothing needed', async () => {
+  it('ignores allowed warnings, and fails for an unused allowance', async () => {
     await withToolmock({}, async (mock) => {
       await mock.api.post('/connected_accounts', { ...ADA, nickname: 'x' })
       const pair = { contract: await contractOf(mock), coverage: await coverageOf(mock) }

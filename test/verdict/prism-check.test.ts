@@ -7,30 +7,30 @@ import { ADA, createAccount } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { control, RULE_429, withViolations } from './reports.ts'
 
-async function opinionOf(mock: TestToolmock, query = ''): Promise<PrismCheck> {
+async function prismCheckOf(mock: TestToolmock, query = ''): Promise<PrismCheck> {
   const { status, body } = await control(mock, 'get', `/contract?judge=prism${query}`)
   expect(status).toBe(200)
-  const { second_opinion: opinion } = contractReportSchema.parse(body)
-  if (!opinion) throw new Error('there is no check by Prism')
-  return opinion
+  const { second_opinion: byPrism } = contractReportSchema.parse(body)
+  if (!byPrism) throw new Error('there is no check by Prism')
+  return byPrism
 }
 
 describe('GET /_mock/contract?judge=prism', () => {
   it('checks every exchange of the journal against the contract, and agrees with the mock', async () => {
     await withViolations(async (mock, total) => {
-      const opinion = await opinionOf(mock)
-      expect(opinion).toMatchObject({ judge: 'prism', disagreements: [], left_out: 0 })
-      expect(opinion.judged.requests).toBe(total.requests)
-      expect(opinion.judged.answers).toBe(total.requests - total.injected)
-      expect(opinion.not_judged).toEqual({ refused: 0, injected: total.injected, shortened: 0 })
+      const byPrism = await prismCheckOf(mock)
+      expect(byPrism).toMatchObject({ judge: 'prism', disagreements: [], left_out: 0 })
+      expect(byPrism.judged.requests).toBe(total.requests)
+      expect(byPrism.judged.answers).toBe(total.requests - total.injected)
+      expect(byPrism.not_judged).toEqual({ refused: 0, injected: total.injected, shortened: 0 })
     })
   })
 
-  it('leaves out what was refused before its contract was checked, and what the journal has but the beginning of', async () => {
+  it('omits requests that were refused before the contract check, and entries that the journal has shortened', async () => {
     await withToolmock({}, async (mock) => {
       await mock.http('get', '/api/v1/connections')
       await mock.api.post('/connected_accounts', { ...ADA, organization_id: 'o'.repeat(20_000) })
-      expect(await opinionOf(mock)).toMatchObject({
+      expect(await prismCheckOf(mock)).toMatchObject({
         judged: { requests: 1, answers: 3 },
         not_judged: { refused: 1, injected: 0, shortened: 1 },
         disagreements: [],
@@ -38,14 +38,14 @@ describe('GET /_mock/contract?judge=prism', () => {
     })
   })
 
-  it('knows the words of the wire (G48)', async () => {
+  it('uses the words of the wire (G48)', async () => {
     const vocabulary = { connector: 'app', page_size: 'limit', OAUTH: 'OAUTH2', VALIDATION_FAILED: 'INVALID' }
     await withToolmock({ seed: { settings: { vocabulary } } }, async (mock) => {
       await mock.api.post('/connected_accounts', { app: 'mail', identifier: 'ada@example.com' })
       await mock.api.post('/connected_accounts', { app: 7, identifier: 'ada@example.com' })
       await mock.api.get('/connected_accounts', { limit: '1.0' })
       await mock.api.get('/connected_accounts', { limit: 5, app: 'mail' })
-      expect(await opinionOf(mock)).toMatchObject({ judged: { requests: 5, answers: 5 }, disagreements: [] })
+      expect(await prismCheckOf(mock)).toMatchObject({ judged: { requests: 5, answers: 5 }, disagreements: [] })
     })
   })
 
@@ -58,16 +58,16 @@ describe('GET /_mock/contract?judge=prism', () => {
         .type('json')
         .send(`\ufeff${JSON.stringify(ADA)}`)
       expect(answer.status).toBe(201)
-      expect((await opinionOf(mock)).disagreements).toEqual([])
+      expect((await prismCheckOf(mock)).disagreements).toEqual([])
     })
   })
 
-  it('is about the environment that is named', async () => {
+  it('checks only the named environment', async () => {
     await withToolmock({}, async (mock) => {
       await createAccount(mock)
       await control(mock, 'post', '/environments', { name: 'worker-2' })
-      expect((await opinionOf(mock, '&environment=worker-2')).judged).toEqual({ requests: 0, answers: 0 })
-      expect((await opinionOf(mock, '&environment=default')).judged).toEqual({ requests: 2, answers: 2 })
+      expect((await prismCheckOf(mock, '&environment=worker-2')).judged).toEqual({ requests: 0, answers: 0 })
+      expect((await prismCheckOf(mock, '&environment=default')).judged).toEqual({ requests: 2, answers: 2 })
     })
   })
 
@@ -83,7 +83,7 @@ describe('GET /_mock/contract?judge=prism', () => {
     })
   })
 
-  it('changes nothing else of the report', async () => {
+  it('does not change the rest of the report', async () => {
     await withToolmock({}, async (mock) => {
       await control(mock, 'put', '/scenarios/limited', RULE_429)
       await createAccount(mock)
@@ -136,11 +136,11 @@ describe('a check by Prism', () => {
   it('keeps the first two hundred', async () => {
     const prism = await createPrismValidator()
     const entries = Array.from({ length: 203 }, () => recorded({ ...answered, responseBody: done }))
-    const opinion = await prismCheck(prism, [{ environment: 'default', entries }])
-    expect([opinion.disagreements.length, opinion.left_out]).toEqual([200, 3])
+    const byPrism = await prismCheck(prism, [{ environment: 'default', entries }])
+    expect([byPrism.disagreements.length, byPrism.left_out]).toEqual([200, 3])
   })
 
-  it('lets others have their turn', async () => {
+  it('lets other tasks of the event loop run', async () => {
     const prism = await createPrismValidator()
     const entries = Array.from({ length: 100 }, () => recorded({ ...good, responseBody: done }))
     let turns = 0

@@ -9,7 +9,7 @@ function read(page: string): { tags: string[]; text: string } {
 }
 
 describe('the page of a report', () => {
-  it('needs nothing from anywhere: no script, no frame, no reference that leaves it', async () => {
+  it('loads no resource: no script, no frame, no reference to another file', async () => {
     await withViolations(async (mock) => {
       const { text: page, type } = await rendered(mock, 'html')
       expect(type).toBe('text/html; charset=utf-8')
@@ -24,7 +24,7 @@ describe('the page of a report', () => {
     })
   })
 
-  it('shows what a client sent, and obeys none of it', async () => {
+  it('escapes what a client sent', async () => {
     await withViolations(async (mock) => {
       const { text: page } = await rendered(mock, 'html')
       const { tags, text } = read(page)
@@ -36,7 +36,7 @@ describe('the page of a report', () => {
     })
   })
 
-  it('says at its top how many of each kind there are, with a way to them', async () => {
+  it('shows at its top the number of each kind, with a link to it', async () => {
     await withViolations(async (mock, { violations, unknown_paths, warnings }) => {
       const { text: page } = await rendered(mock, 'html')
       expect(page).toContain('<h1>The contract was broken</h1>')

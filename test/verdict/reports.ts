@@ -4,7 +4,7 @@ import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 type Method = 'get' | 'put' | 'post' | 'delete'
 
-/** A call of the control API. */
+/** Calls the control API. */
 export async function control(mock: TestToolmock, method: Method, path: string, body?: object): Promise<Response> {
   const request = supertest(mock.app.listener)[method](`/_mock${path}`)
   return body === undefined ? request : request.send(body)
@@ -51,7 +51,7 @@ export const RULE_429 = {
   ],
 }
 
-/** A file of a report as text, whatever its media type. */
+/** A report in a format as text, with its media type. */
 export async function rendered(mock: TestToolmock, format: string): Promise<{ text: string; type: string }> {
   const answer = await supertest(mock.app.listener)
     .get(`/_mock/contract?format=${format}`)
@@ -65,11 +65,11 @@ export async function rendered(mock: TestToolmock, format: string): Promise<{ te
   return { text: answer.body as string, type: String(answer.headers['content-type']) }
 }
 
-/** What a client may send as a name or a value, to be shown and not obeyed. */
+/** A name or a value of a client that every output must escape. */
 export const HOSTILE =
   '<script>alert(1)</script>"\'<img src=x onerror=alert(2)>]]>&amp;\u0000\u001b[31m\u202e](http://evil.example) ${x} {{y}}'
 
-/** A client that breaks every kind of rule, some with {@link HOSTILE}, and keeps some. */
+/** Sends requests that break every kind of rule, some with {@link HOSTILE}, and some that keep the contract. */
 async function breakContract(mock: TestToolmock): Promise<void> {
   const { api, http } = mock
   await control(mock, 'put', '/scenarios/limited', RULE_429)
@@ -91,7 +91,7 @@ async function breakContract(mock: TestToolmock): Promise<void> {
   await http('get', '/api/v1/<script>]]>&amp;"\'')
 }
 
-/** A report of a client that breaks every kind of rule. */
+/** Runs `look` on the report of a client that breaks every kind of rule. */
 export async function withViolations(
   look: (mock: TestToolmock, total: ContractReport['total']) => Promise<void>,
 ): Promise<void> {

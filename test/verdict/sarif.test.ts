@@ -34,7 +34,7 @@ describe('a report as SARIF', () => {
       }),
     },
   })
-  /** What of SARIF 2.1.0 a log has that code scanning takes. */
+  /** The parts of SARIF 2.1.0 that a log has and code scanning accepts. */
   const SHAPE = closed(['$schema', 'version', 'runs'], {
     $schema: { const: 'https://json.schemastore.org/sarif-2.1.0.json' },
     version: { const: '2.1.0' },
@@ -143,7 +143,7 @@ describe('a report as SARIF', () => {
     expect(await prints('many')).toEqual(first)
   })
 
-  it('has no link in a message that a client could have put there', async () => {
+  it('has no link of a client in a message', async () => {
     await withViolations(async (mock) => {
       const [run] = (await read(mock)).runs
       const texts = (run?.results ?? []).map(({ message }) => message.text ?? '')

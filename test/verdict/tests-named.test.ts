@@ -8,7 +8,7 @@ const LISTS = { label: 'accounts > lists them, 100%', file: 'test/accounts.test.
 const SENDS = { label: 'messages > sends one' }
 const SENTENCE = 'list_connected_accounts: page_size must be at most 100; found 101'
 
-/** Two tests that make the same mistake, and one that makes none. */
+/** Runs `work` after two tests with the same mistake and one without. */
 async function withTests(work: (mock: TestToolmock) => Promise<void>): Promise<void> {
   await withToolmock({}, async (mock) => {
     for (const [name, test, path] of [
@@ -28,8 +28,8 @@ async function withTests(work: (mock: TestToolmock) => Promise<void>): Promise<v
   })
 }
 
-describe('a finding leads back to its tests', () => {
-  it('in JSON: which tests, how many, and their requests', async () => {
+describe('a finding names its tests', () => {
+  it('in JSON: the tests, their number, and their requests', async () => {
     await withTests(async (mock) => {
       const { total, environments } = await contractOf(mock)
       expect(total.violations).toMatchObject([
@@ -67,7 +67,7 @@ describe('a finding leads back to its tests', () => {
     })
   })
 
-  it('in JUnit: a case for each test by its own name, failed by what it did', async () => {
+  it('in JUnit: a case for each test by its name, which fails with its violations', async () => {
     await withTests(async (mock) => {
       const root = readXml((await rendered(mock, 'junit')).text)
       const inside = (element: Element | undefined): Element[] =>

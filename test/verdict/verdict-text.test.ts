@@ -33,7 +33,7 @@ describe('a verdict as text', () => {
     ['a sign that a terminal obeys', 'red \u001b[31m', 'red \\u{1b}[31m'],
     ['a sign that turns the writing', 'a\u202eb', 'a\\u{202e}b'],
     ['half a pair', 'a\ud800', 'a\ufffd'],
-  ])('shows %s of a client and does not obey it', (_title, sentence, shown) => {
+  ])('escapes %s of a client', (_title, sentence, shown) => {
     expect(verdictText(broken(sentence)).split('\n')[1]).toBe(`  violation  ${shown}`)
   })
 
@@ -59,7 +59,7 @@ describe('a verdict as text', () => {
     expect(text).toContain('\n  and 990 more (violation 491, unknown path 499)\n')
   })
 
-  it('has everything where there is no terminal, with what leads back to tests and requests', () => {
+  it('is complete where there is no terminal, with the tests and requests of each reason', () => {
     const details = ['in the test accounts > lists them (accounts.test.ts:3)', 'GET /api/v1/connections at … (req_1)']
     const reasons = Array.from({ length: 100 }, (_, nth) => ({ ...reason(`${nth} ${'wide '.repeat(60)}`), details }))
     const lines = verdictText({ ...GOOD, ok: false, reasons, warnings: [], allowed: [] }).split('\n')
@@ -70,30 +70,33 @@ describe('a verdict as text', () => {
     expect(lines).toHaveLength(1 + 300 + 2)
   })
 
-  it('has what leads back to tests and requests on a terminal too, where it fits', () => {
+  it('has the tests and requests of each reason on a terminal too, where they fit', () => {
     const details = ['in the test accounts > lists them', 'GET /api/v1/connections at … (req_1)']
     const some = (count: number) => Array.from({ length: count }, () => ({ ...reason('wrong'), details }))
     expect(verdictText({ ...GOOD, ok: false, reasons: some(2) }, 120)).toContain(details[1])
     expect(verdictText({ ...GOOD, ok: false, reasons: some(9) }, 120)).not.toContain(details[1])
   })
 
-  it.each([80, 100, 120, 0])('takes 24 rows with the lines of `toolmock run` around it: %s columns', (columns) => {
-    const width = Math.max(80, columns)
-    const wide = Array.from({ length: 500 }, (_, nth) => reason(`${nth} ${'wide '.repeat(24)}`))
-    const warnings = wide.map((each) => ({ ...each, kind: 'unread' as const }))
-    for (const full of [
-      { allowed: wide, warnings },
-      { allowed: [], warnings },
-      { allowed: [], warnings: [] },
-    ]) {
-      const lines = verdictText({ ...GOOD, injected: 0, ok: false, reasons: wide, ...full }, columns).split('\n')
-      const rows = lines.reduce((sum, line) => sum + Math.ceil(line.length / width), 0)
-      expect(rows).toBeGreaterThan(16)
-      expect(rows).toBeLessThanOrEqual(24 - '\nexit code 3\neverything with'.split('\n').length)
-    }
-  })
+  it.each([80, 100, 120, 0])(
+    'takes at most 24 rows with the lines of `toolmock run` around it: %s columns',
+    (columns) => {
+      const width = Math.max(80, columns)
+      const wide = Array.from({ length: 500 }, (_, nth) => reason(`${nth} ${'wide '.repeat(24)}`))
+      const warnings = wide.map((each) => ({ ...each, kind: 'unread' as const }))
+      for (const full of [
+        { allowed: wide, warnings },
+        { allowed: [], warnings },
+        { allowed: [], warnings: [] },
+      ]) {
+        const lines = verdictText({ ...GOOD, injected: 0, ok: false, reasons: wide, ...full }, columns).split('\n')
+        const rows = lines.reduce((sum, line) => sum + Math.ceil(line.length / width), 0)
+        expect(rows).toBeGreaterThan(16)
+        expect(rows).toBeLessThanOrEqual(24 - '\nexit code 3\neverything with'.split('\n').length)
+      }
+    },
+  )
 
-  it('does not call the contract kept without a request', () => {
+  it('reports that there is nothing to check without a request', () => {
     expect(verdictText({ ...GOOD, requests: 0 })).toBe('toolmock: there is nothing to check\nno operation was called')
     expect(verdictMarkdown({ ...GOOD, requests: 0 })).toMatch(/^### toolmock: there is nothing to check\n/)
   })
@@ -132,11 +135,11 @@ describe('a verdict as Markdown', () => {
     ['a `code` and ``more``', '``` a `code` and ``more`` ```'],
     ['`', '`` ` ``'],
     ['two\n\n# lines', '`two # lines`'],
-  ])('has what a client sent as code: %j', (sentence, span) => {
+  ])('shows what a client sent as code: %j', (sentence, span) => {
     expect(verdictMarkdown(broken(sentence))).toContain(`\n- violation: ${span}\n`)
   })
 
-  it('stays small enough for a summary of a CI step', () => {
+  it('is small enough for a summary of a CI step', () => {
     const sentences = Array.from({ length: 1000 }, (_, nth) => `${nth} ${'€'.repeat(1000)}`)
     const text = verdictMarkdown(broken(...sentences))
     expect(text).toContain('\n- and 900 more\n')

@@ -1,11 +1,11 @@
-/** An element of a document: its name, attributes, and what is inside in its order. */
+/** An element of a document: its name, its attributes, and its content in order. */
 export interface Element {
   readonly name: string
   readonly attributes: Readonly<Record<string, string>>
   readonly content: (Element | string)[]
 }
 
-/** Reads XML 1.0 without DTD, and throws for whatever is not well-formed. */
+/** Parses XML 1.0 without DTD. @throws Error for a document that is not well-formed */
 export function readXml(text: string): Element {
   const [declaration = ''] = /^<\?xml version="1\.0" encoding="UTF-8"\?>\n/.exec(text) ?? []
   if (declaration === '') throw new Error('the declaration is missing')

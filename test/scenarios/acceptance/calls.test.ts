@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { unfired } from '../../../src/scenarios/scenario-run.ts'
-import { withScenarios } from '../bracket.ts'
+import { withScenarios } from '../scenario-mock.ts'
 import { failed, statusOf, statusAndCode } from './steps.ts'
 
 describe('bundled scenarios about calls that fail', () => {

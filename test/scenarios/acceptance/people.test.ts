@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { unfired } from '../../../src/scenarios/scenario-run.ts'
-import { withScenarios } from '../bracket.ts'
+import { withScenarios } from '../scenario-mock.ts'
 import { approve, newLink, statusOf, statusAndCode, verify } from './steps.ts'
 
 describe('bundled scenarios about consent and verification', () => {

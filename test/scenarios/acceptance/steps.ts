@@ -1,4 +1,4 @@
-import { errorCode, type Answer, type ScenarioMock } from '../bracket.ts'
+import { errorCode, type Answer, type ScenarioMock } from '../scenario-mock.ts'
 
 /** Steps of the acceptance tests, so that they read as given, when, then. */
 
