@@ -26,7 +26,7 @@ export default defineConfig({
     // Tests start real servers and child processes: a process for each worker separates their handles. Two fit a small machine.
     pool: 'forks',
     maxWorkers: 2,
-    // Modules stay loaded from one test file to the next: nothing in `src` keeps state in a module.
+    // Modules stay loaded from one test file to the next: no module of `src` keeps state.
     isolate: false,
     // Long, because on a busy machine the first test of a file waits for its modules. It ends tests that never finish.
     testTimeout: 60_000,

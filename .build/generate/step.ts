@@ -5,6 +5,6 @@ export interface Step {
   readonly inputs: readonly string[]
   /** What it writes; a folder likewise. */
   readonly outputs: readonly string[]
-  /** Makes the outputs: path → content. Loads what it needs itself, so that a skipped step costs nothing. */
+  /** Makes the outputs: path → content. Loads what it needs itself, so that a skipped step imports no packages. */
   readonly make: (root: string) => Promise<ReadonlyMap<string, string>>
 }

@@ -19,7 +19,7 @@ export interface Validator {
   (value: unknown): boolean
   errors?: readonly ValidatorError[] | null
 }
-/** Per operation; null where there is nothing to check. */
+/** Per operation; null where the spec declares no such input. */
 export declare const REQUESTS: Readonly<
   Record<Operation, { readonly query: Validator | null; readonly path: Validator | null; readonly body: Validator | null }>
 >

@@ -23,24 +23,24 @@ export function useApi<T>(
   path: string | null,
   query: Readonly<Record<string, string | number | undefined>> = {},
 ): ApiResult<T> {
-  const asked = path === null ? '' : JSON.stringify([path, { ...inEnvironment(), ...query }])
-  const [state, setState] = useState<{ asked: string; value?: T; error?: ApiError }>({ asked })
+  const callKey = path === null ? '' : JSON.stringify([path, { ...inEnvironment(), ...query }])
+  const [state, setState] = useState<{ callKey: string; value?: T; error?: ApiError }>({ callKey })
   const [round, setRound] = useState(0)
   const changed = changes.value
   useEffect(() => {
-    if (asked === '') return
-    const [to, parameters] = JSON.parse(asked) as [string, Record<string, string>]
+    if (callKey === '') return
+    const [to, parameters] = JSON.parse(callKey) as [string, Record<string, string>]
     const stop = new AbortController()
     call<T>('GET', to, { query: parameters, signal: stop.signal })
-      .then((value) => setState({ asked, value }))
+      .then((value) => setState({ callKey, value }))
       .catch((error: unknown) => {
         if (error instanceof ApiError)
-          setState((before) => ({ ...(before.asked === asked ? before : {}), asked, error }))
+          setState((before) => ({ ...(before.callKey === callKey ? before : {}), callKey, error }))
       })
     return () => stop.abort()
-  }, [asked, round, changed])
+  }, [callKey, round, changed])
   const reload = useCallback(() => setRound((before) => before + 1), [])
-  const current = state.asked === asked ? state : undefined
+  const current = state.callKey === callKey ? state : undefined
   return { value: current?.value, error: current?.error, reload }
 }
 
