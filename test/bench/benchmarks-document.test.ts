@@ -51,11 +51,11 @@ describe('the table of benchmarks', () => {
 })
 
 describe('docs/benchmarks.md', () => {
-  it('asks for a reason for each bar that is missed', () => {
+  it('requires a reason for each missed bar', () => {
     expect(benchmarksDocument(RUN, '')).toContain('- `get-details`: GET get-details: no reason is written down yet.')
   })
 
-  it('keeps the reasons that were written by hand, however often it is generated again', () => {
+  it('keeps the reasons that were written by hand when it is generated again', () => {
     const reason = '- `get-details`: the journal costs\n  what it costs.'
     const first = benchmarksDocument(RUN, '').replace(/^- `get-details`.*$/m, reason)
     const second = benchmarksDocument({ ...RUN, missed: [] }, first)

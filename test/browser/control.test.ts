@@ -45,7 +45,7 @@ describeInBrowser('a page of another origin', (open) => {
     return page
   }
 
-  it.each(origins)('at another port of $name reads nothing by fetch, and changes nothing', async ({ name }) => {
+  it.each(origins)('at another port of $name can neither read by fetch nor change data', async ({ name }) => {
     const page = await foreignPage(name)
     const answers = await page.evaluate(fetching(`${mock.url}/_mock`, ATTEMPTS))
     expect(answers).toEqual(ATTEMPTS.map(() => 'TypeError'))
@@ -55,7 +55,7 @@ describeInBrowser('a page of another origin', (open) => {
   })
 
   it.each(origins)(
-    'at another port of $name sends requests without reading the answers, and changes nothing',
+    'at another port of $name cannot change data by requests whose answers it does not read',
     async ({ name }) => {
       const page = await foreignPage(name)
       const blind = ATTEMPTS.filter(({ method }) => ['GET', 'POST'].includes(method))
@@ -69,14 +69,14 @@ describeInBrowser('a page of another origin', (open) => {
     },
   )
 
-  it.each(origins)('at another port of $name sends forms of every encoding, and changes nothing', async ({ name }) => {
+  it.each(origins)('at another port of $name cannot change data by forms of any encoding', async ({ name }) => {
     const page = await foreignPage(name)
     expect(await page.evaluate(forms(`${mock.url}/_mock`, POSTS))).toEqual([])
     expect(new Set(statuses)).toEqual(new Set([403]))
     expect(await everything(mock)).toBe(before)
   })
 
-  it.each(origins)('at another port of $name embeds nothing that it could use', async ({ name }) => {
+  it.each(origins)('at another port of $name can embed no usable content', async ({ name }) => {
     const page = await foreignPage(name)
     expect(await page.evaluate(elements(`${mock.url}/_mock`))).toEqual([])
     expect(await everything(mock)).toBe(before)

@@ -86,7 +86,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     expect(titles.at(-1)).toBe('create_token')
   })
 
-  it('asks for the admin token again when the server has another one', async () => {
+  it('requests the admin token again when the server has another one', async () => {
     mock = await createToolmock({ adminToken: 'first' })
     const { page } = await open()
     const enter = async (token: string) => {

@@ -313,7 +313,7 @@ describeInBrowser('the dashboard', (open) => {
     expect(serious(complaints)).toEqual([])
   })
 
-  it('asks for the admin token, and keeps it for the session', async () => {
+  it('requests the admin token, and keeps it for the session', async () => {
     mock = await createToolmock({ adminToken: 's3cret' })
     const { page } = await open()
     await page.goto(`${mock.url}/_mock/ui`)

@@ -76,7 +76,7 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     }
   })
 
-  it.each(['light', 'dark'] as const)('is black on white on paper, whatever the screen is: %s', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('is black on white on paper with the color scheme %s', async (colorScheme) => {
     const { page } = await open({ colorScheme })
     await page.goto(address)
     await page.emulateMedia({ media: 'print' })
@@ -88,7 +88,7 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     expect(pages.length).toBeLessThan(30)
   })
 
-  it('needs no more width than a sheet has', async () => {
+  it('fits the width of a sheet', async () => {
     const { page } = await open({ viewport: { width: 700, height: 1000 } })
     await page.goto(address)
     await page.emulateMedia({ media: 'print' })

@@ -29,7 +29,7 @@ async function sound(): Promise<string> {
 }
 
 describe('toolmock state', () => {
-  it('check exits 0 for a valid file, 1 for one that a start would refuse, 2 where there is none', async () => {
+  it('check exits 0 for a valid file, 1 for one that a start would refuse, 2 for a missing one', async () => {
     const file = await sound()
     expect(await run('check', file)).toEqual({
       code: 0,

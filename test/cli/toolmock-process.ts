@@ -48,8 +48,8 @@ export interface Serving {
 }
 
 /**
- * The command line as users run it: the bundle in a folder of its own that has nothing installed, each run a process with none
- * of this one's `TOOLMOCK_…` variables and an empty working directory.
+ * The command line as users run it: the bundle in a folder without installed packages. Each run is a process without the
+ * `TOOLMOCK_…` variables of this process, in an empty working directory.
  */
 export class ToolmockProcess {
   readonly folder = mkdtempSync(join(tmpdir(), 'toolmock-cli-'))

@@ -66,7 +66,7 @@ describe('toolmock start --watch', () => {
     expect((await serving.stop()).code).toBe(0)
   })
 
-  it('names the connectors that came with a seed file, and applies them when they change', async () => {
+  it('names the connectors beside a seed file, and applies them when they change', async () => {
     const seed = put('file/default.yaml', SEED('ada'))
     const connector = put('file/connectors/clock.yaml', CONNECTOR('noon'))
     const serving = await toolmock.start(['--in-memory', '--watch', '--seed', seed])

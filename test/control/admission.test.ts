@@ -104,7 +104,7 @@ describe('who may use the control API', () => {
     })
   })
 
-  it('never sends a CORS header, and changes nothing for a page of another origin', async () => {
+  it('never sends a CORS header, and changes no data for a page of another origin', async () => {
     await withControl({}, async ({ call, http }) => {
       await call('put', '/snapshots/before')
       const refused = await http('post', '/_mock/connections/mail/disable').set('Origin', 'http://evil.example')

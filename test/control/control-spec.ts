@@ -57,7 +57,7 @@ export function resolved<Value extends object>(value: Value): Exclude<Value, Ref
 /** Each schema is compiled at its first use, because compiling all of them takes longer than a test. */
 const checks = new WeakMap<object, ValidateFunction>()
 
-/** What is wrong with a value by a schema of the document; empty when nothing is. */
+/** The problems of a value by a schema of the document; empty for a valid value. */
 export function faultsOf(schema: object, value: unknown): string {
   const check = checks.get(schema) ?? ajv.compile(absolute(schema))
   checks.set(schema, check)

@@ -16,7 +16,7 @@ type Method = 'get' | 'put' | 'post' | 'delete'
 interface Call {
   readonly path?: string
   readonly body?: object
-  /** The operation writes nothing to disk, so its answer is the same while the disk refuses. */
+  /** The operation does not write to disk, so its answer is the same while the disk refuses. */
   readonly works?: true
 }
 

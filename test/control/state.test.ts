@@ -200,7 +200,7 @@ describe('PUT /_mock/state', () => {
     })
   })
 
-  it('refuses what is not valid with the path of every problem, and changes nothing', async () => {
+  it('refuses an invalid state with the path of every problem, and changes no data', async () => {
     await withControl({}, async (mock) => {
       await mock.call('post', '/seed', { accounts: [ada, grace] })
       const before = await stateOf(mock)

@@ -20,7 +20,7 @@ describe('a connector that only has a type', () => {
     ['BEARER_TOKEN', ['token'], { Authorization: 'Bearer {{credentials.token}}' }],
     ['OAUTH', [], {}],
     ['NO_AUTH', [], {}],
-  ] as const)('of type %s asks for the usual fields and sends the usual header', (type, fields, headers) => {
+  ] as const)('of type %s has the usual fields and sends the usual header', (type, fields, headers) => {
     const { credentials } = bareConnector('shop', type)
     expect(credentials.fields.map((field) => field.name)).toEqual(fields)
     expect(credentials.send).toEqual({ headers, query: {} })
@@ -88,7 +88,7 @@ describe('the connector of a connection without a file', () => {
 })
 
 describe('the connector of a custom provider', () => {
-  it('asks for the fields of the first pattern and sends the first of them', () => {
+  it('has the fields of the first pattern and sends the first of them', () => {
     const { credentials, authorization_type } = connectorOfProvider(
       provider([
         { type: 'BEARER', fields: [{ field_name: 'access_key', label: 'Access key', input_type: 'password' }] },
@@ -122,7 +122,7 @@ describe('the connector of a custom provider', () => {
     expect(credentials.fields).toHaveLength(expected.length)
   })
 
-  it('sends a key in X-API-Key, whatever its field is called', () => {
+  it('sends a key in X-API-Key for any field name', () => {
     const { credentials } = connectorOfProvider(provider([{ type: 'API_KEY', fields: ['token'] }]))
     expect(credentials.send.headers).toEqual({ 'X-API-Key': '{{credentials.token}}' })
     expect(defaultCredentials('BASIC', []).fields.map(({ name }) => name)).toEqual(['username', 'password'])
@@ -163,7 +163,7 @@ describe('the connector of a custom provider', () => {
     ],
     [' read  write ', ['read', 'write']],
     [7, []],
-  ])('asks for the scopes %j of oauth_config', (scopes, expected) => {
+  ])('requests the scopes %j of oauth_config', (scopes, expected) => {
     const pattern = { type: 'OAUTH', oauth_config: { scopes } } as JsonObject
     expect(connectorOfProvider(provider([pattern])).oauth.scopes).toEqual(expected)
   })

@@ -211,7 +211,7 @@ describe('credentials', () => {
     [{}, 'OAUTH', false],
     [token('at'), 'OAUTH', true],
     [token('', 'rt'), 'OAUTH', true],
-    // Tokens of this type do not expire, so nothing renews them.
+    // Tokens of this type do not expire, so they are never renewed.
     [token('', 'rt'), 'TRACKER_OAUTH1', false],
     [token(''), 'OAUTH', false],
     [{ static_auth: { details: {} } }, 'API_KEY', false],

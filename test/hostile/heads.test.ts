@@ -45,7 +45,7 @@ describe('the head of a request', () => {
     }),
   )
 
-  it('keeps all of its headers, however many there are', () =>
+  it('keeps all of its headers, in any number', () =>
     withServer({}, async ({ open, head }) => {
       const client = await open()
       client.send(`GET ${LIST} HTTP/1.1\r\n${'a:\r\n'.repeat(3000)}${head}\r\n`)

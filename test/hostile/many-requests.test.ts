@@ -41,7 +41,7 @@ describe('one connection', { timeout: 60_000 }, () => {
       expect(client.ended).toBe(false)
     }))
 
-  it('answers pipelined requests in their order, however long each takes', () =>
+  it('answers pipelined requests in their order, also when a later one is faster', () =>
     withServer({}, async ({ open, get, post, control }) => {
       const rules = [{ name: 'slow', at: 'service', on: { operation: 'list_connections' }, do: [{ latency: 100 }] }]
       await control('PUT', '/scenarios/slow', { name: 'slow', rules })

@@ -22,7 +22,7 @@ async function sendSlowly(client: RawClient, piece: string, everyMs = 20): Promi
 }
 
 describe('a client that is too slow is answered with 408 and disconnected', () => {
-  it('when it sends nothing at all', () =>
+  it('when it sends no data', () =>
     withServer({ limits: SHORT }, async ({ open }) => {
       const client = await open()
       expectError((await client.all())[0], 408, 'MALFORMED_BODY')
@@ -64,7 +64,7 @@ describe('a connection is dropped', { timeout: 60_000 }, () => {
       expect((await client.all()).map(({ status }) => status)).toEqual([200])
     }))
 
-  it('when its client does not read what it asked for', () =>
+  it('when its client does not read the answers', () =>
     withServer({ limits: SHORT }, async (target) => {
       await target.control('POST', '/seed', { generate: [{ accounts: 5000, connector: 'mail' }] })
       const client = await target.open()

@@ -80,7 +80,7 @@ describe('requests that a client sends ahead', () => {
 })
 
 describe('answers that the client does not read', () => {
-  /** A connection whose client reads nothing. */
+  /** A connection whose client does not read. */
   function unreadSocket(bytes: number): Duplex {
     const socket = new Duplex({ write: () => undefined, read: () => undefined })
     socket.write(Buffer.alloc(bytes))

@@ -69,7 +69,7 @@ describe.each(WITH_BODY)('a bad body for %s', (_name, route) => {
     }),
   )
 
-  it('is a 400 when there is none', () =>
+  it('is a 400 when it is missing', () =>
     withToolmock({}, async (mock) => {
       const answer = await send(mock, route, '', '')
       expect(answer.status).toBe(400)

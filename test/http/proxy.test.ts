@@ -99,7 +99,7 @@ describe('/proxy/{path}', () => {
       ),
   )
 
-  it('sends the credential of the account in place of the bearer token, and nothing that is meant for the service', () =>
+  it('sends the credential of the account in place of the bearer token, without the headers for the service', () =>
     withThirdParty(
       {},
       () => ({}),
@@ -237,7 +237,7 @@ describe('/proxy/{path}', () => {
       ),
   )
 
-  it('asks for a bearer token', () =>
+  it('requires a bearer token', () =>
     withProxy({ seed: appSeed([], KEY, ACCOUNT) }, async ({ http }) => {
       const answer = await http('get', '/proxy/x').set(ADA)
 

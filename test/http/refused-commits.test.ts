@@ -69,7 +69,7 @@ const changed = { connector: 'app', identifier: 'ada', connected_account: { api_
 const LIVE = { authorization_details: { static_auth: { details: { api_key: 'k' } } } }
 
 describe('an answer that depends on a commit that the disk refuses', () => {
-  it('is 503 for a tool call that waited for its third party meanwhile, and the call changes nothing', () =>
+  it('is 503 for a tool call that waited for its third party meanwhile, and the call changes no data', () =>
     withSlowServer(({ origin, asked }) =>
       withDisk(appSeed([{ name: 'do' }], { base_url: origin }, LIVE), async (mock, disk) => {
         const running = run(mock, 'do')

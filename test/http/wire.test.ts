@@ -110,7 +110,7 @@ describe('over a socket', () => {
     }),
   )
 
-  it('TRACE is a 405 that echoes nothing', () =>
+  it('TRACE is a 405 without an echo of the request', () =>
     withSocket(async (client, token) => {
       client.write(`TRACE /api/v1/connections HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
       const [answer = ''] = await client.answers(1)

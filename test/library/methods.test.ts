@@ -304,7 +304,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
-  it('connector adds a third party; a bad document changes nothing, and every problem is listed', async () => {
+  it('connector adds a third party; an invalid document is refused with every problem and has no effect', async () => {
     const notes: ConnectorDocument = {
       connector: 'notes',
       authorization_type: 'API_KEY',

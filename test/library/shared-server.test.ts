@@ -67,7 +67,7 @@ describe('createToolmock() with a running server', () => {
     })
   })
 
-  it('is named by TOOLMOCK_RUN; TOOLMOCK_URL alone changes nothing', async () => {
+  it('is named by TOOLMOCK_RUN; TOOLMOCK_URL alone has no effect', async () => {
     await using server = await createToolmock()
     vi.stubEnv('TOOLMOCK_URL', server.url)
     vi.stubEnv('TOOLMOCK_RUN', '')

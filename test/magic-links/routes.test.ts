@@ -320,7 +320,7 @@ describe('GET /connect/callback', () => {
     [400, 400],
     [401, 400],
     [500, 502],
-  ])('shows a page when the token endpoint answers %i, and changes nothing', async (status, expected) => {
+  ])('shows a page when the token endpoint answers %i, and changes no data', async (status, expected) => {
     const { app, account, link } = setUp({ answer: () => refusal(status) })
     const before = account()
     const response = await request(app).get(approved).expect(expected)

@@ -133,7 +133,7 @@ describe('authorization_details by type', () => {
     }),
   )
 
-  it.each(TYPES)('an empty sub-object is no sub-object at %s, whichever it is (G23)', (type) =>
+  it.each(TYPES)('any empty sub-object counts as absent at %s (G23)', (type) =>
     withToolmock({}, async (mock) => {
       const { connector, details = {} } = CONNECTORS[type]
       const empty = { oauth_token: {}, static_auth: {}, workspace_dwd: {}, trusted_idp: {} }

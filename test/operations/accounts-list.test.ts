@@ -109,7 +109,7 @@ describe.each(LISTINGS)('GET %s page by page', (path, query) => {
       expect(await listed()).toMatchObject({ last_used_at: '2026-01-01T00:05:00.000Z' })
     }))
 
-  it('visits each account that stays exactly once, whatever is deleted between the pages', () =>
+  it('visits each remaining account exactly once, with any deletes between the pages', () =>
     withToolmock({ seed: numbered(40) }, async (mock) => {
       const plan = fc.array(fc.tuple(fc.integer({ min: 1, max: 8 }), fc.subarray(ids(0, 40), { maxLength: 3 })))
       const present = new Set(ids(0, 40))

@@ -28,7 +28,7 @@ describe('GET /connections (4.10)', () => {
       ])
     }))
 
-  it('has every field of a connection, with its zero value where there is none (2.5, G53)', () =>
+  it('has every field of a connection, with its zero value by default (2.5, G53)', () =>
     withToolmock({}, async (mock) => {
       for (const connection of await connections(mock)) {
         expect(connection).toEqual({

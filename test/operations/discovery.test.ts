@@ -247,7 +247,7 @@ describe('GET /tools/scoped', () => {
       }
     }))
 
-  it('answers none for an identifier without accounts, whatever its characters', () =>
+  it('answers no tools for an identifier without accounts, with any characters', () =>
     withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
       for (const identifier of ['nobody', '__proto__', '{{id}}', '.*', '<b>']) {
         expect((await api.get('/tools/scoped', { identifier })).body).toEqual({

@@ -60,7 +60,7 @@ describe('a magic link', () => {
     ['ACTIVE', 'ACTIVE'],
     ['EXPIRED', 'PENDING_AUTH'],
     ['DISCONNECTED', 'PENDING_AUTH'],
-  ] as const)('asked for an account that is %s leaves it %s, with its credentials', (from, to) =>
+  ] as const)('requested for an account that is %s leads to %s, with the same credentials', (from, to) =>
     withToolmock(accountIn(from), async (mock) => {
       const before = await authOf(mock, ID)
       mock.time.advance('1m')
@@ -71,7 +71,7 @@ describe('a magic link', () => {
     }),
   )
 
-  it('asked for an ACTIVE account leaves its tokens usable until verify promotes the new ones', () =>
+  it('requested for an ACTIVE account keeps its tokens usable until verify promotes the new ones', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       const request = await pendingRequest(mock, { id })
@@ -114,7 +114,7 @@ describe('consent', () => {
       expect(await statusOf(mock, id)).toBe('ACTIVE')
     }))
 
-  it.each(STATUSES)('denied changes nothing about an account that was %s', (status) =>
+  it.each(STATUSES)('denied does not change an account that was %s', (status) =>
     withToolmock(accountIn(status), async (mock) => {
       const link = await linkFor(mock, { id: ID, user_verify_url: VERIFY_URL, state: 's' })
       const before = await authOf(mock, ID)

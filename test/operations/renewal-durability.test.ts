@@ -41,7 +41,7 @@ async function restarted(files: ReadonlyMap<string, Buffer>, work: (mock: TestTo
 }
 
 describe('a crash while a refresh token is replaced', () => {
-  it('leaves account and third party with the same tokens, wherever it cuts the write-ahead log', async () => {
+  it('leaves account and third party with the same tokens, at any length of the write-ahead log', async () => {
     const disk = new MemoryDisk()
     let files = new Map<string, Buffer>()
     await withToolmock({ seed, state: STATE, fileSystem: disk, now: CREATED }, async (mock) => {

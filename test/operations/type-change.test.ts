@@ -149,7 +149,7 @@ describe('a connector file that changes its type (G39)', () => {
       expect(await detailsOf(mock, id)).toMatchObject({ authorization_type: 'TRUSTED_IDP', status: 'PENDING_AUTH' })
     }))
 
-  it('while a token is obtained for a create: the create is refused, and nothing is stored', () =>
+  it('while a token is obtained for a create: the create is refused, and no account is stored', () =>
     withToolmock({ seed: { connectors: [file('WORKSPACE_DWD')] } }, async (mock) => {
       const { environment } = mock
       const thirdParty = changing(mock, () => put(mock, file('API_KEY')))

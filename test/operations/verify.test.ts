@@ -52,7 +52,7 @@ describe('POST /connected_accounts/user/verify', () => {
     }))
 
   it.each(['grace@example.com', 'ADA@example.com', ' ada@example.com', 'ada@example.com\u0000', '__proto__'])(
-    'answers 403 to the identifier %j, changes nothing and does not consume the request ("States")',
+    'answers 403 to the identifier %j, changes no data and does not consume the request ("States")',
     (identifier) =>
       withToolmock({}, async (mock) => {
         const id = await pendingRequest(mock)

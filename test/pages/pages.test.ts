@@ -59,7 +59,7 @@ describe('consentPage', () => {
     expect(page.toString()).toContain('environment worker-2 · request req_1')
   })
 
-  it('asks for a name when the connector has no people', () => {
+  it('has a name field when the connector has no people', () => {
     expect(consentPage({ ...consent, people: [] }).toString()).toMatch(/id="other-person" checked/)
   })
 

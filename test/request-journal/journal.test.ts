@@ -37,7 +37,7 @@ describe('the limits of a journal', () => {
   })
 
   it.each(['requestBody', 'responseBody', 'url'])(
-    'count the bytes of the %s, however many entries came before',
+    'count the bytes of the %s, after any number of earlier entries',
     (field) => {
       // The fixed size of an entry, and a body of 976 bytes.
       const entry = { url: '', requestBody: '', responseBody: '', [field]: 'x'.repeat(976) }

@@ -44,7 +44,7 @@ describe('masked values', () => {
     expect(masked('s3cret')).not.toBe(masked('other'))
   })
 
-  it('cover everything below static_auth.details, whatever the names of the fields', () => {
+  it('cover everything below static_auth.details, with any field names', () => {
     const body = { authorization_details: { static_auth: { details: { user: 'ada', nested: [{ pin: 1234 }] } } } }
     const shown = JSON.stringify(maskJson(body))
     expect(shown).not.toMatch(/ada|1234/)

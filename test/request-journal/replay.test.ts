@@ -164,7 +164,7 @@ describe('POST /_mock/requests/{id}/scenario makes documents that reproduce the 
     })
   })
 
-  it('counts every request of the journal, however many there are', async () => {
+  it('counts every request of the journal, beyond the limit of a query', async () => {
     await withToolmock({}, async (mock) => {
       for (let request = 0; request < 1010; request += 1) await mock.api.get('/connections')
       const rule = { at: 'service', on: { operation: 'list_connections' }, do: [{ respond: { status: 503 } }] }

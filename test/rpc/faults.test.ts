@@ -76,7 +76,7 @@ describe('a fault of a scenario, by gRPC', () => {
 })
 
 describe('a deadline', () => {
-  it('cancels a call that a scenario keeps waiting; nothing is carried out, and the journal says so', async () => {
+  it('cancels a call that a scenario delays; the operation is not carried out, and the journal records that', async () => {
     await withRpc({}, async (mock) => {
       const rule = { at: 'service', on: { operation: 'create_connected_account' }, do: [{ latency: 60_000 }] }
       await scenario(mock, rule)

@@ -10,7 +10,7 @@ function basisOf(value: JsonObject): string {
   return typeof basis === 'string' ? basis : 'none'
 }
 
-/** Every `x-basis` of the document, wherever it stands. */
+/** Every `x-basis` of the document, at any place. */
 const used = [...new Set(walk(document).map(([, object]) => basisOf(object)))].filter((basis) => basis !== 'none')
 
 /** Every identifier with the kinds of basis of all its rows; each row has its basis in the last column. */

@@ -22,7 +22,7 @@ describe('the operations of docs/fidelity.md', () => {
     expect(statuses.sort()).toEqual(responses.map(([status]) => Number(status)).sort())
   })
 
-  it.each(operations)('has a check that asks about $id', ({ id }) => {
+  it.each(operations)('has a check of $id', ({ id }) => {
     const [line = []] = lines.filter(([name]) => name === `\`${id}\``)
     expect(sum(numbersIn(line[5]))).toBeGreaterThan(0)
   })

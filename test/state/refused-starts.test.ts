@@ -15,7 +15,7 @@ describe('a start', () => {
     }),
   )
 
-  it('says so when a client of its seed belongs to an environment of the state file, and changes nothing', () =>
+  it('reports a client of its seed that belongs to an environment of the state file, and changes no data', () =>
     withDirectory(async (directory) => {
       const state = join(directory, 'state.json')
       const registry = await openTestRegistry({ file: state })

@@ -57,7 +57,7 @@ describe('the state file', () => {
   )
 
   it(
-    'shows the fields of a row in one order, however the row was made',
+    'has the fields of a row in one order, for any way to create the row',
     inDirectory(async (file) => {
       const reversed = Object.fromEntries(Object.entries(account(1)).toReversed()) as unknown as ReturnType<
         typeof account

@@ -316,7 +316,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'is checkpointed once when several ask for it at a time, and when the last commits fill it',
+    'is checkpointed once for concurrent requests, and when the last commits fill it',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })

@@ -110,7 +110,7 @@ describe('GET /third-party/{connector}/authorize', () => {
     expect(answer.text).not.toContain('<b>')
   })
 
-  it('answers 404 for a connector that asks for no consent', async () => {
+  it('answers 404 for a connector without consent', async () => {
     const { agent, path } = site({ authorization_type: 'API_KEY' })
     await agent.get(path).expect(404)
   })

@@ -56,7 +56,7 @@ describe('a responder', () => {
     expect([(await fixture.api('/a')).body, (await fixture.api('/b')).body]).toEqual([1, 2])
   })
 
-  it('matches by the account that calls, whatever its type', async () => {
+  it('matches by the calling account, of any type', async () => {
     const on = { account: { identifier: 'grace@*' } }
     await using fixture = await registryOf(
       responder(on, { body: 'grace' }),

@@ -28,7 +28,7 @@ const proxy =
   }
 const nearMiss = (what: string, meant: string): string => `names no ${what} (did you mean ${meant}?)`
 
-describe('a name that is nearly a known one is a violation', () => {
+describe('a near miss of a known name is a violation', () => {
   it.each<[string, Ask, string, string, string]>([
     [
       'a tool',
@@ -144,7 +144,7 @@ describe('a name that is nearly a known one is a violation', () => {
     ['a connector that is nothing like a known one', get('/connected_accounts', 'connector=calendar')],
     ['no connector', get('/connected_accounts', 'connector=')],
     ['a value that names no connector', execute({ agent_run_id: 'mial' })],
-  ])('%s is none', async (_what, ask) => {
+  ])('%s is not a near miss', async (_what, ask) => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await ask(mock)
@@ -152,7 +152,7 @@ describe('a name that is nearly a known one is a violation', () => {
     })
   })
 
-  it('the name of a sign-on connection is none, and is never the suggestion for another name', async () => {
+  it('the name of a sign-on connection is not a near miss, and is never the suggestion for another name', async () => {
     const connections = [{ key_id: 'mail2', type: 'OIDC' }]
     await withToolmock({ seed: { connections } }, async (mock) => {
       await get('/connected_accounts', 'connector=mail2')(mock)

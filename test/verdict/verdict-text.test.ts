@@ -44,7 +44,7 @@ describe('a verdict as text', () => {
     expect(lines[11]).toBe('  and 11 more')
   })
 
-  it('shows one reason of each kind, however many there are of another', () => {
+  it('shows one reason of each kind, also with many of another kind', () => {
     const violations = Array.from({ length: 500 }, (_, nth) => reason(`a violation, the ${nth}th`))
     const paths = violations.map((each) => ({ ...each, kind: 'unknown_path' as const }))
     const others = [
