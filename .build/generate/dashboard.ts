@@ -27,7 +27,8 @@ export const dashboard: Step = {
     await bundle.close()
     const [{ code }] = output
     const size = gzipSync(code).length
-    if (size > MAX_BYTES) throw new Error(`the script of the dashboard has ${size} bytes compressed, more than ${MAX_BYTES}`)
+    if (size > MAX_BYTES)
+      throw new Error(`the script of the dashboard has ${size} bytes compressed, more than ${MAX_BYTES}`)
     const style = await readFile(join(root, SOURCE, 'style.css'), 'utf8')
     return new Map([
       [`${OUTPUT}/app.js`, code],

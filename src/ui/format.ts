@@ -53,7 +53,7 @@ export function wordsOf(name: string): string {
   return name.replaceAll('_', ' ').toLowerCase()
 }
 
-/** The tone of a status, which a text always says as well. */
+/** The colour of a status, which is always shown as text as well. */
 export function toneOf(status: number): 'success' | 'info' | 'warning' | 'error' {
   if (status === 0 || status >= 500) return 'error'
   if (status >= 400) return 'warning'
