@@ -46,7 +46,7 @@ describeInBrowser('the dashboard', (open) => {
     expect(serious(complaints)).toEqual([])
   })
 
-  it('shows requests as they come, in the environment that is chosen', async () => {
+  it('shows new requests, in the chosen environment', async () => {
     const { page, session, complaints } = await opened('#/timeline')
     await page.locator('.line').first().waitFor()
     await session.api('GET', '/connections')
@@ -137,7 +137,7 @@ describeInBrowser('the dashboard', (open) => {
     )
   })
 
-  it('walks by keyboard, goes back, and remembers the place', async () => {
+  it('is navigated by keyboard, goes back, and restores the view', async () => {
     const { page } = await opened('#/timeline')
     await page.locator('.line').first().waitFor()
     await page.keyboard.press('j')

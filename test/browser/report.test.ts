@@ -55,7 +55,7 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThanOrEqual(3 * 800)
   })
 
-  it('labels each cell where rows stand by themselves, and keeps them apart as a table where there is room', async () => {
+  it('labels each cell on a narrow screen, and is a table on a wide one', async () => {
     const { page } = await open({ viewport: { width: 360, height: 800 } })
     await page.goto(address)
     const label = () =>

@@ -42,7 +42,7 @@ describe('toolmock connector from-openapi', () => {
     [['from-openapi'], 'toolmock: connector from-openapi takes one FILE.'],
     [['from-postman', 'x'], 'toolmock: connector from-postman is not known. The action is from-openapi'],
     [[], 'toolmock: connector needs an action.'],
-  ])('%j ends with 2 and says why', async (args, message) => {
+  ])('%j ends with 2 and reports the reason', async (args, message) => {
     const { code, stderr } = await toolmock.run(['connector', ...args])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) })
   })

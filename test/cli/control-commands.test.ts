@@ -137,7 +137,7 @@ describe('a command about a running server', () => {
       ])
     })
 
-    it('approves the only link, or the one that is named, and says where a browser would go', async () => {
+    it('approves the only link, or the named one, and prints the URL of the redirect', async () => {
       const { ok, run, json, post } = await mock()
       await post('/connected_accounts/magic_link', link('ada@example.com'))
       expect(await ok('links', 'approve')).toMatch(
@@ -210,7 +210,7 @@ describe('a command about a running server', () => {
     )
   })
 
-  it('snapshot saves, lists, restores and deletes; reset goes back to the seed', async () => {
+  it('snapshot saves, lists, restores and deletes; reset restores the seed', async () => {
     const { ok, run } = await mock()
     expect(await ok('snapshot')).toBe('there is no snapshot\n')
     expect(await ok('snapshot', 'save', 'before')).toBe('saved snapshot before as of 2026-01-31T12:00:00.000Z\n')
@@ -271,7 +271,7 @@ describe('a command about a running server', () => {
       })
     })
 
-    it('goes on with each new request, and ends with the server', async () => {
+    it('prints each new request, and ends with the server', async () => {
       const own = await toolmock.start(['--in-memory'])
       const lines = toolmock.lines(['logs', '-f', '--status', '401'], { TOOLMOCK_URL: own.url })
       // The first request may arrive before the list is read, or after: it is shown once.
@@ -290,7 +290,7 @@ describe('a command about a running server', () => {
     })
   })
 
-  it('explain says why a request was answered as it was', async () => {
+  it('explain prints why a request got its answer', async () => {
     const { ok, get, run, json } = await mock()
     const answer = await get('/connected_accounts/details?connector=mail&identifier=zoe@example.com')
     const id = answer.headers.get('x-request-id') ?? ''

@@ -40,7 +40,7 @@ async function calls(url: string) {
 }
 
 describe('toolmock init', () => {
-  it('writes files that validate accepts, and says what to do next', async () => {
+  it('writes files that validate accepts, and prints the next steps', async () => {
     const { code, stdout, stderr } = await toolmock.run(['init'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout.split('\n')).toEqual([

@@ -443,7 +443,7 @@ describe('a client with eight mistakes', () => {
 })
 
 describe('a project that tests itself with the library and the command line', () => {
-  it('passes with npm test alone, and beside toolmock run, which judges it', async () => {
+  it('passes with npm test, and under toolmock run, which adds a verdict', async () => {
     const project = toolmock.path('sample-project')
     cpSync(join(FIXTURES, 'sample-project'), project, { recursive: true })
     mkdirSync(join(project, 'node_modules/.bin'), { recursive: true })

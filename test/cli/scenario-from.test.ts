@@ -27,7 +27,7 @@ function written(name: string, content: string): string {
 }
 
 describe('toolmock scenario from', () => {
-  it('makes a scenario and a seed of the journal of a run, by which a second run has the same statuses', async () => {
+  it('creates a scenario and a seed from the journal of a run, with which a second run has the same statuses', async () => {
     const client = written('client.mjs', CLIENT)
     const seed = written('ada.json', JSON.stringify({ accounts: [ADA] }))
     const run = (...args: string[]) => toolmock.run(['run', ...args, '--', process.execPath, client])

@@ -140,7 +140,7 @@ describe('toolmock start', () => {
     client.destroy()
   })
 
-  it('refuses a damaged state file with 2 and leaves it as it is', async () => {
+  it('refuses a damaged state file with 2 and does not change it', async () => {
     const state = toolmock.path('damaged.json')
     writeFileSync(state, '{"version": 1, "environ')
     const { code, stdout, stderr } = await toolmock.run(['start', '--port', '0', '--state', state])

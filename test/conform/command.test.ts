@@ -28,7 +28,7 @@ async function run(args: (url: string) => readonly string[], watched = false): P
 }
 
 describe('toolmock conform', () => {
-  it('exits 0 when every check passes, with JSON alone on stdout', async () => {
+  it('exits 0 when every check passes, with only JSON on stdout', async () => {
     const only = ['--only', 'token/*', '--only', 'verify/twice']
     const ended = await run((url) => ['--base-url', url, '--format', 'json', '--consent', 'control-api', ...only])
     expect(ended).toMatchObject({ code: 0, stderr: '' })

@@ -241,7 +241,7 @@ describe('checkRequest on a body', () => {
     )
   })
 
-  it('takes null for a known field as absent, at every level, but not inside a free-form object (G58)', () => {
+  it('treats null for a known field as absent, at every level, but not inside a free-form object (G58)', () => {
     const body = {
       connector: 'a',
       identifier: 'b',

@@ -73,7 +73,7 @@ describe('POST /_mock/environments', () => {
     })
   })
 
-  it('takes an inline seed for accounts at the connectors of the server', async () => {
+  it('accepts an inline seed for accounts at the connectors of the server', async () => {
     await withControl({}, async (mock) => {
       const made = await create(mock, {
         seed: { accounts: [account], clients: [{ client_id: 'mine', client_secret: 's' }] },
@@ -151,7 +151,7 @@ describe('POST /_mock/environments', () => {
 })
 
 describe('a client id pattern in the seed', () => {
-  it('makes the environment of that name with the first token request, once', async () => {
+  it('creates the environment of that name once, with the first token request', async () => {
     await withPattern(async ({ token, call, app }) => {
       const tokens = await Promise.all(Array.from({ length: 10 }, () => token('ci-42', 'ci_secret')))
       expect(tokens.every((each) => typeof each === 'string')).toBe(true)

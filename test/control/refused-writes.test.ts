@@ -248,7 +248,7 @@ describe('while the disk refuses', () => {
     expect(Object.keys(CALLS).sort()).toEqual(operations.sort())
   })
 
-  // One server for all of them, because each leaves it as it was.
+  // One server for all of them, because no operation changes it.
   it('every operation answers 503 and changes no data, or needs no disk', { timeout: 60_000 }, async () => {
     await withRefusingDisk(async (mock) => {
       const before = await everything(mock)

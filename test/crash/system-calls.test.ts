@@ -56,7 +56,7 @@ function completed(lines: readonly string[]): string[] {
 }
 
 describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' : ` (skipped: ${REASON})`}`, () => {
-  it('write a create into the write-ahead log and sync it before the answer leaves', async () => {
+  it('write a create into the write-ahead log and sync it before the answer is sent', async () => {
     const file = toolmock.path('order/state.json')
     const server = await toolmock.start(['--state', file])
     const caller = await signIn(server.url)

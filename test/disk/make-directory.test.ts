@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { makeDirectory } from '../../src/disk/make-directory.ts'
 import { withDirectory } from '../support/registry.ts'
 
-describe('a directory is made', () => {
+describe('a directory is created', () => {
   it('with those above it, and is left unchanged when it exists', () =>
     withDirectory(async (directory) => {
       const deep = join(directory, 'a', 'b', 'c')

@@ -43,7 +43,7 @@ describe('a bundled application', () => {
     expect(await run('mail_list_messages', { folder: 'sent', limit: 1 })).toMatchObject({ messages: [{ id: 'msg_8' }] })
   })
 
-  it('mail and the tracker give a label that is named twice once', async () => {
+  it('mail and the tracker add a label once that is given twice', async () => {
     const labelled = await run('mail_label_message', { message_id: 'msg_1', add: ['lunch', 'lunch', 'personal'] })
     expect(labelled).toMatchObject({ labels: ['personal', 'lunch'] })
     expect(await run('tracker_update_issue', { key: 'APP-101', add_labels: ['x', 'x'] })).toMatchObject({

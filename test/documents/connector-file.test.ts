@@ -131,7 +131,7 @@ describe('a connector file', () => {
     expect(responders[0]?.answers).toEqual([{ status: 200, headers: {}, body: null }])
   })
 
-  it('flattens nested objects of a body match to dotted paths and leaves lists alone', async () => {
+  it('flattens nested objects of a body match to dotted paths, but not lists', async () => {
     const { responders } = await connectorOf(`
 connector: a
 authorization_type: NO_AUTH

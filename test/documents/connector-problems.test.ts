@@ -204,7 +204,7 @@ tools:
   })
 
   it.each(['http://127.0.0.1:9000', 'http://localhost:9000/api/', 'https://[::1]:1', 'http://127.8.8.8'])(
-    'takes the loopback address %s',
+    'accepts the loopback address %s',
     async (url) => {
       expect((await connectorOf(`${HEAD}base_url: ${url}\n`)).base_url).toBe(url.replace(/\/$/, ''))
     },
@@ -220,7 +220,7 @@ tools:
     expect(await messagesOf(connectorOf(`${HEAD}base_url: ${url}\n`))).toHaveLength(1)
   })
 
-  it('takes any http address when outbound calls are allowed', async () => {
+  it('accepts any http address when outbound calls are allowed', async () => {
     const text = `${HEAD}base_url: https://api.example.com\n`
     const checks = { ...DOCUMENT_CHECKS, allowOutbound: true }
     expect((await parseConnector(text, 'c.yaml', checks)).base_url).toBe('https://api.example.com')

@@ -245,7 +245,7 @@ describe('a seed file at the limits of the service (part 8)', () => {
     ['keys of 3 and 25 characters', `{ abc: v, ${'k'.repeat(25)}: v }`],
     ['values of 1 and 256 characters, of which some are of two units', `{ one: v, all: ${'😀'.repeat(256)} }`],
     ['20 pairs', `{ ${pairs(20)} }`],
-  ])('is taken with %s', async (_title, metadata) => {
+  ])('is accepted with %s', async (_title, metadata) => {
     expect(await messagesOf(seed(`providers: [{ display_name: A, metadata: ${metadata} }]\n`))).toEqual([])
   })
 })
@@ -413,7 +413,7 @@ describe('loading seeds', () => {
     })
   })
 
-  it('takes a single connector file as a seed', async () => {
+  it('accepts a single connector file as a seed', async () => {
     await withFiles({ 'notes.yaml': notes }, async (folder) => {
       expect((await load(join(folder, 'notes.yaml'))).connectors).toHaveLength(1)
     })

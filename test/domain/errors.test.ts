@@ -28,7 +28,7 @@ describe('an error of the service', () => {
     expect(new ServiceError('TOOL_ERROR', 'failed', { tool })).toMatchObject({ status, code })
   })
 
-  it('about a field names it, and says what is wrong with it', () => {
+  it('about a field names it, and describes what is wrong with it', () => {
     const error = invalidField('page_size', 'must be at most 100', 'maximum')
     expect(error).toMatchObject({
       errorCode: 'VALIDATION_FAILED',

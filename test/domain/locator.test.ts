@@ -111,7 +111,7 @@ describe('locating an account', () => {
     })
   })
 
-  it('refuses to choose between accounts, and says what else to send', () => {
+  it('refuses to choose between accounts, and names the fields to add', () => {
     const accounts = accountsIn({ organization_id: 'o', user_id: 'u' }, { organization_id: 'o', user_id: 'v' })
     const several = '2 accounts have this connector and identifier'
     expect(refusal(accounts, ADA)).toEqual({

@@ -12,7 +12,7 @@ describe('nearest', () => {
     ['in-memry', 'in-memory'],
     ['log-levle', 'log-level'],
     ['sed', 'seed'],
-  ])('takes %s for %s', (word, meant) => {
+  ])('matches %s with %s', (word, meant) => {
     expect(nearest(word, FLAGS)).toBe(meant)
   })
 

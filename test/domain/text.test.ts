@@ -37,7 +37,7 @@ describe('text in messages', () => {
     expect(shellQuote(text)).toBe(word)
   })
 
-  it('escapes for XML, and leaves out what XML cannot contain', () => {
+  it('escapes for XML, and omits characters that XML cannot contain', () => {
     const text = `a & <b> "c" 'd'\t\n\r é 😀`
     expect(xmlText(text)).toBe(`a &amp; &lt;b&gt; &quot;c&quot; 'd'\t\n\r é 😀`)
     expect(xmlText('\u0000\u001f\ud800\uffff')).toBe('\ufffd'.repeat(4))

@@ -63,7 +63,7 @@ describe('a server that closes', { timeout: 60_000 }, () => {
       expect(eager.answers.every(({ status }) => status === 200)).toBe(true)
     }))
 
-  it('takes no request after that', () =>
+  it('accepts no connection after that', () =>
     withServer({}, async ({ open, app }) => {
       await app.close()
       await expect(open()).rejects.toThrow('ECONNREFUSED')

@@ -69,7 +69,7 @@ describe('an expectation', () => {
   const about = 'Content-Type: application/json\r\nExpect: 100-continue\r\n'
   const CREATE = '/api/v1/connected_accounts'
 
-  it('of 100-continue is answered with 100 when the body is read, and the connection goes on', () =>
+  it('of 100-continue is answered with 100 when the body is read, and the connection stays open', () =>
     withServer({}, async ({ open, head, get }) => {
       const client = await open()
       client.send(`POST ${CREATE} HTTP/1.1\r\n${head}${about}Content-Length: ${body.length}\r\n\r\n`)

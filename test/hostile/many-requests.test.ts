@@ -94,7 +94,7 @@ describe('one connection', { timeout: 60_000 }, () => {
     }),
   )
 
-  it('is closed after the answer when its client says so', () =>
+  it('is closed after the answer when its client sends Connection: close', () =>
     withServer({}, async ({ open, get }) => {
       const client = await open()
       client.send(get(LIST, 'Connection: close\r\n'))

@@ -67,7 +67,7 @@ describe('requests that a client sends ahead', () => {
     })
   }, 30_000)
 
-  it('keep their bodies, and the connection goes on', async () => {
+  it('keep their bodies, and the connection stays open', async () => {
     await withServer({}, async ({ open, get, post }) => {
       const client = await open()
       const create = (identifier: string) => post('/api/v1/connected_accounts', { connector: 'mail', identifier })

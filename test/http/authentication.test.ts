@@ -46,7 +46,7 @@ describe('the bearer token', () => {
     }),
   )
 
-  it.each(OPERATIONS)('%s answers 401 once it has expired, and says so', (_name, route) =>
+  it.each(OPERATIONS)('%s answers 401 with the reason once it has expired', (_name, route) =>
     withToolmock({ seed: { settings: { bearer_token_lifetime: '10m' } } }, async (mock) => {
       const token = await mock.signIn()
       mock.time.advance('599s')

@@ -40,7 +40,7 @@ const BAD: [string, string, RegExp][] = [
 ]
 
 describe.each(WITH_BODY)('a bad body for %s', (_name, route) => {
-  it('is a 400 that says what it is: malformed, no object, nested too deeply (G7)', () =>
+  it('is a 400 with the reason: malformed, not an object, nested too deeply (G7)', () =>
     withToolmock({}, async (mock) => {
       for (const [name, body, message] of BAD) {
         const answer = await send(mock, route, body)

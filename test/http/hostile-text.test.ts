@@ -152,7 +152,7 @@ describe('user_verify_url (G35)', () => {
       'https://a/\u0000',
     ],
     ...['http:a.example', 'http://[::1', 'https://a:99999/'],
-  ])('%j is a 400, and no account is made', (user_verify_url) =>
+  ])('%j is a 400, and no account is created', (user_verify_url) =>
     withToolmock({}, async ({ api, environment }) => {
       const answer = await api.post('/connected_accounts/magic_link', {
         connector: 'mail',

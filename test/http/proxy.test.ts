@@ -159,7 +159,7 @@ describe('/proxy/{path}', () => {
     ['connected_account_id', { connected_account_id: 'ca_ada' }],
     ['connection_name and identifier', ADA],
     ['a scope too', { ...ADA, organization_id: 'org' }],
-  ])('takes the account that is named by %s', (_name, headers) =>
+  ])('uses the account that is named by %s', (_name, headers) =>
     withServer(
       (_request, response) => response.end('here'),
       (base_url) => {
@@ -171,7 +171,7 @@ describe('/proxy/{path}', () => {
     ),
   )
 
-  it.each(['organization_id', 'user_id'])('tells accounts of one identifier apart by %s', (scope) => {
+  it.each(['organization_id', 'user_id'])('distinguishes accounts of one identifier by %s', (scope) => {
     const accounts = ['one', 'two'].map((name) => {
       return { id: `ca_${name}`, connector: 'encyclopedia', identifier: 'ada', [scope]: name }
     })

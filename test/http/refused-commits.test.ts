@@ -32,7 +32,7 @@ function refusing(disk: MemoryDisk, refuses: boolean): void {
   disk.fails = () => (refuses ? new Error('ENOSPC: no space left') : undefined)
 }
 
-/** A third party that answers when the test says so. */
+/** A third party that answers when the test decides. */
 async function withSlowServer(
   work: (server: { origin: string; asked: () => Promise<ServerResponse> }) => Promise<void>,
 ): Promise<void> {

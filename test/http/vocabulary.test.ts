@@ -89,7 +89,7 @@ describe('a vocabulary in requests and answers', () => {
     })
   })
 
-  it('leaves the token endpoint to RFC 6749', async () => {
+  it('does not apply to the token endpoint, which follows RFC 6749', async () => {
     await withToolmock(withVocabulary({ access_token: 'token' }), async ({ http, app, api }) => {
       const { id, secret } = app.client
       const form = { client_id: id, client_secret: secret, grant_type: 'client_credentials' }
@@ -102,7 +102,7 @@ describe('a vocabulary in requests and answers', () => {
     })
   })
 
-  it('belongs to its environment alone', async () => {
+  it('belongs only to its environment', async () => {
     await withToolmock(withVocabulary(), async ({ app, environment, http }) => {
       const client = { id: 'plain', client_secret: 'secret' }
       const token = { id: 'plain-token', client_id: 'plain', expires_at: '2099-01-01T00:00:00.000Z' }
@@ -270,7 +270,7 @@ describe('errors in the words of the wire', () => {
     })
   })
 
-  it('names states, and leaves the caller’s own strings as they are', async () => {
+  it('translates states, and keeps the caller’s own strings unchanged', async () => {
     await withToolmock(
       withVocabulary({ EXPIRED: 'STALE', PENDING_AUTH: 'WAITING', connector: 'app' }),
       async ({ api }) => {
@@ -375,7 +375,7 @@ describe('pages and redirects', () => {
     })
   })
 
-  it('leave names and credentials of a connector as they are', async () => {
+  it('keep names and credentials of a connector unchanged', async () => {
     const mapped = { access_token: 'token', details: 'parts', status: 'phase', name: 'title' }
     await withToolmock(withVocabulary(mapped), async ({ api, follow }) => {
       const { body } = await api.post('/connected_accounts/magic_link', { connector: 'helpdesk', identifier: 'status' })

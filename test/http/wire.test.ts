@@ -119,7 +119,7 @@ describe('over a socket', () => {
       expect(answer).not.toContain(token)
     }))
 
-  it('takes a request target in absolute form, as proxies send it', () =>
+  it('accepts a request target in absolute form, as proxies send it', () =>
     withSocket(async (client, token) => {
       client.write(`GET http://x/api/v1/connections HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
       expect(status((await client.answers(1))[0])).toBe(200)

@@ -12,7 +12,7 @@ const consented = { credentials: token('new'), lifetime: 3_600_000 }
 const inAnHour = '2026-01-01T01:00:00.000Z'
 
 describe('approve with a user_verify_url', () => {
-  it.each(ACCOUNT_STATUSES)('moves %s by the table and leaves the live tokens as they are', (status) => {
+  it.each(ACCOUNT_STATUSES)('moves %s by the table and does not change the live tokens', (status) => {
     const { flow, account } = setUp({ account: { status, credentials: token('old') } })
     approve(flow, 'link', consented)
     expect(account().status).toBe(status === 'ACTIVE' ? 'ACTIVE' : 'PENDING_VERIFICATION')
@@ -82,7 +82,7 @@ describe('approve without a user_verify_url', () => {
     })
   })
 
-  it.each(['EXPIRED', 'DISCONNECTED', 'PENDING_VERIFICATION'] as const)('takes %s to PENDING_AUTH first', (status) => {
+  it.each(['EXPIRED', 'DISCONNECTED', 'PENDING_VERIFICATION'] as const)('moves %s to PENDING_AUTH first', (status) => {
     const { flow, events } = setUp({ link, account: { status, credentials: token('old') } })
     approve(flow, 'link', consented)
     expect(events()).toMatchObject([

@@ -28,7 +28,7 @@ export interface FixtureOptions {
   durable?: () => Promise<void>
 }
 
-/** One environment with one connector, account and link, and a third party that answers as the test says. */
+/** One environment with one connector, account and link, and a third party with the answers of the test. */
 export interface Fixture {
   environment: TestEnvironment
   app: Express

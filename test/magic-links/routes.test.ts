@@ -49,7 +49,7 @@ describe('GET /magic/{id}', () => {
     expect(response.headers['x-content-type-options']).toBe('nosniff')
   })
 
-  it.each(NO_USER_TYPES)('says that %s needs no user', async (type) => {
+  it.each(NO_USER_TYPES)('shows that %s needs no user', async (type) => {
     const { app } = setUp({ type })
     const response = await request(app).get('/magic/link').expect(200)
     expect(response.text).toContain('No sign-in is needed')
@@ -156,7 +156,7 @@ describe('GET /magic/{id}?decision=', () => {
   })
 
   it.each(['decision=maybe', 'decision=', 'decision=approve&decision=deny', 'decision=__proto__'])(
-    'answers 400 to %s and says what is allowed',
+    'answers 400 to %s and names what is allowed',
     async (query) => {
       const { app, link } = setUp()
       const response = await request(app).get(`/magic/link?${query}`).expect(400)
@@ -366,12 +366,12 @@ describe('GET /connect/callback', () => {
 })
 
 describe('GET /connect/success', () => {
-  it('says that the account is connected', async () => {
+  it('shows that the account is connected', async () => {
     const { app } = setUp()
     expect((await request(app).get('/connect/success').expect(200)).text).toContain('You are connected')
   })
 
-  it('says when access was not granted', async () => {
+  it('shows that access was not granted', async () => {
     const { app } = setUp()
     const { text } = await request(app).get('/connect/success?error=access_denied&state=x').expect(200)
     expect(text).toContain('Access was not granted')

@@ -136,7 +136,7 @@ describe('POST /connected_accounts', () => {
       }),
   )
 
-  it('takes the connector’s own authorization_type, and refuses another of the enumeration (G10)', () =>
+  it('accepts the connector’s own authorization_type, and refuses another of the enumeration (G10)', () =>
     withToolmock({}, async (mock) => {
       const connected_account = { authorization_type: 'API_KEY' }
       const refused = await mock.api.post(PATH, { ...ADA, connected_account })

@@ -152,7 +152,7 @@ describe('authorization_details by type', () => {
     }),
   )
 
-  it('leaves the secrets of TRUSTED_IDP out of every answer, with their names (2.2)', () =>
+  it('omits the secrets of TRUSTED_IDP from every answer, with their names (2.2)', () =>
     withToolmock({}, async (mock) => {
       const { api } = mock
       const { id } = await createOf(mock, 'TRUSTED_IDP')
@@ -223,7 +223,7 @@ describe('provisioned clusters', () => {
       expect(updated.access_key_id).not.toBe(created.authorization_details.trusted_idp.access_key_id)
     }))
 
-  it('answer 400 to an update that takes db_user away', () =>
+  it('answer 400 to an update that removes db_user', () =>
     withToolmock({ seed }, async (mock) => {
       const { id } = await createAccount(mock, { ...at, ...withUser('analyst') })
       expectError(

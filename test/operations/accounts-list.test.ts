@@ -65,7 +65,7 @@ describe.each(LISTINGS)('GET %s page by page', (path, query) => {
       expect([first.ids, second.ids]).toEqual([ids(0, 3), ids(3, 10)])
     }))
 
-  it('takes an empty page token for the first page', () =>
+  it('treats an empty page token as the first page', () =>
     withToolmock({ seed: numbered(3) }, async (mock) => {
       expect((await page(mock, path, { ...query, page_token: '' })).ids).toEqual(ids(0, 3))
     }))
@@ -308,7 +308,7 @@ describe('GET /connected_accounts', () => {
     }),
   )
 
-  it('takes twenty connection names', () =>
+  it('accepts twenty connection names', () =>
     withToolmock({ seed }, async (mock) => {
       const connection_names = ['mail', ...Array.from({ length: 19 }, (_, index) => `c${index}`)]
       expect((await page(mock, LIST, { connection_names })).total).toBe(2)

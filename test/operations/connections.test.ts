@@ -123,7 +123,7 @@ describe('POST /_mock/connections/{id}/{event} ("States")', () => {
     ['IN_PROGRESS', true, ['complete', 'disable']],
     ['COMPLETED', true, ['disable']],
     ['COMPLETED', false, ['enable']],
-  ])('a %s connection (enabled: %s) takes %j, and refuses the others', (status, enabled, allowed) =>
+  ])('a %s connection (enabled: %s) accepts %j, and refuses the others', (status, enabled, allowed) =>
     withToolmock({ seed: { connections: [{ key_id: 'mail', status, enabled }] } }, async ({ http, api }) => {
       const find = async () => (await api.get('/connections')).body.connections.find(isMail)
       const before = await find()

@@ -405,7 +405,7 @@ describe('GET /providers', () => {
       expect((await api.get('/providers', query)).status).toBe(400)
     }))
 
-  it('takes page sizes up to 1000', () =>
+  it('accepts page sizes up to 1000', () =>
     withToolmock({}, async ({ api }) => {
       expect((await api.get('/providers', { page_size: 1000 })).body).toMatchObject({ total_size: BUNDLED.length })
       expect((await api.get('/providers', { page_size: 1001 })).status).toBe(400)

@@ -133,7 +133,7 @@ describe('creation order', () => {
     }))
 })
 
-describe('a refusal says what is wrong and what is allowed', () => {
+describe('a refusal names what is wrong and what is allowed', () => {
   it.each<[string, object, string, string]>([
     [
       LINK,
@@ -368,7 +368,7 @@ describe('a custom provider', () => {
       })
     }))
 
-  it('is updated and deleted alone', () =>
+  it('is updated and deleted without effect on others', () =>
     withToolmock({}, async ({ api }) => {
       const made = [
         await api.post('/custom-providers', body('Acme')),
@@ -528,7 +528,7 @@ describe('PUT /connected_accounts', () => {
       )
     }))
 
-  it('answers 404 when the account is deleted before its credentials have come', () =>
+  it('answers 404 when the account is deleted before its credentials arrive', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock, { connector: 'workspace' })
       const [answer, deleted] = await Promise.all([

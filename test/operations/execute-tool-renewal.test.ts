@@ -66,7 +66,7 @@ describe('an access token that has expired (G46)', () => {
       expect(grants(mock)).toBe(1)
     }))
 
-  it('leaves the account EXPIRED when the refresh is refused, and answers 400 with code 9', () =>
+  it('makes the account EXPIRED when the refresh is refused, and answers 400 with code 9', () =>
     withToolmock(oauth('rotate', { reject: ['rt_bad'] }, tokens('rt_bad')), async (mock) => {
       mock.time.advance('61m')
       const answer = await run(mock, 'do')
@@ -78,7 +78,7 @@ describe('an access token that has expired (G46)', () => {
       expect(account).not.toHaveProperty('last_used_at')
     }))
 
-  it('leaves the account EXPIRED without a refresh token, and no later call brings it back', () =>
+  it('makes the account EXPIRED without a refresh token, and later calls do not change that', () =>
     withToolmock(oauth('none', {}, tokens('')), async (mock) => {
       mock.time.advance('61m')
       const answers = [await run(mock, 'do'), await run(mock, 'do')]
@@ -97,7 +97,7 @@ describe('an access token that has expired (G46)', () => {
       expect(credentialsOf(mock).oauth_token).toMatchObject({ access_token: 'at_1', refresh_token: 'rt_1' })
     }))
 
-  it('is renewed exactly once for calls that come at the same time, which all succeed', () =>
+  it('is renewed exactly once for concurrent calls, which all succeed', () =>
     withToolmock(oauth('rotate'), async (mock) => {
       mock.time.advance('61m')
       const answers = await Promise.all(Array.from({ length: 12 }, () => run(mock, 'do')))
@@ -165,7 +165,7 @@ describe('a third party that answers 401 (G45)', () => {
     }),
   )
 
-  it('to a static credential leaves the account EXPIRED', () =>
+  it('to a static credential makes the account EXPIRED', () =>
     withToolmock(
       {
         seed: appSeed(

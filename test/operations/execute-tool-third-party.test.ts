@@ -66,7 +66,7 @@ describe('a third party that fails or refuses (G44)', () => {
       expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
     }))
 
-  it('says no_responder where the connector scripts no answer', () =>
+  it('is no_responder where the connector has no matching responder', () =>
     withToolmock({ seed: appSeed([{ name: 'do' }]) }, async (mock) => {
       const answer = await run(mock, 'do')
 

@@ -44,7 +44,7 @@ describe('POST /execute_tool', () => {
     ['tool_input', { tool_input: { a: 1 } }],
     ['params', { params: { a: 1 } }],
     ['both, with equal content', { tool_input: { a: 1 }, params: { a: 1 } }],
-  ])('takes the input as %s (G11)', (_name, input) =>
+  ])('accepts the input as %s (G11)', (_name, input) =>
     withToolmock(SEED, async ({ api }) => {
       const answer = await api.post('/execute_tool', {
         connector: 'app',
@@ -76,14 +76,14 @@ describe('POST /execute_tool', () => {
       expect(answer.body).toMatchObject({ data: { got: {} } })
     }))
 
-  it('takes agent_run_id (G12)', () =>
+  it('accepts agent_run_id (G12)', () =>
     withToolmock({ ...SEED, strict: true }, async ({ api, environment }) => {
       const { id } = environment.model.accountIndex.named('app', 'ada')[0]!
       const body = { connected_account_id: id, tool_name: 'echo', agent_run_id: 'run_42' }
       expect((await api.post('/execute_tool', body)).status).toBe(200)
     }))
 
-  it('sets last_used_at, and leaves updated_at (G26)', () =>
+  it('sets last_used_at, and does not change updated_at (G26)', () =>
     withToolmock(SEED, async (mock) => {
       const before = await ada(mock)
       mock.time.advance('5m')
@@ -179,7 +179,7 @@ describe('an account that is not ACTIVE (G44)', () => {
     ['PENDING_AUTH', /consent/],
     ['PENDING_VERIFICATION', /verify/],
     ['DISCONNECTED', /magic link/],
-  ])('%s answers 400 with code 9 and says what to do', (status, advice) =>
+  ])('%s answers 400 with code 9 and what to do', (status, advice) =>
     withToolmock({ seed: appSeed([ECHO], {}, { status }) }, async (mock) => {
       const answer = await run(mock, 'echo')
 

@@ -47,7 +47,7 @@ function lastTransitions({ app, environment }: TestToolmock): readonly Transitio
   return recorded.findLast(({ trace }) => trace.transitions.length > 0)?.trace.transitions ?? []
 }
 
-/** Runs a tool, which shows whether the third party takes the live credentials. */
+/** Runs a tool; its status shows whether the third party accepts the live credentials. */
 async function runTool({ api }: TestToolmock, id = ID): Promise<number> {
   const body = { connected_account_id: id, tool_name: 'mail_list_messages', tool_input: {} }
   return (await api.post('/execute_tool', body)).status
@@ -184,7 +184,7 @@ describe('verify', () => {
       })
     }))
 
-  it('that comes too late finds PENDING_AUTH again, and the pending tokens dropped', () =>
+  it('that is too late finds the account PENDING_AUTH, and the pending tokens dropped', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock)
       const request = await pendingRequest(mock, { id })
@@ -194,7 +194,7 @@ describe('verify', () => {
       expect(mock.environment.model.tables.accounts.get(id)).not.toHaveProperty('pending')
     }))
 
-  it('that comes too late leaves an ACTIVE account and its tokens alone', () =>
+  it('that is too late does not change an ACTIVE account and its tokens', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       await pendingRequest(mock, { id })
@@ -348,7 +348,7 @@ describe('credentials', () => {
     }),
   )
 
-  it('renew with a refresh token that an update brought alone', () =>
+  it('renew with the refresh token of an update without an access token', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock, {}, NO_REFRESH)
       const tokens = { oauth_token: { refresh_token: 'rt_late' } }
@@ -370,7 +370,7 @@ describe('deleting', () => {
       expect(await statusOf(mock, other.id)).toBe('ACTIVE')
     }))
 
-  it.each(STATUSES)('an account that is %s leaves none, no link and no request', (status) =>
+  it.each(STATUSES)('an account that is %s also deletes its links and auth requests', (status) =>
     withToolmock(accountIn(status), async (mock) => {
       const request = await pendingRequest(mock, { id: ID })
       const link = await linkFor(mock, { id: ID })

@@ -25,7 +25,7 @@ describe('POST /connected_accounts/magic_link', () => {
       })
     }))
 
-  it('takes the lifetime of links from the settings', () =>
+  it('uses the lifetime of links from the settings', () =>
     withToolmock({ seed: { settings: { magic_link_lifetime: '90s' } } }, async (mock) => {
       const { body } = await mock.api.post(PATH, ADA)
       expect(body.expiry).toBe('2026-01-01T00:01:30.000Z')
@@ -102,7 +102,7 @@ describe('POST /connected_accounts/magic_link', () => {
       expectError(await mock.api.post(PATH, ADA), 400, 'AMBIGUOUS_LOCATOR')
     }))
 
-  it('takes an empty user_verify_url as absent (G35, G58)', () =>
+  it('treats an empty user_verify_url as absent (G35, G58)', () =>
     withToolmock({}, async ({ api, http }) => {
       const { status, body } = await api.post(PATH, { ...ADA, user_verify_url: '' })
       expect(status).toBe(200)

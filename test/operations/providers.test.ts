@@ -234,7 +234,7 @@ describe('PUT /custom-providers/{identifier}', () => {
       expect(unchanged.body).toEqual({ provider: expected })
     }))
 
-  it('keeps the identifier when the name changes, and takes empty values', () =>
+  it('keeps the identifier when the name changes, and accepts empty values', () =>
     withToolmock({}, async (mock) => {
       const { identifier } = await create(mock, { display_name: 'A', description: 'B', metadata: { one: '1' } })
       const emptied = { display_name: 'Z', description: '', metadata: {}, auth_patterns: [] }

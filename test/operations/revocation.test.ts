@@ -50,7 +50,7 @@ describe('credentials of an account that was deleted (3.1)', () => {
       expect(await runs(mock, id, 'mail_list_messages')).toBe(false)
     }))
 
-  it('leave other credentials alone where revocation is final', () =>
+  it('do not affect other credentials where revocation is final', () =>
     withToolmock(FINAL, async (mock) => {
       await deleted(mock, {}, TOKEN)
       const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_2' } })

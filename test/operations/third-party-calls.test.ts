@@ -14,7 +14,7 @@ const tokens = (access_token: string): Credentials => ({
 const GRANTED: TokenAnswer = { granted: true, credentials: tokens('renewed'), lifetime_ms: 3_600_000 }
 const refusal = (status: number): TokenAnswer => ({ granted: false, status, error: 'e', description: 'd' })
 
-/** An account with a token that can be renewed, and a third party whose token endpoint answers when the test says so. */
+/** An account with a token that can be renewed, and a third party whose token endpoint answers when the test decides. */
 function mock() {
   const environment = testEnvironment()
   const connector = connectorOf('OAUTH')
@@ -155,7 +155,7 @@ describe('a renewal that fails', () => {
   it.each([
     [499, 'refused', 'EXPIRED'],
     [500, 'unavailable', 'ACTIVE'],
-  ])('with %d is %s and leaves the account %s', async (status, outcome, accountStatus) => {
+  ])('with %d is %s, and the account is %s', async (status, outcome, accountStatus) => {
     const { tokenRequest, renewing, stored } = mock()
     const renewal = renewing()
     const asked = await tokenRequest()
@@ -164,7 +164,7 @@ describe('a renewal that fails', () => {
     expect(stored()).toMatchObject({ status: accountStatus, credentials: tokens('former') })
   })
 
-  it('because the third party cannot be reached: the call is not made, and the error says so', async () => {
+  it('because the third party cannot be reached: the call is not made, and the error names the reason', async () => {
     const { tokenRequest, calling, store, stored } = mock()
     const expired = store({ token_expires_at: '2026-01-01T00:00:00.000Z' })
     let calls = 0

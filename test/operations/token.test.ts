@@ -12,7 +12,7 @@ function basic(id: string, secret: string): Record<string, string> {
 }
 
 describe('POST /oauth/token (5.1, G13)', () => {
-  it('answers a bearer token that the operations take', () =>
+  it('answers a bearer token that the operations accept', () =>
     withToolmock({}, async (mock) => {
       const answer = await ask(mock, GOOD)
 

@@ -33,7 +33,7 @@ function changeType({ api }: TestToolmock, identifier: string, type: string) {
 
 describe('a custom provider that changes its type (G39)', () => {
   it.each(AUTHORIZATION_TYPES.filter((type) => type !== 'API_KEY'))(
-    'to %s: its account takes the type, without credentials',
+    'to %s: its account changes to the type, without credentials',
     (type) =>
       withToolmock({}, async (mock) => {
         const connector = await provide(mock, 'API_KEY')
@@ -53,7 +53,7 @@ describe('a custom provider that changes its type (G39)', () => {
       }),
   )
 
-  it('takes the credentials of the new type, and refuses those of the old', () =>
+  it('accepts the credentials of the new type, and refuses those of the old', () =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, 'API_KEY')
       const { id } = await createAccount(mock, { connector, connected_account: KEY })

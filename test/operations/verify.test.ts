@@ -122,7 +122,7 @@ describe('POST /connected_accounts/user/verify', () => {
       expectError(await verify(mock, late), 404, 'AUTH_REQUEST_NOT_FOUND')
     }))
 
-  it('takes the lifetime of auth requests from the settings (G32)', () =>
+  it('uses the lifetime of auth requests from the settings (G32)', () =>
     withToolmock({ seed: { settings: { auth_request_lifetime: '30s' } } }, async (mock) => {
       const id = await pendingRequest(mock)
       mock.time.advance('30s')

@@ -1,7 +1,7 @@
 import { RequestTrace } from '../../src/domain/request-trace.ts'
 import type { RecordedEntry } from '../../src/request-journal/entry.ts'
 
-/** A recorded request: `execute_tool` answered with 200, unless said otherwise. */
+/** A recorded request: `execute_tool` answered with 200, unless `fields` differ. */
 export function recorded(fields: Partial<RecordedEntry> = {}): RecordedEntry {
   return {
     kind: 'request',

@@ -134,7 +134,7 @@ const RUNS: Record<string, Run> = {
   },
 }
 
-describe('POST /_mock/requests/{id}/scenario makes documents that reproduce the run', () => {
+describe('POST /_mock/requests/{id}/scenario creates documents that reproduce the run', () => {
   it.each(Object.entries(RUNS))('%s', async (_title, run) => {
     let replay: Replay | undefined
     let failing: string[] = []

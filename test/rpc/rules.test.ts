@@ -75,7 +75,7 @@ describe('a call with the HTTP rule of its method', () => {
     })
   })
 
-  it('leaves out a field that is not set, and sends an optional one that is empty', async () => {
+  it('omits a field that is not set, and sends an optional one that is empty', async () => {
     await withRpc({}, async (mock) => {
       const { headers } = mock
       const providers = clientOf(Providers, mock)
@@ -202,7 +202,7 @@ describe('an error of an operation', () => {
   })
 
   it.each(['grpc-web over HTTP/1.1', 'connect over HTTP/1.1, binary'] as const)(
-    'is RESOURCE_EXHAUSTED by %s too, and the connection goes on',
+    'is RESOURCE_EXHAUSTED by %s too, and the connection stays open',
     async (protocol) => {
       await withRpc({}, async (mock) => {
         const accounts = createClient(ConnectedAccounts, TRANSPORTS[protocol](mock.url))

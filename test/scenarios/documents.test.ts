@@ -56,7 +56,7 @@ describe('docs/grpc.md', () => {
 })
 
 describe('a fault', () => {
-  it.each(FAULT_KINDS)('%s takes its own example', async (kind) => {
+  it.each(FAULT_KINDS)('%s accepts its own example', async (kind) => {
     const rule = { name: 'r', at: 'third_party', do: [{ [kind]: FAULTS[kind].example }] }
     const text = JSON.stringify({ name: 's', rules: [rule] })
     const scenario = await parseScenario({ file: 'example', text }, DOCUMENT_CHECKS, connectors)

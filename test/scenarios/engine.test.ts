@@ -519,7 +519,7 @@ describe('several scenarios', () => {
     expect(scenarios.list()).toMatchObject([{ state: 'begin' }])
   })
 
-  it('one stops, the other goes on', () => {
+  it('one stops, the other continues', () => {
     const { scenarios } = mock(two)
     scenarios.stop('one')
     expect([scenarios.active, fired(scenarios)]).toEqual([true, ['b']])

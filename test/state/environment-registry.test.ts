@@ -62,7 +62,7 @@ describe('an environment registry in memory', () => {
     expect(() => registry.create(name)).toThrow(RangeError)
   })
 
-  it.each(['__proto__', 'constructor', 'a.b-c_D9', 'x'.repeat(64)])('takes the environment name %s', async (name) => {
+  it.each(['__proto__', 'constructor', 'a.b-c_D9', 'x'.repeat(64)])('accepts the environment name %s', async (name) => {
     const registry = await openTestRegistry()
     registry.create(name)
     expect(() => registry.create(name)).toThrow('already')

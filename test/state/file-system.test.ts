@@ -8,7 +8,7 @@ import { openTestRegistry, withDirectory } from '../support/registry.ts'
 
 describe('a state file', () => {
   it.runIf(process.platform === 'linux')(
-    'in a folder that cannot be made, as in /proc, is refused at once',
+    'in a folder that cannot be created, as in /proc, is refused at once',
     async () => {
       const file = '/proc/nope/deeper/state.json'
       const refused = await openTestRegistry({ file }).catch((error: unknown) => error)

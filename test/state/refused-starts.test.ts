@@ -6,7 +6,7 @@ import { MemoryDisk } from '../support/memory-disk.ts'
 import { openTestRegistry, withDirectory } from '../support/registry.ts'
 
 describe('a start', () => {
-  it.each(['strict', 'relaxed'] as const)('does not serve when the disk refuses what it seeds (%s)', (durability) =>
+  it.each(['strict', 'relaxed'] as const)('does not serve when the disk refuses the seed (%s)', (durability) =>
     withDirectory(async (directory) => {
       const disk = new MemoryDisk()
       disk.fails = (_, name) => (name.startsWith('write') ? new Error('ENOSPC: no space left') : undefined)

@@ -97,7 +97,7 @@ describe('replaying a log on the JSON of a state file', () => {
     expect(one([{ ids: 9 }])).not.toHaveProperty('ids')
   })
 
-  it('makes an environment with empty tables, and removes one with its rows', () => {
+  it('creates an environment with empty tables, and removes one with its rows', () => {
     const made = replayed([{ environment: 'other', record: { settings: {} } as never }])
     const empty = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, []]))
     expect(made['other']).toEqual({ settings: {}, tables: empty(TABLE_NAMES), ...empty(SECTION_NAMES) })

@@ -49,7 +49,7 @@ describe('the bundled seed in an environment', () => {
     })
   })
 
-  it('makes each connector a provider that is not custom', async () => {
+  it('has a provider for each connector, which is not custom', async () => {
     const { environment } = await seeded(bundled)
     const providers = [...environment.model.tables.providers.values()]
     expect(providers.map((provider) => provider.identifier)).toEqual(
@@ -197,7 +197,7 @@ describe('an account of a seed', () => {
     },
   )
 
-  it('may say its id, its times and its scope', async () => {
+  it('may have its id, its times and its scope in the seed', async () => {
     const details = {
       id: 'ca_mine',
       organization_id: 'org_1',

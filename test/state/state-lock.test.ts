@@ -93,7 +93,7 @@ describe('the lock of a state file', () => {
       await holder.close()
     }))
 
-  it('goes to one of many that start at the same time', () =>
+  it('is taken by one of many that start at the same time', () =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
       const registries = await Promise.allSettled(Array.from({ length: 8 }, () => openTestRegistry({ file })))

@@ -46,7 +46,7 @@ describe('reading a write-ahead log', () => {
     expect(await read({ '': [header()] })).toEqual({ ...nothing, end: { segment: 1, length: header().length } })
   })
 
-  it('goes through its files in the order of their numbers', async () => {
+  it('reads its files in the order of their numbers', async () => {
     const last = [header(10), commit(7), commit(8)]
     const files = { '.10': last, '.9': [header(9, B), mark(5, 4, A), commit(6)] }
     expect(await read(files, A)).toMatchObject({

@@ -298,7 +298,7 @@ describe('a write that the disk refuses', () => {
 
 describe('a cut between two commits', () => {
   it.each([true, false])(
-    'comes after everything before it is durable; with another file after it: %s',
+    'waits until everything before it is durable; with another file after it: %s',
     async (rotate) => {
       const { disk, log, file } = opened()
       await commit(log)

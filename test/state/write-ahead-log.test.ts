@@ -280,7 +280,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'removes a file that could not be made, and syncs that, before the next commit',
+    'removes a file that could not be created, and syncs that, before the next commit',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
@@ -401,7 +401,7 @@ describe('the write-ahead log', () => {
   )
 
   it(
-    'is checkpointed when it has grown past its bound, while commits go on',
+    'is checkpointed when it has grown past its bound, during commits',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt: 20_000 })

@@ -111,7 +111,7 @@ export class MemoryDisk implements FileSystem {
     }
     return {
       write: async (bytes, position) => {
-        // A failing write leaves half of what it was given.
+        // A failing write has written half of its bytes.
         const half = Math.ceil(bytes.length / 2)
         await this.#operation(`write ${name}`, () => writeInto(inode, bytes.subarray(0, half), position))
         writeInto(inode, bytes, position)

@@ -99,7 +99,7 @@ describe('GET /third-party/{connector}/authorize', () => {
     expect(answer.headers['location']).toBeUndefined()
   })
 
-  it('answers 400 when a parameter comes twice', async () => {
+  it('answers 400 for a repeated parameter', async () => {
     const { agent, path } = site()
     await agent.get(`${path}&state=other`).expect(400)
   })

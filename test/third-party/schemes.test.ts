@@ -212,7 +212,7 @@ describe('OAuth 1 signatures', () => {
 })
 
 describe('temporary keys', () => {
-  it('sign requests that the third party takes until they expire', async () => {
+  it('sign requests that the third party accepts until they expire', async () => {
     await using fixture = await registryOf('TRUSTED_IDP')
     const asked = accountOf(fixture.connector)
     const { credentials, lifetime_ms } = granted(await fixture.obtain(asked))

@@ -25,7 +25,7 @@ describe('authorization_code', () => {
     expect(await fixture.call(account)).toMatchObject({ kind: 'result' })
   })
 
-  it('answers as RFC 6749 5.1 says', async () => {
+  it('answers by RFC 6749 5.1', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const answer = await fixture.token({
       grant_type: 'authorization_code',

@@ -291,7 +291,7 @@ describe('the form of a tool', () => {
     ])
   })
 
-  it('sends values of the right types, and leaves out what is empty', () => {
+  it('sends values of the right types, and omits empty ones', () => {
     const values = { to: '7', count: '7', urgent: 'true', level: '', tags: '["a"]' }
     expect(inputOf(fieldsOf(schema), values)).toEqual({ input: { to: '7', count: 7, urgent: true, tags: ['a'] } })
   })

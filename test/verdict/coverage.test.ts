@@ -15,7 +15,7 @@ describe('GET /_mock/coverage', () => {
     })
   })
 
-  it('leaves out what --documented-only does not serve', async () => {
+  it('omits what --documented-only does not serve', async () => {
     await withToolmock({ documentedOnly: true }, async (mock) => {
       const { total } = await coverageOf(mock)
       expect(total.summary.operations).toMatchObject({ total: 15 })

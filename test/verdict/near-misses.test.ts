@@ -256,7 +256,7 @@ describe('a near miss of a known name is a violation', () => {
   })
 })
 
-describe('an identifier that differs from a known one by case or blanks alone is a warning', () => {
+describe('an identifier that differs from a known one only by case or blanks is a warning', () => {
   it.each<[string, Ask, string, string]>([
     [
       'of a locator',

@@ -34,7 +34,7 @@ failing('may pass without a call that the scenario affects', async ({ mock }) =>
   await (await clientOf(mock)).get('/connections')
 })
 
-test('createToolmock() and connect() use the server of the run, with environments that are gone afterwards', async () => {
+test('createToolmock() and connect() use the server of the run, with environments that are removed afterwards', async () => {
   const names: string[] = []
   for (const make of [() => createToolmock(), () => connect()]) {
     await using mock = await make()

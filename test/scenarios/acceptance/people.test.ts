@@ -25,7 +25,7 @@ describe('bundled scenarios about consent and verification', () => {
       expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
-  it('account-already-exists: given no account, when it is created, then 409, and nothing was made', () =>
+  it('account-already-exists: given no account, when it is created, then 409, and no account was created', () =>
     withScenarios({ scenarios: ['account-already-exists'] }, async (mock) => {
       const asked = { connector: 'mail', identifier: 'ada@example.com' }
       expect(statusAndCode(await mock.call('POST', '/connected_accounts', asked))).toBe('409 ACCOUNT_ALREADY_EXISTS')
@@ -43,7 +43,7 @@ describe('bundled scenarios about consent and verification', () => {
       expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
-  it('magic-link-expired: given a link, when its user takes too long, then a page says that it has expired', () =>
+  it('magic-link-expired: given a link, when its user takes too long, then a page shows that it has expired', () =>
     withScenarios({ scenarios: ['magic-link-expired'] }, async (mock) => {
       const { account, link } = await newLink(mock)
       expect((await approve(link)).status).toBe(410)

@@ -69,7 +69,7 @@ describe('bundled scenarios about tokens', () => {
       expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
-  it('account-disconnected-mid-run: given an account, when it sends three times, then the third finds it gone', () =>
+  it('account-disconnected-mid-run: given an account, when it sends three times, then the third finds it DISCONNECTED', () =>
     withScenarios({ scenarios: ['account-disconnected-mid-run'] }, async (mock) => {
       const account = await mock.account()
       expect(statusAndCode(await mock.send(account))).toBe('200')
