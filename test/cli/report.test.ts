@@ -64,8 +64,8 @@ describe('toolmock report', () => {
   it('adds the check by Prism of the exchanges in the journal', async () => {
     const { code, stdout } = await report(['--judge', 'prism'])
     expect(code).toBe(0)
-    const { second_opinion: opinion } = contractReportSchema.parse(JSON.parse(stdout))
-    expect(opinion).toMatchObject({ judge: 'prism', judged: { answers: 1 }, disagreements: [] })
+    const { second_opinion: byPrism } = contractReportSchema.parse(JSON.parse(stdout))
+    expect(byPrism).toMatchObject({ judge: 'prism', judged: { answers: 1 }, disagreements: [] })
   })
 
   it('ends with 1 for a broken contract with --fail, and still writes the report', async () => {

@@ -102,7 +102,7 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
 }
 
 function failureText(failures: readonly string[]): string {
-  return `the mock failed failureText:\n${failures.join('\n')}`
+  return `the mock logged an error:\n${failures.join('\n')}`
 }
 
 async function testToolmock(
