@@ -13,11 +13,18 @@ import { violationsOf } from './violation.ts'
 export class ToolSchemas {
   readonly #compiled = new WeakMap<JsonObject, Validator>()
 
-  /** The violations of `input`; fields are paths from `tool_input`. */
-  async check(tool: Tool, input: JsonObject): Promise<FieldViolation[]> {
-    const schema = tool.input_schema
-    const validator = this.#compiled.get(schema) ?? (await compile(schema))
-    this.#compiled.set(schema, validator)
+  /** Compiles the schema of a tool; undefined when that was done before. */
+  prepare({ input_schema: schema }: Tool): Promise<void> | undefined {
+    if (this.#compiled.has(schema)) return undefined
+    return compile(schema).then((validator) => {
+      this.#compiled.set(schema, validator)
+    })
+  }
+
+  /** The violations of `input`; fields are paths from `tool_input`. The tool has to be prepared. */
+  check(tool: Tool, input: JsonObject): FieldViolation[] {
+    const validator = this.#compiled.get(tool.input_schema)
+    if (!validator) throw new Error(`the schema of ${tool.name} was not prepared`)
     if (accepts(validator, input)) return []
     return violationsOf(validator.errors, input).map((violation) => ({
       ...violation,

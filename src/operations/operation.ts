@@ -18,7 +18,7 @@ export interface Call<Id extends Operation> {
   readonly path: Readonly<Record<string, string>>
   readonly body: RequestBody<Id>
   /** Validates a tool's input by the tool's own JSON Schema. */
-  readonly toolSchemas: Pick<ToolSchemas, 'check'>
+  readonly toolSchemas: Pick<ToolSchemas, 'prepare' | 'check'>
   /** What this call is about and what it causes, for the request journal. */
   readonly trace: RequestTrace
 }

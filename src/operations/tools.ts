@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fieldName } from '../contract/violation.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
-import { invalidField, ServiceError, violationText } from '../domain/errors.ts'
+import { type FieldViolation, invalidField, ServiceError, violationText } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
@@ -18,13 +18,16 @@ type ExecuteTool = Call<'execute_tool'>
 export async function executeTool(call: ExecuteTool): Promise<Reply> {
   const { environment, body, trace } = call
   const input = inputOf(body.tool_input, body.params)
-  const located = locateAccount(call, { ...body, id: body.connected_account_id })
+  const { connected_account_id: id, organization_id, user_id, identifier } = body
+  const located = locateAccount(call, { id, organization_id, user_id, connector: body.connector, identifier })
   const connector = connectorOf(environment, located)
   const tool = toolOf(connector, body.tool_name)
   refuseDisabled(environment, connector.connector)
   refuseInactive(located)
   noteUnreadInput(tool, input, trace)
-  await refuseInvalid(call, tool, input)
+  const preparing = call.toolSchemas.prepare(tool)
+  if (preparing) await preparing
+  refuseInvalid(call.toolSchemas.check(tool, input))
   const execution_id = environment.ids.id('exec')
   trace.execution_id = execution_id
   if (body.agent_run_id) trace.agent_run_id = body.agent_run_id
@@ -54,8 +57,7 @@ function toolOf(connector: Connector, name: string): Tool {
 }
 
 /** @throws ServiceError INVALID_TOOL_INPUT: not valid against the tool's own schema (G44) */
-async function refuseInvalid(call: ExecuteTool, tool: Tool, input: JsonObject): Promise<void> {
-  const violations = await call.toolSchemas.check(tool, input)
+function refuseInvalid(violations: readonly FieldViolation[]): void {
   if (violations.length === 0) return
   const message = violations.map(violationText).join('; ')
   throw new ServiceError('INVALID_TOOL_INPUT', message, { violations })

@@ -173,7 +173,9 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     what: 'input is not checked against the schema of the tool',
     caughtBy: 'execute/invalid-input',
     mutate: ({ around }) =>
-      around(EXECUTE, (call, handler) => handler({ ...call, toolSchemas: { check: () => Promise.resolve([]) } })),
+      around(EXECUTE, (call, handler) =>
+        handler({ ...call, toolSchemas: { prepare: () => undefined, check: () => [] } }),
+      ),
   },
   {
     name: 'execute-state-first',
