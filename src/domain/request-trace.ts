@@ -137,7 +137,7 @@ export class RequestTrace {
   }
 
   called(call: UpstreamCall): void {
-    this.upstream = [...this.upstream, call]
+    this.upstream = this.upstream.concat(call)
   }
 
   refreshed(refresh: Refresh): void {

@@ -362,12 +362,13 @@ function toolRequest(context: SchemeContext, api: ApiAddress, run: ToolRun): Out
 /** Values are already encoded; of the text around them only what no URL can contain is. */
 function pathOf(rendered: string): [path: string, query: (readonly [string, string])[]] {
   const sendable = rendered.replaceAll(/[^\u0021-\u007e]+/g, (text) => encodeURIComponent(text.toWellFormed()))
-  const [path = '', ...search] = sendable.split('?')
+  const at = sendable.indexOf('?')
+  const path = at < 0 ? sendable : sendable.slice(0, at)
   // A part that is all dots would leave the path of the call, and no encoding prevents it.
-  if (path.split('/').some((part) => part === '.' || part === '..')) {
+  if (/(?:^|\/)\.\.?(?:\/|$)/.test(path)) {
     throw new UnsendablePath('a part of the path comes out as "." or "..", which would leave the path of the call')
   }
-  return [path, search.length === 0 ? [] : [...new URLSearchParams(search.join('?'))]]
+  return [path, at < 0 ? [] : [...new URLSearchParams(sendable.slice(at + 1))]]
 }
 
 /** One parameter for each item of a list, none for an empty value. */

@@ -97,10 +97,8 @@ export function jsonAnswer(status: number, body: object, headers: Record<string,
 
 export function sendThirdPartyAnswer(response: ServerResponse, answer: ThirdPartyAnswer): void {
   const body = octets(answer.body)
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    ...(answer.status === 204 ? {} : { 'Content-Length': body.length }),
-  })
+  const { status, headers } = answer
+  response.writeHead(status, status === 204 ? headers : { ...headers, 'Content-Length': body.length })
   response.end(body, 'latin1')
 }
 
@@ -165,7 +163,8 @@ export class ThirdPartyHttpClient {
     const { protocol, hostname, port } = this.#server(request.origin)
     const { method } = request
     const agent = kept ? this.#kept : this.#single
-    const headers = { ...request.headers, ...lengthOf(method, body) }
+    const hasLength = body !== '' || !WITHOUT_BODY.has(method)
+    const headers = hasLength ? { ...request.headers, 'Content-Length': body.length } : request.headers
     const options: RequestOptions = { hostname, port, method, path: target(request), headers, agent }
     if (protocol === 'https:') return overTls({ ...options, agent: false }, body, timeout)
     return sendBy(requestHttp, options, body, timeout)
@@ -200,10 +199,6 @@ function target({ path, search = '', query }: OutgoingRequest): string {
 
 /** Methods whose requests have no body unless there is one to send (RFC 9110 8.6). */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
-
-function lengthOf(method: string, body: string): Record<string, number> {
-  return body === '' && WITHOUT_BODY.has(method) ? {} : { 'Content-Length': body.length }
-}
 
 /** Sends a request and reads its answer. */
 function sendBy(client: typeof requestHttp, options: RequestOptions, body: string, timeout: number): Promise<Received> {

@@ -5,7 +5,7 @@ import type { Connector } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
-import { type Instant, instant, milliseconds } from '../domain/instant.ts'
+import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { type Environment, now } from '../state/environment.ts'
@@ -75,7 +75,7 @@ function authenticate(
   const grant = access === '' ? undefined : findGrant(context, access, headerOf(request, ACCOUNT_HEADER))
   if (!grant) return refuse('unknown', challenge)
   if (grant.revoked) return refuse('revoked', challenge)
-  if (grant.expires_at !== undefined && milliseconds(grant.expires_at) <= context.environment.clock.now())
+  if (grant.expires_at !== undefined && grant.expires_at <= now(context.environment))
     return refuse('expired', challenge)
   return { allowed: true, grant }
 }
