@@ -83,11 +83,14 @@ export function runSteps<Answer>(
   // Outside the transaction: what a collection begins with stays when a step fails.
   for (const { collection } of steps) if (collection !== '') fillCollection(scope.context, placeOf(scope, collection))
   return environment.model.transact(() => {
-    const run: Run = { ...scope, values: { ...scope.values }, headers: {} }
+    const { context, accountId, values, url, query } = scope
+    const run: Run = { context, accountId, values: { ...values }, url, query, headers: {} }
     for (const step of steps) {
       const result = ACTIONS[step.action](run, step)
+      if (step.as === '') continue
       // A new object: with `{{@root}}` a result contains the values that its step has seen, and those must not contain it.
-      if (step.as !== '') run.values = { ...run.values, [step.as]: result }
+      run.values = { ...run.values }
+      run.values[step.as] = result
     }
     return answer(run)
   })
@@ -100,7 +103,7 @@ export function fillCollection(context: SchemeContext, place: CollectionPlace): 
   const collection = collectionNamed(connector, place.collection)
   if (!collection || model.tables.counters.get(counterOf(place))) return
   const account = model.tables.accounts.get(place.account_id)
-  const values = { account: account ? accountView(account) : null, person: account?.identifier ?? null }
+  const values = { request: null, account: account ? accountView(account) : null, person: account?.identifier ?? null }
   model.transact(() => {
     model.tables.counters.put({ id: counterOf(place), value: 0 })
     for (let at = 0; at < collection.seed.length + collection.generate; at++) {
@@ -248,10 +251,11 @@ function withDefaults(context: SchemeContext, { key, fields }: Collection, given
   const { clock, ids } = environment
   const item = { ...fields, ...given }
   // A default sees what is given and the fields before its own.
-  const seen = Object.assign(Object.create(null) as JsonObject, given)
-  const scope = { values: { request: null, ...values, item: seen }, clock, ids }
-  for (const [name, template] of Object.entries(fields)) {
-    if ((own(given, name) ?? null) === null) item[name] = seen[name] = copyOf(templates.render(template, scope))
+  const seen = { ...given }
+  const scope = { values: { ...values, item: seen }, clock, ids }
+  for (const name of Object.keys(fields)) {
+    if ((own(given, name) ?? null) !== null) continue
+    item[name] = seen[name] = copyOf(templates.render(fields[name] ?? null, scope))
   }
   const hasKey = !isBlank(own(item, key))
   return hasKey ? item : { [key]: templates.render('{{id}}', { values: {}, clock, ids }), ...item }
@@ -259,7 +263,10 @@ function withDefaults(context: SchemeContext, { key, fields }: Collection, given
 
 /** A default can be the item (`{{item}}`) or contain it, and an item must not contain itself. */
 function copyOf(value: JsonValue): JsonValue {
-  return typeof value === 'object' ? (JSON.parse(JSON.stringify(value)) as JsonValue) : value
+  if (Array.isArray(value)) return value.map(copyOf)
+  return isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf(each)]))
+    : value
 }
 
 interface ItemChange {

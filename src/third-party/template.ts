@@ -121,15 +121,13 @@ function whole(template: Template, frame: Frame): JsonValue {
 }
 
 function textOf(template: Template, frame: Frame, encode: (value: string) => string): string {
-  let text = ''
-  for (const piece of template) {
-    const before = text.length
-    if (piece.kind === 'text') text += piece.text
-    else if (piece.kind === 'value') text += encode(textIn(evaluate(piece.expression, frame), frame))
-    else text += blockText(piece, frame, encode)
-    if (piece.kind !== 'block') frame.ports.budget.text(text.length - before)
-  }
-  return text
+  const texts = template.map((piece) => {
+    if (piece.kind === 'block') return blockText(piece, frame, encode)
+    const text = piece.kind === 'text' ? piece.text : encode(textIn(evaluate(piece.expression, frame), frame))
+    frame.ports.budget.text(text.length)
+    return text
+  })
+  return texts.join('')
 }
 
 /** An object is counted before it becomes a text. */

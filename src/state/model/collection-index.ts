@@ -142,7 +142,7 @@ export class ItemSet {
     for (const kept of [this.#views, this.#words]) {
       for (const [name, each] of kept) if (!each.update(before, after)) kept.delete(name)
     }
-    this.#counted.clear()
+    if (this.#counted.size > 0) this.#counted.clear()
   }
 
   find(query: ItemQuery): ItemPage {
