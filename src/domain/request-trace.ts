@@ -114,7 +114,7 @@ export class RequestTrace {
     { from, to, at }: { from: LifecycleState; to: LifecycleState; at: Instant },
   ): void {
     const forced = this.#forcing ? { forced: true as const } : {}
-    this.transitions = [...this.transitions, { account_id, event, from, to, at, ...forced }]
+    this.transitions = appended(this.transitions, { account_id, event, from, to, at, ...forced })
   }
 
   /** Transitions within `work` are noted as forced. */
@@ -133,22 +133,22 @@ export class RequestTrace {
     event: LifecycleEvent,
     move: { from: AccountStatus; to: AccountStatus; at: Instant },
   ): void {
-    this.due = [...this.due, { account_id, event, ...move }]
+    this.due = appended(this.due, { account_id, event, ...move })
   }
 
   called(call: UpstreamCall): void {
-    this.upstream = this.upstream.concat(call)
+    this.upstream = appended(this.upstream, call)
   }
 
   refreshed(refresh: Refresh): void {
-    this.refreshes = [...this.refreshes, refresh]
+    this.refreshes = appended(this.refreshes, refresh)
   }
 
   /** `injected`: it answered, or changed the answer on the wire. */
   fired(rule: FiredRule, injected: boolean): void {
     // A call is noted once it is over.
     const call = rule.at === 'third_party' || rule.at === 'token_refresh' ? this.upstream.length : null
-    this.rules = [...this.rules, { ...rule, injected, call }]
+    this.rules = appended(this.rules, { ...rule, injected, call })
   }
 
   ignored(field: string, description: string): void {
@@ -156,7 +156,7 @@ export class RequestTrace {
   }
 
   warn(warning: NotedWarning): void {
-    this.warnings = [...this.warnings, warning]
+    this.warnings = appended(this.warnings, warning)
   }
 
   /** The commit was rolled back: no transition took place. */
@@ -173,3 +173,8 @@ export class RequestTrace {
 }
 
 const NOTHING: readonly never[] = Object.freeze([])
+
+/** Nearly every list gets one entry, and a list that is spread would reserve room for 17. */
+function appended<T>(list: readonly T[], entry: T): readonly T[] {
+  return list.length === 0 ? [entry] : [...list, entry]
+}

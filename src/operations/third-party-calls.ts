@@ -72,7 +72,10 @@ async function send<A extends Answer>(
   if (arrived) {
     environment.model.transact(() => {
       const current = environment.model.tables.accounts.get(account.id)
-      if (current) environment.model.tables.accounts.put({ ...current, last_used_at: now(environment) })
+      if (!current) return
+      const used = { ...current }
+      used.last_used_at = now(environment)
+      environment.model.tables.accounts.put(used)
     })
   }
   return answer

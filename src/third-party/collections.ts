@@ -110,7 +110,7 @@ export function fillCollection(context: SchemeContext, place: CollectionPlace): 
       const seed = collection.seed[at] ?? {}
       const sequence = at + 1
       const given = templates.render(seed, { values: { ...values, sequence }, clock, ids }) as JsonObject
-      const item = withDefaults(context, collection, given, { ...values, sequence })
+      const item = withDefaults(context, collection, given, { values, sequence })
       const id = itemId(place, keyOf(collection, item) ?? '')
       // Two items of a file may have the same key by the chance of its templates.
       if (model.tables.collection_items.get(id)) continue
@@ -153,7 +153,7 @@ function createItem(run: Run, step: Step): JsonValue {
   if (!isJsonObject(given)) throw new StepFailure(step, 'invalid', 'the body must be an object')
   refuseConflict(run, step, place)
   const sequence = nextSequence(environment, place)
-  const item = withDefaults(context, collection, given, { ...values, sequence })
+  const item = withDefaults(context, collection, given, { values, sequence })
   const key = keyOf(collection, item)
   if (key === undefined) throw new StepFailure(step, 'invalid', `${collection.key} must be a text or a number`)
   const id = itemId(place, key)
@@ -246,13 +246,18 @@ function found(items: ItemSet, conditions: ReturnType<typeof conditionsOf>, limi
 }
 
 /** The fields of the collection in their order, each with its default where no value is given, and then what else is given. */
-function withDefaults(context: SchemeContext, { key, fields }: Collection, given: JsonObject, values: JsonObject) {
+function withDefaults(
+  context: SchemeContext,
+  { key, fields }: Collection,
+  given: JsonObject,
+  { values, sequence }: { values: JsonObject; sequence: number },
+): JsonObject {
   const { environment, templates } = context
   const { clock, ids } = environment
   const item = { ...fields, ...given }
   // A default sees what is given and the fields before its own.
   const seen = { ...given }
-  const scope = { values: { ...values, item: seen }, clock, ids }
+  const scope = { values: { ...values, sequence, item: seen }, clock, ids }
   for (const name of Object.keys(fields)) {
     if ((own(given, name) ?? null) !== null) continue
     item[name] = seen[name] = copyOf(templates.render(fields[name] ?? null, scope))

@@ -97,8 +97,9 @@ export function jsonAnswer(status: number, body: object, headers: Record<string,
 
 export function sendThirdPartyAnswer(response: ServerResponse, answer: ThirdPartyAnswer): void {
   const body = octets(answer.body)
-  const { status, headers } = answer
-  response.writeHead(status, status === 204 ? headers : { ...headers, 'Content-Length': body.length })
+  const headers = { ...answer.headers }
+  if (answer.status !== 204) headers['Content-Length'] = String(body.length)
+  response.writeHead(answer.status, headers)
   response.end(body, 'latin1')
 }
 
@@ -163,8 +164,8 @@ export class ThirdPartyHttpClient {
     const { protocol, hostname, port } = this.#server(request.origin)
     const { method } = request
     const agent = kept ? this.#kept : this.#single
-    const hasLength = body !== '' || !WITHOUT_BODY.has(method)
-    const headers = hasLength ? { ...request.headers, 'Content-Length': body.length } : request.headers
+    const headers = { ...request.headers }
+    if (body !== '' || !WITHOUT_BODY.has(method)) headers['Content-Length'] = String(body.length)
     const options: RequestOptions = { hostname, port, method, path: target(request), headers, agent }
     if (protocol === 'https:') return overTls({ ...options, agent: false }, body, timeout)
     return sendBy(requestHttp, options, body, timeout)
