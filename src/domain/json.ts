@@ -53,6 +53,11 @@ export function extentOf(text: string): JsonExtent {
   return { depth, keys, values }
 }
 
+/** Whether JSON text nests deeper than so many levels, each of which takes two brackets. What is no JSON is left to a parser. */
+export function nestsDeeper(text: string, levels: number): boolean {
+  return text.length > 2 * levels && extentOf(text).depth > levels
+}
+
 /** Of a document or a body of the control API. More would take seconds to read, in which the server answers nothing else. */
 export const MAX_KEYS = 100_000
 export const MAX_VALUES = 250_000

@@ -3,7 +3,7 @@ import { quote } from '../domain/text.ts'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ruleAndFound, ServiceError } from '../domain/errors.ts'
-import { extentOf } from '../domain/json.ts'
+import { nestsDeeper } from '../domain/json.ts'
 
 /** How deep a body may nest. Serializing a deeper one later could overflow the stack. */
 const MAX_DEPTH = 100
@@ -142,8 +142,7 @@ export function checkContentType(headers: IncomingHttpHeaders, wanted: string): 
 
 /** @throws ServiceError MALFORMED_BODY: not UTF-8, not JSON, no object, or nested too deeply (G7) */
 export function parseJsonObject(text: string): object {
-  const depth = extentOf(text).depth
-  if (depth > MAX_DEPTH)
+  if (nestsDeeper(text, MAX_DEPTH))
     throw malformed(ruleAndFound(`must nest at most ${MAX_DEPTH} levels deep`, 'more levels'), 'max_depth')
   const value = parse(text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value

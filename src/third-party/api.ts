@@ -3,14 +3,13 @@ import type { Connector, RateLimit, Responder, ResponderAnswer, ResponderMatch }
 import { matchesGlob, matchesValue, valueAt } from '../domain/value-match.ts'
 import { plural } from '../domain/text.ts'
 import type { Grant } from '../domain/grant.ts'
-import { extentOf, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { nestsDeeper, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { Model } from '../state/model/model.ts'
 import { rateCountersOf } from '../state/collections.ts'
 import { runSteps, StepFailure } from './collections.ts'
 import { type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView, asText } from './template.ts'
 import {
-  ACCOUNT_HEADER,
   decodePart,
   headerOf,
   headerValue,
@@ -137,7 +136,7 @@ function countHit({ responderHits }: SchemeContext['environment'], responder: Re
 
 /** The account of the credential; for a call without one, the account that the service names. */
 function callingAccount(model: Model, request: ReceivedRequest, grant: Grant | undefined): Account | undefined {
-  const id = grant ? grant.account_id : headerOf(request, ACCOUNT_HEADER)
+  const id = grant ? grant.account_id : request.accountId
   return id === '' ? undefined : model.tables.accounts.get(id)
 }
 
@@ -243,7 +242,7 @@ function bodyOf(request: ReceivedRequest): JsonValue | undefined {
   const type = headerOf(request, 'content-type').toLowerCase()
   if (type.startsWith('application/x-www-form-urlencoded')) return queryView(new URLSearchParams(text))
   if (!type.includes('json')) return text
-  if (extentOf(text).depth > MAX_BODY_DEPTH) return undefined
+  if (nestsDeeper(text, MAX_BODY_DEPTH)) return undefined
   try {
     return JSON.parse(text) as JsonValue
   } catch {

@@ -6,7 +6,7 @@ import type { Connector, Tool } from '../domain/connector.ts'
 import type { Credentials } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own } from '../domain/json.ts'
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
@@ -114,7 +114,7 @@ interface Sending {
 const TOKEN_TIMEOUT = 10_000
 /** As long as a tool waits that names no time. */
 const FORWARD_TIMEOUT = 30_000
-/** Headers that only the service sends to the in-process third parties. */
+/** Headers that the in-process third parties act on: those of a caller are not passed on. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([ACCOUNT_HEADER, CALL_HEADER])
 /** Characters that are kept of each answer. */
 const KEPT_ANSWER = 2048
@@ -269,8 +269,7 @@ class ThirdPartyClient implements ThirdParty {
       this.#readGuard.assertValid()
       return { received }
     }
-    request.headers[ACCOUNT_HEADER] = account.id
-    const call: OpenCall = { trace: this.#trace, tool, apply: undefined }
+    const call: OpenCall = { trace: this.#trace, accountId: account.id, tool, apply: undefined }
     const ticket = calls.open(call)
     request.headers[CALL_HEADER] = ticket
     const received = await http.send(request, timeout, true)
@@ -445,7 +444,7 @@ function bodyOf({ status, headers, body }: Received & { kind: 'answer' }): JsonV
   const text = body.toString('utf8')
   if (text === '') return type.includes('json') && status !== 204 ? undefined : null
   if (type !== '' && !type.includes('json')) return text
-  return isTooDeep(text) ? undefined : parsed(text)
+  return nestsDeeper(text, MAX_DEPTH) ? undefined : parsed(text)
 }
 
 function parsed(text: string): JsonValue | undefined {
@@ -454,18 +453,6 @@ function parsed(text: string): JsonValue | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Brackets inside strings count too: this is a guard and no parser. */
-function isTooDeep(text: string): boolean {
-  let depth = 0
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
-    if (code === 0x5b || code === 0x7b) depth += 1
-    else if (code === 0x5d || code === 0x7d) depth -= 1
-    if (depth > MAX_DEPTH) return true
-  }
-  return false
 }
 
 const ASSERTION_LIFETIME = 5 * 60

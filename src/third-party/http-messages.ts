@@ -21,6 +21,8 @@ export interface ReceivedRequest {
   apiPath: string
   query: URLSearchParams
   headers: IncomingHttpHeaders
+  /** Of the account that the call is made for; empty when nothing names it. */
+  accountId: string
   body: Buffer
 }
 
@@ -50,14 +52,14 @@ export interface ThirdPartyAnswer {
 }
 
 /**
- * Names the account of a call to the in-process third party. A real third party does not get it. It identifies the account
- * where several store the same key, or where calls carry no credential, and grants no access.
+ * Names the account of a call that another program than the service makes. It identifies the account where several store
+ * the same key, or where calls carry no credential, and grants no access.
  */
 export const ACCOUNT_HEADER = 'x-toolmock-account'
 
 const MAX_BODY = 2 * 1024 * 1024
 
-export function headerOf(request: ReceivedRequest, name: string): string {
+export function headerOf(request: Pick<IncomingMessage, 'headers'>, name: string): string {
   const value = request.headers[name.toLowerCase()]
   return Array.isArray(value) ? value.join(', ') : (value ?? '')
 }

@@ -28,6 +28,7 @@ export const CALL_HEADER = 'x-mock-call'
 export interface OpenCall {
   /** Of the request that causes the call: what the third party does is noted in it. */
   readonly trace: RequestTrace | undefined
+  readonly accountId: string
   /** The tool that the call is made for. */
   readonly tool: string | undefined
   /** The change that goes with a token; the client makes it in one commit with the service's own. */
@@ -231,6 +232,8 @@ async function route(
   if (!environment || !connector || !kind) return jsonAnswer(404, { error: 'not_found', path: rawPath })
   const body = await readBody(request)
   if (!body) return jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
+  const ticket = headerOf(request, CALL_HEADER)
+  const { trace, tool, accountId = headerOf(request, ACCOUNT_HEADER) } = options.calls.find(ticket) ?? {}
   const received: ReceivedRequest = {
     method: request.method ?? 'GET',
     rawPath,
@@ -238,17 +241,11 @@ async function route(
     apiPath: `/${rest.join('/')}`,
     query: new URLSearchParams(search),
     headers: request.headers,
+    accountId,
     body,
   }
-  const ticket = headerOf(received, CALL_HEADER)
-  const { trace, tool } = options.calls.find(ticket) ?? {}
-  const account = accountOf(environment, received)
+  const account = environment.model.tables.accounts.get(accountId)
   return { environment, connector, kind, request: received, account, tool, trace, ticket }
-}
-
-function accountOf(environment: Environment, request: ReceivedRequest): Account | undefined {
-  const id = headerOf(request, ACCOUNT_HEADER)
-  return id === '' ? undefined : environment.model.tables.accounts.get(id)
 }
 
 function splitOnce(text: string, mark: string): [string, string] {

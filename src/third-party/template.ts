@@ -237,6 +237,10 @@ class Budget {
 
   /** Counts a value that is in the result as it is: its texts, and a character for everything else. */
   value(value: JsonValue | undefined): void {
+    if (typeof value === 'string') {
+      this.text(value.length)
+      return
+    }
     const rest: (JsonValue | undefined)[] = [value]
     for (let at = rest.pop(); at !== undefined; at = rest.pop()) {
       this.text(typeof at === 'string' ? at.length : 1)
