@@ -309,7 +309,7 @@ function isCapture(part: string): boolean {
 }
 
 function every<T>(wanted: Record<string, T> | undefined, test: (key: string, value: T) => boolean): boolean {
-  return wanted === undefined || Object.entries(wanted).every(([key, value]) => test(key, value))
+  return wanted === undefined || Object.keys(wanted).every((key) => test(key, wanted[key] as T))
 }
 
 /** The values of a query parameter or header as texts. */

@@ -99,9 +99,9 @@ export function jsonAnswer(status: number, body: object, headers: Record<string,
 
 export function sendThirdPartyAnswer(response: ServerResponse, answer: ThirdPartyAnswer): void {
   const body = octets(answer.body)
-  const headers = { ...answer.headers }
-  if (answer.status !== 204) headers['Content-Length'] = String(body.length)
-  response.writeHead(answer.status, headers)
+  const { status, headers } = answer
+  if (status !== 204) headers['Content-Length'] = String(body.length)
+  response.writeHead(status, headers)
   response.end(body, 'latin1')
 }
 
@@ -164,9 +164,8 @@ export class ThirdPartyHttpClient {
   send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<Received> {
     const body = octets(request.body)
     const { protocol, hostname, port } = this.#server(request.origin)
-    const { method } = request
+    const { method, headers } = request
     const agent = kept ? this.#kept : this.#single
-    const headers = { ...request.headers }
     if (body !== '' || !WITHOUT_BODY.has(method)) headers['Content-Length'] = String(body.length)
     const options: RequestOptions = { hostname, port, method, path: target(request), headers, agent }
     if (protocol === 'https:') return overTls({ ...options, agent: false }, body, timeout)
