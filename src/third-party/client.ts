@@ -269,8 +269,8 @@ class ThirdPartyClient implements ThirdParty {
       this.#readGuard.assertValid()
       return { received }
     }
-    const call: OpenCall = { trace: this.#trace, accountId: account.id, tool, apply: undefined }
-    const ticket = calls.open(call)
+    const call: OpenCall = { trace: this.#trace, tool, apply: undefined }
+    const ticket = calls.open(call, account.id)
     request.headers[CALL_HEADER] = ticket
     const received = await http.send(request, timeout, true)
     calls.close(ticket)

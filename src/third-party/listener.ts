@@ -28,7 +28,6 @@ export const CALL_HEADER = 'x-mock-call'
 export interface OpenCall {
   /** Of the request that causes the call: what the third party does is noted in it. */
   readonly trace: RequestTrace | undefined
-  readonly accountId: string
   /** The tool that the call is made for. */
   readonly tool: string | undefined
   /** The change that goes with a token; the client makes it in one commit with the service's own. */
@@ -40,10 +39,10 @@ export class OpenCalls {
   readonly #calls = new Map<string, OpenCall>()
   #count = 0
 
-  /** @returns the call's name for {@link CALL_HEADER} */
-  open(call: OpenCall): string {
+  /** @returns the call's name for {@link CALL_HEADER}, which is followed by the account that the call is made for */
+  open(call: OpenCall, accountId: string): string {
     this.#count++
-    const ticket = String(this.#count)
+    const ticket = `${this.#count}/${accountId}`
     this.#calls.set(ticket, call)
     return ticket
   }
@@ -233,7 +232,9 @@ async function route(
   const body = await readBody(request)
   if (!body) return jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
   const ticket = headerOf(request, CALL_HEADER)
-  const { trace, tool, accountId = headerOf(request, ACCOUNT_HEADER) } = options.calls.find(ticket) ?? {}
+  const { trace, tool } = options.calls.find(ticket) ?? {}
+  // By the name of the call and not by the call: it acts for its account also when the client no longer waits.
+  const accountId = ticket === '' ? headerOf(request, ACCOUNT_HEADER) : ticket.slice(ticket.indexOf('/') + 1)
   const received: ReceivedRequest = {
     method: request.method ?? 'GET',
     rawPath,

@@ -1,9 +1,10 @@
 import { type RequestListener, type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Tool } from '../../src/domain/connector.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { UpstreamCall } from '../../src/domain/request-trace.ts'
+import type { ThirdPartyRequest } from '../../src/third-party/listener.ts'
 import { Fixture, accountOf, connectorOf, responder, tool } from './fixture.ts'
 
 /** Runs a tool against a third party that echoes the request. */
@@ -181,6 +182,25 @@ describe('the answer of a third party', () => {
     expect(await against(() => undefined, { timeout: 30 })).toMatchObject({ kind: 'timed_out' })
     const begun: RequestListener = (_request, response) => response.writeHead(200).write('{')
     expect(await against(begun, { timeout: 30 })).toMatchObject({ kind: 'timed_out' })
+  })
+
+  it('that comes too late is still given for the account of the call', async () => {
+    const accounts: (string | undefined)[] = []
+    const intercept = ({ account }: ThirdPartyRequest): undefined => {
+      accounts.push(account?.id)
+    }
+    await using fixture = await Fixture.start(connectorOf('NO_AUTH'), { intercept })
+    const account = fixture.place({})
+    await fixture.call(account)
+    const late = fixture.call(account, {}, tool({ timeout: 10 }))
+    await new Promise(setImmediate)
+    // The event loop is busy until the call has timed out: only then does the third party read it.
+    const end = performance.now() + 40
+    while (performance.now() < end);
+    expect(await late).toMatchObject({ kind: 'timed_out' })
+    await vi.waitFor(() => {
+      expect(accounts).toEqual(['ca_1', 'ca_1'])
+    })
   })
 })
 
