@@ -47,9 +47,9 @@ export function placeId({ connector, collection, account_id }: CollectionPlace):
   return `${connector}/${collection}/${encodeURIComponent(account_id.toWellFormed())}`
 }
 
-export function itemId({ connector, collection, account_id }: CollectionPlace, key: string): string {
-  // Joined at once: a row keeps one string in place of the parts of a concatenation.
-  return [connector, collection, encodeURIComponent(account_id.toWellFormed()), key].join('/')
+export function itemId(place: CollectionPlace, key: string): string {
+  // A text that is joined is one string in memory, and one that is concatenated keeps its parts: each row has such an id.
+  return [placeId(place), key].join('/')
 }
 
 /** The text of an item's key; undefined when it has none. */

@@ -14,6 +14,7 @@ import {
   Findings,
   type FoundIn,
   isBreach,
+  MAX_PATH,
   type NewFinding,
   type NewWarning,
   type RequestUse,
@@ -257,8 +258,6 @@ function addTimes(to: Map<string, Times>, from: ReadonlyMap<string, Times>): voi
 /** Browsers request these from every server by themselves, and health checks request `/`: no client meant the service. */
 const REQUESTED_OF_EVERY_SERVER =
   /^\/(|favicon\.ico|robots\.txt|apple-touch-icon[\w.-]*\.png|\.well-known\/appspecific\/.*)$/
-
-const MAX_PATH = 200
 
 /** Adds what an entry of the journal has beside the operation: unserved paths, and transitions of accounts. */
 export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {

@@ -280,7 +280,8 @@ function testKey({ label, file = '' }: TestLabel): string {
   return `${file}\n${label}`
 }
 
-const MAX_PATH = 200
+/** Characters that are kept of a path. */
+export const MAX_PATH = 200
 const MAX_EXCERPT = 160
 
 function findingRequest(place: string, found: FoundIn, body: JsonValue): FindingRequest {
