@@ -240,7 +240,7 @@ function Lifecycle({ value, reload }: { readonly value: AccountWithTools; readon
           class="button small"
           href={linkTo('links', '', { connector: account.connector, identifier: account.identifier })}
         >
-          connect by a link
+          create a magic link
         </a>
       </div>
       <JumpToExpiry value={value} />

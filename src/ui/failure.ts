@@ -6,7 +6,7 @@ export const FAILURES = {
   rate_limited: '429 too many requests',
   server_error: '500 server error',
   gateway_timeout: '504 gateway timeout',
-  timeout: 'no answer ever',
+  timeout: 'no response',
   expired_token: 'expired access token',
 } as const
 export type Failure = keyof typeof FAILURES

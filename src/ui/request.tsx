@@ -62,7 +62,7 @@ function LoadedRequest({
       {explanation && isAnswered(request) && (
         <Why explanation={explanation} failed={request.status === 0 || request.status >= 400} />
       )}
-      <Section title="What took place">
+      <Section title="What happened">
         <Sequence steps={stepsOf(request)} />
       </Section>
       {request.operation !== null && <NextTime request={request} where={where} />}

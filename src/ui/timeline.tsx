@@ -18,7 +18,7 @@ const MARK_TEXTS: { readonly [Name in Mark]: readonly [text: string, tone: strin
   injected: ['injected', 'info'],
   rule: ['scenario', 'info'],
   refresh: ['refresh', ''],
-  transition: ['state moved', ''],
+  transition: ['state changed', ''],
   unserved: ['not served', 'warning'],
   defect: ['defect of the mock', 'error'],
 }

@@ -18,7 +18,7 @@ try {
   const views: Readonly<Record<string, readonly [hash: string, show: (page: Page) => Promise<void>]>> = {
     timeline: [
       `#/timeline/${session.renewed}`,
-      (page) => page.getByText('What took place').evaluate((title) => title.scrollIntoView({ block: 'start' })),
+      (page) => page.getByText('What happened').evaluate((title) => title.scrollIntoView({ block: 'start' })),
     ],
     account: [`#/accounts/${session.account}`, (page) => page.locator('.lifecycle svg').waitFor()],
     scenario: ['#/scenarios/rate-limited', misspell],

@@ -241,7 +241,7 @@ describe('a failure of the next request', () => {
   it('is for the same operation, tool and account, and is optional', () => {
     expect(failureScenario(REQUEST, 'timeout')).toEqual({
       name: 'next-execute-tool-timeout',
-      description: 'The next mail_send_message fails: no answer ever.',
+      description: 'The next mail_send_message fails: no response.',
       rules: [
         {
           name: 'next mail_send_message',
