@@ -41,7 +41,7 @@ export function LifecyclePicture({ status }: { readonly status: AccountStatus })
       </svg>
       <figcaption>
         <details>
-          <summary class="quiet">What moves it on from {status}</summary>
+          <summary class="quiet">Transitions from {status}</summary>
           <ul class="plain moves">
             {targets.map((to) => (
               <li key={to}>
