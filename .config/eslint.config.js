@@ -71,6 +71,7 @@ const randomness = [
   'webcrypto',
 ]
 
+const parsers = ['json', 'raw', 'static', 'text', 'urlencoded']
 const bundled = 'The bundle leaves out what Express does this with (.build/bundle.ts), so it would fail in the package.'
 
 /**
@@ -90,14 +91,17 @@ const product = {
     { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: ports },
     { selector: 'CallExpression[callee.name="Date"]', message: ports },
     { selector: 'CallExpression[callee.property.name=/^(sendFile|download)$/]', message: bundled },
-    {
-      selector: 'MemberExpression[object.name="express"][property.name=/^(json|raw|static|text|urlencoded)$/]',
-      message: bundled,
-    },
+    { selector: `MemberExpression[object.name="express"][property.name=/^(${parsers.join('|')})$/]`, message: bundled },
+    { selector: 'CallExpression[arguments.0.value="query parser"][arguments.1.value!=false]', message: bundled },
   ],
   '@typescript-eslint/no-restricted-imports': [
     'error',
-    { paths: ['node:crypto', 'crypto'].map((name) => ({ name, importNames: randomness, message: ports })) },
+    {
+      paths: [
+        ...['node:crypto', 'crypto'].map((name) => ({ name, importNames: randomness, message: ports })),
+        { name: 'express', importNames: parsers, message: bundled },
+      ],
+    },
   ],
 }
 

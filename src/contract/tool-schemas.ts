@@ -13,7 +13,7 @@ import { violationsOf } from './violation.ts'
 export class ToolSchemas {
   readonly #compiled = new WeakMap<JsonObject, Validator>()
 
-  /** Compiles the schema of a tool; undefined when that was done before. */
+  /** Compiles the schema of a tool; undefined when that was done before. @throws Error for a schema that cannot be compiled */
   prepare({ input_schema: schema }: Tool): Promise<void> | undefined {
     if (this.#compiled.has(schema)) return undefined
     return compile(schema).then((validator) => {

@@ -13,6 +13,13 @@ export function own(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
+/** Sets an own property, also one that is called `__proto__`: keys come from users. */
+export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__') Object.defineProperty(object, key, { value, ...OWN })
+  else object[key] = value
+}
+const OWN = { configurable: true, enumerable: true, writable: true }
+
 /** Whether there is no value: what a template of a missing input comes to. */
 export function isBlank(value: JsonValue | undefined): boolean {
   return value === undefined || value === null || value === ''
@@ -53,7 +60,7 @@ export function extentOf(text: string): JsonExtent {
   return { depth, keys, values }
 }
 
-/** Whether JSON text nests deeper than so many levels, each of which takes two brackets. What is no JSON is left to a parser. */
+/** Whether JSON nests deeper than so many levels. A text that is too short to close them all is no JSON, and left to the parser. */
 export function nestsDeeper(text: string, levels: number): boolean {
   return text.length > 2 * levels && extentOf(text).depth > levels
 }

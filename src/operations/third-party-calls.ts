@@ -24,7 +24,7 @@ export async function callThirdParty<A extends Answer>(
   located: Account,
   call: (account: Account) => Promise<A>,
 ): Promise<A> {
-  const account = isExpired(context.environment, located) ? await renewed(context, located) : located
+  const account = isExpired(context.environment, located) ? await renewedAccount(context, located) : located
   const first = await send(context, account, call)
   if (!isUnauthorized(first)) return first
   if (!isRenewable(account)) return refused(context, account, first)
@@ -50,8 +50,8 @@ export function refuseInactive({ id, connector, identifier, status }: Account): 
   throw new ServiceError('ACCOUNT_NOT_ACTIVE', message)
 }
 
-/** An account whose token has expired, renewed (G46). */
-async function renewed(context: Context, account: Account): Promise<Account> {
+/** An account after the renewal of its expired token (G46). @throws ServiceError ACCOUNT_NOT_ACTIVE, TOOL_ERROR */
+async function renewedAccount(context: Context, account: Account): Promise<Account> {
   const renewal = await renew(context, account)
   if (renewal.outcome === 'unavailable') {
     const message = `the expired token could not be renewed: ${renewal.reason}`

@@ -10,6 +10,7 @@ import { runSteps, StepFailure } from './collections.ts'
 import { type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView, asText } from './template.ts'
 import {
+  ACCOUNT_HEADER,
   decodePart,
   headerOf,
   headerValue,
@@ -136,7 +137,7 @@ function countHit({ responderHits }: SchemeContext['environment'], responder: Re
 
 /** The account of the credential; for a call without one, the account that the service names. */
 function callingAccount(model: Model, request: ReceivedRequest, grant: Grant | undefined): Account | undefined {
-  const id = grant ? grant.account_id : request.accountId
+  const id = grant ? grant.account_id : headerOf(request, ACCOUNT_HEADER)
   return id === '' ? undefined : model.tables.accounts.get(id)
 }
 

@@ -269,8 +269,9 @@ class ThirdPartyClient implements ThirdParty {
       this.#readGuard.assertValid()
       return { received }
     }
+    request.headers[ACCOUNT_HEADER] = account.id
     const call: OpenCall = { trace: this.#trace, tool, apply: undefined }
-    const ticket = calls.open(call, account.id)
+    const ticket = calls.open(call)
     request.headers[CALL_HEADER] = ticket
     const received = await http.send(request, timeout, true)
     calls.close(ticket)

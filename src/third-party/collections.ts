@@ -15,7 +15,7 @@ import {
   type Step,
 } from '../domain/collection.ts'
 import type { Responder } from '../domain/connector.ts'
-import { isBlank, isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isBlank, isJsonObject, type JsonObject, type JsonValue, own, setOwn } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import { equalValues } from '../domain/value-match.ts'
 import { counterOf, nextSequence, putItem } from '../state/collections.ts'
@@ -90,7 +90,7 @@ export function runSteps<Answer>(
       if (step.as === '') continue
       // A new object: with `{{@root}}` a result contains the values that its step has seen, and those must not contain it.
       run.values = { ...run.values }
-      run.values[step.as] = result
+      setOwn(run.values, step.as, result)
     }
     return answer(run)
   })
@@ -103,14 +103,14 @@ export function fillCollection(context: SchemeContext, place: CollectionPlace): 
   const collection = collectionNamed(connector, place.collection)
   if (!collection || model.tables.counters.get(counterOf(place))) return
   const account = model.tables.accounts.get(place.account_id)
-  const values = { request: null, account: account ? accountView(account) : null, person: account?.identifier ?? null }
+  const values = { account: account ? accountView(account) : null, person: account?.identifier ?? null }
   model.transact(() => {
     model.tables.counters.put({ id: counterOf(place), value: 0 })
     for (let at = 0; at < collection.seed.length + collection.generate; at++) {
       const seed = collection.seed[at] ?? {}
       const sequence = at + 1
       const given = templates.render(seed, { values: { ...values, sequence }, clock, ids }) as JsonObject
-      const item = withDefaults(context, collection, given, { values, sequence })
+      const item = withDefaults(context, collection, given, { values: { request: null, ...values }, sequence })
       const id = itemId(place, keyOf(collection, item) ?? '')
       // Two items of a file may have the same key by the chance of its templates.
       if (model.tables.collection_items.get(id)) continue
@@ -260,7 +260,9 @@ function withDefaults(
   const scope = { values: { ...values, sequence, item: seen }, clock, ids }
   for (const name of Object.keys(fields)) {
     if ((own(given, name) ?? null) !== null) continue
-    item[name] = seen[name] = copyOf(templates.render(fields[name] ?? null, scope))
+    const value = copyOf(templates.render(fields[name] ?? null, scope))
+    setOwn(item, name, value)
+    setOwn(seen, name, value)
   }
   const hasKey = !isBlank(own(item, key))
   return hasKey ? item : { [key]: templates.render('{{id}}', { values: {}, clock, ids }), ...item }
@@ -268,10 +270,7 @@ function withDefaults(
 
 /** A default can be the item (`{{item}}`) or contain it, and an item must not contain itself. */
 function copyOf(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(copyOf)
-  return isJsonObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf(each)]))
-    : value
+  return typeof value === 'object' ? (JSON.parse(JSON.stringify(value)) as JsonValue) : value
 }
 
 interface ItemChange {

@@ -70,7 +70,7 @@ async function answer(services: DirectServices, request: Request, response: Resp
   }
   const { environment, connector } = found
   entry.environment = environment
-  const account = environment.model.tables.accounts.get(received.accountId)
+  const account = environment.model.tables.accounts.get(headerOf(received, ACCOUNT_HEADER))
   trace.account ??= account
   const asked = { environment, connector, kind: 'api', request: received, account } as const
   try {
@@ -92,7 +92,6 @@ function receivedRequest(request: Request, body: Buffer): ReceivedRequest {
     apiPath: `/${rawPath.split('/').slice(4).join('/')}`,
     query: new URLSearchParams(search.join('?')),
     headers: request.headers,
-    accountId: headerOf(request, ACCOUNT_HEADER),
     body,
   }
 }

@@ -21,8 +21,6 @@ export interface ReceivedRequest {
   apiPath: string
   query: URLSearchParams
   headers: IncomingHttpHeaders
-  /** Of the account that the call is made for; empty when nothing names it. */
-  accountId: string
   body: Buffer
 }
 
@@ -52,14 +50,14 @@ export interface ThirdPartyAnswer {
 }
 
 /**
- * Names the account of a call that another program than the service makes. It identifies the account where several store
- * the same key, or where calls carry no credential, and grants no access.
+ * Names the account of a call to the in-process third party. A real third party does not get it. It identifies the account
+ * where several store the same key, or where calls carry no credential, and grants no access.
  */
 export const ACCOUNT_HEADER = 'x-toolmock-account'
 
 const MAX_BODY = 2 * 1024 * 1024
 
-export function headerOf(request: Pick<IncomingMessage, 'headers'>, name: string): string {
+export function headerOf(request: ReceivedRequest, name: string): string {
   const value = request.headers[name.toLowerCase()]
   return Array.isArray(value) ? value.join(', ') : (value ?? '')
 }
@@ -97,6 +95,7 @@ export function jsonAnswer(status: number, body: object, headers: Record<string,
   return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) }
 }
 
+/** Adds `Content-Length` to the headers of the answer. */
 export function sendThirdPartyAnswer(response: ServerResponse, answer: ThirdPartyAnswer): void {
   const body = octets(answer.body)
   const { status, headers } = answer
@@ -160,7 +159,7 @@ export class ThirdPartyHttpClient {
   readonly #single = new Agent({ keepAlive: false })
   #last: { origin: string; server: Server } | undefined
 
-  /** Sends a request. Never throws: a failure is one of the results. */
+  /** Sends a request, with `Content-Length` added to its headers. Never throws: a failure is one of the results. */
   send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<Received> {
     const body = octets(request.body)
     const { protocol, hostname, port } = this.#server(request.origin)

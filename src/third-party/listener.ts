@@ -39,10 +39,10 @@ export class OpenCalls {
   readonly #calls = new Map<string, OpenCall>()
   #count = 0
 
-  /** @returns the call's name for {@link CALL_HEADER}, which is followed by the account that the call is made for */
-  open(call: OpenCall, accountId: string): string {
+  /** @returns the call's name for {@link CALL_HEADER} */
+  open(call: OpenCall): string {
     this.#count++
-    const ticket = `${this.#count}/${accountId}`
+    const ticket = String(this.#count)
     this.#calls.set(ticket, call)
     return ticket
   }
@@ -231,10 +231,6 @@ async function route(
   if (!environment || !connector || !kind) return jsonAnswer(404, { error: 'not_found', path: rawPath })
   const body = await readBody(request)
   if (!body) return jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
-  const ticket = headerOf(request, CALL_HEADER)
-  const { trace, tool } = options.calls.find(ticket) ?? {}
-  // By the name of the call and not by the call: it acts for its account also when the client no longer waits.
-  const accountId = ticket === '' ? headerOf(request, ACCOUNT_HEADER) : ticket.slice(ticket.indexOf('/') + 1)
   const received: ReceivedRequest = {
     method: request.method ?? 'GET',
     rawPath,
@@ -242,11 +238,17 @@ async function route(
     apiPath: `/${rest.join('/')}`,
     query: new URLSearchParams(search),
     headers: request.headers,
-    accountId,
     body,
   }
-  const account = environment.model.tables.accounts.get(accountId)
+  const ticket = headerOf(received, CALL_HEADER)
+  const { trace, tool } = options.calls.find(ticket) ?? {}
+  const account = accountOf(environment, received)
   return { environment, connector, kind, request: received, account, tool, trace, ticket }
+}
+
+function accountOf(environment: Environment, request: ReceivedRequest): Account | undefined {
+  const id = headerOf(request, ACCOUNT_HEADER)
+  return id === '' ? undefined : environment.model.tables.accounts.get(id)
 }
 
 function splitOnce(text: string, mark: string): [string, string] {

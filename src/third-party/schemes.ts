@@ -10,6 +10,7 @@ import type { JsonValue } from '../domain/json.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { type Environment, now } from '../state/environment.ts'
 import {
+  ACCOUNT_HEADER,
   encodePart,
   headerOf,
   headerValue,
@@ -71,7 +72,7 @@ function authenticate(
   access: string,
   challenge: (message: string) => string,
 ): Authentication {
-  const grant = access === '' ? undefined : findGrant(context, access, request.accountId)
+  const grant = access === '' ? undefined : findGrant(context, access, headerOf(request, ACCOUNT_HEADER))
   if (!grant) return refuse('unknown', challenge)
   if (grant.revoked) return refuse('revoked', challenge)
   if (grant.expires_at !== undefined && grant.expires_at <= now(context.environment))

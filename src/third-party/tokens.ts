@@ -6,7 +6,14 @@ import { type JsonObject, own } from '../domain/json.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { verifyJwt } from './jwt.ts'
 import { type Application, applicationOf, expiryOf, revoked, sessionToken } from './schemes.ts'
-import { decodePart, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
+import {
+  ACCOUNT_HEADER,
+  decodePart,
+  headerOf,
+  jsonAnswer,
+  type ReceivedRequest,
+  type ThirdPartyAnswer,
+} from './http-messages.ts'
 
 /** A token request whose form was read and whose application was authenticated. */
 interface TokenCall {
@@ -67,7 +74,7 @@ function decide(environment: Environment, connector: Connector, request: Receive
   if (!grantType) return refused('unsupported_grant_type', `known are ${[...GRANT_TYPES.keys()].join(', ')}`)
   if (!grantType.allows(connector.authorization_type))
     return refused('unauthorized_client', 'not for applications of this kind')
-  return grantType.run({ environment, connector, application, form, accountId: request.accountId })
+  return grantType.run({ environment, connector, application, form, accountId: headerOf(request, ACCOUNT_HEADER) })
 }
 
 function readForm(request: ReceivedRequest): Map<string, string> | undefined {

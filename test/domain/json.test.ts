@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { excessOf, extentOf, isJsonObject, MAX_KEYS, MAX_VALUES, own, present } from '../../src/domain/json.ts'
+import {
+  excessOf,
+  extentOf,
+  isJsonObject,
+  MAX_KEYS,
+  MAX_VALUES,
+  nestsDeeper,
+  own,
+  present,
+  setOwn,
+} from '../../src/domain/json.ts'
 import { dottedPaths, equalValues, matchesValue, valueAt } from '../../src/domain/value-match.ts'
 
 describe('a JSON object', () => {
@@ -13,6 +23,15 @@ describe('a JSON object', () => {
     expect(isJsonObject({})).toBe(true)
   })
 
+  it('gets an own property under any name', () => {
+    const object = {}
+    setOwn(object, 'a', 1)
+    setOwn(object, '__proto__', { b: 2 })
+    setOwn(object, '__proto__', { c: 3 })
+    expect(JSON.stringify(object)).toBe('{"a":1,"__proto__":{"c":3}}')
+    expect(Object.getPrototypeOf(object)).toBe(Object.prototype)
+  })
+
   it('keeps what is null or empty when undefined values are left out', () => {
     const found = Object.entries(present({ a: undefined, b: null, c: '', d: 0 }))
     expect(found).toEqual([
@@ -20,6 +39,18 @@ describe('a JSON object', () => {
       ['c', ''],
       ['d', 0],
     ])
+  })
+})
+
+describe('JSON text', () => {
+  it.each([
+    [`${'['.repeat(10)}${']'.repeat(10)}`, false],
+    [`${'['.repeat(11)}${']'.repeat(11)}`, true],
+    [`${'{"a":'.repeat(10)}1${'}'.repeat(10)}`, false],
+    [`${'{"a":'.repeat(11)}1${'}'.repeat(11)}`, true],
+    [`["${'['.repeat(40)}"]`, false],
+  ])('%s nests deeper than 10 levels: %s', (text, expected) => {
+    expect(nestsDeeper(text, 10)).toBe(expected)
   })
 })
 

@@ -109,10 +109,11 @@ describe('/proxy/{path}', () => {
           'X-Api-Key': 'of the caller',
           'X-Own': 'yes',
           'x-toolmock-account': 'ca_other',
+          'x-mock-call': '1',
         })
 
         expect(arrived[0]?.headers).toMatchObject({ 'x-api-key': 'key_of_ada', 'x-own': 'yes' })
-        for (const name of ['authorization', 'connection_name', 'identifier', 'x-toolmock-account'])
+        for (const name of ['authorization', 'connection_name', 'identifier', 'x-toolmock-account', 'x-mock-call'])
           expect(arrived[0]?.headers).not.toHaveProperty([name])
       },
     ))

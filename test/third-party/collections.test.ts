@@ -195,6 +195,16 @@ describe('a new item', () => {
     expect([status, Object.keys(body as object)]).toEqual([201, [key, 'a']])
   })
 
+  it('gets defaults under the names of prototype members, which later defaults can read', async () => {
+    const fields = JSON.parse('{"id":"n_1","__proto__":{"x":1},"constructor":"c"}') as JsonObject
+    const text = creating({ fields: { ...fields, seen: '{{json (without item "id")}}' } })
+    await using fixture = await started(text)
+    const { body } = await fixture.api('/notes', send('POST', {}))
+    expect(body).toMatchObject({ seen: '{"__proto__":{"x":1},"constructor":"c"}' })
+    expect(JSON.stringify(body)).toContain('"__proto__":{"x":1}')
+    expect(({} as JsonObject)['x']).toBeUndefined()
+  })
+
   it('gets defaults that can read the given fields and those before their own, and no other', async () => {
     const fields = {
       id: 'n_{{sequence}}',

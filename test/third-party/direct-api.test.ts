@@ -101,6 +101,19 @@ describe('/third-party/{connector}/api', () => {
     })
   })
 
+  it('acts for the account that the caller names, where the application asks for no credential', async () => {
+    const connector = { ...OPEN, collections: PAD.collections }
+    await withPad(async ({ http, call }) => {
+      await call('put', '/connectors/open', connector)
+      const accounts = ['a', 'b'].map((name) => ({ id: `ca_${name}`, connector: 'open', identifier: name }))
+      await call('post', '/seed', { accounts })
+      const notes = '/third-party/open/api/v1/notes'
+      await http('post', notes).set('X-Toolmock-Account', 'ca_a').send({ id: 'n_2' })
+      const of = async (id: string) => (await http('get', `${notes}/n_2`).set('X-Toolmock-Account', id)).status
+      expect([await of('ca_a'), await of('ca_b')]).toEqual([200, 404])
+    })
+  })
+
   it('is refused once the account was deleted', async () => {
     await withPad(async ({ http, api, token }) => {
       const bearer = await token('test_client', 'test_secret')
