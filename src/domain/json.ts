@@ -20,6 +20,18 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
 }
 const OWN = { configurable: true, enumerable: true, writable: true }
 
+/** The parameters of a query, or the fields of a form; a list where one was sent more than once. */
+export function fieldsOf(parameters: URLSearchParams): Record<string, string | string[]> {
+  const fields = Object.create(null) as Record<string, string | string[]>
+  for (const [name, value] of parameters) {
+    const known = fields[name]
+    if (known === undefined) fields[name] = value
+    else if (typeof known === 'string') fields[name] = [known, value]
+    else known.push(value)
+  }
+  return fields
+}
+
 /** Whether there is no value: what a template of a missing input comes to. */
 export function isBlank(value: JsonValue | undefined): boolean {
   return value === undefined || value === null || value === ''

@@ -1,6 +1,7 @@
 import { isSameSecret } from '../domain/secret.ts'
 import type { AppServices } from '../app-services.ts'
 import { type FieldViolation, ruleAndFound, ServiceError, TokenError } from '../domain/errors.ts'
+import { fieldsOf } from '../domain/json.ts'
 import { quote, shorten } from '../domain/text.ts'
 import { decodeText } from './body.ts'
 import type { OperationContext } from './request-context.ts'
@@ -17,18 +18,6 @@ export async function readForm(context: OperationContext, limit: number): Promis
   }
   context.rawBody = await request.readBody(limit)
   context.body = fieldsOf(new URLSearchParams(decodeText(context.rawBody)))
-}
-
-/** A field that is repeated has a list of its values. */
-function fieldsOf(form: URLSearchParams): Record<string, string | string[]> {
-  const fields = new Map<string, string | string[]>()
-  for (const [name, value] of form) {
-    const known = fields.get(name)
-    if (known === undefined) fields.set(name, value)
-    else if (typeof known === 'string') fields.set(name, [known, value])
-    else known.push(value)
-  }
-  return Object.fromEntries(fields)
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import { actBefore, deliveryOf, encoded, injectedAnswer, sendWhole } from './delivery.ts'
@@ -87,16 +87,6 @@ export function bodyOf(text: string, type: string): JsonValue | undefined {
   } catch {
     return text
   }
-}
-
-/** A list where a parameter was sent more than once. */
-export function fieldsOf(parameters: URLSearchParams): JsonObject {
-  const fields = Object.create(null) as JsonObject
-  for (const name of new Set(parameters.keys())) {
-    const [first = '', ...more] = parameters.getAll(name)
-    fields[name] = more.length > 0 ? [first, ...more] : first
-  }
-  return fields
 }
 
 function decoded(path: string): string {

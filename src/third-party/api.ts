@@ -3,7 +3,7 @@ import type { Connector, RateLimit, Responder, ResponderAnswer, ResponderMatch }
 import { matchesGlob, matchesValue, valueAt } from '../domain/value-match.ts'
 import { plural } from '../domain/text.ts'
 import type { Grant } from '../domain/grant.ts'
-import { nestsDeeper, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { fieldsOf, nestsDeeper, type JsonObject, type JsonValue } from '../domain/json.ts'
 import type { Model } from '../state/model/model.ts'
 import { rateCountersOf } from '../state/collections.ts'
 import { runSteps, StepFailure } from './collections.ts'
@@ -66,7 +66,8 @@ function answerBy(context: SchemeContext, call: AuthenticatedCall): ThirdPartyAn
   for (const [index, responder] of connector.responders.entries()) {
     const params = matchResponder(responder.on, view, path, account)
     if (!params) continue
-    const values = { request: { ...view, params }, account, person }
+    view.params = params
+    const values = { request: view, account, person }
     if (responder.steps) {
       countHit(environment, responder)
       return takeSteps(context, responder, { accountId, values, request })
@@ -219,19 +220,10 @@ function requestView(request: ReceivedRequest, path: PathParts): RequestView | u
     method: request.method,
     path: `/${path.join('/')}`,
     params: {},
-    query: queryView(request.query),
+    query: fieldsOf(request.query),
     headers: request.headers as JsonObject,
     body,
   }
-}
-
-function queryView(query: URLSearchParams): JsonObject {
-  const view = Object.create(null) as JsonObject
-  for (const [name, value] of query) {
-    const former = view[name]
-    view[name] = former === undefined ? value : Array.isArray(former) ? [...former, value] : [former, value]
-  }
-  return view
 }
 
 /** Serializing a deeper body later could overflow the stack. */
@@ -241,7 +233,7 @@ function bodyOf(request: ReceivedRequest): JsonValue | undefined {
   if (request.body.length === 0) return null
   const text = request.body.toString('utf8')
   const type = headerOf(request, 'content-type').toLowerCase()
-  if (type.startsWith('application/x-www-form-urlencoded')) return queryView(new URLSearchParams(text))
+  if (type.startsWith('application/x-www-form-urlencoded')) return fieldsOf(new URLSearchParams(text))
   if (!type.includes('json')) return text
   if (nestsDeeper(text, MAX_BODY_DEPTH)) return undefined
   try {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   excessOf,
   extentOf,
+  fieldsOf,
   isJsonObject,
   MAX_KEYS,
   MAX_VALUES,
@@ -11,6 +12,18 @@ import {
   setOwn,
 } from '../../src/domain/json.ts'
 import { dottedPaths, equalValues, matchesValue, valueAt } from '../../src/domain/value-match.ts'
+
+describe('the fields of a query or a form', () => {
+  it('have a list where one is sent more than once, and may have any name', () => {
+    const fields = fieldsOf(new URLSearchParams('a=1&b=&a=2&__proto__=3&a=4&constructor=5'))
+    expect(Object.entries(fields)).toEqual([
+      ['a', ['1', '2', '4']],
+      ['b', ''],
+      ['__proto__', '3'],
+      ['constructor', '5'],
+    ])
+  })
+})
 
 describe('a JSON object', () => {
   it.each([null, undefined, [], 'text', 7])('is not %j', (value) => {
