@@ -61,18 +61,12 @@ export function checkRequest(
   const query = checkQuery(route, request.query)
   const path = violations(REQUESTS[operation].path, request.path, parameterName)
   const body = checkBody(route, request.body)
-  const found = [...query.violations, ...path, ...body.violations]
-  const warnings = [...query.warnings, ...body.warnings]
+  const found = joined(joined(query.violations, path), body.violations)
+  const warnings = joined(query.warnings, body.warnings)
   const unknown: readonly ContractWarning[] = options.strict ? warnings.filter(isUnknown) : NONE
-  for (const { field, description } of unknown) {
-    found.push({
-      field,
-      description: description.replace(IGNORED, 'is unknown, which --strict refuses'),
-      constraint: 'unknown',
-    })
-  }
+  const all = joined(found, unknown.map(unknownRefused))
   return {
-    violations: found.slice(0, MAX_VIOLATIONS),
+    violations: all.length > MAX_VIOLATIONS ? all.slice(0, MAX_VIOLATIONS) : all,
     warnings: unknown.length > 0 ? warnings.filter((warning) => !unknown.includes(warning)) : warnings,
     // The one place where checked data gets its type: the validators accepted it, or `violations` says what they found.
     query: query.value as Query<Operation>,
@@ -81,10 +75,24 @@ export function checkRequest(
   }
 }
 
+/** Nearly every list is empty, and then no other is made. */
+function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
+  if (second.length === 0) return first
+  return first.length === 0 ? second : [...first, ...second]
+}
+
 const IGNORED = 'is ignored'
 
 function isUnknown({ kind }: ContractWarning): boolean {
   return kind === 'unknown' || kind === 'near_miss'
+}
+
+function unknownRefused({ field, description }: ContractWarning): FieldViolation {
+  return {
+    field,
+    description: description.replace(IGNORED, 'is unknown, which --strict refuses'),
+    constraint: 'unknown',
+  }
 }
 
 /** The warning of a name that is not among the known ones of its place (G6). */
@@ -120,15 +128,14 @@ function parameterName([name]: FieldPath): string {
 
 function checkQuery(route: Route, text: string): CheckedPart {
   const read = readQuery(route, text)
-  // A parameter that cannot be read is missing from the values. That it is required is no second violation.
-  const invalid = violations(REQUESTS[route.operation].query, read.values, parameterName).filter(
-    ({ field }) => !read.violations.some((violation) => violation.field === field),
-  )
+  const invalid = violations(REQUESTS[route.operation].query, read.values, parameterName)
   if (read.violations.length + invalid.length + read.unknown.length === 0)
     return { value: read.values, violations: NONE, warnings: NONE }
+  // A parameter that cannot be read is missing from the values. That it is required is no second violation.
+  const isRead = ({ field }: FieldViolation): boolean => !read.violations.some((violation) => violation.field === field)
   return {
     value: read.values,
-    violations: [...read.violations, ...invalid],
+    violations: [...read.violations, ...invalid.filter(isRead)],
     warnings: read.unknown.slice(0, MAX_VIOLATIONS).map((field) => {
       const known = route.query.map(({ name }) => name)
       return unknownName(field, field, known, 'this operation has no query parameter of that name')

@@ -315,15 +315,21 @@ const MAX_SHARED = 512
  */
 class SharedHeaders {
   readonly #known = new Map<string, readonly string[]>()
+  #latest: readonly string[] = []
 
   /** The list itself, or an equal one that came before. */
   share(headers: readonly string[]): readonly string[] {
+    const latest = this.#latest
+    // Nearly every request has the headers of the one before.
+    if (headers.length === latest.length && headers.every((text, at) => text === latest[at])) return latest
     // No header contains a line break.
     const key = headers.join('\n')
-    const known = this.#known.get(key)
-    if (known) return known
-    if (this.#known.size >= MAX_SHARED) this.#known.clear()
-    this.#known.set(key, headers)
-    return headers
+    let known = this.#known.get(key)
+    if (!known) {
+      if (this.#known.size >= MAX_SHARED) this.#known.clear()
+      this.#known.set(key, (known = headers))
+    }
+    this.#latest = known
+    return known
   }
 }

@@ -180,11 +180,14 @@ describe('header lists', () => {
       ['ab', 'c'],
       ['a', 'bc'],
       ['ab', 'c'],
+      ['ab', 'c'],
+      ['ab', 'c', 'd', ''],
     ]
     const found = kept(lists)
     expect(found).toEqual(lists)
     expect(found[2]).toBe(found[0])
     expect(found[3]).toBe(found[1])
+    expect(found[4]).toBe(found[1])
   })
 
   it.each([
