@@ -72,10 +72,9 @@ async function send<A extends Answer>(
   if (arrived) {
     environment.model.transact(() => {
       const current = environment.model.tables.accounts.get(account.id)
-      if (!current) return
-      const used = { ...current }
-      used.last_used_at = now(environment)
-      environment.model.tables.accounts.put(used)
+      const last_used_at = now(environment)
+      if (!current || current.last_used_at === last_used_at) return
+      environment.model.tables.accounts.put({ ...current, last_used_at })
     })
   }
   return answer

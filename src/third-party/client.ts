@@ -359,9 +359,13 @@ function toolRequest(context: SchemeContext, api: ApiAddress, run: ToolRun): Out
   return request
 }
 
+const SENDABLE = /^[!-~]*$/
+
 /** Values are already encoded; of the text around them only what no URL can contain is. */
 function pathOf(rendered: string): [path: string, query: (readonly [string, string])[]] {
-  const sendable = rendered.replaceAll(/[^\u0021-\u007e]+/g, (text) => encodeURIComponent(text.toWellFormed()))
+  const sendable = SENDABLE.test(rendered)
+    ? rendered
+    : rendered.replaceAll(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()))
   const at = sendable.indexOf('?')
   const path = at < 0 ? sendable : sendable.slice(0, at)
   // A part that is all dots would leave the path of the call, and no encoding prevents it.

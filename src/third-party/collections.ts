@@ -254,23 +254,30 @@ function withDefaults(
 ): JsonObject {
   const { environment, templates } = context
   const { clock, ids } = environment
-  const item = { ...fields, ...given }
+  const item: JsonObject = {}
   // A default sees what is given and the fields before its own.
   const seen = { ...given }
-  const scope = { values: { ...values, sequence, item: seen }, clock, ids }
+  // Members that follow a spread in one literal are added by a slow path of V8 where the object that is spread has many shapes.
+  const visible = { ...values }
+  visible['sequence'] = sequence
+  visible['item'] = seen
+  const scope = { values: visible, clock, ids }
   for (const name of Object.keys(fields)) {
-    if ((own(given, name) ?? null) !== null) continue
-    const value = copyOf(templates.render(fields[name] ?? null, scope))
+    let value = own(given, name) ?? null
+    if (value === null) {
+      value = copyOf(templates.render(fields[name] ?? null, scope))
+      setOwn(seen, name, value)
+    }
     setOwn(item, name, value)
-    setOwn(seen, name, value)
   }
+  for (const name of Object.keys(given)) if (!Object.hasOwn(fields, name)) setOwn(item, name, given[name] ?? null)
   const hasKey = !isBlank(own(item, key))
   return hasKey ? item : { [key]: templates.render('{{id}}', { values: {}, clock, ids }), ...item }
 }
 
 /** A default can be the item (`{{item}}`) or contain it, and an item must not contain itself. */
 function copyOf(value: JsonValue): JsonValue {
-  return typeof value === 'object' ? (JSON.parse(JSON.stringify(value)) as JsonValue) : value
+  return typeof value === 'object' && value !== null ? (JSON.parse(JSON.stringify(value)) as JsonValue) : value
 }
 
 interface ItemChange {

@@ -64,10 +64,13 @@ export function headerOf(request: ReceivedRequest, name: string): string {
 
 /** A text as a header can contain it: one line, with characters beyond Latin-1 as the octets of UTF-8. */
 export function headerValue(text: string): string {
+  if (PRINTABLE.test(text)) return text.trim()
   // eslint-disable-next-line no-control-regex -- a header must not contain control characters
   const line = text.replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').trim()
   return octets(line)
 }
+
+const PRINTABLE = /^[ -~]*$/
 
 /** Percent-encodes one part of a path or query, so that the value stays inside its part. */
 export function encodePart(value: string): string {
@@ -114,8 +117,7 @@ function octets(body: string | Buffer): string {
 }
 
 function isAscii(text: string): boolean {
-  // eslint-disable-next-line no-control-regex -- the whole of ASCII
-  return /^[\u0000-\u007f]*$/.test(text)
+  return Buffer.byteLength(text) === text.length
 }
 
 /** The whole body; undefined when it is too large. @throws Error when the connection breaks */

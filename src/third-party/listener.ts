@@ -140,9 +140,14 @@ async function close(server: Server): Promise<void> {
 
 async function answer(options: ListenerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    const target = await route(options, request)
-    if ('status' in target) sendThirdPartyAnswer(response, target)
-    else await respond(options, target, response)
+    const target = targetOf(options, request)
+    if ('status' in target) {
+      sendThirdPartyAnswer(response, target)
+      return
+    }
+    const body = await readBody(request)
+    if (body) await respond(options, receivedBy(target, options, request, body), response)
+    else sendThirdPartyAnswer(response, jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' }))
   } catch (error) {
     if (response.headersSent || response.destroyed) response.destroy()
     else {
@@ -215,12 +220,15 @@ function answerAsTokenEndpoint(
   return onceFlushed(options, answered)
 }
 
-/** The third party that the path names, and the request read; or the answer that refuses it. */
-async function route(
-  options: ListenerOptions,
-  request: IncomingMessage,
-): Promise<ThirdPartyRequest | ThirdPartyAnswer> {
-  const [rawPath, search] = splitOnce(request.url ?? '/', '?')
+/** What the path of a request names. */
+interface Target
+  extends Pick<ThirdPartyRequest, 'environment' | 'connector' | 'kind'>, Pick<ReceivedRequest, 'rawPath' | 'apiPath'> {
+  readonly search: string
+}
+
+/** What the path names; or the answer when that is nothing. */
+function targetOf(options: ListenerOptions, { url = '/' }: IncomingMessage): Target | ThirdPartyAnswer {
+  const [rawPath, search] = splitOnce(url, '?')
   const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
   const environmentName = decodePart(environmentPart)
   const connectorName = decodePart(connectorPart)
@@ -229,21 +237,20 @@ async function route(
   const connector = environment?.connector(connectorName)
   const kind = kindPart === 'api' ? 'api' : kindPart === 'oauth' && rest.join('/') === 'token' ? 'token' : undefined
   if (!environment || !connector || !kind) return jsonAnswer(404, { error: 'not_found', path: rawPath })
-  const body = await readBody(request)
-  if (!body) return jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
-  const received: ReceivedRequest = {
-    method: request.method ?? 'GET',
-    rawPath,
-    url: `http://${(request.headers.host ?? '').toLowerCase()}${rawPath}`,
-    apiPath: `/${rest.join('/')}`,
-    query: new URLSearchParams(search),
-    headers: request.headers,
-    body,
-  }
-  const ticket = headerOf(received, CALL_HEADER)
-  const { trace, tool } = options.calls.find(ticket) ?? {}
-  const account = accountOf(environment, received)
-  return { environment, connector, kind, request: received, account, tool, trace, ticket }
+  return { environment, connector, kind, rawPath, apiPath: `/${rest.join('/')}`, search }
+}
+
+function receivedBy(
+  { environment, connector, kind, rawPath, apiPath, search }: Target,
+  { calls }: ListenerOptions,
+  { method = 'GET', headers }: IncomingMessage,
+  body: Buffer,
+): ThirdPartyRequest {
+  const url = `http://${(headers.host ?? '').toLowerCase()}${rawPath}`
+  const request = { method, rawPath, url, apiPath, query: new URLSearchParams(search), headers, body }
+  const ticket = headerOf(request, CALL_HEADER)
+  const { trace, tool } = calls.find(ticket) ?? {}
+  return { environment, connector, kind, request, account: accountOf(environment, request), tool, trace, ticket }
 }
 
 function accountOf(environment: Environment, request: ReceivedRequest): Account | undefined {

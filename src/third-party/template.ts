@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import { isBlank, isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { isBlank, isJsonObject, type JsonObject, type JsonValue, setOwn } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
 import { FakeData } from './fake-data.ts'
@@ -89,8 +89,8 @@ export class Templates {
     if (typeof value === 'string') return value.includes('{{') ? whole(this.#parse(value), root) : value
     if (Array.isArray(value)) return value.map((item) => this.#render(item, root))
     if (typeof value !== 'object' || value === null) return value
-    const rendered = { ...value }
-    for (const key of Object.keys(value)) rendered[key] = this.#render(value[key] ?? null, root)
+    const rendered: JsonObject = {}
+    for (const key of Object.keys(value)) setOwn(rendered, key, this.#render(value[key] ?? null, root))
     return rendered
   }
 
@@ -321,8 +321,7 @@ function basic(username: string, password: string): string {
 
 /** An id without its prefix: templates write their own (`msg_{{id}}`). */
 function shortId(ids: Ids): string {
-  const id = ids.id('x')
-  return id.slice(id.lastIndexOf('_') + 1)
+  return ids.id('x').slice('x_'.length)
 }
 
 function uuid(ids: Ids): string {

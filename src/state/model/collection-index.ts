@@ -90,11 +90,11 @@ export class CollectionIndex implements Index<CollectionItem> {
   }
 
   #setOf(row: CollectionItem): ItemSet {
-    const ofAccount = this.#sets.get(row.account_id) ?? new Map<string, ItemSet>()
-    this.#sets.set(row.account_id, ofAccount)
+    let ofAccount = this.#sets.get(row.account_id)
+    if (!ofAccount) this.#sets.set(row.account_id, (ofAccount = new Map<string, ItemSet>()))
     const name = nameOf(row)
-    const set = ofAccount.get(name) ?? new ItemSet()
-    ofAccount.set(name, set)
+    let set = ofAccount.get(name)
+    if (!set) ofAccount.set(name, (set = new ItemSet()))
     return set
   }
 }
