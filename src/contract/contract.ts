@@ -64,7 +64,7 @@ export function checkRequest(
   const found = joined(joined(query.violations, path), body.violations)
   const warnings = joined(query.warnings, body.warnings)
   const unknown: readonly ContractWarning[] = options.strict ? warnings.filter(isUnknown) : NONE
-  const all = joined(found, unknown.map(unknownRefused))
+  const all = joined(found, unknown.map(violationOfUnknown))
   return {
     violations: all.length > MAX_VIOLATIONS ? all.slice(0, MAX_VIOLATIONS) : all,
     warnings: unknown.length > 0 ? warnings.filter((warning) => !unknown.includes(warning)) : warnings,
@@ -75,7 +75,7 @@ export function checkRequest(
   }
 }
 
-/** Nearly every list is empty, and then no other is made. */
+/** Both lists as one. Nearly always one of them is empty: the result is then the other list itself, and must not be changed. */
 function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
   if (second.length === 0) return first
   return first.length === 0 ? second : [...first, ...second]
@@ -87,7 +87,7 @@ function isUnknown({ kind }: ContractWarning): boolean {
   return kind === 'unknown' || kind === 'near_miss'
 }
 
-function unknownRefused({ field, description }: ContractWarning): FieldViolation {
+function violationOfUnknown({ field, description }: ContractWarning): FieldViolation {
   return {
     field,
     description: description.replace(IGNORED, 'is unknown, which --strict refuses'),
@@ -132,10 +132,11 @@ function checkQuery(route: Route, text: string): CheckedPart {
   if (read.violations.length + invalid.length + read.unknown.length === 0)
     return { value: read.values, violations: NONE, warnings: NONE }
   // A parameter that cannot be read is missing from the values. That it is required is no second violation.
-  const isRead = ({ field }: FieldViolation): boolean => !read.violations.some((violation) => violation.field === field)
+  const isReadable = ({ field }: FieldViolation): boolean =>
+    !read.violations.some((violation) => violation.field === field)
   return {
     value: read.values,
-    violations: [...read.violations, ...invalid.filter(isRead)],
+    violations: [...read.violations, ...invalid.filter(isReadable)],
     warnings: read.unknown.slice(0, MAX_VIOLATIONS).map((field) => {
       const known = route.query.map(({ name }) => name)
       return unknownName(field, field, known, 'this operation has no query parameter of that name')

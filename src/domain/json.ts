@@ -20,7 +20,7 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
 }
 const OWN = { configurable: true, enumerable: true, writable: true }
 
-/** The parameters of a query, or the fields of a form; a list where one was sent more than once. */
+/** The parameters of a query, or the fields of a form; a list where one was sent more than once. It has no prototype. */
 export function fieldsOf(parameters: URLSearchParams): Record<string, string | string[]> {
   const fields = Object.create(null) as Record<string, string | string[]>
   for (const [name, value] of parameters) {

@@ -72,9 +72,11 @@ async function send<A extends Answer>(
   if (arrived) {
     environment.model.transact(() => {
       const current = environment.model.tables.accounts.get(account.id)
-      const last_used_at = now(environment)
-      if (!current || current.last_used_at === last_used_at) return
-      environment.model.tables.accounts.put({ ...current, last_used_at })
+      if (!current) return
+      const used = { ...current }
+      used.last_used_at = now(environment)
+      // Also for the same instant: the commit makes the ids and the counters of scenarios durable that the call has used.
+      environment.model.tables.accounts.put(used)
     })
   }
   return answer

@@ -320,7 +320,7 @@ class SharedHeaders {
   /** The list itself, or an equal one that came before. */
   share(headers: readonly string[]): readonly string[] {
     const latest = this.#latest
-    // Nearly every request has the headers of the one before.
+    // Nearly every request has the same headers as the one before.
     if (headers.length === latest.length && headers.every((text, at) => text === latest[at])) return latest
     // No header contains a line break.
     const key = headers.join('\n')

@@ -66,6 +66,7 @@ function answerBy(context: SchemeContext, call: AuthenticatedCall): ThirdPartyAn
   for (const [index, responder] of connector.responders.entries()) {
     const params = matchResponder(responder.on, view, path, account)
     if (!params) continue
+    // Each responder that matches replaces the captures of the one before.
     view.params = params
     const values = { request: view, account, person }
     if (responder.steps) {
@@ -248,7 +249,7 @@ interface RequestView extends JsonObject {
   method: string
   /** Decoded. */
   path: string
-  /** What `{name}` in the path captured. */
+  /** What `{name}` in the path of the responder captured; empty before one matches. */
   params: JsonObject
   /** A list where a parameter was sent more than once. */
   query: JsonObject

@@ -359,11 +359,11 @@ function toolRequest(context: SchemeContext, api: ApiAddress, run: ToolRun): Out
   return request
 }
 
-const SENDABLE = /^[!-~]*$/
+const SENDABLE_PATH = /^[!-~]*$/
 
 /** Values are already encoded; of the text around them only what no URL can contain is. */
 function pathOf(rendered: string): [path: string, query: (readonly [string, string])[]] {
-  const sendable = SENDABLE.test(rendered)
+  const sendable = SENDABLE_PATH.test(rendered)
     ? rendered
     : rendered.replaceAll(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()))
   const at = sendable.indexOf('?')

@@ -256,17 +256,17 @@ function withDefaults(
   const { clock, ids } = environment
   const item: JsonObject = {}
   // A default sees what is given and the fields before its own.
-  const seen = { ...given }
-  // Members that follow a spread in one literal are added by a slow path of V8 where the object that is spread has many shapes.
-  const visible = { ...values }
-  visible['sequence'] = sequence
-  visible['item'] = seen
-  const scope = { values: visible, clock, ids }
+  const itemSoFar = { ...given }
+  // Assigned afterwards: V8 is slow to add members after a spread in one literal when what is spread has many shapes.
+  const scopeValues = { ...values }
+  scopeValues['sequence'] = sequence
+  scopeValues['item'] = itemSoFar
+  const scope = { values: scopeValues, clock, ids }
   for (const name of Object.keys(fields)) {
     let value = own(given, name) ?? null
     if (value === null) {
       value = copyOf(templates.render(fields[name] ?? null, scope))
-      setOwn(seen, name, value)
+      setOwn(itemSoFar, name, value)
     }
     setOwn(item, name, value)
   }

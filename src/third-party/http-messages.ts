@@ -64,13 +64,14 @@ export function headerOf(request: ReceivedRequest, name: string): string {
 
 /** A text as a header can contain it: one line, with characters beyond Latin-1 as the octets of UTF-8. */
 export function headerValue(text: string): string {
-  if (PRINTABLE.test(text)) return text.trim()
+  // Nearly every value is printable ASCII, and only needs trimming.
+  if (PRINTABLE_ASCII.test(text)) return text.trim()
   // eslint-disable-next-line no-control-regex -- a header must not contain control characters
   const line = text.replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').trim()
   return octets(line)
 }
 
-const PRINTABLE = /^[ -~]*$/
+const PRINTABLE_ASCII = /^[ -~]*$/
 
 /** Percent-encodes one part of a path or query, so that the value stays inside its part. */
 export function encodePart(value: string): string {
@@ -117,6 +118,7 @@ function octets(body: string | Buffer): string {
 }
 
 function isAscii(text: string): boolean {
+  // Every other character takes more bytes of UTF-8 than it has code units.
   return Buffer.byteLength(text) === text.length
 }
 

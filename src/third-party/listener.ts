@@ -146,7 +146,7 @@ async function answer(options: ListenerOptions, request: IncomingMessage, respon
       return
     }
     const body = await readBody(request)
-    if (body) await respond(options, receivedBy(target, options, request, body), response)
+    if (body) await respond(options, thirdPartyRequest(options, target, request, body), response)
     else sendThirdPartyAnswer(response, jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' }))
   } catch (error) {
     if (response.headersSent || response.destroyed) response.destroy()
@@ -220,13 +220,13 @@ function answerAsTokenEndpoint(
   return onceFlushed(options, answered)
 }
 
-/** What the path of a request names. */
+/** The environment, the third party and the endpoint that a path names. */
 interface Target
   extends Pick<ThirdPartyRequest, 'environment' | 'connector' | 'kind'>, Pick<ReceivedRequest, 'rawPath' | 'apiPath'> {
   readonly search: string
 }
 
-/** What the path names; or the answer when that is nothing. */
+/** Finds what the path of a request names, or makes the answer that refuses it. */
 function targetOf(options: ListenerOptions, { url = '/' }: IncomingMessage): Target | ThirdPartyAnswer {
   const [rawPath, search] = splitOnce(url, '?')
   const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
@@ -240,9 +240,10 @@ function targetOf(options: ListenerOptions, { url = '/' }: IncomingMessage): Tar
   return { environment, connector, kind, rawPath, apiPath: `/${rest.join('/')}`, search }
 }
 
-function receivedBy(
-  { environment, connector, kind, rawPath, apiPath, search }: Target,
+/** The request with its body. The call and the account that it names are looked up now that the body is there. */
+function thirdPartyRequest(
   { calls }: ListenerOptions,
+  { environment, connector, kind, rawPath, apiPath, search }: Target,
   { method = 'GET', headers }: IncomingMessage,
   body: Buffer,
 ): ThirdPartyRequest {
