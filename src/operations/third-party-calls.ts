@@ -75,7 +75,7 @@ async function send<A extends Answer>(
       if (!current) return
       const used = { ...current }
       used.last_used_at = now(environment)
-      // Also for the same instant: the commit makes the ids and the counters of scenarios durable that the call has used.
+      // Put even when the instant is the same: the commit also stores the ids that the call has used, and scenario counters.
       environment.model.tables.accounts.put(used)
     })
   }

@@ -25,7 +25,7 @@ async function beforeAndAfterKill(options: TestOptions, work: (mock: TestToolmoc
 }
 
 describe('tool calls that all come in the same instant, as with a frozen clock', () => {
-  it('get ids that no call gets again after a crash (G63)', async () => {
+  it('get ids that no call gets again after a crash', async () => {
     const ids: unknown[] = []
     await beforeAndAfterKill({ idSeed: 7 }, async (mock) => {
       for (let call = 0; call < 3; call++) {
@@ -37,7 +37,7 @@ describe('tool calls that all come in the same instant, as with a frozen clock',
     expect(new Set(ids).size).toBe(6)
   })
 
-  it('are counted by a scenario, and still are after a crash (G63)', async () => {
+  it('are counted by a scenario, whose counters survive a crash (G63)', async () => {
     const statuses: number[] = []
     await beforeAndAfterKill({}, async (mock) => {
       const scenarios = mock.app.services.scenarios.of(mock.environment)
