@@ -1,37 +1,59 @@
+interface ErrorEntry {
+  readonly status: number
+  readonly code: number
+  /** The field that the error is about, of those that name one. */
+  readonly field?: string
+  /** Whether an injected answer of this status has this code unless it names another. */
+  readonly usual?: true
+}
+
 /**
  * Every error the service side can answer: its HTTP status and its `code` (the numbers of google.rpc.Code), by the stable
- * `error_code` that travels in `ErrorInfo` (G16). The table is the catalogue; `spec/openapi.yaml` lists the same names.
+ * `error_code` that travels in `ErrorInfo` (G16). `spec/openapi.yaml` lists the same names.
  */
 export const ERROR_CATALOGUE = {
-  MALFORMED_BODY: { status: 400, code: 3 },
-  UNSUPPORTED_CONTENT_TYPE: { status: 400, code: 3 },
-  VALIDATION_FAILED: { status: 400, code: 3 },
-  MISSING_LOCATOR: { status: 400, code: 3 },
-  AMBIGUOUS_LOCATOR: { status: 400, code: 3 },
-  CONTRADICTING_LOCATOR: { status: 400, code: 3 },
-  INVALID_CONNECTOR: { status: 400, code: 3 },
-  INVALID_AUTHORIZATION_DETAILS: { status: 400, code: 3 },
-  INVALID_PAGE_TOKEN: { status: 400, code: 3 },
-  INVALID_TOOL_INPUT: { status: 400, code: 3 },
+  MALFORMED_BODY: { status: 400, code: 3, field: 'body' },
+  UNSUPPORTED_CONTENT_TYPE: { status: 400, code: 3, field: 'Content-Type' },
+  VALIDATION_FAILED: { status: 400, code: 3, field: 'body', usual: true },
+  MISSING_LOCATOR: { status: 400, code: 3, field: 'id' },
+  AMBIGUOUS_LOCATOR: { status: 400, code: 3, field: 'organization_id' },
+  CONTRADICTING_LOCATOR: { status: 400, code: 3, field: 'id' },
+  INVALID_CONNECTOR: { status: 400, code: 3, field: 'connector' },
+  INVALID_AUTHORIZATION_DETAILS: { status: 400, code: 3, field: 'connected_account.authorization_details' },
+  INVALID_PAGE_TOKEN: { status: 400, code: 3, field: 'page_token' },
+  INVALID_TOOL_INPUT: { status: 400, code: 3, field: 'tool_input' },
   ACCOUNT_NOT_ACTIVE: { status: 400, code: 9 },
   CONNECTION_DISABLED: { status: 400, code: 9 },
-  UNAUTHENTICATED: { status: 401, code: 16 },
-  IDENTIFIER_MISMATCH: { status: 403, code: 7 },
-  ACCOUNT_NOT_FOUND: { status: 404, code: 5 },
+  UNAUTHENTICATED: { status: 401, code: 16, usual: true },
+  IDENTIFIER_MISMATCH: { status: 403, code: 7, usual: true },
+  ACCOUNT_NOT_FOUND: { status: 404, code: 5, usual: true },
   AUTH_REQUEST_NOT_FOUND: { status: 404, code: 5 },
   PROVIDER_NOT_FOUND: { status: 404, code: 5 },
   TOOL_NOT_FOUND: { status: 404, code: 5 },
   PATH_NOT_FOUND: { status: 404, code: 5 },
-  METHOD_NOT_ALLOWED: { status: 405, code: 12 },
-  ACCOUNT_ALREADY_EXISTS: { status: 409, code: 6 },
-  BODY_TOO_LARGE: { status: 413, code: 8 },
-  RATE_LIMITED: { status: 429, code: 8 },
+  METHOD_NOT_ALLOWED: { status: 405, code: 12, usual: true },
+  ACCOUNT_ALREADY_EXISTS: { status: 409, code: 6, usual: true },
+  BODY_TOO_LARGE: { status: 413, code: 8, field: 'body', usual: true },
+  RATE_LIMITED: { status: 429, code: 8, usual: true },
   TOOL_ERROR: { status: 500, code: 13 },
-  INTERNAL: { status: 500, code: 13 },
-  STORAGE_UNAVAILABLE: { status: 503, code: 14 },
-  TIMED_OUT: { status: 504, code: 4 },
-} as const satisfies Record<string, { status: number; code: number }>
+  INTERNAL: { status: 500, code: 13, usual: true },
+  STORAGE_UNAVAILABLE: { status: 503, code: 14, usual: true },
+  TIMED_OUT: { status: 504, code: 4, usual: true },
+} as const satisfies Record<string, ErrorEntry>
 export type ErrorCode = keyof typeof ERROR_CATALOGUE
+
+const ENTRIES = Object.entries<ErrorEntry>(ERROR_CATALOGUE)
+
+/** The entry of a word, if it is an error code. */
+export function errorEntry(word: string): ErrorEntry | undefined {
+  return ENTRIES.find(([name]) => name === word)?.[1]
+}
+
+/** The error codes of a status, the usual one first. */
+export function codesOfStatus(status: number): string[] {
+  const ofStatus = ENTRIES.filter(([, entry]) => entry.status === status)
+  return ofStatus.sort(([, a], [, b]) => Number(b.usual ?? false) - Number(a.usual ?? false)).map(([name]) => name)
+}
 
 export function isErrorCode(word: string): word is ErrorCode {
   return Object.hasOwn(ERROR_CATALOGUE, word)
@@ -123,9 +145,8 @@ export class ServiceError extends Error implements ErrorContent {
 
 /** The `code` of an error; of one that the catalogue lacks, that of its status, or 2 (unknown). */
 export function codeOf(errorCode: string, status: number): number {
-  const known = Object.entries<{ status: number; code: number }>(ERROR_CATALOGUE)
   if (errorCode === 'TOOL_ERROR' && isToolErrorStatus(status)) return TOOL_ERROR_CODES[status]
-  const [, entry] = known.find(([name]) => name === errorCode) ?? known.find(([, each]) => each.status === status) ?? []
+  const entry = errorEntry(errorCode) ?? errorEntry(codesOfStatus(status)[0] ?? '')
   return entry?.code ?? 2
 }
 

@@ -1,7 +1,7 @@
 import {
   codeOf,
-  ERROR_CATALOGUE,
-  type ErrorCode,
+  codesOfStatus,
+  errorEntry,
   type ErrorContent,
   type ErrorContext,
   isToolErrorStatus,
@@ -116,9 +116,8 @@ function checkService(
   }
   if (error_code === null) return
   const isToken = operation === 'create_token' && (status === 400 || status === 401)
-  const catalogue = Object.entries(ERROR_CATALOGUE).flatMap(([name, entry]) => (entry.status === status ? [name] : []))
   const ofTool = operation === 'execute_tool' && isToolErrorStatus(status) ? ['TOOL_ERROR'] : []
-  const known: readonly string[] = isToken ? TOKEN_ERRORS : [...new Set([...catalogue, ...ofTool])]
+  const known: readonly string[] = isToken ? TOKEN_ERRORS : [...new Set([...codesOfStatus(status), ...ofTool])]
   if (known.includes(error_code)) return
   const words = known.join(', ') || 'there is none'
   report(['error_code'], { allowed: `one of the spec's for ${status}: ${words}; anything with off_spec: true` })
@@ -163,43 +162,14 @@ function contextOf(
     const kept = isToolErrorStatus(status) ? status : 500
     return { tool: { status: kept, execution_id: executionId(), tool_error_code, tool_error_message: message } }
   }
-  const field = Object.hasOwn(FIELDS, errorCode) ? FIELDS[errorCode] : undefined
+  const field = errorEntry(errorCode)?.field
   return field === undefined ? {} : { violations: [{ field, description: message, constraint: 'scenario' }] }
 }
-
-/** The field that an error is about, of those that name one. */
-const FIELDS: Readonly<Record<string, string>> = {
-  MALFORMED_BODY: 'body',
-  UNSUPPORTED_CONTENT_TYPE: 'Content-Type',
-  VALIDATION_FAILED: 'body',
-  MISSING_LOCATOR: 'id',
-  AMBIGUOUS_LOCATOR: 'organization_id',
-  CONTRADICTING_LOCATOR: 'id',
-  INVALID_CONNECTOR: 'connector',
-  INVALID_AUTHORIZATION_DETAILS: 'connected_account.authorization_details',
-  INVALID_PAGE_TOKEN: 'page_token',
-  INVALID_TOOL_INPUT: 'tool_input',
-  BODY_TOO_LARGE: 'body',
-} satisfies Partial<Record<ErrorCode, string>>
 
 /** What the service itself would call this status at this operation. */
 function defaultCode(status: number, operation = ''): string {
   if (operation === 'verify_user' && status === 404) return 'AUTH_REQUEST_NOT_FOUND'
   if (operation === 'execute_tool' && status !== 401 && isToolErrorStatus(status)) return 'TOOL_ERROR'
   if (operation.endsWith('_custom_provider') && status === 404) return 'PROVIDER_NOT_FOUND'
-  return BY_STATUS[status] ?? `HTTP_${status}`
-}
-
-const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
-  400: 'VALIDATION_FAILED',
-  401: 'UNAUTHENTICATED',
-  403: 'IDENTIFIER_MISMATCH',
-  404: 'ACCOUNT_NOT_FOUND',
-  405: 'METHOD_NOT_ALLOWED',
-  409: 'ACCOUNT_ALREADY_EXISTS',
-  413: 'BODY_TOO_LARGE',
-  429: 'RATE_LIMITED',
-  500: 'INTERNAL',
-  503: 'STORAGE_UNAVAILABLE',
-  504: 'TIMED_OUT',
+  return codesOfStatus(status)[0] ?? `HTTP_${status}`
 }
