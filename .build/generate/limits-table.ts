@@ -32,13 +32,6 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         'their connections are dropped',
       ),
       limit(
-        'answers that all clients together leave unread',
-        'src/http/server.ts',
-        'MAX_UNREAD',
-        bytes,
-        'the oldest connections are closed; the log says so',
-      ),
-      limit(
         'what one event stream leaves unread',
         'src/control/requests.ts',
         'MAX_UNREAD',

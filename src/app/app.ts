@@ -204,7 +204,6 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
   const server = await createFastServer(
     listener,
     limits,
-    services.log,
     tls && { ...tls, ...(rpc && { ALPNProtocols: ['h2', 'http/1.1'] }) },
   )
   server.on('clientError', answerUnreadable(services))

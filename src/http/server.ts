@@ -12,7 +12,6 @@ import express, { type Express } from 'express'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { callableHost } from '../domain/loopback.ts'
 import { continueWhenRead, endAfterBody, isUnread } from './body.ts'
-import type { Log } from './log.ts'
 
 export type ExpressApp = Express
 
@@ -31,7 +30,7 @@ interface TlsSettings {
  */
 export function createFastExpress(): {
   app: Express
-  createFastServer: (handle: RequestListener, limits: ServerLimits, log: Log, tls?: TlsSettings) => Promise<Server>
+  createFastServer: (handle: RequestListener, limits: ServerLimits, tls?: TlsSettings) => Promise<Server>
 } {
   const app = express()
   app.disable('x-powered-by')
@@ -40,7 +39,6 @@ export function createFastExpress(): {
   app.enable('case sensitive routing')
   app.set('query parser', false)
 
-  let unread: UnreadAnswers | undefined
   class FastRequest extends IncomingMessage {}
   class FastResponse extends ServerResponse<FastRequest> {
     override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
@@ -49,14 +47,7 @@ export function createFastExpress(): {
         const ended = (typeof chunk === 'function' ? chunk : callback) as (() => void) | undefined
         endAfterBody(this, () => super.end(ended))
       } else super.end(chunk, encoding as BufferEncoding, callback as () => void)
-      unread?.check(this.socket)
       return this
-    }
-
-    override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
-      const written = super.write(chunk, encoding as BufferEncoding, callback as () => void)
-      unread?.check(this.socket)
-      return written
     }
   }
   copyPrototypeMembers(FastRequest.prototype, app.request)
@@ -67,16 +58,13 @@ export function createFastExpress(): {
   const classes = { IncomingMessage: FastRequest, ServerResponse: FastResponse }
   return {
     app,
-    createFastServer: async (handle, limits, log, tls) => {
+    createFastServer: async (handle, limits, tls) => {
       const turns = new RequestQueue()
       const serve: RequestListener = (request, response) => {
         toOriginForm(request)
         handle(request, response)
       }
       const listener = turns.of(serve) as RequestListener<typeof FastRequest, typeof FastResponse>
-      unread = new UnreadAnswers((bytes) => {
-        log.warn('a connection was closed: clients leave too much of their answers unread', { unread_bytes: bytes })
-      })
       const https = tls && (await import('node:https'))
       const options = { ...classes, ...serverOptions(limits) }
       // The head of a request cannot come before the handshake is over. 0 would be Node's default of two minutes.
@@ -230,50 +218,6 @@ class RequestQueue {
 
 function pauseAgain(this: Duplex): void {
   this.pause()
-}
-
-/** Bytes that one connection may leave unread without being counted. */
-const FEW_UNREAD = 64 * 1024
-/** Bytes that all clients together may leave unread. */
-const MAX_UNREAD = 256 * 1024 * 1024
-
-/** The connections whose clients do not read what they asked for. Beyond a limit for all of them the oldest ones are closed. */
-export class UnreadAnswers {
-  /** In the order in which they began to wait. */
-  readonly #sockets = new Set<Duplex>()
-  readonly #dropped: (bytes: number) => void
-  readonly #most: number
-
-  constructor(dropped: (bytes: number) => void, most = MAX_UNREAD) {
-    this.#dropped = dropped
-    this.#most = most
-  }
-
-  /** Looks at a connection on which something was written. */
-  check(socket: Duplex | null): void {
-    if (socket && socket.writableLength > FEW_UNREAD) this.#count(socket)
-  }
-
-  #count(latest: Duplex): void {
-    if (!this.#sockets.has(latest)) {
-      this.#sockets.add(latest)
-      const remove = (): void => {
-        this.#sockets.delete(latest)
-        latest.off('drain', remove).off('close', remove)
-      }
-      latest.on('drain', remove).on('close', remove)
-    }
-    let total = 0
-    for (const { writableLength } of this.#sockets) total += writableLength
-    for (const socket of this.#sockets) {
-      if (total <= this.#most || socket === latest) return
-      const { writableLength } = socket
-      total -= writableLength
-      this.#sockets.delete(socket)
-      socket.destroy()
-      this.#dropped(writableLength)
-    }
-  }
 }
 
 interface HttpSocket extends Duplex {

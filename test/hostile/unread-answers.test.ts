@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { SILENT } from '../../src/http/log.ts'
-import { UnreadAnswers } from '../../src/http/server.ts'
 import { type Target, withServer } from './server.ts'
 
 /** The answers are larger than the operating system buffers for a client that does not read. */
@@ -80,29 +78,6 @@ describe('requests that a client sends ahead', () => {
 })
 
 describe('answers that the client does not read', () => {
-  /** A connection whose client does not read. */
-  function unreadSocket(bytes: number): Duplex {
-    const socket = new Duplex({ write: () => undefined, read: () => undefined })
-    socket.write(Buffer.alloc(bytes))
-    return socket
-  }
-
-  it('close the oldest connection once all of them together exceed the limit', () => {
-    const dropped: number[] = []
-    const unread = new UnreadAnswers((bytes) => dropped.push(bytes), 1_000_000)
-    const sockets = [400_000, 600_000, 1000, 300_000].map(unreadSocket)
-    for (const socket of sockets.slice(0, 3)) unread.check(socket)
-    expect(dropped).toEqual([])
-    unread.check(sockets[3] ?? null)
-    expect(dropped).toEqual([400_000])
-    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false])
-  })
-
-  it('may be of any size on a single connection', () => {
-    const unread = new UnreadAnswers(() => expect.fail('nothing is dropped'), 1000)
-    unread.check(unreadSocket(5_000_000))
-  })
-
   it('close an event stream with the reason in the log', async () => {
     const warned: string[] = []
     const log = { ...SILENT, warn: (message: string) => void warned.push(message) }
