@@ -18,7 +18,10 @@ export interface ToolmockFixtures {
 export interface ToolmockTestOptions extends ToolmockOptions {
   /** Options of the connection to a server that runs already. */
   readonly connection?: ConnectOptions
-  /** Fails a test whose client does not keep the contract; `{}` allows no violation, undefined checks nothing. */
+  /**
+   * Fails a test whose client does not keep the contract; `{}` allows no violation, undefined checks nothing. A test that sends no
+   * request passes unless `allowNoRequests` is false.
+   */
   readonly contract?: Omit<ContractExpectation, 'everywhere'>
 }
 
@@ -51,7 +54,7 @@ export function toolmockTest(options: ToolmockTestOptions = {}): TestAPI<Toolmoc
       await using mock = await toolmock.environment(undefined, { test: labelOf(task) })
       await use(mock)
       if (task.result?.state === 'fail') await printExplanations(mock)
-      else if (options.contract) await mock.contract.verify(options.contract)
+      else if (options.contract) await mock.contract.verify({ allowNoRequests: true, ...options.contract })
     },
   })
 }

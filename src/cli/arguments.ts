@@ -148,9 +148,6 @@ function readValue(kind: FlagKind, text: string, where: string): Value {
       if (!(at >= 0 && isDay)) throw expected('an instant from 1970 on, such as 2026-01-31T09:00:00Z or 2026-01-31')
       return instant(at)
     }
-    case 'amount':
-      if (!/^(\d{1,6}|(\d|[1-9]\d|100)%)$/.test(text)) throw expected('a whole number, or a percentage from 0% to 100%')
-      return text
     case 'whole':
       if (!/^\d{1,9}$/.test(text) || Number(text) < kind.min || Number(text) > kind.max) {
         throw expected(`a whole number from ${kind.min} to ${kind.max}`)

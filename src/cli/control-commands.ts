@@ -164,20 +164,10 @@ type AccountEvent = 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_a
 function accountEvent(event: AccountEvent): Action<'accounts'> {
   return async (session, operands) => {
     const wanted = oneOperand(`accounts ${event}`, 'ACCOUNT', operands)
-    const id = await accountId(session, wanted)
-    const answer = await session.call('POST /accounts/{id}/{event}', { path: { id, event } })
-    const { connector, identifier, status } = answer.account
+    const answer = await session.call('POST /accounts/{id}/{event}', { path: { id: wanted, event } })
+    const { id, connector, identifier, status } = answer.account
     session.print(answer, () => `${event}: account ${id} of ${identifier} at ${connector} is ${status}`)
   }
-}
-
-/** An operand that no account has as its id can be the identifier of one. @throws RefusedError when it is that of several */
-async function accountId({ call }: ControlSession<'accounts'>, wanted: string): Promise<string> {
-  const { accounts: near } = await call('GET /accounts', { query: { query: wanted } })
-  const named = near.filter(({ identifier }) => identifier === wanted)
-  if (named.length < 2) return named[0]?.id ?? wanted
-  const known = named.map(({ id, connector }) => `\n  ${id}  ${connector}`).join('')
-  throw new RefusedError(`${wanted} has ${plural(named.length, 'account')}; name one of them by its id:${known}`)
 }
 
 /** `clock`, `clock advance DURATION`, `clock set INSTANT`, `clock freeze`, `clock run`. */

@@ -43,7 +43,6 @@ export type FlagKind =
   | { readonly type: 'list' }
   | { readonly type: 'url' }
   | { readonly type: 'instant' }
-  | { readonly type: 'amount' }
   | { readonly type: 'whole'; readonly min: number; readonly max: number }
   | { readonly type: 'choice'; readonly allowed: readonly string[] }
 
@@ -130,7 +129,7 @@ const FLAGS = [
   {
     name: 'min-operations',
     commands: ['run'],
-    kind: { type: 'amount' },
+    kind: { type: 'text' },
     placeholder: 'N|N%',
     variable: true,
     help: 'the verdict fails when fewer operations have answered a success',
@@ -138,7 +137,7 @@ const FLAGS = [
   {
     name: 'min-statuses',
     commands: ['run'],
-    kind: { type: 'amount' },
+    kind: { type: 'text' },
     placeholder: 'N|N%',
     variable: true,
     help: 'the verdict fails when fewer of the declared statuses have been answered',
@@ -636,7 +635,6 @@ interface TypeOf {
   list: readonly string[]
   url: string
   instant: Instant
-  amount: string
   whole: number
   choice: string
 }

@@ -25,7 +25,7 @@ const NOT_WRITTEN = 2
 /** Runs a command beside a mock of its own and judges its requests: exits with the command's code, or with one of ours. */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
   const given = readRun(argv, context.variables)
-  const options = { ...(await verdictOptions(given)), requireRequests: !given.values['allow-no-requests'] }
+  const options = await verdictOptions(given)
   const files = await reportFiles(given.values.report)
   const journal = await openRunJournal(given.values.journal)
   const log = createDeferredLog(given.values['log-level'], context.err)
@@ -84,17 +84,27 @@ async function connectionVariables({ client, trust }: App, url: string, variable
 
 /** Loads the code that reads them only when there are some: the command waits for it. @throws UsageError */
 async function verdictOptions({ values }: RunArguments): Promise<VerdictOptions> {
-  const { 'allow-violation': allow, 'fail-on': failOn } = values
+  const { 'allow-violation': allow, 'fail-on': failOn, 'allow-no-requests': allowNoRequests } = values
   const { 'min-operations': minOperations, 'min-statuses': minStatuses } = values
-  if ([allow, failOn, minOperations, minStatuses].every((value) => value === undefined)) return {}
+  if ([allow, failOn, minOperations, minStatuses].every((value) => value === undefined)) {
+    return { requireRequests: !allowNoRequests }
+  }
   const { readVerdictOptions, VerdictOptionError } = await import('../verdict/verdict-options.ts')
   try {
-    return readVerdictOptions({ allow, failOn, minOperations, minStatuses })
+    return readVerdictOptions({ allow, failOn, minOperations, minStatuses, allowNoRequests })
   } catch (error) {
     if (!(error instanceof VerdictOptionError)) throw error
-    throw new UsageError(`--allow-violation ${error.found}: expected ${error.expected}.`)
+    throw new UsageError(`--${FLAGS[error.option]} ${error.found}: expected ${error.expected}.`)
   }
 }
+
+const FLAGS = {
+  allow: 'allow-violation',
+  failOn: 'fail-on',
+  minOperations: 'min-operations',
+  minStatuses: 'min-statuses',
+  allowNoRequests: 'allow-no-requests',
+} as const
 
 /** The file with the request journal of a run, by which its requests are explained once the server is gone. */
 interface RunJournal {

@@ -70,12 +70,24 @@ export async function tryTool(call: EnvironmentCall<'try_tool'>): Promise<Contro
   return { body: { status: reply.status, body: reply.body ?? null, request }, onceDurable }
 }
 
-/** @throws ControlError ACCOUNT_NOT_FOUND */
-function accountWith({ model }: Environment, id: string): Account {
-  const account = model.tables.accounts.get(id)
-  if (account) return account
-  throw new ControlError('ACCOUNT_NOT_FOUND', `there is no connected account ${quote(id)}`)
+/** The account with an id, or the only one with an identifier. @throws ControlError ACCOUNT_NOT_FOUND, AMBIGUOUS_ACCOUNT */
+function accountWith({ model }: Environment, name: string): Account {
+  const { accounts } = model.tables
+  const byId = accounts.get(name)
+  const found = byId ? [byId] : [...accounts.values()].filter(({ identifier }) => identifier === name)
+  const [account] = found
+  if (!account) {
+    const message = `there is no connected account with the id or the identifier ${quote(name)}`
+    throw new ControlError('ACCOUNT_NOT_FOUND', message)
+  }
+  if (found.length === 1) return account
+  const shown = found.slice(0, MAX_SHOWN).map(({ id, connector }) => `${id} (${connector})`)
+  const rest = found.length > MAX_SHOWN ? ', …' : ''
+  const message = `${quote(name)} is the identifier of ${found.length} accounts; name one by its id: ${shown.join(', ')}${rest}`
+  throw new ControlError('AMBIGUOUS_ACCOUNT', message, [{ accounts: found.slice(0, MAX_SHOWN).map(({ id }) => id) }])
 }
+
+const MAX_SHOWN = 20
 
 export function accountEvent(call: EnvironmentCall<'account_event'>): ControlReply {
   const { services, environment, path, trace } = call

@@ -3,9 +3,9 @@ import type { AccountView, ConnectionView } from './types.ts'
 
 /**
  * Events of connected accounts that the client under test does not cause (3.1, "States" in `docs/fidelity.md`). Every call takes
- * the account's id (`ca_…`) and answers the account after the event.
+ * the account's id (`ca_…`), or its identifier where only one account has it, and answers the account after the event.
  *
- * All throw ToolmockError: `ACCOUNT_NOT_FOUND`, or `ILLEGAL_MOVE` with from, event and what is allowed.
+ * All throw ToolmockError: `ACCOUNT_NOT_FOUND`, `AMBIGUOUS_ACCOUNT` for an identifier of several accounts, or `ILLEGAL_MOVE` with from, event and what is allowed.
  */
 export interface MockAccounts {
   /** `EXPIRED`, as if its token had expired and could not be renewed. */

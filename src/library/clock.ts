@@ -11,10 +11,10 @@ export interface MockClock {
   get(): Promise<ClockView>
   /**
    * Moves the clock on.
-   * @param by `90s`, `2h`, `1h30m`, or an ISO 8601 duration such as `PT5M`
-   * @throws ToolmockError INVALID_BODY for a text that is no duration, or leads past the year 7999
+   * @param by `90s`, `2h`, `1h30m`, `250ms`, an ISO 8601 duration such as `PT5M`, or a number of seconds: 5 is `5s`
+   * @throws ToolmockError INVALID_BODY for what is no duration, or leads past the year 7999
    */
-  advance(by: string): Promise<ClockView>
+  advance(by: string | number): Promise<ClockView>
   /**
    * Sets the clock, also back; events that were applied are not undone.
    * @param to an instant in ISO 8601 with its time zone, or a Date
@@ -31,7 +31,7 @@ export interface MockClock {
 export function clockOf(control: ControlClient): MockClock {
   const get = () => control.call('GET /clock')
   // A Date becomes a text in ISO 8601 on its way into JSON.
-  const put = (change: { advance?: string; now?: string | Date | undefined; frozen?: boolean }) =>
+  const put = (change: { advance?: string | number; now?: string | Date | undefined; frozen?: boolean }) =>
     control.call('PUT /clock', { body: change as { now?: string } })
   return {
     get,

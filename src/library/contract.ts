@@ -28,6 +28,8 @@ export interface ContractExpectation extends ContractScope {
   readonly minOperations?: Amount
   /** How many of the declared statuses must have been answered. */
   readonly minStatuses?: Amount
+  /** Passes without a request to any operation, as `run --allow-no-requests` does; without it nothing was judged, which fails. */
+  readonly allowNoRequests?: boolean
 }
 
 /** A reason why a verdict failed, something it allowed, or a warning. */
@@ -81,6 +83,7 @@ const RULES = {
   failOn: ANYTHING,
   minOperations: ANYTHING,
   minStatuses: ANYTHING,
+  allowNoRequests: BOOLEAN,
 } satisfies Record<keyof ContractExpectation, Rule>
 
 /** @internal */

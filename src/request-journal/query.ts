@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts
 import { nearest } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
 import { matchesValue, valueAt } from '../domain/value-match.ts'
-import type { RecordedEntry } from './entry.ts'
+import { ENTRY_KINDS, PROTOCOLS, type RecordedEntry } from './entry.ts'
 import { parsedBody, pathOf, requestText, toolOf } from './view.ts'
 
 /** A query of the journal with an unknown key, or a value that cannot be read. */
@@ -67,7 +67,7 @@ export function readMatch(sent: unknown): Match {
   if (!isJsonObject(sent)) throw new JournalQueryError('match must be an object', 'match')
   for (const [key, value] of Object.entries(sent)) {
     if (!Object.hasOwn(FIELDS, key)) throw unknownName(key, key, MATCH_KEYS)
-    if (key === 'operation') checkOperation(value)
+    checkValue(key, value)
     if (key === 'body' && !isJsonObject(value)) {
       throw new JournalQueryError('match.body must be an object of dotted paths and values', 'body')
     }
@@ -85,13 +85,30 @@ function unknownName(name: string, key: string, allowed: readonly string[]): Jou
   )
 }
 
-/** A mistyped operation would never match, and a count of 0 would look like a proof. */
-function checkOperation(value: JsonValue | undefined): void {
-  if (typeof value !== 'string' || value.includes('*') || SERVED.includes(value)) return
-  throw unknownName(value, value, SERVED)
+/** The words of the fields that have a fixed set of them. */
+const WORDS: Readonly<Partial<Record<MatchKey, readonly string[]>>> = {
+  operation: [...ROUTES.map(({ operation }) => operation), PROXY_REQUEST],
+  kind: ENTRY_KINDS,
+  protocol: PROTOCOLS,
 }
 
-const SERVED: readonly string[] = [...ROUTES.map(({ operation }) => operation), PROXY_REQUEST]
+/** A mistyped value would never match, and a count of 0 would look like a proof. */
+function checkValue(key: string, value: JsonValue): void {
+  if (Array.isArray(value)) for (const item of value) checkValue(key, item)
+  const words = isMatchKey(key) ? WORDS[key] : undefined
+  if (words && typeof value === 'string' && !value.includes('*') && !words.includes(value)) {
+    throw unknownName(value, key, words)
+  }
+  if (key === 'injected' && typeof value !== 'boolean') throw wrongValue(key, 'true or false', value)
+  if (key === 'status' && typeof value === 'string' && !/^[\d*]+$/.test(value)) {
+    throw wrongValue(key, 'a status such as 404, or a glob such as 4*', value)
+  }
+}
+
+function wrongValue(key: string, allowed: string, found: JsonValue): JournalQueryError {
+  const shown = typeof found === 'string' ? quote(found, 60) : quote(JSON.stringify(found), 60)
+  return new JournalQueryError(`${key} must be ${allowed}; found ${shown}`, key)
+}
 
 /** Whether an entry fulfils every condition. */
 export function matches(match: Match, entry: RecordedEntry): boolean {
@@ -156,8 +173,10 @@ export function readJournalQuery(parameters: URLSearchParams): JournalQuery {
     if (!QUERY_KEYS.includes(key)) throw unknownName(key, key, [...QUERY_KEYS, 'environment'])
     const [value = '', ...more] = parameters.getAll(key)
     if (more.length > 0) throw new JournalQueryError(`${key} is sent ${more.length + 1} times; send it once`, key)
-    if (key === 'operation') checkOperation(value)
-    if (isMatchKey(key)) match[key] = key === 'injected' ? value === 'true' : value
+    if (!isMatchKey(key)) continue
+    const wanted = key === 'injected' && /^(?:true|false)$/.test(value) ? value === 'true' : value
+    checkValue(key, wanted)
+    match[key] = wanted
   }
   return { match, since: sinceOf(parameters.get('since')), limit: limitOf(parameters.get('limit')) }
 }
@@ -166,13 +185,12 @@ function isMatchKey(key: string): key is MatchKey {
   return Object.hasOwn(FIELDS, key)
 }
 
+const SINCE = 'an ISO 8601 instant or the id of an entry'
+
 function sinceOf(text: string | null): string | undefined {
   if (text === null || text === '') return undefined
   if (INSTANT.test(text) && Number.isNaN(milliseconds(text))) {
-    throw new JournalQueryError(
-      `since must be an ISO 8601 instant or the id of an entry; found ${quote(text, 60)}`,
-      'since',
-    )
+    throw wrongValue('since', SINCE, text)
   }
   return text
 }
@@ -180,10 +198,13 @@ function sinceOf(text: string | null): string | undefined {
 function limitOf(text: string | null): number | undefined {
   if (text === null) return undefined
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
-  throw new JournalQueryError(`limit must be an integer from 1 to 9999999; found ${quote(text, 60)}`, 'limit')
+  throw wrongValue('limit', 'an integer from 1 to 9999999', text)
 }
 
-/** The entries that a query asks for, oldest first; `entries` are oldest first too. */
+/**
+ * The entries that a query asks for, oldest first; `entries` are oldest first too.
+ * @throws JournalQueryError when `since` is the id of no entry
+ */
 export function select(
   entries: readonly RecordedEntry[],
   { match = {}, since, limit = DEFAULT_LIMIT }: JournalQuery,
@@ -199,5 +220,9 @@ function laterThan(entries: readonly RecordedEntry[], since: string): readonly R
     return entries.filter(({ at }) => at >= from)
   }
   const index = entries.findLastIndex(({ id }) => id === since)
-  return index < 0 ? entries : entries.slice(index + 1)
+  if (index < 0) {
+    const here = 'of an entry that this journal has: it drops its oldest entries, and a reset empties it'
+    throw wrongValue('since', `${SINCE} ${here}`, since)
+  }
+  return entries.slice(index + 1)
 }

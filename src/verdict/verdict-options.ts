@@ -1,3 +1,4 @@
+import { DECLARED_CODES } from '../contract/generated/field-tables.ts'
 import { ROUTES } from '../contract/route.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { nearest } from '../domain/suggestion.ts'
@@ -74,6 +75,7 @@ export interface VerdictOptionTexts {
   readonly failOn?: string | undefined
   readonly minOperations?: string | number | undefined
   readonly minStatuses?: string | number | undefined
+  readonly allowNoRequests?: boolean | undefined
 }
 
 /** An option cannot be read. */
@@ -95,28 +97,43 @@ export function readVerdictOptions({
   failOn,
   minOperations,
   minStatuses,
+  allowNoRequests = false,
 }: VerdictOptionTexts): VerdictOptions {
   const fails = FAIL_ON.find((each) => each === failOn)
   if (failOn !== undefined && fails === undefined) {
     throw new VerdictOptionError('failOn', failOn, `one of ${FAIL_ON.join(', ')}`)
   }
   return {
+    requireRequests: !allowNoRequests,
     failOn: fails,
     allow: allow.map((text) => {
       const read = readAllowance(text)
       if ('expected' in read) throw new VerdictOptionError('allow', text, read.expected)
       return read
     }),
-    minOperations: thresholdOf('minOperations', minOperations),
-    minStatuses: thresholdOf('minStatuses', minStatuses),
+    minOperations: thresholdOf('minOperations', minOperations, ROUTES.length),
+    minStatuses: thresholdOf('minStatuses', minStatuses, DECLARED_STATUSES),
   }
 }
 
-function thresholdOf(option: keyof VerdictOptionTexts, text: string | number | undefined): Threshold | undefined {
+/** How many statuses all operations declare together. */
+const DECLARED_STATUSES = ROUTES.reduce(
+  (sum, { operation }) => sum + Object.keys(DECLARED_CODES[operation] ?? {}).length,
+  0,
+)
+
+/** `all`: how many there are, beyond which no verdict could pass. */
+function thresholdOf(
+  option: keyof VerdictOptionTexts,
+  text: string | number | undefined,
+  all: number,
+): Threshold | undefined {
   if (text === undefined) return undefined
   const [, digits, percent] = /^(\d{1,6})(%?)$/.exec(String(text)) ?? []
   const number = Number(digits)
-  const isRead = digits !== undefined && (percent === '' || number <= 100)
-  if (!isRead) throw new VerdictOptionError(option, text, 'a whole number, or a percentage from 0% to 100%')
+  const isRead = digits !== undefined && number <= (percent === '' ? all : 100)
+  if (!isRead) {
+    throw new VerdictOptionError(option, text, `a whole number from 0 to ${all}, or a percentage from 0% to 100%`)
+  }
   return percent === '' ? { count: number } : { percent: number }
 }

@@ -69,7 +69,7 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
 
 /** Nothing was judged, which must not look like a success. */
 const NO_REQUESTS =
-  'no operation was called: let the command use TOOLMOCK_URL, TOOLMOCK_CLIENT_ID and TOOLMOCK_CLIENT_SECRET, or createToolmock() of the library; --allow-no-requests accepts a command that calls nothing'
+  'no operation was called, so nothing was judged: let the program use TOOLMOCK_URL, TOOLMOCK_CLIENT_ID and TOOLMOCK_CLIENT_SECRET, or createToolmock() of the library; --allow-no-requests, or allowNoRequests: true in the library, accepts a program that calls nothing'
 
 function item<Kind extends string>(kind: Kind, sentence: string, origin?: FindingOrigin): VerdictItem<Kind> {
   return { kind, sentence, requests: origin?.requests ?? [], details: origin ? originLines(origin) : [] }

@@ -107,7 +107,7 @@ describe('a command about a running server', () => {
       const several = await run('accounts', 'expire', 'grace@example.com')
       expect(several).toMatchObject({ code: 1, stdout: '' })
       expect(several.stderr).toMatch(
-        /grace@example\.com has 2 accounts; name one of them by its id:\n {2}ca_\w+ {2}mail\n/,
+        /"grace@example\.com" is the identifier of 2 accounts; name one by its id: ca_\w+ \(mail\), ca_\w+ \(mail\)\n/,
       )
       const illegal = await run('accounts', 'expire', accounts[1].id)
       expect(illegal).toMatchObject({ code: 1, stdout: '' })
@@ -115,7 +115,7 @@ describe('a command about a running server', () => {
       expect(await run('accounts', 'expire', 'ca_nobody')).toEqual({
         code: 1,
         stdout: '',
-        stderr: 'toolmock: there is no connected account "ca_nobody"\n',
+        stderr: 'toolmock: there is no connected account with the id or the identifier "ca_nobody"\n',
       })
     })
   })
@@ -233,7 +233,7 @@ describe('a command about a running server', () => {
       )
 
     it('shows the latest requests, those of an operation or status, or the last few', async () => {
-      const { ok, get } = await mock()
+      const { ok, run, get } = await mock()
       await get(`${details}ada@example.com`)
       await get(`${details}zoe@example.com`)
       const lines = (await ok('logs')).trimEnd().split('\n').slice(-2)
@@ -243,6 +243,11 @@ describe('a command about a running server', () => {
       ])
       expect(await ok('logs', '--status', '4*')).toBe(`${lines[1]}\n`)
       expect(await ok('logs', '--limit', '1')).toBe(`${lines[1]}\n`)
+      expect(await run('logs', '--status', 'abc')).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: 'toolmock: status must be a status such as 404, or a glob such as 4*; found "abc"\n',
+      })
       expect(await ok('logs', '--operation', 'create_token')).toMatch(
         /^\S+ \[test-\d+\] POST +create_token +200 [^\n]*\n$/,
       )

@@ -61,6 +61,8 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
         [{ allow: ['exectue_tool' as 'execute_tool'] }, 'did you mean execute_tool?'],
         [{ minOperations: '200%' }, 'minOperations must be a whole number'],
         [{ minStatuses: -1 }, 'found -1'],
+        [{ minOperations: 200 }, 'a whole number from 0 to 20'],
+        [{ allowNoRequests: 1 as never }, 'allowed: true or false'],
       ]
       for (const [expectation, message] of unread) {
         const expected = { code: 'INVALID_ARGUMENT', message: expect.stringContaining(message) }
@@ -73,7 +75,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
     await withMock(access, {}, async (mock) => {
       const other = await mock.environment('other')
       await (await clientOf(other)).post('/connected_accounts', { connector: 'mail' })
-      expect(await mock.contract.verify()).toMatchObject({ requests: 0 })
+      expect(await mock.contract.verify({ allowNoRequests: true })).toMatchObject({ requests: 0 })
       await other.close()
       expect(await rejection(mock.contract.verify({ everywhere: true }))).toMatchObject({
         message: expect.stringMatching(
@@ -82,7 +84,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
       })
       await mock.contract.clear({ everywhere: true })
       expect((await mock.contract.report({ everywhere: true })).environments).toMatchObject([{ name: 'default' }])
-      await mock.contract.verify({ everywhere: true })
+      await mock.contract.verify({ everywhere: true, allowNoRequests: true })
     })
   })
 
@@ -92,7 +94,19 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
       await mock.reset()
       expect(await mock.contract.verdict()).toMatchObject({ ok: false })
       await mock.contract.clear()
-      expect(await mock.contract.verdict()).toMatchObject({ ok: true, requests: 0 })
+      expect(await mock.contract.verdict({ allowNoRequests: true })).toMatchObject({ ok: true, requests: 0 })
+    })
+  })
+
+  it('fails without a request to any operation, as run does, unless that is allowed', async () => {
+    await withMock(access, {}, async ({ contract }) => {
+      expect(await rejection(contract.verify())).toMatchObject({
+        code: 'CONTRACT_BROKEN',
+        details: [
+          { kind: 'no_requests', sentence: expect.stringMatching(/^no operation was called, .*allowNoRequests: true/) },
+        ],
+      })
+      expect(await contract.verify({ allowNoRequests: true })).toMatchObject({ ok: true, requests: 0 })
     })
   })
 })
@@ -101,7 +115,7 @@ describe('the contract verdict of a scenario', () => {
   it('fails until every rule has fired', async () => {
     await using mock = await createToolmock({ scenario: 'token-dies-mid-run' })
     const { reasons } = await mock.contract.verdict()
-    expect(reasons.map(({ kind }) => kind)).toEqual(['unfired_rule', 'unfired_rule'])
+    expect(reasons.map(({ kind }) => kind)).toEqual(['unfired_rule', 'unfired_rule', 'no_requests'])
     const client = await clientOf(mock)
     await client.account({ ...ADA, connected_account: TOKENS })
     for (let nth = 1; nth <= 3; nth++) await client.post('/execute_tool', MESSAGE)

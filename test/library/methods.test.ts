@@ -29,6 +29,14 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     await withMock(access, FROZEN, async ({ clock }) => {
       expect(await clock.now()).toBe(START)
       expect(await clock.advance('2h')).toEqual({ now: '2026-01-01T02:00:00.000Z', frozen: true })
+      expect(await clock.advance(5)).toMatchObject({ now: '2026-01-01T02:00:05.000Z' })
+      expect(await clock.advance(0.25)).toMatchObject({ now: '2026-01-01T02:00:05.250Z' })
+      for (const by of [-5, Number.NaN]) {
+        expect(await rejection(clock.advance(by))).toMatchObject({
+          code: 'INVALID_BODY',
+          message: expect.stringContaining('a number of seconds'),
+        })
+      }
       expect(await clock.set('2030-06-01T12:00:00+02:00')).toEqual({ now: '2030-06-01T10:00:00.000Z', frozen: true })
       expect(await clock.set(new Date(START))).toEqual({ now: START, frozen: true })
       expect(await clock.run()).toMatchObject({ frozen: false })
@@ -55,6 +63,21 @@ describe.each(ACCESSES)('the library, %s', (access) => {
         status: 409,
         message: expect.stringContaining('DISCONNECTED'),
         details: [{ from: 'DISCONNECTED', event: 'expire', allowed: expect.arrayContaining(['disconnect']) }],
+      })
+    })
+  })
+
+  it('accounts: an identifier stands for the only account that has it, and several are refused with their ids', async () => {
+    await withMock(access, FROZEN, async (mock) => {
+      const client = await clientOf(mock)
+      const id = await client.account({ connected_account: TOKENS })
+      expect(await mock.accounts.expire('ada@example.com')).toMatchObject({ id, status: 'EXPIRED' })
+      const other = await client.account({ connector: 'weather' })
+      expect(await rejection(mock.accounts.disconnect('ada@example.com'))).toMatchObject({
+        code: 'AMBIGUOUS_ACCOUNT',
+        status: 409,
+        message: `"ada@example.com" is the identifier of 2 accounts; name one by its id: ${id} (mail), ${other} (weather)`,
+        details: [{ accounts: [id, other] }],
       })
     })
   })

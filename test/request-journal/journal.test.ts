@@ -175,18 +175,39 @@ describe('querying a journal', () => {
   it.each([
     ['opration=x', 'did you mean operation?', 'opration', expect.arrayContaining(['operation', 'environment'])],
     ['zzzzzzzz=x', /is not known here\. Allowed: operation/, 'zzzzzzzz', expect.arrayContaining(['operation'])],
-    ['operation=execute_tol', 'did you mean execute_tool?', 'execute_tol', expect.arrayContaining(['execute_tool'])],
+    ['operation=execute_tol', 'did you mean execute_tool?', 'operation', expect.arrayContaining(['execute_tool'])],
     ['limit=0', 'must be an integer from 1', 'limit', []],
     ['limit=1x', 'must be an integer from 1', 'limit', []],
     ['limit=-1', 'must be an integer from 1', 'limit', []],
     ['limit=10000000', 'must be an integer from 1', 'limit', []],
     ['since=2026-13-45T00:00:00Z', 'must be an ISO 8601 instant', 'since', []],
+    ['injected=yes', 'injected must be true or false; found "yes"', 'injected', []],
+    ['injected=', 'injected must be true or false; found ""', 'injected', []],
+    ['status=abc', 'status must be a status such as 404, or a glob such as 4*; found "abc"', 'status', []],
+    ['kind=request_', 'did you mean request?', 'kind', expect.arrayContaining(['request', 'page'])],
+    ['protocol=http2', 'did you mean http?', 'protocol', ['http', 'grpc', 'grpc-web', 'connect']],
     ['status=1&status=2', 'status is sent 2 times; send it once', 'status', []],
   ])('%s is refused, saying %s', (query, message, key, allowed) => {
     const read = () => readJournalQuery(new URLSearchParams(query))
     expect(read).toThrow(JournalQueryError)
     expect(read).toThrow(message)
     expect(read).toThrow(expect.objectContaining({ key, allowed }))
+  })
+
+  it('refuses an id after which nothing can be found, since all entries would look like the answer', () => {
+    const found = () => ids(journal, 'since=req_9')
+    expect(found).toThrow(JournalQueryError)
+    expect(found).toThrow(/^since must be an ISO 8601 instant or the id of an entry of .*; found "req_9"$/)
+  })
+
+  it.each([
+    [{ injected: 'yes' }, 'injected must be true or false; found "yes"'],
+    [{ injected: 1 }, 'injected must be true or false; found "1"'],
+    [{ status: 'abc' }, 'status must be a status'],
+    [{ status: [404, 'abc'] }, 'status must be a status'],
+    [{ kind: ['page', 'pages'] }, 'did you mean page?'],
+  ])('a match by %j is refused, saying %s', (match, message) => {
+    expect(() => readMatch(match)).toThrow(message)
   })
 
   it('returns the latest 1,000 entries without a limit', () => {
@@ -310,7 +331,7 @@ describe('verifying', () => {
 
   it.each([
     [{ opration: 'x' }, 'did you mean operation?', 'opration'],
-    [{ operation: 'execute_tol' }, 'did you mean execute_tool?', 'execute_tol'],
+    [{ operation: 'execute_tol' }, 'did you mean execute_tool?', 'operation'],
     [{ body: 'text' }, 'match.body must be an object', 'body'],
     [[], 'match must be an object', 'match'],
     [JSON.parse('{"__proto__": 1}'), 'not known here', '__proto__'],

@@ -54,6 +54,16 @@ describe('options of a verdict', () => {
   })
 
   it.each(['101%', '-1', -1, 1.5, Number.NaN, '', '%', '1e3', ' 1'])('%j is not an amount', (minStatuses) => {
-    expect(() => readVerdictOptions({ minStatuses })).toThrow(/^minStatuses must be a whole number, or a per.*; found /)
+    expect(() => readVerdictOptions({ minStatuses })).toThrow(
+      /^minStatuses must be a whole number from 0 to \d+, or a per.*; found /,
+    )
+  })
+
+  it('have no minimum that no run could reach', () => {
+    expect(readVerdictOptions({ minOperations: 20 })).toMatchObject({ minOperations: { count: 20 } })
+    expect(() => readVerdictOptions({ minOperations: 21 })).toThrow(
+      'minOperations must be a whole number from 0 to 20, or a percentage from 0% to 100%; found 21',
+    )
+    expect(() => readVerdictOptions({ minStatuses: 999 })).toThrow(/^minStatuses must be a whole number from 0 to 83, /)
   })
 })
