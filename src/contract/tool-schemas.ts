@@ -4,7 +4,7 @@ import { type FieldViolation, ServiceError } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { Validator } from './generated/validators.js'
-import { violationsOf } from './violation.ts'
+import { fieldName, violationsOf } from './violation.ts'
 
 /**
  * Checks tool inputs by the JSON Schemas (2020-12) of the tools. These come from connector files, so Ajv is loaded and compiles
@@ -26,10 +26,7 @@ export class ToolSchemas {
     const validator = this.#compiled.get(tool.input_schema)
     if (!validator) throw new Error(`the schema of ${tool.name} was not prepared`)
     if (accepts(validator, input)) return []
-    return violationsOf(validator.errors, input).map((violation) => ({
-      ...violation,
-      field: underToolInput(violation.field),
-    }))
+    return violationsOf(validator.errors, input, (path) => fieldName(['tool_input', ...path]))
   }
 }
 
@@ -61,9 +58,4 @@ async function compile(schema: JsonObject): Promise<Validator> {
   const options = { strict: false, allErrors: true, logger: false, validateSchema: false } as const
   const validate: ValidateFunction = addFormats.default(new ajv2020.Ajv2020(options)).compile(schema)
   return validate as Validator
-}
-
-function underToolInput(field: string): string {
-  if (field === '' || field === 'body') return 'tool_input'
-  return field.startsWith('[') ? `tool_input${field}` : `tool_input.${field}`
 }

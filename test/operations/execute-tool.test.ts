@@ -14,6 +14,7 @@ const TYPED = {
       count: { type: 'integer', maximum: 5 },
       tags: { type: 'array', items: { enum: ['a', 'b'] } },
       place: { type: 'object', properties: { 'a b': { type: 'string' } } },
+      body: { type: 'object', required: ['body'] },
     },
     additionalProperties: false,
   },
@@ -151,6 +152,8 @@ describe('the input of a tool against its schema (G44)', () => {
     ['wrong inside an array', { title: 'xx', tags: ['a', 'c'] }, ['tool_input.tags[1]']],
     ['wrong under a key that is no name', { title: 'xx', place: { 'a b': 1 } }, ['tool_input.place["a b"]']],
     ['unknown', { title: 'xx', colour: 'red' }, ['tool_input.colour']],
+    ['called body', { title: 'xx', body: 1 }, ['tool_input.body']],
+    ['called body and missing inside body', { title: 'xx', body: {} }, ['tool_input.body.body']],
     ['wrong twice', { title: 1, count: 'x' }, ['tool_input.title', 'tool_input.count']],
   ])('names the path of a field that is %s', (_name, input, fields) =>
     withToolmock(SEED, async (mock) => {
