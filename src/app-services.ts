@@ -66,6 +66,8 @@ export interface AppServices {
   readonly observe: ((exchange: ObservedExchange) => void) | undefined
   /** Sees every call of the control API once it is over. */
   readonly observeControl: ((entry: RecordedEntry) => void) | undefined
+  /** The event streams that are open, and how many may be. */
+  readonly eventStreams: { readonly open: Set<object>; readonly most: number }
   /** Aborted when the server closes: long polls and event streams end. */
   readonly closing: AbortSignal
 }

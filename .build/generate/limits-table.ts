@@ -38,6 +38,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         bytes,
         'it is closed; the log says so',
       ),
+      limit('event streams of all clients', 'src/app/app.ts', 'MAX_EVENT_STREAMS', count, '503 `TOO_MANY_STREAMS`'),
       limit('open streams of an HTTP/2 connection', 'src/rpc/one-port.ts', 'MAX_STREAMS', count, 'refused'),
     ],
   },

@@ -56,6 +56,7 @@ const MAX_BODY = 1024 * 1024
 const MAX_CONTROL_BODY = 64 * 1024 * 1024
 /** Of a whole state, got or put. The longest text that Node.js can make is twice as long. */
 const MAX_STATE = 256 * 1024 * 1024
+const MAX_EVENT_STREAMS = 500
 const JOURNAL_CAPACITY = 10_000
 const JOURNAL_BYTES = 64 * 1024 * 1024
 
@@ -158,6 +159,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     realTime,
     observe: options.observe,
     observeControl: options.observeControl,
+    eventStreams: { open: new Set(), most: options.eventStreams ?? MAX_EVENT_STREAMS },
   }
 }
 

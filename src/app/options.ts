@@ -54,6 +54,8 @@ export interface AppOptions {
   stateLimit?: number | undefined
   /** How long the server waits for its clients. */
   limits?: Partial<ServerLimits> | undefined
+  /** How many event streams may be open at once; 500 when absent. */
+  eventStreams?: number | undefined
   /** How many requests the journal of an environment keeps; 10,000 when absent. */
   journalCapacity?: number | undefined
   /** Journal entries are appended to it as JSON lines too. */

@@ -46,6 +46,7 @@ const CATALOGUE = {
   INTERNAL: 500,
   THIRD_PARTY_UNAVAILABLE: 502,
   STORAGE_UNAVAILABLE: 503,
+  TOO_MANY_STREAMS: 503,
 } as const
 export type ControlErrorCode = keyof typeof CATALOGUE
 export const CONTROL_ERROR_CODES = Object.keys(CATALOGUE) as readonly ControlErrorCode[]

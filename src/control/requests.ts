@@ -1,4 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
+import type { AppServices } from '../app-services.ts'
 import { isJsonObject, own } from '../domain/json.ts'
 import type { Provider } from '../domain/provider.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
@@ -104,6 +106,34 @@ const HEARTBEAT_MS = 15_000
 /** Bytes of events that a slow reader has not taken yet. Beyond that its connection is closed, and it has to connect again. */
 const MAX_UNREAD = 4 * 1024 * 1024
 
+/**
+ * Begins an answer of server-sent events, which ends when the server closes. The answer to HEAD has no events, so it is whole.
+ * @throws ControlError TOO_MANY_STREAMS
+ */
+function beginStream(
+  { eventStreams, closing }: AppServices,
+  { method }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { open, most } = eventStreams
+  if (open.size >= most) {
+    const message = `${most} event streams are open, and no more may be; close one of them`
+    throw new ControlError('TOO_MANY_STREAMS', message)
+  }
+  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
+  const end = (): void => void response.end()
+  if (method === 'HEAD' || closing.aborted) {
+    end()
+    return
+  }
+  open.add(response)
+  closing.addEventListener('abort', end)
+  response.on('close', () => {
+    open.delete(response)
+    closing.removeEventListener('abort', end)
+  })
+}
+
 /** Server-sent events: journal entries and status changes of the environment as they happen. */
 export function streamEvents({
   services,
@@ -111,13 +141,9 @@ export function streamEvents({
   request,
   response,
 }: EnvironmentCall<'stream_events'>): undefined {
-  const { journals, closing, log } = services
-  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
-  // The answer to HEAD has no events, so it is whole.
-  if (request.method === 'HEAD') {
-    response.end()
-    return
-  }
+  const { journals, log } = services
+  beginStream(services, request, response)
+  if (response.writableEnded) return
   response.write(': toolmock events\n\n')
   const stop = journals.of(environment).subscribe((event) => {
     response.write(serverSentEvent(event))
@@ -127,14 +153,10 @@ export function streamEvents({
   })
   const heartbeat = setInterval(() => response.write(': still there\n\n'), HEARTBEAT_MS)
   heartbeat.unref()
-  const end = (): void => void response.end()
-  closing.addEventListener('abort', end)
   response.on('close', () => {
     stop()
     clearInterval(heartbeat)
-    closing.removeEventListener('abort', end)
   })
-  if (closing.aborted) end()
 }
 
 /** How often a timeline looks for what is new, and how many entries it sends at most: more cannot be read on a screen. */
@@ -145,8 +167,8 @@ const MAX_AT_ONCE = 1000
  * Server-sent events for a screen. They are made from the journals and not with each entry, so that what they cost does not
  * grow with the load: after a pause within a quarter of a second, and twice a second while requests keep coming.
  */
-export function streamTimeline({ services, query, response }: ServerCall<'stream_timeline'>): undefined {
-  const { registry, journals, closing } = services
+export function streamTimeline({ services, query, request, response }: ServerCall<'stream_timeline'>): undefined {
+  const { registry, journals } = services
   const only = query.environment === undefined ? undefined : environmentNamed(services, query.environment)
   const seen = new Map<Journal, { appended: number; cleared: number }>()
   let revision = -1
@@ -182,7 +204,8 @@ export function streamTimeline({ services, query, response }: ServerCall<'stream
     const named = all.map((environment) => ({ name: environment.name, label: labelOf(environment) }))
     send('state', { environments: named, clock: only ? viewOf(only) : null, revision })
   }
-  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
+  beginStream(services, request, response)
+  if (response.writableEnded) return
   sendNew(query.newest)
   let quiet = 0
   let isResting = false
@@ -195,13 +218,7 @@ export function streamTimeline({ services, query, response }: ServerCall<'stream
     if (quiet === 0) response.write(': still there\n\n')
   }, TIMELINE_MS)
   timer.unref()
-  const end = (): void => void response.end()
-  closing.addEventListener('abort', end)
-  response.on('close', () => {
-    clearInterval(timer)
-    closing.removeEventListener('abort', end)
-  })
-  if (closing.aborted) end()
+  response.on('close', () => clearInterval(timer))
 }
 
 /** JSON has no line breaks outside of strings, and escapes those inside. */

@@ -121,10 +121,28 @@ function limitSession(
     })
   })
   session.once('close', () => clearTimeout(idle))
-  // It fires when nothing has moved on the connection. Streams then wait for the mock, or their client does not read.
-  session.setTimeout(stallTimeout, () => {
-    if ([...streams].some((stream) => stream.writableLength > 0)) session.destroy()
-  })
+  if (stallTimeout > 0) closeUnread(session, streams, stallTimeout)
+}
+
+/** How often within the limit it is looked whether a client reads. */
+const STALL_CHECKS = 20
+
+/**
+ * Drops a connection whose client takes nothing of an answer for the given time. Only data and its acknowledgement change the
+ * window of a connection. Node's own timeout begins again when a part was sent after the last write, and with every ping.
+ */
+function closeUnread(session: ServerHttp2Session, streams: ReadonlySet<ServerHttp2Stream>, timeout: number): void {
+  let window: number | undefined
+  let unchanged = 0
+  const check = setInterval(() => {
+    const { remoteWindowSize } = session.state
+    const isUnread = [...streams].some(({ writableLength }) => writableLength > 0)
+    unchanged = isUnread && remoteWindowSize === window ? unchanged + 1 : 0
+    window = remoteWindowSize
+    if (unchanged >= STALL_CHECKS) session.destroy()
+  }, timeout / STALL_CHECKS)
+  check.unref()
+  session.once('close', () => clearInterval(check))
 }
 
 /** A request that does not come in whole within its time is reset. */

@@ -208,6 +208,42 @@ describe('the limits of HTTP/2', () => {
     })
   })
 
+  it('close a connection whose client reads nothing of its answer after the time of HTTP/1.1, and pings do not extend it', async () => {
+    const stallTimeout = 2000
+    await withRpc({ limits: { ...limits, keepAliveTimeout: 60_000, stallTimeout } }, async (mock) => {
+      await seedAccounts(mock, 1000)
+      const session = connect(mock.url)
+      session.on('error', () => undefined)
+      const call = session.request({ ':path': '/_mock/state' })
+      call.on('error', () => undefined)
+      await once(call, 'response')
+      const from = performance.now()
+      const pings = setInterval(() => session.ping(() => undefined), stallTimeout / 10)
+      await once(session, 'close')
+      clearInterval(pings)
+      expect(performance.now() - from).toBeGreaterThan(stallTimeout * 0.9)
+      expect(performance.now() - from).toBeLessThan(stallTimeout * 1.8)
+    })
+  })
+
+  it('keep a call open whose client reads slowly', async () => {
+    await withRpc({ limits: { ...limits, keepAliveTimeout: 60_000, stallTimeout: 1000 } }, async (mock) => {
+      await seedAccounts(mock, 2000)
+      await withSession(mock, async (session) => {
+        const call = session.request({ ':path': '/_mock/state' })
+        const reading = setInterval(() => {
+          call.resume()
+          setImmediate(() => call.pause())
+        }, 20)
+        let length = 0
+        call.on('data', (piece: Buffer) => (length += piece.length)).pause()
+        await once(call, 'end')
+        clearInterval(reading)
+        expect(length).toBeGreaterThan(500_000)
+      })
+    })
+  })
+
   it('keep a call open that waits for the mock', async () => {
     await withRpc({ limits: { ...limits, stallTimeout: 100 } }, async (mock) => {
       await scenario(mock, { at: 'service', on: { operation: 'list_connected_accounts' }, do: [{ latency: 400 }] })
@@ -227,3 +263,9 @@ describe('the limits of HTTP/2', () => {
     })
   })
 })
+
+async function seedAccounts({ url }: RpcMock, accounts: number): Promise<void> {
+  const body = JSON.stringify({ generate: [{ accounts, connector: 'mail' }] })
+  const headers = { 'Content-Type': 'application/json' }
+  expect((await fetch(`${url}/_mock/seed`, { method: 'POST', headers, body })).status).toBe(200)
+}
