@@ -6,9 +6,14 @@ import { quote } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
 
-/** GET /connections (4.10): all of them, in seed order (G42). */
-export function listConnections({ environment }: Call<'list_connections'>): Reply {
-  return { status: 200, body: { connections: [...environment.model.tables.connections.values()] } }
+/** GET /connections (4.10): all that match the filters, in seed order (G42). */
+export function listConnections({ environment, query }: Call<'list_connections'>): Reply {
+  const { organization_id, domain } = query
+  const connections = [...environment.model.tables.connections.values()].filter(
+    (each) =>
+      (!organization_id || each.organization_id === organization_id) && (!domain || each.domains.includes(domain)),
+  )
+  return { status: 200, body: { connections } }
 }
 
 /** Whether accounts can be at a connection; single sign-on is on the others (G49). */

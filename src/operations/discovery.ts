@@ -60,7 +60,9 @@ export function listProviders({ environment, query }: Call<'list_providers'>): R
 
 /** GET /connections/app: the connections of account types, a page at a time. */
 export function listAppConnections({ environment, query }: Call<'list_app_connections'>): Reply {
-  const connections = positioned(environment.model.tables.connections).filter(({ item }) => isOfAccounts(item))
+  const connections = positioned(environment.model.tables.connections).filter(
+    ({ item }) => isOfAccounts(item) && (!query.provider || item.provider === query.provider),
+  )
   const { items, ...rest } = page(environment, 'connections', connections, query)
   return { status: 200, body: { connections: items, ...rest } }
 }

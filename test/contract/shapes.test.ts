@@ -7,7 +7,7 @@ describe('the types of the contract', () => {
     expectTypeOf<Query<'list_connected_accounts'>['page_size']>().toEqualTypeOf<number | undefined>()
     expectTypeOf<Query<'list_connected_accounts'>['connection_names']>().toEqualTypeOf<string[] | undefined>()
     expectTypeOf<Query<'search_connected_accounts'>['query']>().toEqualTypeOf<string>()
-    expectTypeOf<Query<'list_connections'>>().toEqualTypeOf<Record<string, never>>()
+    expectTypeOf<Query<'delete_custom_provider'>>().toEqualTypeOf<Record<string, never>>()
   })
 
   it('are those of the spec for a request body', () => {

@@ -106,6 +106,41 @@ describe('GET /connections (4.10)', () => {
     }),
   )
 
+  it.each<[string, string[]]>([
+    ['organization_id=org_1', ['one', 'two']],
+    ['domain=a.example', ['one', 'three']],
+    ['organization_id=org_1&domain=a.example', ['one']],
+    ['organization_id=org_1&domain=c.example', []],
+    ['organization_id=ORG_1', []],
+    ['domain=.example', []],
+    ['organization_id=&domain=', ['one', 'two', 'three']],
+  ])('filters by %s, exactly (G69)', (query, expected) =>
+    withToolmock(
+      {
+        seeds: [],
+        seed: {
+          connections: [
+            { key_id: 'one', type: 'OIDC', organization_id: 'org_1', domains: ['a.example', 'b.example'] },
+            { key_id: 'two', type: 'API_KEY', organization_id: 'org_1', domains: ['b.example'] },
+            { key_id: 'three', type: 'API_KEY', organization_id: 'org_2', domains: ['a.example'] },
+          ],
+        },
+      },
+      async ({ api }) => {
+        const { status, body } = await api.get('/connections', query)
+
+        expect(status).toBe(200)
+        expect((body as { connections: Connection[] }).connections.map(({ key_id }) => key_id)).toEqual(expected)
+      },
+    ),
+  )
+
+  it.each(['organization_id=a&organization_id=b', 'domain=a&domain=a', 'domain=%'])('refuses %s (G5, G59)', (query) =>
+    withToolmock({}, async ({ api }) => {
+      expect((await api.get('/connections', query)).status).toBe(400)
+    }),
+  )
+
   it('ignores unknown parameters, and refuses them in strict mode (G6)', async () => {
     await withToolmock({}, async ({ api }) => {
       expect((await api.get('/connections', { page_size: 3 })).status).toBe(200)

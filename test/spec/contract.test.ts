@@ -180,7 +180,7 @@ describe('the request schemas', () => {
     ['list_connected_accounts', 'connection_names', [Array(20).fill('a')], [Array(21).fill('a')]],
     ['search_connected_accounts', 'page_size', [1, 30], [0, 31]],
     ['search_connected_accounts', 'query', ['abc'], ['ab', '']],
-    ['list_tools', 'page_size', [0, 100], [101]],
+    ['list_tools', 'page_size', [0, 1000], [-1, 1001]],
     ['get_connected_account_auth', 'connector', ['', 'a b'], ['a/b']],
   ])('bound the parameters: %s %s', (id, name, good, bad) => {
     const operation = operations.find((one) => one.id === id)

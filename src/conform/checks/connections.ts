@@ -1,7 +1,9 @@
 import { CONNECTION_TYPES } from '../../domain/authorization-type.ts'
+import type { JsonObject } from '../../domain/json.ts'
 import { must, same, textOf } from '../answer.ts'
 import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
+import type { Query } from '../target.ts'
 
 const TEXTS = ['id', 'key_id', 'organization_id', 'organization_name', 'provider', 'provider_key', 'status', 'type']
 
@@ -35,6 +37,29 @@ export const CONNECTION_CHECKS = checksOf('list_connections', [
     const found = (await connections(context)).find((each) => each['key_id'] === name)
     same(found?.['provider'], 'CUSTOM', 'the provider of the connection')
   }),
+  check(
+    'of-organization',
+    'organization_id leaves the connections of one organization',
+    'convention:Discovery',
+    async (context) => {
+      const all = await connections(context)
+      for (const organization_id of new Set([
+        'nobody-has-this',
+        ...all.map((each) => textOf(each['organization_id'])),
+      ])) {
+        const expected = all.filter((each) => organization_id === '' || each['organization_id'] === organization_id)
+        same(idsOf(await connections(context, { organization_id })), idsOf(expected), 'the ids')
+      }
+    },
+  ),
+  check('of-domain', 'domain leaves the connections with that domain', 'convention:Discovery', async (context) => {
+    const all = await connections(context)
+    const domains = (each: JsonObject): unknown[] => (Array.isArray(each['domains']) ? each['domains'] : [])
+    for (const domain of new Set(['nobody-has-this.example', ...all.flatMap(domains).map(String)])) {
+      const expected = all.filter((each) => domains(each).includes(domain))
+      same(idsOf(await connections(context, { domain })), idsOf(expected), 'the ids')
+    }
+  }),
   check('unique', 'ids and key ids are unique', 'document:2.5', async (context) => {
     const all = await connections(context)
     for (const field of ['id', 'key_id'])
@@ -61,8 +86,12 @@ export const CONNECTION_CHECKS = checksOf('list_connections', [
   }),
 ])
 
-async function connections({ api }: CheckContext) {
-  return (await api.get('/connections')).is(200).objects('connections')
+async function connections({ api }: CheckContext, query: Query = {}): Promise<JsonObject[]> {
+  return (await api.get('/connections', query)).is(200).objects('connections')
+}
+
+function idsOf(list: readonly JsonObject[]): string[] {
+  return list.map((each) => textOf(each['id']))
 }
 
 function check(name: string, title: string, basis: CheckBasis, run: CheckEntry['run']): CheckEntry {

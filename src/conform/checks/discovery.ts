@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { type Answer, must, same, Skipped } from '../answer.ts'
+import { type Answer, must, same, Skipped, textOf } from '../answer.ts'
 import { type Check, type CheckEntry, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
@@ -18,8 +18,11 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
     }),
     check('tools-of-provider', 'filter.provider leaves the tools of one provider', async (context) => {
       const { name } = await context.catalog.main()
-      const answer = await ask(context, '/tools', { 'filter.provider': name, page_size: 100 })
-      for (const tool of answer.objects('tools')) same(own(tool, 'provider'), name, 'the provider of a tool')
+      const ofConnector = await ask(context, '/tools', { 'filter.connector': name })
+      const provider = ofConnector.string('tools.0.provider')
+      const answer = await ask(context, '/tools', { 'filter.provider': provider, page_size: 1000 })
+      for (const tool of answer.objects('tools')) same(own(tool, 'provider'), provider, 'the provider of a tool')
+      must(answer.list('tools').length >= ofConnector.list('tools').length, 'every tool of the provider', answer.text)
     }),
     check('tools-by-name', 'filter.tool_name may be repeated', async (context) => {
       const all = await ask(context, '/tools')
@@ -35,6 +38,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       answer.string('tool_names.0')
       answer.lacks('tools')
     }),
+    pageSizes('tools', '/tools'),
     check('tools-pages', 'page tokens lead through every tool once', async (context) => {
       await eachOnce(context, '/tools', 'tools', {}, (tool) => own(tool, 'id'))
     }),
@@ -49,6 +53,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const account = await context.account()
       same((await ask(context, '/tools/scoped', { identifier: account.identifier })).list('tools'), [], 'the tools')
     }),
+    pageSizes('scoped', '/tools/scoped'),
     check('scoped-pages', 'page tokens lead through every scoped tool once', async (context) => {
       const { identifier } = await context.shared('account', (fresh) => fresh.active())
       await eachOnce(context, '/tools/scoped', 'tools', { identifier, page_size: 1 }, (scoped) => {
@@ -72,6 +77,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
         answer.has('tools.0.provider', name).string('tools.0.definition.name')
       },
     ),
+    pageSizes('available', '/tools/available'),
     check('available-pages', 'page tokens lead through every available tool once', async (context) => {
       const identifier = context.resources.identifier()
       await eachOnce(context, '/tools/available', 'tools', { identifier }, (tool) => own(tool, 'id'))
@@ -94,10 +100,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const query = { 'filter.identifier': identifier, 'filter.provider_type': 'STANDARD' }
       same((await ask(context, '/providers', query)).list('providers'), [], 'the providers')
     }),
-    check('providers-page-size', 'a page of providers has up to 1000 of them', async (context) => {
-      await ask(context, '/providers', { page_size: 1000 })
-      ;(await context.api.get('/providers', { page_size: 1001 })).is(400)
-    }),
+    pageSizes('providers', '/providers'),
   ]),
   ...checksOf('list_app_connections', [
     check('app-connections', 'connections of single sign-on are left out', async (context) => {
@@ -107,6 +110,16 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
         must(!SIGN_ON.has(type), 'a type that accounts have', type)
       }
     }),
+    check('app-connections-of-provider', 'provider leaves the connections of one provider', async (context) => {
+      const list = async (query: Query): Promise<JsonObject[]> =>
+        (await ask(context, '/connections/app', { page_size: 1000, ...query })).objects('connections')
+      const all = await list({})
+      for (const provider of ['NOBODY_HAS_THIS', ...new Set(all.map((each) => textOf(own(each, 'provider'))))]) {
+        const expected = all.filter((each) => own(each, 'provider') === provider)
+        same(await list({ provider }), expected, `the connections of ${provider}`)
+      }
+    }),
+    pageSizes('app-connections', '/connections/app'),
     check('app-connections-pages', 'page tokens lead through every one of these connections once', async (context) => {
       await eachOnce(context, '/connections/app', 'connections', {}, (connection) => own(connection, 'id'))
     }),
@@ -115,6 +128,14 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
 
 /** The types of connections that accounts cannot be at (2.5, G49). */
 const SIGN_ON: ReadonlySet<unknown> = new Set(['OIDC', 'SAML', 'PASSWORD', 'PASSWORDLESS', 'WEBAUTHN'])
+
+function pageSizes(name: string, path: string): CheckEntry {
+  return check(`${name}-page-size`, 'page_size is 0 to 1000', async (context) => {
+    const identifier = path.startsWith('/tools/') ? context.resources.identifier() : undefined
+    for (const page_size of [0, 1000]) await ask(context, path, { identifier, page_size })
+    ;(await context.api.get(path, { identifier, page_size: 1001 })).is(400)
+  })
+}
 
 /** Follows the page tokens of a list to its end, seven items at a time unless the query says otherwise. */
 async function eachOnce(

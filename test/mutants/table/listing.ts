@@ -295,15 +295,35 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
     caughtBy: 'discovery/providers-standard',
     mutate: ({ request }) => request(({ query }) => query.delete('filter.provider_type')),
   },
-  {
-    name: 'providers-hundred',
-    what: 'a page of providers has at most 100',
-    caughtBy: 'discovery/providers-page-size',
+  ...[
+    ['tools', 'tools'],
+    ['tools/scoped', 'scoped'],
+    ['tools/available', 'available'],
+    ['providers', 'providers'],
+    ['connections/app', 'app-connections'],
+  ].map(([path, name]): Mutant => ({
+    name: `${name}-hundred`,
+    what: `a page of /${path} has at most 100 entries`,
+    caughtBy: `discovery/${name}-page-size`,
     mutate: ({ request }) =>
-      request(({ path, query }) => {
-        if (path.endsWith('/providers') && Number(query.get('page_size')) > 100) query.set('page_size', '1001')
+      request((sent) => {
+        const isLarge = sent.path === `/api/v1/${path}` && Number(sent.query.get('page_size')) > 100
+        if (isLarge) sent.query.set('page_size', '1001')
       }),
-  },
+  })),
+  ...[
+    ['connections', 'organization_id', 'connections/of-organization'],
+    ['connections', 'domain', 'connections/of-domain'],
+    ['connections/app', 'provider', 'discovery/app-connections-of-provider'],
+  ].map(([path, parameter = '', caughtBy = '']): Mutant => ({
+    name: `${path}-of-any-${parameter}`.replace('/', '-'),
+    what: `the filter ${parameter} of /${path} is ignored`,
+    caughtBy,
+    mutate: ({ request }) =>
+      request((sent) => {
+        if (sent.path === `/api/v1/${path}`) sent.query.delete(parameter)
+      }),
+  })),
   {
     name: 'providers-all-custom',
     what: 'the providers of the service are custom ones',
