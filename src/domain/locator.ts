@@ -43,13 +43,41 @@ export function locate(
   const scope = scopeOf(locator)
   const scoped = scope.organization_id !== '' || scope.user_id !== ''
   if (!scoped && documentedOnly) throw missingScope()
-  const exact = accounts.inScope(connector, identifier, scope)
-  if (exact) return exact
-  const [only, ...others] = accounts.withinScope(connector, identifier, scope)
+  const [only, ...others] = named(accounts, connector, identifier, scope)
   if (others.length > 0) throw ambiguous(scope, others.length + 1, names)
   if (only) return only
   const where = scoped ? ' in that scope' : ''
   throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)}${where}`)
+}
+
+/** The account in exactly a scope, else every account within it (G21, G52). */
+function named(accounts: AccountFinder, connector: string, identifier: string, scope: Scope): readonly Account[] {
+  const exact = accounts.inScope(connector, identifier, scope)
+  return exact ? [exact] : accounts.withinScope(connector, identifier, scope)
+}
+
+/**
+ * The one account of an identifier whose connector has the tool to run; `connectors` are those that have it (G21).
+ * @throws ServiceError MISSING_LOCATOR, AMBIGUOUS_LOCATOR (400), TOOL_NOT_FOUND, ACCOUNT_NOT_FOUND (404)
+ */
+export function locateForTool(
+  accounts: AccountFinder,
+  locator: Locator & { readonly identifier: string },
+  { tool, connectors }: { readonly tool: string; readonly connectors: readonly string[] },
+  documentedOnly: boolean,
+): Account {
+  if (documentedOnly) throw missingConnector()
+  const { identifier } = locator
+  if (connectors.length === 0) throw new ServiceError('TOOL_NOT_FOUND', `no connector has a tool ${quote(tool)}`)
+  const found = connectors.flatMap((connector) => named(accounts, connector, identifier, scopeOf(locator)))
+  const [only, ...others] = found
+  if (others.length > 0) throw ambiguousForTool(found, tool)
+  if (only) return only
+  const where = locator.organization_id || locator.user_id ? ' in that scope' : ''
+  const at = `${connectors.length === 1 ? 'connector' : 'connectors'} ${listed(connectors.map((each) => quote(each)))}`
+  throw notFound(
+    `identifier ${quote(identifier)} at ${at}, which ${connectors.length === 1 ? 'has' : 'have'} the tool ${quote(tool)}${where}`,
+  )
 }
 
 /** The fields of a locator that differ from the account that its id names. */
@@ -104,6 +132,40 @@ function missingScope(): ServiceError {
   return new ServiceError('MISSING_LOCATOR', `organization_id ${description}`, {
     violations: [{ field: 'organization_id', description, constraint: 'required' }],
   })
+}
+
+function missingConnector(): ServiceError {
+  const rule = '--documented-only takes an identifier only together with connector, and organization_id or user_id'
+  const description = `is required, or connected_account_id: ${rule}`
+  return new ServiceError('MISSING_LOCATOR', `connector ${description}`, {
+    violations: [{ field: 'connector', description, constraint: 'required' }],
+  })
+}
+
+const DIFFERING = ['connector', 'organization_id', 'user_id'] as const
+
+function ambiguousForTool(found: readonly Account[], tool: string): ServiceError {
+  const places = found.map(({ connector, organization_id, user_id }) => {
+    const scope = [organization_id && `organization ${quote(organization_id)}`, user_id && `user ${quote(user_id)}`]
+    return `${quote(connector)} (${scope.filter(Boolean).join(', ') || 'no organization or user'})`
+  })
+  const several = `${found.length} accounts with this identifier can run ${quote(tool)}, at ${listed(places)}`
+  const fields = DIFFERING.filter((field) => new Set(found.map((account) => account[field])).size > 1)
+  return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send connected_account_id, or add ${fields.join(', ')}`, {
+    violations: fields.map((field) => ({
+      field,
+      description: `is required, or connected_account_id: ${several}`,
+      constraint: 'locator',
+    })),
+  })
+}
+
+/** At most this many names are listed. */
+const LISTED = 20
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - LISTED
+  return `${names.slice(0, LISTED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
 function notFound(what: string): ServiceError {

@@ -5,6 +5,7 @@ import { ServiceError } from '../domain/errors.ts'
 import { fieldsOf, isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { locate, type Locator } from '../domain/locator.ts'
 import { locatorOf } from '../operations/proxy.ts'
+import { runningAccount } from '../operations/tools.ts'
 import { actBefore, deliveryOf, injectedAnswer } from '../scenarios/delivery.ts'
 import type { ScenarioRequest } from '../scenarios/rule-matching.ts'
 import type { MatchedFault } from '../scenarios/faults/fault.ts'
@@ -107,16 +108,19 @@ function given(fields: readonly (readonly [string, string | undefined])[]): Reco
 /** The account that the request is about; undefined when it names none, or more than one. */
 function accountOf(
   { route }: RequestContext,
-  { model }: Environment,
+  environment: Environment,
   locator: Locator,
   body: JsonObject,
 ): Account | undefined {
+  const { model } = environment
   if (route.operation === 'verify_user') {
     const request = model.tables.auth_requests.get(textAt(body, 'auth_request_id') ?? '')
     return request && model.tables.accounts.get(request.account_id)
   }
-  if (!locator.id && !(locator.connector && locator.identifier)) return undefined
+  const tool = route.operation === 'execute_tool' ? textAt(body, 'tool_name') : undefined
   try {
+    if (tool !== undefined) return runningAccount({ environment, documentedOnly: false }, locator, tool)
+    if (!locator.id && !(locator.connector && locator.identifier)) return undefined
     return locate(model.accountIndex, locator, false)
   } catch (error) {
     if (error instanceof ServiceError) return undefined

@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fieldName } from '../contract/violation.ts'
+import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import { type FieldViolation, invalidField, ServiceError, violationText } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
+import { locate, locateForTool, type Locator, type LocatorNames } from '../domain/locator.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
-import { connectorOf, locateAccount } from './accounts.ts'
-import { refuseDisabled } from './connections.ts'
+import { connectorOf } from './accounts.ts'
+import { connectorsOf, refuseDisabled } from './connections.ts'
 import { nearMissWarning } from './near-misses.ts'
 import type { Call, Reply } from './operation.ts'
 import { callThirdParty, refuseInactive, toolError } from './third-party-calls.ts'
@@ -18,8 +20,8 @@ type ExecuteTool = Call<'execute_tool'>
 export async function executeTool(call: ExecuteTool): Promise<Reply> {
   const { environment, body, trace } = call
   const input = inputOf(body.tool_input, body.params)
-  const { connected_account_id: id, organization_id, user_id, identifier } = body
-  const located = locateAccount(call, { id, organization_id, user_id, connector: body.connector, identifier })
+  const located = runningAccount(call, { ...body, id: body.connected_account_id }, body.tool_name)
+  trace.account = located
   const connector = connectorOf(environment, located)
   const tool = toolOf(connector, body.tool_name)
   refuseDisabled(environment, connector.connector)
@@ -35,6 +37,22 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   if (answer.kind === 'unsendable') throw unsendableInput(answer.message)
   if (answer.kind !== 'result') throw toolError(answer, execution_id)
   return { status: 200, body: { data: answer.data, execution_id } }
+}
+
+const LOCATOR_NAMES: LocatorNames = { id: 'connected_account_id', connector: 'connector' }
+
+/** The account to run a tool with. Clients mostly name it by its identifier alone: then the tool says the connector (G21). */
+export function runningAccount(
+  { environment, documentedOnly }: Pick<ExecuteTool, 'environment' | 'documentedOnly'>,
+  locator: Locator,
+  tool: string,
+): Account {
+  const accounts = environment.model.accountIndex
+  const { id, connector, identifier } = locator
+  if (id || connector || !identifier) return locate(accounts, locator, documentedOnly, LOCATOR_NAMES)
+  const able = connectorsOf(environment).filter(({ tools }) => tools.some(({ name }) => name === tool))
+  const connectors = able.map((each) => each.connector)
+  return locateForTool(accounts, { ...locator, identifier }, { tool, connectors }, documentedOnly)
 }
 
 /** `params` is another name for `tool_input` (G11). */

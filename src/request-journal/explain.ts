@@ -214,12 +214,12 @@ const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
   MISSING_LOCATOR: formCheck(
     '4 (locating an account), G52',
     'The request names no account.',
-    'Send id, or connector and identifier with organization_id or user_id.',
+    'Send the id of the account, or connector and identifier with organization_id or user_id. A tool call may leave the connector out.',
   ),
   AMBIGUOUS_LOCATOR: formCheck(
     '4 (locating an account), G21',
     'Several accounts match the locator.',
-    'Add organization_id or user_id, or send the id.',
+    'Add what the answer names, such as organization_id or user_id, or send the id.',
   ),
   CONTRADICTING_LOCATOR: formCheck(
     'G21',

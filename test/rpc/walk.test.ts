@@ -34,6 +34,9 @@ describe('an unmodified client of connect-node, its token by HTTP/1.1 and all el
         { message_id: expect.any(String), thread_id: expect.any(String) },
       ])
 
+      const byIdentifier = { identifier, toolName: 'mail_send_message', toolInput }
+      expect((await tools.executeTool(byIdentifier, { headers })).executionId).toMatch(/^exec_/)
+
       expect((await failure(accounts.getDetails({ id: 'ca_unknown' }, { headers }))).code).toBe(Code.NotFound)
       const twice = await failure(accounts.createAccount({ connector: 'mail', identifier }, { headers }))
       expect(twice.code).toBe(Code.AlreadyExists)

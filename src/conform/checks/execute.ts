@@ -28,6 +28,17 @@ export const EXECUTE_CHECKS = checksOf('execute_tool', [
       ;(await context.api.post(PATH, body)).is(200)
     },
   ),
+  check('by-identifier', 'the account may be named by its identifier alone', 'choice:G21', async (context) => {
+    const { tool } = await runnable(context)
+    const { connector, identifier, organization_id } = await context.active()
+    const body = { identifier, tool_name: tool.name, tool_input: {} }
+    ;(await context.api.post(PATH, body)).is(200)
+    ;(await context.api.post(PATH, { ...body, tool_name: 'nobody_has_this_tool' })).is(404)
+    ;(await context.api.post(PATH, { ...body, identifier: `nobody.${identifier}` })).is(404)
+    await context.active({ connector, identifier })
+    ;(await context.api.post(PATH, body)).is(400).has('code', 3)
+    ;(await context.api.post(PATH, { ...body, organization_id })).is(200)
+  }),
   check('params', 'params is another name for tool_input', 'convention:G11', async (context) => {
     const { account, tool } = await runnable(context)
     const body = { connected_account_id: account.id, tool_name: tool.name, params: {} }

@@ -95,13 +95,16 @@ function resourceOf(answer: ReturnType<typeof answerOf>): string | undefined {
 
 export function toolNotFound(evidence: Evidence): Cause {
   const { entry, environment } = evidence
-  const connector = entry.trace.account?.connector ?? ''
-  const tools = environment?.connector(connector)?.tools.map(({ name }) => name) ?? []
+  const connector = entry.trace.account?.connector
+  const all = environment ? [...environment.model.tables.connectors.values()] : []
+  // A request that names no connector was for a tool of any of them (G21).
+  const connectors = connector === undefined ? all : [environment?.connector(connector)]
+  const tools = connectors.flatMap((each) => each?.tools.map(({ name }) => name) ?? [])
   const meant = nearest(toolOf(entry) ?? '', tools)
   return {
     because: evidence.message === '' ? 'The account’s connector has no such tool.' : `${evidence.message}.`,
-    basis: 'G44',
-    facts: [`Tools of ${connector || 'the connector'}: ${tools.join(', ') || 'none'}.`],
+    basis: connector === undefined ? 'G21, G44' : 'G44',
+    facts: connector === undefined ? [] : [`Tools of ${connector}: ${tools.join(', ') || 'none'}.`],
     advice: [meant === undefined ? 'A tool runs only with accounts of its own connector.' : `Did you mean ${meant}?`],
   }
 }

@@ -226,6 +226,17 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     mutate: answering('get_connected_account_details', ({ connected_account: account }) => delete account.last_used_at),
   },
   {
+    name: 'execute-needs-connector',
+    what: 'an identifier needs a connector beside it',
+    caughtBy: 'execute/by-identifier',
+    mutate: ({ around }) =>
+      around(EXECUTE, (call, handler) => {
+        const { connected_account_id, connector } = call.body
+        if (!connected_account_id && !connector) throw new ServiceError('MISSING_LOCATOR', 'connector is required')
+        return handler(call)
+      }),
+  },
+  {
     name: 'execute-no-alias',
     what: 'params is not read, and so two inputs do not differ',
     caughtBy: 'execute/params',
