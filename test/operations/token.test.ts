@@ -57,6 +57,18 @@ describe('POST /oauth/token (5.1, G13)', () => {
       expect(answer.status).toBe(200)
     }))
 
+  it.each(['Bearer tmk_of_yesterday', 'Digest username="ada"', 'bearer'])(
+    'ignores the header %j where the form names its client, as when a client renews its token (G14)',
+    (authorization) =>
+      withToolmock({}, async (mock) => {
+        const answer = await ask(mock, GOOD, { Authorization: authorization })
+        expect(answer.status).toBe(200)
+        const refused = await ask(mock, { ...GOOD, client_secret: 'wrong' }, { Authorization: authorization })
+        expect([refused.status, refused.body.error]).toEqual([401, 'invalid_client'])
+        expect(refused.headers).not.toHaveProperty('www-authenticate')
+      }),
+  )
+
   it('accepts a client_id beside HTTP Basic, which does not count as a second authentication', () =>
     withToolmock({}, async (mock) => {
       const { client_id, grant_type } = GOOD

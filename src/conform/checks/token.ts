@@ -149,6 +149,16 @@ export const TOKEN_CHECKS = checksOf('create_token', [
     },
   },
   {
+    id: 'token/old-bearer',
+    title: 'a token request whose header still has the old bearer token gets a new one',
+    basis: 'convention:G14',
+    run: async ({ api }) => {
+      const old = (await api.requestToken()).is(200).string('access_token')
+      const answer = await api.requestToken({}, { ...FORM, Authorization: `Bearer ${old}` })
+      answer.is(200).string('access_token')
+    },
+  },
+  {
     id: 'token/metadata',
     title: 'the metadata of RFC 8414 names the token endpoint',
     basis: 'convention:G14',

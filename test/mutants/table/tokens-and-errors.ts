@@ -34,6 +34,17 @@ export const TOKEN_AND_ERROR_MUTANTS: readonly Mutant[] = [
       }),
   },
   {
+    name: 'token-old-bearer',
+    what: 'a token request is refused for the old bearer token in its header',
+    caughtBy: 'token/old-bearer',
+    mutate: ({ reply }) =>
+      reply((answer, { path, headers }) => {
+        if (path !== '/oauth/token' || !String(headers['authorization']).startsWith('Bearer ')) return
+        answer.status = 401
+        answer.body = { error: 'invalid_client', error_description: 'the header is not Basic' }
+      }),
+  },
+  {
     name: 'token-unauthenticated-400',
     what: 'a token request without client authentication is an invalid_request',
     caughtBy: 'token/no-authentication',
