@@ -14,13 +14,13 @@ const MODULES = {
   conform: ['domain', 'state', 'contract'],
   contract: ['domain'],
   'request-journal': ['domain', 'disk', 'state', 'contract'],
-  verdict: ['domain', 'documents', 'contract', 'request-journal', 'scenarios', 'pages'],
+  verdict: ['domain', 'state', 'contract', 'request-journal', 'scenarios', 'pages'],
   operations: ['domain', 'state', 'contract'],
   scenarios: ['domain', 'state', 'schema', 'operations'],
   http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios', 'verdict'],
   rpc: ['domain', 'contract', 'http', 'request-journal', 'scenarios'],
-  'third-party': ['domain', 'state', 'pages', 'scenarios', 'http'],
-  'magic-links': ['domain', 'state', 'pages', 'operations', 'third-party', 'http'],
+  'third-party': ['domain', 'state', 'request-journal', 'pages', 'scenarios'],
+  'magic-links': ['domain', 'state', 'request-journal', 'pages', 'operations', 'third-party', 'http'],
   control: [
     'domain',
     'state',
@@ -39,30 +39,27 @@ const MODULES = {
 }
 const EVERY_MODULE = Object.keys(MODULES)
 
-/** The type of the services that every handler shares. It imports types alone, so every module may import it. */
-const SERVICES = '^src/app-services\\.ts$'
-
 /** The HTTP client of everything that calls a server. Any module may import it. */
 const HTTP_CLIENT = '^src/http-client\\.ts$'
 
 /** Dynamic imports of a running server, which are tried again after a failure. Any module may import it. */
 const LAZY_IMPORT = '^src/lazy-import\\.ts$'
 
-/** What starts a server, with the types of its services. Only the command line and the library import it. */
-const APP = '^src/(app/|app-services\\.ts$|version\\.ts$)'
+/** What starts a server. Only the command line and the library import it. */
+const APP = '^src/(app/|version\\.ts$)'
 
 /** The layers of the state, each with those it may import; the files beside them in `src/state` may import all. */
 const STATE_LAYERS = [['model'], ['wal', 'model'], ['state-file', 'wal', 'model']]
 
 /** Where a package may be imported: each one costs start time and is hard to replace. */
 const PACKAGES = {
-  express: '^src/(http|control|pages|magic-links|third-party)/',
+  express: '^src/(http|control|pages|magic-links|third-party|request-journal)/',
   lowdb: '^src/state/state-file/state-file\\.ts$',
   '@stoplight/prism-http': '^src/contract/prism-validator\\.ts$',
   '@faker-js/faker': '^src/(third-party/|state/seeding\\.ts$)',
   yaml: '^src/(documents|contract)/',
   'jsonc-parser': '^src/documents/source-text\\.ts$',
-  zod: '^src/((documents|schema)/|control/input\\.ts$|state/state-file/validation\\.ts$)',
+  zod: '^src/((documents|schema)/|verdict/report-schemas\\.ts$|control/input\\.ts$|state/state-file/validation\\.ts$)',
   ajv: '^src/(contract|documents)/',
   '@peculiar': '^src/tls/certificate\\.ts$',
   '@handlebars/parser': '^src/(third-party|documents)/',
@@ -80,7 +77,7 @@ const moduleRule = (name, to) => ({
   from: { path: `^src/${name}/` },
   to: {
     path: '^src/',
-    pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), SERVICES, HTTP_CLIENT, LAZY_IMPORT],
+    pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), HTTP_CLIENT, LAZY_IMPORT],
   },
 })
 
@@ -165,18 +162,10 @@ module.exports = {
       to: { path: `node_modules/(@types/)?${name}/` },
     })),
     {
-      name: 'services-are-types',
-      comment: 'app-services.ts imports types alone',
-      severity: 'error',
-      from: { path: SERVICES },
-      to: { dependencyTypesNot: ['type-only'] },
-    },
-    {
       name: 'no-cycles',
-      comment: 'cycles through app-services.ts are allowed: its imports of types do not exist at run time',
       severity: 'error',
       from: {},
-      to: { circular: true, viaOnly: { pathNot: SERVICES } },
+      to: { circular: true },
     },
     {
       name: 'no-orphans',

@@ -1,3 +1,4 @@
+import { schemaDocuments } from './json-schemas.ts'
 import { pretty } from './pretty.ts'
 import type { Step } from './step.ts'
 
@@ -20,12 +21,11 @@ export const fileReference: Step = {
 }
 
 async function page(): Promise<string> {
-  const { jsonSchemas } = await import('../../src/documents/json-schemas.ts')
   const syntax = await import('../../src/third-party/template-syntax.ts')
   const { BLOCKS, HELPERS, NEW_EACH_TIME, MAX_TEMPLATE, MAX_TEMPLATE_DEPTH } = syntax
   const { MAX_STEPS, MAX_TEXT } = await import('../../src/third-party/template.ts')
   const { MAX_GENERATED } = await import('../../src/third-party/fake-data.ts')
-  const schemas = jsonSchemas() as Readonly<Record<string, JsonSchema>>
+  const schemas = (await schemaDocuments()) as Readonly<Record<string, JsonSchema>>
   const { connector = {}, seed = {}, scenario = {} } = schemas
   const ofConnector = new Map([[identity(connector), 'a [connector file](#connector-file)']])
   return `<!-- Made by \`npm run generate\` from the schemas of the files and the table of helpers: change it there. -->

@@ -1,26 +1,53 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
 import { pretty } from './pretty.ts'
 import type { Step } from './step.ts'
-
-const SOURCE = 'src/documents/json-schemas.ts'
 
 /** JSON Schemas of the files that users write, out of the zod schemas that read them; editors take them by `$schema`. */
 export const jsonSchemas: Step = {
   name: 'json schemas',
-  inputs: ['src/documents', 'src/domain', 'src/schema', 'src/scenarios/faults'],
+  inputs: ['src/documents', 'src/domain', 'src/schema', 'src/scenarios/faults', 'src/verdict/report-schemas.ts'],
   outputs: ['spec/schemas'],
   make: async (root) => {
     const files = new Map<string, string>()
-    if (!existsSync(join(root, SOURCE))) return files
-    const source = (await import(pathToFileURL(join(root, SOURCE)).href)) as {
-      jsonSchemas: () => Record<string, object>
-    }
-    for (const [name, schema] of Object.entries(source.jsonSchemas())) {
+    for (const [name, schema] of Object.entries(await schemaDocuments())) {
       const path = `spec/schemas/${name}.schema.json`
       files.set(path, await pretty(root, path, JSON.stringify(schema)))
     }
     return files
   },
+}
+
+const TITLES = {
+  seed: 'What a toolmock environment starts with',
+  connector: 'A connector of toolmock: one fake third-party application',
+  scenario: 'A scenario of toolmock: what goes wrong, when, and where',
+  state: 'The state of toolmock',
+  'contract-report': 'A contract report of toolmock: what clients did wrong',
+  'coverage-report': 'A coverage report of toolmock: what of the contract has been exercised',
+} as const
+
+/** The JSON Schemas of documents, the state file and reports, by name (`spec/schemas/<name>.schema.json`). */
+export async function schemaDocuments(): Promise<Record<string, object>> {
+  const [{ seedSchema }, { connectorSchema }, { scenarioSchema }, { stateSchema }, reports] = await Promise.all([
+    import('../../src/documents/seed.ts'),
+    import('../../src/documents/connector.ts'),
+    import('../../src/documents/scenario.ts'),
+    import('../../src/schema/state-document.ts'),
+    import('../../src/verdict/report-schemas.ts'),
+  ])
+  return {
+    seed: jsonSchema('seed', seedSchema),
+    connector: jsonSchema('connector', connectorSchema),
+    scenario: jsonSchema('scenario', scenarioSchema),
+    state: jsonSchema('state', stateSchema),
+    'contract-report': jsonSchema('contract-report', reports.contractReportSchema, 'output'),
+    'coverage-report': jsonSchema('coverage-report', reports.coverageReportSchema, 'output'),
+  }
+}
+
+/** By default of what is written, before defaults and durations are worked out. */
+function jsonSchema(name: keyof typeof TITLES, schema: z.ZodType, io: 'input' | 'output' = 'input'): object {
+  // Free-form parts say their type in their metadata.
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' })
+  return { $schema, $id: `${name}.schema.json`, title: TITLES[name], ...rest }
 }

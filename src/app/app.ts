@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import type { AppServices } from '../app-services.ts'
+import type { AppServices } from '../control/app-services.ts'
 import { ToolSchemas } from '../contract/tool-schemas.ts'
 import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios } from '../documents/load-scenarios.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
@@ -141,7 +141,16 @@ function createServices(made: Made, options: AppOptions): AppServices {
     responseCache: new ResponseCache(),
     journals,
     records,
-    reports: createReports({ version: VERSION, registry, journals, records, scenarios, realTime, documentedOnly }),
+    reports: createReports({
+      version: VERSION,
+      registry,
+      journals,
+      records,
+      scenarios,
+      bundledScenarios: bundledScenarioNames,
+      realTime,
+      documentedOnly,
+    }),
     documentChecks: checks,
     admission: options,
     requestIds: {

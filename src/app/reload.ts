@@ -1,4 +1,4 @@
-import type { AppServices } from '../app-services.ts'
+import type { AppServices } from '../control/app-services.ts'
 import { loadScenarios } from '../documents/load-scenarios.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'

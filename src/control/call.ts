@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { AppServices } from '../app-services.ts'
+import type { AppServices } from './app-services.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
 import { quote } from '../domain/text.ts'

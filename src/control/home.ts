@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
-import type { AppServices } from '../app-services.ts'
-import { callerBaseUrl } from '../http/base-url.ts'
+import type { AppServices } from './app-services.ts'
+import { callerBaseUrl } from '../domain/request-headers.ts'
 
 /** GET /: leads a browser to the dashboard, and answers programs what is served. */
 export function home({ version, baseUrl, documentedOnly }: AppServices): RequestHandler {

@@ -1,5 +1,5 @@
 import type { Operation, RequestBody } from '../contract/shapes.ts'
-import { baseUrlOf } from '../http/base-url.ts'
+import { baseUrlOf } from '../domain/request-headers.ts'
 import type { Call, Handler, Reply } from '../operations/operation.ts'
 import type { EnvironmentCall } from './call.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
-import type { AppServices } from '../app-services.ts'
+import type { AppServices } from './app-services.ts'
 import { isJsonObject, own } from '../domain/json.ts'
 import type { Provider } from '../domain/provider.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'

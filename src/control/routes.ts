@@ -1,5 +1,5 @@
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express'
-import type { AppServices } from '../app-services.ts'
+import type { AppServices } from './app-services.ts'
 import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'

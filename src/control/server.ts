@@ -1,5 +1,5 @@
 import { shellQuote } from '../domain/text.ts'
-import { callerBaseUrl } from '../http/base-url.ts'
+import { callerBaseUrl } from '../domain/request-headers.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { EnvironmentCall, ControlReply, ServerCall } from './call.ts'
 

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { Ids } from '../domain/ports.ts'
+import { baseUrlOf } from '../domain/request-headers.ts'
 import { sendAnswer, type WireAnswer } from './answer.ts'
-import { baseUrlOf } from './base-url.ts'
 import { hasBody, readBody } from './body.ts'
 import type { AnswerSink, Deliver, SentRequest } from './request-context.ts'
 
@@ -60,10 +59,4 @@ export class NodeRequest implements SentRequest, AnswerSink {
     sendAnswer(this.response, answer)
     return undefined
   }
-}
-
-/** `X-Request-Id`: the request's own where it has a usable one, else a new one (G18). */
-export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>, ids: Ids): string {
-  const sent = headers['x-request-id']
-  return typeof sent === 'string' && /^[\w.:/+=@-]{1,128}$/.test(sent) ? sent : ids.id('req')
 }

@@ -1,4 +1,3 @@
-import type { AppServices } from '../app-services.ts'
 import { checkRequest, checkResponse } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { ServiceError, violationText } from '../domain/errors.ts'
@@ -18,9 +17,10 @@ import type { OperationContext, ProxyContext, RequestContext } from './request-c
 import { applyFaults, scenarioRequest } from './scenario-step.ts'
 import { asTokenError, authenticateClient, readForm } from './token-request.ts'
 import { requestFromWire, wireWords } from './vocabulary-step.ts'
+import type { ServiceParts } from './services.ts'
 
 /** A step writes its result into the context, or throws an error. It returns a promise only when it has to wait. */
-type Step<Context> = (context: Context, services: AppServices) => Promise<void> | void
+type Step<Context> = (context: Context, services: ServiceParts) => Promise<void> | void
 
 /** From the request to the reply, in the order of G17. What a step throws becomes the reply. */
 const REQUEST_STEPS: readonly Step<OperationContext>[] = [
@@ -69,12 +69,12 @@ const PROXY_ANSWER_STEPS: readonly Step<ProxyContext>[] = [
  * Every request of an operation goes through this once. A request for which no step waits, such as most reads, is answered
  * in the same turn of the event loop.
  */
-export function runPipeline(context: OperationContext, services: AppServices): Promise<void> | undefined {
+export function runPipeline(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
   return run(REQUEST_STEPS, ANSWER_STEPS, context, services)
 }
 
 /** Every request of the proxy goes through this once. */
-export function runProxy(context: ProxyContext, services: AppServices): Promise<void> | undefined {
+export function runProxy(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
   return run(PROXY_REQUEST_STEPS, PROXY_ANSWER_STEPS, context, services)
 }
 
@@ -82,7 +82,7 @@ function run<Context extends RequestContext>(
   requestSteps: readonly Step<Context>[],
   answerSteps: readonly Step<Context>[],
   context: Context,
-  services: AppServices,
+  services: ServiceParts,
 ): Promise<void> | undefined {
   const answer = (): Promise<void> | undefined => runSteps(answerSteps, context, services)
   try {
@@ -97,7 +97,7 @@ function run<Context extends RequestContext>(
 function runSteps<Context extends RequestContext>(
   steps: readonly Step<Context>[],
   context: Context,
-  services: AppServices,
+  services: ServiceParts,
   from = 0,
 ): Promise<void> | undefined {
   for (let at = from; at < steps.length; at++) {
@@ -108,7 +108,7 @@ function runSteps<Context extends RequestContext>(
 }
 
 /** An error says something about the state (an account exists, or does not), so it waits for durability like every answer. */
-async function replyWithError(thrown: unknown, context: RequestContext, services: AppServices): Promise<void> {
+async function replyWithError(thrown: unknown, context: RequestContext, services: ServiceParts): Promise<void> {
   let error = thrown
   if (isStorageError(thrown)) context.trace.markRolledBack()
   else {
@@ -126,7 +126,7 @@ async function replyWithError(thrown: unknown, context: RequestContext, services
  * Finds environment and client by the bearer token (5.3, 1.2). Every operation but the token request needs one (G15).
  * @throws ServiceError UNAUTHENTICATED
  */
-function checkBearer(context: RequestContext, { registry }: AppServices): void {
+function checkBearer(context: RequestContext, { registry }: ServiceParts): void {
   if (!context.route.bearer) return
   const header = context.request.headers.authorization
   if (!header)
@@ -156,7 +156,7 @@ function unauthenticated(message: string, error?: 'invalid_token'): ServiceError
 }
 
 /** Reads the body that the operation takes (G7). Operations that take none leave it unread. */
-function readBody(context: OperationContext, { bodyLimit }: AppServices): Promise<void> | undefined {
+function readBody(context: OperationContext, { bodyLimit }: ServiceParts): Promise<void> | undefined {
   const { request, route } = context
   if (request.call?.refused) throw request.call.refused
   if (route.bodyMediaType === null || !request.hasBody) return undefined
@@ -172,7 +172,7 @@ function readBody(context: OperationContext, { bodyLimit }: AppServices): Promis
 }
 
 /** Reads the body of a request of the proxy, which may be anything. */
-function readSentBody(context: ProxyContext, { bodyLimit }: AppServices): Promise<void> | undefined {
+function readSentBody(context: ProxyContext, { bodyLimit }: ServiceParts): Promise<void> | undefined {
   if (!context.request.hasBody) return undefined
   return context.request.readSentBody(bodyLimit).then((bytes) => {
     context.rawBody = bytes
@@ -186,7 +186,7 @@ function translateRequest(context: OperationContext): void {
 }
 
 /** The token request names its client by credentials instead of a bearer token (5.1). */
-function checkClient(context: OperationContext, services: AppServices): Promise<void> | undefined {
+function checkClient(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
   return context.route.bearer ? undefined : authenticateClient(context, services)
 }
 
@@ -198,7 +198,7 @@ function applyDue(context: RequestContext): void {
 }
 
 /** Checks the request by `spec/openapi.yaml`. @throws ServiceError VALIDATION_FAILED with every violation (G16) */
-function checkRequestContract(context: OperationContext, { strict }: AppServices): void {
+function checkRequestContract(context: OperationContext, { strict }: ServiceParts): void {
   const { request, route, documentQuery } = context
   // A body that the operation does not take stays unread, and gets a warning.
   const body = route.bodyMediaType === null && request.hasBody ? UNREAD : context.body
@@ -220,7 +220,7 @@ function checkHeaders(context: ProxyContext): void {
 }
 
 /** The rules of scenarios at `service` (1.4). @throws ServiceError UNAUTHENTICATED */
-function applyScenarios(context: RequestContext, services: AppServices): Promise<void> | undefined {
+function applyScenarios(context: RequestContext, services: ServiceParts): Promise<void> | undefined {
   const environment = environmentOf(context)
   const scenarios = services.scenarios.of(environment)
   const fired = scenarios.active ? scenarios.match(scenarioRequest(context, environment)) : undefined
@@ -231,7 +231,7 @@ function applyScenarios(context: RequestContext, services: AppServices): Promise
 }
 
 /** Calls the operation, unless a scenario has answered in its place. */
-function operate(context: OperationContext, services: AppServices): Promise<void> | undefined {
+function operate(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, route, checked, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
   // Time may have passed in a fault since the read guard was made.
@@ -263,7 +263,7 @@ function operate(context: OperationContext, services: AppServices): Promise<void
 }
 
 /** Forwards a request of the proxy, unless a scenario has answered in its place. */
-function forward(context: ProxyContext, services: AppServices): Promise<void> | undefined {
+function forward(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, request, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
   context.readGuard?.assertValid()
@@ -276,7 +276,7 @@ function forward(context: ProxyContext, services: AppServices): Promise<void> | 
 }
 
 /** Waits until everything that the answer says is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */
-function commit(context: RequestContext, { registry }: AppServices): Promise<void> | undefined {
+function commit(context: RequestContext, { registry }: ServiceParts): Promise<void> | undefined {
   const pending = registry.durable()
   if (pending)
     return pending.then(() => context.readGuard?.assertValid()).catch((error: unknown) => refuse(error, context))
@@ -300,7 +300,7 @@ function isStorageError(error: unknown): boolean {
 }
 
 /** Checks the mock's own answer by the spec. A violation is a defect of the mock: it is logged and kept in the journal. */
-function checkAnswer(context: OperationContext, { log, responseCache }: AppServices): void {
+function checkAnswer(context: OperationContext, { log, responseCache }: ServiceParts): void {
   const { route, reply, error, fault } = context
   const { operation } = route
   // The author of a scenario may want an answer that the spec does not have.
@@ -323,7 +323,7 @@ function checkAnswer(context: OperationContext, { log, responseCache }: AppServi
 }
 
 /** Adds the request and its answer to the contract record of its environment, in the document's words (G48). */
-function recordContractUse(context: OperationContext, services: AppServices): void {
+function recordContractUse(context: OperationContext, services: ServiceParts): void {
   const { route, request, error, fault, reply } = context
   const { operation } = route
   // A form whose client is not authenticated has not been checked yet. What it lacks may be there under another name.
@@ -357,7 +357,7 @@ function recordContractUse(context: OperationContext, services: AppServices): vo
 }
 
 /** Adds what a request of the proxy got wrong in its own headers; the rest is between client and third party. */
-function recordProxyUse({ route, request, requestId, ...context }: ProxyContext, services: AppServices): void {
+function recordProxyUse({ route, request, requestId, ...context }: ProxyContext, services: ServiceParts): void {
   const environment = context.environment ?? services.defaultEnvironment()
   services.records.of(environment?.name ?? '').addProxyUse({
     operation: route.operation,
@@ -385,7 +385,7 @@ function vocabularyOf({ route, environment }: RequestContext): Vocabulary | unde
 }
 
 /** Serializes the reply once, for the journal and the client. */
-function serialize(context: RequestContext, { responseCache }: AppServices): void {
+function serialize(context: RequestContext, { responseCache }: ServiceParts): void {
   const { fault, requestId } = context
   const reply = context.wire?.reply ?? context.reply
   if (reply && fault?.text !== undefined) context.answer = textAnswer(reply, fault.text, requestId)
@@ -399,7 +399,7 @@ function serializeForwarded(context: ProxyContext): void {
 }
 
 /** Appends the request to the journal of its environment. */
-function record(context: RequestContext, services: AppServices): void {
+function record(context: RequestContext, services: ServiceParts): void {
   const { request, answer, error } = context
   const { call } = request
   const checked = context.wire ?? context.checked
@@ -428,7 +428,7 @@ function record(context: RequestContext, services: AppServices): void {
   })
 }
 
-function observe(context: OperationContext, services: AppServices): void {
+function observe(context: OperationContext, services: ServiceParts): void {
   services.observe?.(observedExchange(context))
 }
 

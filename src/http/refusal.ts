@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
-import type { AppServices } from '../app-services.ts'
 import { nearestRoute, servedRoutes } from '../contract/route.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
 import { errorCodeOf, errorReply, failureOf, sendAnswer, wireAnswer } from './answer.ts'
-import { requestIdOf } from './node-request.ts'
+import { requestIdOf } from '../domain/request-headers.ts'
+import type { ServiceParts } from './services.ts'
 
 interface Refusal {
   readonly error: unknown
@@ -21,7 +21,7 @@ export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
   { error, ids, status }: Refusal,
-  { registry, journals, documentedOnly }: AppServices,
+  { registry, journals, documentedOnly }: ServiceParts,
 ): void {
   const requestId = requestIdOf(request, ids)
   const rendered = wireAnswer(errorReply(error, requestId), requestId)
@@ -53,7 +53,7 @@ export function refuse(
 }
 
 /** 404 for paths that no route serves. */
-export function unknownPath(services: AppServices): RequestHandler {
+export function unknownPath(services: ServiceParts): RequestHandler {
   return (request, response) => {
     const error = new ServiceError('PATH_NOT_FOUND', `${request.method} ${request.path.slice(0, 200)} is not served`)
     refuse(request, response, { error, ids: services.requestIds.pages }, services)
@@ -61,7 +61,7 @@ export function unknownPath(services: AppServices): RequestHandler {
 }
 
 /** 404 for what `--documented-only` switches off. */
-export function undocumentedPath(services: AppServices): RequestHandler {
+export function undocumentedPath(services: ServiceParts): RequestHandler {
   return (request, response) => {
     const reason = 'with --documented-only, because the service document does not list it'
     const error = new ServiceError('PATH_NOT_FOUND', `${request.method} ${request.path} is not served ${reason}`)
@@ -72,7 +72,7 @@ export function undocumentedPath(services: AppServices): RequestHandler {
 /** Answers what a route throws: 404 for a path that Express cannot decode, 500 for a defect of the mock. */
 export function refuseUnexpected(
   thrown: unknown,
-  { request, response, services }: { request: IncomingMessage; response: ServerResponse; services: AppServices },
+  { request, response, services }: { request: IncomingMessage; response: ServerResponse; services: ServiceParts },
 ): void {
   const undecodable =
     thrown instanceof URIError || (thrown instanceof Error && 'status' in thrown && thrown.status === 400)
@@ -87,14 +87,16 @@ export function refuseUnexpected(
 }
 
 /** {@link refuseUnexpected} for what Express serves. */
-export function unexpectedError(services: AppServices): ErrorRequestHandler {
+export function unexpectedError(services: ServiceParts): ErrorRequestHandler {
   return (thrown, request, response, _next) => {
     refuseUnexpected(thrown, { request, response, services })
   }
 }
 
 /** 417 for an expectation other than `100-continue` (RFC 9110 10.1.1). */
-export function refuseExpectation(services: AppServices): (request: IncomingMessage, response: ServerResponse) => void {
+export function refuseExpectation(
+  services: ServiceParts,
+): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     response.shouldKeepAlive = false
     const description = ruleAndFound('must be 100-continue', quote(String(request.headers.expect)))

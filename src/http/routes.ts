@@ -1,17 +1,17 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Express, RequestHandler } from 'express'
-import type { AppServices } from '../app-services.ts'
 import { type Route, ROUTES, servedRoutes } from '../contract/route.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
-import { baseUrlOf } from './base-url.ts'
-import { NodeRequest, requestIdOf } from './node-request.ts'
-import { recordPages } from './page-journal.ts'
+import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
+import { recordPages } from '../request-journal/page-journal.ts'
+import { NodeRequest } from './node-request.ts'
 import { runPipeline, runProxy } from './pipeline.ts'
 import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
 import { refuse, refuseUnexpected, undocumentedPath } from './refusal.ts'
 import type { AnswerSink, RequestContext, SentRequest } from './request-context.ts'
+import type { ServiceParts } from './services.ts'
 
 /** Serves one path for every method. */
 type PathHandler = (
@@ -26,7 +26,7 @@ type PathHandler = (
  * @returns what answers every request. Operations whose path has no parameter do not go through Express, which would add
  * 3 microseconds of CPU to the 29 of a GET, more than a tenth.
  */
-export function mountOperations(app: Express, services: AppServices): RequestListener {
+export function mountOperations(app: Express, services: ServiceParts): RequestListener {
   const served = servedRoutes(services.documentedOnly)
   const direct = new Map<string, PathHandler>()
   for (const { path } of ROUTES)
@@ -51,7 +51,7 @@ export function mountOperations(app: Express, services: AppServices): RequestLis
 }
 
 /** Mounts the proxy on every path and method below `/proxy`, unless `--documented-only`. */
-export function mountProxy(app: Express, services: AppServices): void {
+export function mountProxy(app: Express, services: ServiceParts): void {
   if (services.documentedOnly) {
     app.all(PROXY_PATHS, undocumentedPath(services))
     return
@@ -62,7 +62,7 @@ export function mountProxy(app: Express, services: AppServices): void {
   })
 }
 
-function pathHandler(path: string, served: readonly Route[], services: AppServices): PathHandler {
+function pathHandler(path: string, served: readonly Route[], services: ServiceParts): PathHandler {
   const byMethod = new Map<string, Route>()
   for (const route of served) if (route.path === path) byMethod.set(route.method, route)
   const allowed = [...byMethod.keys()].join(', ')
@@ -93,7 +93,7 @@ function pathHandler(path: string, served: readonly Route[], services: AppServic
 export function createContext<Served extends RequestContext['route']>(
   route: Served,
   request: SentRequest & AnswerSink,
-  { realTime, requestIds }: AppServices,
+  { realTime, requestIds }: ServiceParts,
 ): RequestContext & { readonly route: Served } {
   return {
     request,
@@ -126,7 +126,7 @@ function methodNotAllowed(method: string, allowed: string): ServiceError {
 const METADATA_PATH = '/.well-known/oauth-authorization-server'
 
 /** The metadata by which OAuth libraries find the token endpoint (RFC 8414); the service's document does not list it. */
-export function mountOauthMetadata(app: Express, services: AppServices): void {
+export function mountOauthMetadata(app: Express, services: ServiceParts): void {
   if (services.documentedOnly) {
     app.all(METADATA_PATH, undocumentedPath(services))
     return

@@ -1,4 +1,3 @@
-import type { AppServices } from '../app-services.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { Account } from '../domain/account.ts'
 import { ServiceError } from '../domain/errors.ts'
@@ -13,11 +12,12 @@ import { bodyOf } from '../scenarios/third-party.ts'
 import type { Environment } from '../state/environment.ts'
 import { errorBody } from './answer.ts'
 import type { RequestContext } from './request-context.ts'
+import type { ServiceParts } from './services.ts'
 
 /** Applies the faults of rules that fired: they wait, end the connection, answer, or change how the answer is sent. */
 export async function applyFaults(
   context: RequestContext,
-  { pauses, scenarios }: AppServices,
+  { pauses, scenarios }: ServiceParts,
   environment: Environment,
   faults: readonly MatchedFault[],
 ): Promise<void> {

@@ -1,10 +1,10 @@
 import { isSameSecret } from '../domain/secret.ts'
-import type { AppServices } from '../app-services.ts'
 import { type FieldViolation, ruleAndFound, ServiceError, TokenError } from '../domain/errors.ts'
 import { fieldsOf } from '../domain/json.ts'
 import { quote, shorten } from '../domain/text.ts'
 import { decodeText } from './body.ts'
 import type { OperationContext } from './request-context.ts'
+import type { ServiceParts } from './services.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 
@@ -27,7 +27,7 @@ export async function readForm(context: OperationContext, limit: number): Promis
  */
 export async function authenticateClient(
   context: OperationContext,
-  { registry, environments }: AppServices,
+  { registry, environments }: ServiceParts,
 ): Promise<void> {
   const form = formOf(context.body)
   const header = context.request.headers.authorization

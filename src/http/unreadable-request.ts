@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
 import { errorReply } from './answer.ts'
 import { pendingResponse, isBodyIncomplete } from './server.ts'
-import type { AppServices } from '../app-services.ts'
+import type { ServiceParts } from './services.ts'
 
 const STATUS_LINES = new Map([
   ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
@@ -19,7 +19,7 @@ const MESSAGES = new Map([
 const LINGER_MS = 1000
 
 /** Answers what node cannot read as HTTP with the usual error body (G16), and records it in the default journal. */
-export function answerUnreadable(services: AppServices): (error: Error, socket: Duplex) => void {
+export function answerUnreadable(services: ServiceParts): (error: Error, socket: Duplex) => void {
   const refused = new WeakSet<Duplex>()
   return (error, socket) => {
     const code = 'code' in error ? String(error.code) : ''
@@ -75,7 +75,7 @@ function refusalOf(code: string, error: Error, requestId: string): Refusal {
 }
 
 /** Only method and address are recorded, where the text begins with them: the rest is not known to be a request. */
-function record({ requestId, status, message, body }: Refusal, error: Error, services: AppServices): void {
+function record({ requestId, status, message, body }: Refusal, error: Error, services: ServiceParts): void {
   const sent = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
   const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(sent.toString('latin1', 0, 2100)) ?? []
   services.journals.record({

@@ -1,4 +1,3 @@
-import type { AppServices } from '../app-services.ts'
 import { type Account, type Issued, issued, updated, withLive, withoutPending, withPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import { checkDatabaseUser, type Credentials } from '../domain/credentials.ts'
@@ -10,7 +9,7 @@ import { shorten } from '../domain/text.ts'
 import { wireWord } from '../domain/vocabulary.ts'
 import { endRequests } from '../state/account-changes.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { type AuthorizationRequest, decideWithScenarios } from '../third-party/consent.ts'
+import { type AuthorizationRequest, type ConsentParts, decideWithScenarios } from '../third-party/consent.ts'
 import { generatedDetails } from './credentials-form.ts'
 import { LinkProblem, type OpenLink, refuseUnverifiable, usableLink } from './link-validity.ts'
 import { withParameters } from './redirect-url.ts'
@@ -21,7 +20,7 @@ export type Decision = (typeof DECISIONS)[number]
 
 /** Everything that following one link needs. */
 export interface LinkFlow {
-  readonly services: Pick<AppServices, 'registry' | 'scenarios' | 'pauses'>
+  readonly services: ConsentParts
   readonly environment: Environment
   readonly thirdParty: ThirdParty
   /** What links and redirects are built on, without a trailing slash. */

@@ -1,11 +1,11 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
-import type { AppServices } from '../app-services.ts'
+import type { ServiceParts } from '../http/services.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { readBody } from '../http/body.ts'
-import { baseUrlOf } from '../http/base-url.ts'
-import { pageFacts, pageVisit } from '../http/page-journal.ts'
+import { baseUrlOf } from '../domain/request-headers.ts'
+import { pageFacts, pageVisit } from '../request-journal/page-journal.ts'
 import { applyDueEvents } from '../operations/account-events.ts'
 import type { Html } from '../pages/html.ts'
 import { sendPage, sendRedirect } from '../pages/page-headers.ts'
@@ -40,7 +40,7 @@ interface LinkRequest {
   readonly facts: readonly string[]
 }
 
-type LinkServices = Pick<AppServices, 'registry' | 'thirdParties' | 'scenarios' | 'pauses' | 'baseUrl'>
+type LinkServices = Pick<ServiceParts, 'registry' | 'thirdParties' | 'scenarios' | 'pauses' | 'baseUrl'>
 
 interface FoundLink {
   readonly environment: Environment

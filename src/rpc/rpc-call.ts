@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { WireAnswer } from '../http/answer.ts'
-import { baseUrlOf } from '../http/base-url.ts'
+import { baseUrlOf } from '../domain/request-headers.ts'
 import type { AnswerSink, Deliver, RemoteCall, SentRequest } from '../http/request-context.ts'
 import type { Protocol } from '../request-journal/entry.ts'
 import type { FaultResponse } from '../scenarios/faults/fault-response.ts'

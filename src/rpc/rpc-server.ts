@@ -16,10 +16,10 @@ import {
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node'
 import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol'
-import type { AppServices } from '../app-services.ts'
+import type { ServiceParts } from '../http/services.ts'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { nearest } from '../domain/suggestion.ts'
-import { requestIdOf } from '../http/node-request.ts'
+import { requestIdOf } from '../domain/request-headers.ts'
 import { runPipeline } from '../http/pipeline.ts'
 import { createContext } from '../http/routes.ts'
 import type { Protocol } from '../request-journal/entry.ts'
@@ -46,7 +46,7 @@ export type RpcHandler = (
 ) => boolean
 
 /** Serves every method that has a served rule, the health service, and a refusal of everything else. */
-export function rpcHandler(definitions: RpcDefinitions, services: AppServices): RpcHandler {
+export function rpcHandler(definitions: RpcDefinitions, services: ServiceParts): RpcHandler {
   const router = createConnectRouter({
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: services.bodyLimit,
@@ -78,7 +78,7 @@ function isCall({ headers, method, url = '' }: IncomingMessage | Http2ServerRequ
   return headers['connect-protocol-version'] !== undefined || (method === 'GET' && /[?&]connect=v1(&|$)/.test(url))
 }
 
-async function serve(handler: UniversalHandler, exchange: RpcExchange, { log }: AppServices): Promise<void> {
+async function serve(handler: UniversalHandler, exchange: RpcExchange, { log }: ServiceParts): Promise<void> {
   const { request, response } = exchange
   // A body that is too large is not read to its end. Ending its iteration would destroy the connection before the answer is read.
   if (!('stream' in request)) request[Symbol.asyncIterator] = () => request.iterator({ destroyOnReturn: false })
@@ -139,7 +139,7 @@ async function answerCall(
   method: RpcMethod,
   { message, context }: ReceivedCall,
   definitions: RpcDefinitions,
-  services: AppServices,
+  services: ServiceParts,
 ): Promise<Message> {
   const { registry } = definitions
   const exchange = context.values.get(EXCHANGE)
@@ -193,7 +193,7 @@ function addHealth(router: ConnectRouter, { methods }: RpcDefinitions, closing: 
 }
 
 /** UNIMPLEMENTED with the reason, recorded in the journal as any path that is not served. */
-function refusals(definitions: RpcDefinitions, services: AppServices) {
+function refusals(definitions: RpcDefinitions, services: ServiceParts) {
   const served = definitions.methods.filter(({ bindings }) => bindings.length > 0).map(({ name }) => name)
   const refusal = (context: HandlerContext): ConnectError => {
     const exchange = context.values.get(EXCHANGE)

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { AppServices } from '../app-services.ts'
+import type { ServiceParts } from '../http/services.ts'
 import { servedRoutes } from '../contract/route.ts'
 import type { ServerLimits } from '../http/server.ts'
 import { readDescriptors } from './descriptors.ts'
@@ -20,7 +20,7 @@ export interface Rpc {
 }
 
 /** @throws StartError for descriptors that cannot be used */
-export async function createRpc(paths: readonly string[], services: AppServices): Promise<Rpc> {
+export async function createRpc(paths: readonly string[], services: ServiceParts): Promise<Rpc> {
   const registry = await readDescriptors(paths)
   const methods = methodsOf(registry, servedRoutes(services.documentedOnly))
   const definitions = { registry, methods, differences: loggedDifferences(services.log) }

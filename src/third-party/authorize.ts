@@ -1,19 +1,21 @@
 import { type Request, type Response, Router } from 'express'
-import type { AppServices } from '../app-services.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
-import { pageFacts, pageVisit } from '../http/page-journal.ts'
-import { baseUrlOf } from '../http/base-url.ts'
+import { pageFacts, pageVisit } from '../request-journal/page-journal.ts'
+import { baseUrlOf } from '../domain/request-headers.ts'
 import { consentAnswer, consentPage } from '../pages/consent-page.ts'
 import { noticePage } from '../pages/notice-page.ts'
 import { PAGE_HEADERS, sendPage } from '../pages/page-headers.ts'
 import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import { applicationOf, environmentOfClientId } from './schemes.ts'
-import { type AuthorizationRequest, decideWithScenarios, withQuery } from './consent.ts'
+import { type AuthorizationRequest, type ConsentParts, decideWithScenarios, withQuery } from './consent.ts'
 import { readBody } from './http-messages.ts'
 
-type AuthorizeServices = Pick<AppServices, 'registry' | 'scenarios' | 'pauses' | 'baseUrl'>
+interface AuthorizeParts extends ConsentParts {
+  /** What redirects are built on; from each request when absent. */
+  readonly baseUrl: string | undefined
+}
 
 /** The parameters of an authorization request; the form sends them back unchanged. */
 const PARAMETERS = ['client_id', 'redirect_uri', 'response_type', 'scope', 'state', 'login_hint'] as const
@@ -39,7 +41,7 @@ class RefusedAuthorization extends Error {
 }
 
 /** The authorize endpoint of every third party, mounted at `/third-party` (G29). */
-export function authorizeRoutes(services: AuthorizeServices): Router {
+export function authorizeRoutes(services: AuthorizeParts): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/:connector/authorize', (request, response) => {
     return withProblemPage(response, () => {
@@ -61,7 +63,7 @@ export function authorizeRoutes(services: AuthorizeServices): Router {
 }
 
 async function answerForm(
-  services: AuthorizeServices,
+  services: AuthorizeParts,
   request: Request,
   response: Response,
   form: URLSearchParams,
@@ -85,7 +87,7 @@ async function answerForm(
 
 /** @throws RefusedAuthorization */
 function validRequest(
-  { registry, baseUrl }: AuthorizeServices,
+  { registry, baseUrl }: AuthorizeParts,
   request: Request,
   response: Response,
   query: URLSearchParams,

@@ -1,10 +1,12 @@
-import type { AppServices } from '../app-services.ts'
 import type { Connector } from '../domain/connector.ts'
 import { instant } from '../domain/instant.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { consentFault } from '../scenarios/third-party.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { applicationOf } from './schemes.ts'
+import type { EnvironmentRegistry } from '../state/environment-registry.ts'
+import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
+import type { Pauses } from '../scenarios/pauses.ts'
 
 /** RFC 6749 4.1.2 recommends at most ten minutes. */
 const CODE_LIFETIME = 10 * 60_000
@@ -56,9 +58,16 @@ export function decide(environment: Environment, connector: Connector, answer: A
   return withQuery(redirectUri, { code, state })
 }
 
+/** What a decision about a consent needs of the server. */
+export interface ConsentParts {
+  readonly registry: EnvironmentRegistry
+  readonly scenarios: ScenarioRegistry
+  readonly pauses: Pauses
+}
+
 /** Like {@link decide}, where rules of scenarios at `consent` may answer for the third party (1.4). */
 export async function decideWithScenarios(
-  { registry, scenarios, pauses }: Pick<AppServices, 'registry' | 'scenarios' | 'pauses'>,
+  { registry, scenarios, pauses }: ConsentParts,
   { environment, connector }: { environment: Environment; connector: Connector },
   answer: AuthorizationAnswer,
   trace: RequestTrace,

@@ -1,11 +1,10 @@
 import { type Request, type Response, Router } from 'express'
-import type { AppServices } from '../app-services.ts'
 import type { Connector } from '../domain/connector.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
-import { baseUrlOf } from '../http/base-url.ts'
-import { recordAnswer } from '../http/page-journal.ts'
+import { baseUrlOf } from '../domain/request-headers.ts'
+import { type PageParts, recordAnswer } from '../request-journal/page-journal.ts'
 import type { Environment } from '../state/environment.ts'
 import {
   ACCOUNT_HEADER,
@@ -19,11 +18,14 @@ import {
 import { failureAnswer } from './listener.ts'
 import { SCHEMES } from './schemes.ts'
 import { Templates } from './template.ts'
+import type { EnvironmentRegistry } from '../state/environment-registry.ts'
+import type { ThirdParties } from './client.ts'
 
-type DirectServices = Pick<
-  AppServices,
-  'registry' | 'thirdParties' | 'journals' | 'requestIds' | 'realTime' | 'defaultEnvironment'
->
+interface DirectParts extends PageParts {
+  readonly registry: EnvironmentRegistry
+  readonly thirdParties: ThirdParties
+  readonly defaultEnvironment: () => Environment | undefined
+}
 
 /** Names the environment of a call whose credential does not: of an application that asks for none. */
 const ENVIRONMENT_HEADER = 'x-toolmock-environment'
@@ -32,7 +34,7 @@ const ENVIRONMENT_HEADER = 'x-toolmock-environment'
  * The API of every third party for programs that call it themselves, mounted at `/third-party`: below `/{connector}/api`. The
  * credential of the call identifies its environment.
  */
-export function directApiRoutes(services: DirectServices): Router {
+export function directApiRoutes(services: DirectParts): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.all('/:connector/api{/*path}', async (request, response) => {
     await answer(services, request, response)
@@ -48,7 +50,7 @@ interface DirectCall {
   environment: Environment | undefined
 }
 
-async function answer(services: DirectServices, request: Request, response: Response): Promise<void> {
+async function answer(services: DirectParts, request: Request, response: Response): Promise<void> {
   const trace = new RequestTrace()
   const entry: DirectCall = { kind: 'third_party', trace, requestBody: '', environment: undefined }
   recordAnswer(services, request, response, (responseBody) => ({ ...entry, responseBody }))
@@ -100,7 +102,7 @@ const ISSUED: ReadonlySet<string> = new Set(['expired', 'revoked', 'bad_signatur
 
 /** Which environment's application is called: the one that knows the credential, or that the caller names. */
 function foundAt(
-  { registry, defaultEnvironment }: DirectServices,
+  { registry, defaultEnvironment }: DirectParts,
   name: string,
   request: ReceivedRequest,
 ): { environment: Environment; connector: Connector } | ThirdPartyAnswer {

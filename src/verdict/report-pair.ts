@@ -8,7 +8,7 @@ import type {
   Tally,
   UnknownPath,
   Warning,
-} from '../documents/report-schemas.ts'
+} from './report-schemas.ts'
 
 /** Findings that `--allow-violation` allowed. */
 export interface Allowed {

@@ -1,6 +1,4 @@
-import type { AppServices } from '../app-services.ts'
 import { type Route, servedRoutes } from '../contract/route.ts'
-import { bundledScenarioNames } from '../documents/load-scenarios.ts'
 import type {
   ContractRecord,
   ContractReport,
@@ -11,11 +9,12 @@ import type {
   PrismCheck,
   TestName,
   UnfiredRule,
-} from '../documents/report-schemas.ts'
+} from './report-schemas.ts'
 import { instant } from '../domain/instant.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { once } from '../domain/once.ts'
 import { lazyImport } from '../lazy-import.ts'
+import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { Histories, type ScenarioHistory, unfired } from '../scenarios/scenario-run.ts'
 import type { BasisLookup } from './basis.ts'
 import { type ContractFields, type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
@@ -25,6 +24,8 @@ import { render, type ReportFormat } from './formats/formats.ts'
 import type { JournalOf } from './prism-check.ts'
 import { unverifiedFlows } from './link-flows.ts'
 import { isKept } from './report-pair.ts'
+import type { EnvironmentRegistry } from '../state/environment-registry.ts'
+import type { Journals } from '../request-journal/journal.ts'
 
 /** The reports of a running server, of one environment or of all of them; each is made when it is asked for. */
 export interface Reports {
@@ -54,13 +55,20 @@ const loadPrism = lazyImport(async () => {
   return { prismCheck, createPrismValidator }
 })
 
-export function createReports(
-  services: Pick<
-    AppServices,
-    'version' | 'registry' | 'journals' | 'records' | 'scenarios' | 'realTime' | 'documentedOnly'
-  >,
-): Reports {
-  const { version, registry, journals, records, scenarios, realTime, documentedOnly } = services
+/** What reports are made of. */
+export interface ReportParts {
+  readonly version: string
+  readonly registry: EnvironmentRegistry
+  readonly journals: Journals
+  readonly records: ContractRecords
+  readonly scenarios: ScenarioRegistry
+  readonly bundledScenarios: () => Promise<readonly string[]>
+  readonly realTime: () => number
+  readonly documentedOnly: boolean
+}
+
+export function createReports(parts: ReportParts): Reports {
+  const { version, registry, journals, records, scenarios, realTime, documentedOnly } = parts
   const prism = once(async () => {
     const { prismCheck, createPrismValidator } = await loadPrism()
     return { prismCheck, validator: await createPrismValidator() }
@@ -74,7 +82,7 @@ export function createReports(
       routes: servedRoutes(documentedOnly),
       at: instant(realTime()),
       present: new Map(registry.environments().map((each) => [each.name, scenarios.of(each).history()])),
-      bundledScenarios: await bundledScenarioNames(),
+      bundledScenarios: await parts.bundledScenarios(),
     }
   }
   const journalsOf = (environment?: string): JournalOf[] =>

@@ -7,7 +7,7 @@ import type {
   UnfiredRule,
   UnknownPath,
   Warning,
-} from '../documents/report-schemas.ts'
+} from './report-schemas.ts'
 import { plural } from '../domain/text.ts'
 import type { Allowed } from './report-pair.ts'
 

@@ -1,11 +1,4 @@
-import type {
-  ContractRecord,
-  Finding,
-  FindingOrigin,
-  Tally,
-  UnknownPath,
-  Warning,
-} from '../documents/report-schemas.ts'
+import type { ContractRecord, Finding, FindingOrigin, Tally, UnknownPath, Warning } from './report-schemas.ts'
 import { type Allowed, isKept, type ReportPair, type Shortfall, type Verdict, type VerdictItem } from './report-pair.ts'
 import {
   answerSentence,

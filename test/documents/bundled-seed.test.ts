@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { jsonSchemas } from '../../src/documents/json-schemas.ts'
+import { schemaDocuments } from '../../.build/generate/json-schemas.ts'
 import { bundledSeedFolder, loadSeeds } from '../../src/documents/load-seeds.ts'
 import { textFiles } from '../../src/documents/seed-files.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
@@ -110,7 +110,7 @@ function inputsWithoutDescription(schema: JsonValue | undefined): string[] {
 describe('the JSON Schemas of the documents', () => {
   it('accept every bundled file and refuse an unknown key in it', async () => {
     const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
-    const { seed = {}, connector = {} } = jsonSchemas()
+    const { seed = {}, connector = {} } = await schemaDocuments()
     const validators = { seed: ajv.compile(seed), connector: ajv.compile(connector) }
     for (const { file, text } of await textFiles(bundledSeedFolder())) {
       const document: unknown = parse(text)
@@ -121,7 +121,7 @@ describe('the JSON Schemas of the documents', () => {
   })
 
   it('are what is in spec/schemas', async () => {
-    for (const [name, schema] of Object.entries(jsonSchemas())) {
+    for (const [name, schema] of Object.entries(await schemaDocuments())) {
       const file = join(bundledSeedFolder(), '..', 'spec', 'schemas', `${name}.schema.json`)
       expect([name, JSON.parse(await readFile(file, 'utf8'))]).toEqual([name, JSON.parse(JSON.stringify(schema))])
     }

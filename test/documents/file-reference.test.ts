@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { connectorSchema, toConnector } from '../../src/documents/connector.ts'
-import { jsonSchemas } from '../../src/documents/json-schemas.ts'
+import { schemaDocuments } from '../../.build/generate/json-schemas.ts'
 import { scenarioSchema, toScenario } from '../../src/documents/scenario.ts'
 import { bareConnector } from '../../src/domain/connector-defaults.ts'
 import { parseDuration } from '../../src/domain/duration.ts'
@@ -13,7 +13,7 @@ interface Documented {
   readonly items: Documented
 }
 
-const schemas = jsonSchemas() as unknown as Record<'seed' | 'connector' | 'scenario', Documented>
+const schemas = (await schemaDocuments()) as unknown as Record<'seed' | 'connector' | 'scenario', Documented>
 const at = (schema: Documented, ...path: string[]): Documented | undefined =>
   path.reduce<Documented | undefined>((each, key) => (key === '[]' ? each?.items : each?.properties[key]), schema)
 

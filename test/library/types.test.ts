@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AppOptions } from '../../src/app/app.ts'
-import type { ContractReport, CoverageReport } from '../../src/documents/report-schemas.ts'
+import type { ContractReport, CoverageReport } from '../../src/verdict/report-schemas.ts'
 import type { Connection } from '../../src/domain/connection.ts'
 import type * as library from '../../src/index.ts'
 import type { withoutCredentials } from '../../src/operations/accounts.ts'

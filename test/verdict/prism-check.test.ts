@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createPrismValidator } from '../../src/contract/prism-validator.ts'
-import { contractReportSchema, type PrismCheck } from '../../src/documents/report-schemas.ts'
+import { contractReportSchema, type PrismCheck } from '../../src/verdict/report-schemas.ts'
 import { prismCheck } from '../../src/verdict/prism-check.ts'
 import { recorded } from '../request-journal/recorded.ts'
 import { ADA, createAccount } from '../support/accounts.ts'

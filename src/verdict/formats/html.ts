@@ -7,7 +7,7 @@ import type {
   UnfiredRule,
   UnknownPath,
   Warning,
-} from '../../documents/report-schemas.ts'
+} from '../report-schemas.ts'
 import { plural } from '../../domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../pages/html.ts'
 import { htmlDocument } from '../../pages/layout.ts'

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Ids } from './ports.ts'
 
 /**
  * What links and redirects are built on, without a trailing slash: the configured base URL, else the address that the
@@ -40,4 +41,10 @@ function matching(value: string | undefined, form: RegExp): string | undefined {
 function localAddress({ socket }: RequestAddress): string {
   const { localAddress: address = '127.0.0.1', localPort = 0 } = socket
   return address.includes(':') ? `[${address}]:${localPort}` : `${address}:${localPort}`
+}
+
+/** `X-Request-Id`: the request's own where it has a usable one, else a new one (G18). */
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>, ids: Ids): string {
+  const sent = headers['x-request-id']
+  return typeof sent === 'string' && /^[\w.:/+=@-]{1,128}$/.test(sent) ? sent : ids.id('req')
 }

@@ -1,9 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { AppServices } from '../app-services.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
-import type { EntryInput } from '../request-journal/entry.ts'
+import type { Ids } from '../domain/ports.ts'
+import { requestIdOf } from '../domain/request-headers.ts'
+import type { EntryInput } from './entry.ts'
+import type { Journals } from './journal.ts'
 import type { Environment } from '../state/environment.ts'
-import { requestIdOf } from './node-request.ts'
 
 /** What the journal says of one request for a page; the page's handler fills in what it finds out. */
 export interface PageVisit {
@@ -30,8 +31,15 @@ export function pageFacts(response: Response): string[] {
   ]
 }
 
+/** What records pages needs of the server. */
+export interface PageParts {
+  readonly journals: Journals
+  readonly realTime: () => number
+  readonly requestIds: { readonly pages: Ids }
+}
+
 /** Records every page and redirect in the request journal. */
-export function recordPages(services: AppServices): RequestHandler {
+export function recordPages(services: PageParts): RequestHandler {
   return (request, response, next) => {
     recordAnswer(services, request, response, () => {
       const { environment, form, problem, trace } = pageVisit(response)
@@ -50,7 +58,7 @@ export function recordPages(services: AppServices): RequestHandler {
  * @param known what its handler knows by then; it is given what is sent of the body at once
  */
 export function recordAnswer(
-  { journals, realTime, requestIds }: Pick<AppServices, 'journals' | 'realTime' | 'requestIds'>,
+  { journals, realTime, requestIds }: PageParts,
   request: Request,
   response: Response,
   known: (body: Buffer) => Omit<EntryInput, 'id' | 'startedAt' | 'url' | 'status'>,

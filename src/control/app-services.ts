@@ -1,0 +1,25 @@
+import type { DocumentChecks } from '../documents/connector-checks.ts'
+import type { ServiceParts } from '../http/services.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
+import type { ThirdParties } from '../third-party/client.ts'
+import type { Reports } from '../verdict/reports.ts'
+import type { AdmissionRules } from './admission.ts'
+
+/** Everything that the parts of one server share. `app/app.ts` makes it; each module takes the members that it uses. */
+export interface AppServices extends ServiceParts {
+  readonly version: string
+  readonly thirdParties: ThirdParties
+  readonly reports: Reports
+  /** What seeds, connectors and scenarios are checked with. */
+  readonly documentChecks: DocumentChecks
+  /** Who may use the control API. */
+  readonly admission: AdmissionRules
+  /** Largest body of a control call in bytes. */
+  readonly controlBodyLimit: number
+  /** Largest state in bytes that can be got, and put back. */
+  readonly stateLimit: number
+  /** Sees every call of the control API once it is over. */
+  readonly observeControl: ((entry: RecordedEntry) => void) | undefined
+  /** The event streams that are open, and how many may be. */
+  readonly eventStreams: { readonly open: Set<object>; readonly most: number }
+}

@@ -1,0 +1,53 @@
+import type { ObservedExchange } from '../contract/observed-exchange.ts'
+import type { ToolSchemas } from '../contract/tool-schemas.ts'
+import type { Ids, ThirdParty } from '../domain/ports.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
+import type { OperationTable } from '../operations/table.ts'
+import type { Journals } from '../request-journal/journal.ts'
+import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
+import type { Pauses } from '../scenarios/pauses.ts'
+import type { Environment } from '../state/environment.ts'
+import type { EnvironmentRegistry } from '../state/environment-registry.ts'
+import type { EnvironmentProvisioner } from '../state/provisioning.ts'
+import type { ContractRecords } from '../verdict/contract-record.ts'
+import type { ResponseCache } from './answer.ts'
+import type { Log } from './log.ts'
+
+/** What every request of the service needs of the server, over HTTP as over gRPC. */
+export interface ServiceParts {
+  /** The environments, and how their state is stored. */
+  readonly registry: EnvironmentRegistry
+  /** Makes environments from seeds or for client ids, resets and removes them (1.2). */
+  readonly environments: EnvironmentProvisioner
+  /** The environment of calls that name none; undefined until the seed is applied. */
+  readonly defaultEnvironment: () => Environment | undefined
+  readonly operations: OperationTable
+  /** The service's client for one environment; calls are noted in the trace of the request that causes them. */
+  readonly thirdParties: { client(environment: Environment, trace?: RequestTrace): ThirdParty }
+  readonly scenarios: ScenarioRegistry
+  /** The waits of faults, which end when the server closes. */
+  readonly pauses: Pauses
+  readonly toolSchemas: ToolSchemas
+  readonly responseCache: ResponseCache
+  /** The request journals, one for each environment. */
+  readonly journals: Journals
+  /** How clients used the contract. */
+  readonly records: ContractRecords
+  /** For `X-Request-Id` (G18). Those of operations and pages repeat with `--id-seed`. */
+  readonly requestIds: { readonly operations: Ids; readonly pages: Ids; readonly control: Ids }
+  /** Largest body of an operation in bytes (G7). */
+  readonly bodyLimit: number
+  /** What links and redirects are built on; from each request when absent. */
+  readonly baseUrl: string | undefined
+  /** Whether unknown query parameters and body fields are violations (`--strict`, G6). */
+  readonly strict: boolean
+  /** Whether only what the service's document lists is served (`--documented-only`). */
+  readonly documentedOnly: boolean
+  readonly log: Log
+  /** Real time in milliseconds. */
+  readonly realTime: () => number
+  /** Called for every exchange with an operation once it is over. */
+  readonly observe: ((exchange: ObservedExchange) => void) | undefined
+  /** Aborted when the server closes: long polls and event streams end. */
+  readonly closing: AbortSignal
+}
