@@ -4,6 +4,7 @@ import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
 const GUIDE = 'docs/operations.md'
+const OPENAPI = 'src/documents/openapi/parse-document.ts'
 
 type Unit = (value: number) => string
 
@@ -73,7 +74,10 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
       limit('levels that such a file nests', 'src/documents/source-text.ts', 'MAX_DEPTH', count, 'refused'),
       limit('keys of such a file or body', 'src/domain/json.ts', 'MAX_KEYS', count, 'refused; 413'),
       limit('values of such a file or body', 'src/domain/json.ts', 'MAX_VALUES', count, 'refused; 413'),
-      limit('an OpenAPI document', 'src/documents/openapi/parse-document.ts', 'MAX_LENGTH', characters, 'refused'),
+      limit('an OpenAPI document', OPENAPI, 'MAX_LENGTH', characters, 'refused'),
+      limit('levels that an OpenAPI document nests', OPENAPI, 'MAX_DEPTH', count, 'refused'),
+      limit('aliases of an OpenAPI document', OPENAPI, 'MAX_ALIASES', count, 'refused'),
+      limit('values of an OpenAPI document, aliases written out', OPENAPI, 'MAX_VALUES', count, 'refused'),
       limit(
         'a value in the credentials form',
         'src/magic-links/credentials-form.ts',

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { matchesGlob } from '../domain/value-match.ts'
-import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
+import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../schema/problems.ts'
 
 /*
  * What tools, templates and responders of a connector document say of one another: inputs that a tool does not take, fields
@@ -46,23 +46,23 @@ export function variableProblems(
 }
 
 /** The names in the path of the responder that a template belongs to; undefined for other templates. */
-function capturesOf(document: JsonObject, [part, at]: Path): string[] | undefined {
-  if (part !== 'responders') return undefined
-  const [pattern] = valuesAt(document, ['responders', '*', 'on']).filter(({ path }) => path[1] === at)
-  const path = isJsonObject(pattern?.value) ? own(pattern.value, 'path') : undefined
+function capturesOf(document: JsonObject, place: Path): string[] | undefined {
+  if (place[0] !== 'responders') return undefined
+  const path = valueAtPath(document, [...place.slice(0, 2), 'on', 'path'])
   return typeof path === 'string' ? [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name) : []
 }
 
 /** Inputs that a tool's schema does not have, fields that no answer to its call has, and calls that nothing answers. */
 export function toolProblems(document: JsonObject, pathsOf: PathsOf): Problem[] {
   const responders = respondersOf(document)
+  const index = new ResponderIndex(responders)
   const isAnsweredHere = own(document, 'base_url') === undefined
   return valuesAt(document, ['tools', '*']).flatMap(({ path, value }) => {
     if (!isJsonObject(value)) return []
     const problems = inputProblems(value, path, pathsOf)
     const call = own(value, 'call')
     if (!isAnsweredHere || responders.length === 0 || !isJsonObject(call)) return problems
-    const answering = responders.filter((responder) => canAnswer(responder, call))
+    const answering = index.answering(call)
     if (answering.length > 0) return [...problems, ...responseProblems(value, path, answering, pathsOf)]
     const name = callName(call)
     const known = responders.map(nameOf)
@@ -76,8 +76,11 @@ export function toolProblems(document: JsonObject, pathsOf: PathsOf): Problem[] 
 export function unreachedResponders(document: JsonObject): Problem[] {
   const calls = valuesAt(document, ['tools', '*', 'call']).flatMap(({ value }) => (isJsonObject(value) ? [value] : []))
   if (calls.length === 0) return []
-  return respondersOf(document).flatMap((responder): Problem[] => {
-    if (calls.some((call) => canAnswer(responder, call))) return []
+  const responders = respondersOf(document)
+  const index = new ResponderIndex(responders)
+  const reached = new Set(calls.flatMap((call) => index.answering(call)))
+  return responders.flatMap((responder): Problem[] => {
+    if (reached.has(responder)) return []
     const name = nameOf(responder)
     const found = `${shown(name)}, which no tool calls${didYouMean(name, calls.map(callName))}`
     return [{ path: [...responder.path, 'on'], found, allowed: 'a request that a tool makes, or direct calls alone' }]
@@ -117,14 +120,59 @@ function nameOf({ method, pattern }: ResponderPlace): string {
 
 const VALUE = '\u0000'
 
-/** Whether a responder answers a call for some input. */
-function canAnswer({ method, pattern }: ResponderPlace, call: JsonObject): boolean {
-  const path = own(call, 'path')
-  if (method !== undefined && method !== own(call, 'method')) return false
-  if (pattern === undefined || typeof path !== 'string' || path.includes('{{#')) return true
+/** Responders by the parts of their paths: documents have thousands, and a call meets only those that its own parts lead to. */
+class ResponderIndex {
+  readonly #byPath = newBranch()
+  readonly #anyPath: ResponderPlace[] = []
+
+  constructor(readonly all: readonly ResponderPlace[]) {
+    for (const responder of all) {
+      if (responder.pattern === undefined) {
+        this.#anyPath.push(responder)
+        continue
+      }
+      let at = this.#byPath
+      for (const part of responder.pattern.split('/')) {
+        const parts = /[{*]/.test(part) ? at.open : at.fixed
+        const next = parts.get(part) ?? newBranch()
+        parts.set(part, next)
+        at = next
+      }
+      at.responders.push(responder)
+    }
+  }
+
+  /** The responders that answer a call for some input. */
+  answering(call: JsonObject): ResponderPlace[] {
+    const path = own(call, 'path')
+    const isOpen = typeof path !== 'string' || path.includes('{{#')
+    const found = isOpen ? this.all : [...this.#anyPath, ...respondersAt(this.#byPath, partsOf(path))]
+    return found.filter(({ method }) => method === undefined || method === own(call, 'method'))
+  }
+}
+
+/** What follows a part of a path: parts that are one text, parts that match several, and responders whose path ends here. */
+interface Branch {
+  readonly fixed: Map<string, Branch>
+  readonly open: Map<string, Branch>
+  readonly responders: ResponderPlace[]
+}
+
+function newBranch(): Branch {
+  return { fixed: new Map(), open: new Map(), responders: [] }
+}
+
+function partsOf(path: string): string[] {
   const [plain = ''] = path.replaceAll(/\{\{\{?.*?\}\}\}?/gs, VALUE).split('?')
-  const [parts, wanted] = [plain.split('/'), pattern.split('/')]
-  return parts.length === wanted.length && parts.every((part, at) => canBe(part, wanted[at] ?? ''))
+  return plain.split('/')
+}
+
+function respondersAt({ fixed, open, responders }: Branch, [part, ...rest]: readonly string[]): ResponderPlace[] {
+  if (part === undefined) return responders
+  const same = fixed.get(decoded(part))
+  const next = part.includes(VALUE) ? [...fixed.values()] : same ? [same] : []
+  for (const [wanted, branch] of open) if (canBe(part, wanted)) next.push(branch)
+  return next.flatMap((branch) => respondersAt(branch, rest))
 }
 
 function canBe(part: string, wanted: string): boolean {

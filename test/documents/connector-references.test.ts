@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { documentChecks } from '../../src/app/document-checks.ts'
+import { toolProblems, unreachedResponders } from '../../src/documents/connector-references.ts'
 import { readDocument } from '../../src/documents/read.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import { withFiles } from './files.ts'
@@ -224,4 +225,22 @@ describe('a wrong reference inside a connector file is reported with its place',
       expect(warning).toContain(`\`${path}\` is "GET /v1/note/1", which no tool calls (did you mean GET /v1/notes/1?)`)
     })
   })
+})
+
+it('finds the responders of a call in time that grows with the number of tools, and not with its square', () => {
+  const milliseconds = (count: number): number => {
+    const numbers = Array.from({ length: count }, (_, at) => String(at))
+    const document = {
+      connector: 'pad',
+      tools: numbers.map((at) => ({ name: `t${at}`, call: { method: 'GET', path: `/v1/n${at}/{{input.id}}` } })),
+      responders: numbers.map((at) => ({ on: { method: 'GET', path: `/v1/n${at}/{id}` }, respond: {} })),
+    }
+    const before = process.cpuUsage().user
+    expect([...toolProblems(document, () => []), ...unreachedResponders(document)]).toEqual([])
+    return (process.cpuUsage().user - before) / 1000
+  }
+  milliseconds(500)
+  const times = [500, 4000].map((count) => Math.min(...[1, 2, 3].map(() => milliseconds(count))))
+  // Eight times as many take eight times as long, or 64 times by the square.
+  expect((times[1] ?? 0) / Math.max(1, times[0] ?? 0)).toBeLessThan(30)
 })

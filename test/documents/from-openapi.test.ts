@@ -4,6 +4,7 @@ import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { openapiConnector } from '../../src/app/openapi-connector.ts'
 import { createAnswerGenerator, createPrismValidator } from '../../src/contract/prism-validator.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
+import { connectorFromOpenapi } from '../../src/documents/openapi/connector-from-openapi.ts'
 import { parseOpenapiText } from '../../src/documents/openapi/parse-document.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import type { Connector } from '../../src/domain/connector.ts'
@@ -428,11 +429,47 @@ describe('a connector out of an OpenAPI document', () => {
     expect(Object.keys(connector['collections'] as JsonObject)).toHaveLength(500)
   }, 120_000)
 
+  it('stops at what one file can have, whatever the length of the document', () => {
+    const operation: JsonObject = { responses: { 200: { content: { 'application/json': { schema: {} } } } } }
+    const callsFor = (count: number): number => {
+      let calls = 0
+      const makeValue = (): JsonValue => {
+        calls += 1
+        return {}
+      }
+      const paths = Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [`/x${String(at)}`, { get: operation }]),
+      )
+      expect(() => connectorFromOpenapi(openapi(paths), { name: 'x', only: undefined, makeValue })).toThrow(
+        'which is more than one connector file can have; choose by --only TAG_OR_PATH',
+      )
+      return calls
+    }
+    expect(callsFor(20_000)).toBe(callsFor(10_000))
+  })
+
   it.each<[string, JsonValue | string, string | undefined, string]>([
     ['a seed', { clients: [] }, undefined, 'is no OpenAPI document: expected openapi: 3.x or swagger: 2.0, and paths'],
     ['another version', { openapi: '4.0.0', paths: {} }, undefined, 'is no OpenAPI document'],
     ['no operation', openapi({}), undefined, 'has no operation'],
     ['broken YAML', 'openapi: [3', undefined, 'cannot be read:'],
+    [
+      'aliases that multiply',
+      `openapi: 3.1.0\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n${Array.from({ length: 9 }, (_, at) => `a${String(at + 1)}: &a${String(at + 1)} [${`*a${String(at)}, `.repeat(10)}]\n`).join('')}paths: *a9`,
+      undefined,
+      'has aliases that write out more than 5000000 values; write out what they name',
+    ],
+    ['an alias inside what it names', 'openapi: &a [*a]', undefined, 'has aliases that write out more than'],
+    ['an alias of nothing', 'openapi: *a', undefined, 'cannot be read: Unresolved alias'],
+    ['many aliases', `openapi: &a 3\npaths:\n${'- *a\n'.repeat(10_001)}`, undefined, 'has 10001 aliases; allowed are'],
+    ['what is nested too deep', '['.repeat(500), undefined, 'is nested too deep; allowed are 400 levels'],
+    ['lists nested too deep', '- '.repeat(100_000), undefined, 'is nested too deep; allowed are 400 levels'],
+    [
+      'a number that JSON does not have',
+      'openapi: .inf',
+      undefined,
+      'has the number Infinity, which JSON does not have',
+    ],
     ['a path that is not there', openapi({ '/x': { get: OK } }), '/y', 'has no path /y and none below it'],
     [
       'a tag that is nearly there',

@@ -66,7 +66,7 @@ export function connectorFromOpenapi(
       notes,
       makeValue,
     ).connector()
-    if (!isSmallEnough(connector)) continue
+    if (!connector) continue
     for (const place of only === undefined ? document.otherMethods : []) {
       notes.add('left out: a tool calls with GET, POST, PUT, PATCH or DELETE', place)
     }
@@ -110,22 +110,28 @@ function connectorName(file: string, { title }: ApiDocument): string {
   return (name === '' ? 'api' : name).slice(0, 40).replace(/_$/, '')
 }
 
-/** A margin for what YAML counts otherwise, and for edits. */
-function isSmallEnough(connector: JsonObject): boolean {
-  let [keys, values] = [0, 0]
-  const count = (value: JsonValue): void => {
-    values += 1
-    if (Array.isArray(value)) value.forEach(count)
-    else if (isJsonObject(value)) {
-      const inside = Object.values(value)
-      keys += inside.length
-      inside.forEach(count)
+/** How large the parts of a connector file are, against what one may have, with a margin for edits. */
+class FileSize {
+  #keys = 0
+  #values = 0
+  #characters = 0
+
+  /** Counts a part more. Returns whether all of them fit into one file. */
+  fits(value: JsonValue | undefined): boolean {
+    this.#count(value ?? null)
+    return this.#keys < MAX_KEYS * 0.9 && this.#values < MAX_VALUES * 0.9 && this.#characters < MAX_SOURCE_LENGTH * 0.6
+  }
+
+  #count(value: JsonValue): void {
+    this.#values += 1
+    this.#characters += 4 + (typeof value === 'string' ? value.length : 0)
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, each] of Object.entries(value)) {
+      this.#keys += Array.isArray(value) ? 0 : 1
+      this.#characters += key.length
+      this.#count(each)
     }
   }
-  count(connector)
-  return (
-    keys < MAX_KEYS * 0.9 && values < MAX_VALUES * 0.9 && JSON.stringify(connector).length < MAX_SOURCE_LENGTH * 0.6
-  )
 }
 
 function summaryOf(connector: JsonObject): string {
@@ -141,17 +147,18 @@ const MAX_PLACES = 10
 
 /** What was left out, by reason. */
 class Notes {
-  readonly #places = new Map<string, string[]>()
+  readonly #places = new Map<string, Set<string>>()
 
   add(reason: string, place: string): void {
-    const places = this.#places.get(reason) ?? []
-    if (!places.includes(place)) this.#places.set(reason, [...places, place])
+    const places = this.#places.get(reason)
+    if (places) places.add(place)
+    else this.#places.set(reason, new Set([place]))
   }
 
   lines(): string[] {
     return [...this.#places].map(([reason, places]) => {
-      const more = places.length - MAX_PLACES
-      const named = places.slice(0, MAX_PLACES).join(', ')
+      const more = places.size - MAX_PLACES
+      const named = [...places].slice(0, MAX_PLACES).join(', ')
       return `${reason}: ${named}${more > 0 ? ` and ${String(more)} more` : ''}`
     })
   }
@@ -177,9 +184,16 @@ class Draft {
     readonly makeValue: MakeValue,
   ) {}
 
-  connector(): JsonObject {
+  /** Undefined as soon as it is too large for one file. */
+  connector(): JsonObject | undefined {
     const { document, notes, name } = this
-    const drafts = this.operations.flatMap((operation) => this.#operation(operation) ?? [])
+    const drafts: DraftOperation[] = []
+    const size = new FileSize()
+    for (const operation of this.operations) {
+      const draft = this.#operation(operation)
+      if (draft) drafts.push(draft)
+      if (draft && !size.fits([draft.tool, draft.sample ?? null])) return undefined
+    }
     const note = (reason: string, place: string): void => {
       notes.add(reason, place)
     }
@@ -196,7 +210,7 @@ class Draft {
         return { on, ...(found && { steps: found.steps }), respond }
       })
     const errors = steps.size > 0 ? this.#errorBody() : undefined
-    return {
+    const connector = {
       connector: name,
       ...(document.title !== '' && { display_name: shorten(document.title, 100) }),
       ...(document.description !== '' && { description: shorten(document.description, 500) }),
@@ -206,6 +220,7 @@ class Draft {
       ...(errors && { error_body: errors }),
       responders,
     }
+    return new FileSize().fits(connector) ? connector : undefined
   }
 
   #operation(operation: ApiOperation): DraftOperation | undefined {

@@ -1,25 +1,71 @@
-import { parseDocument } from 'yaml'
-import type { JsonValue } from '../../domain/json.ts'
+import { parseDocument, visit } from 'yaml'
+import { extentOf, type JsonValue } from '../../domain/json.ts'
 import { OpenapiError } from './connector-from-openapi.ts'
 
 /** Documents of 2,000 operations are larger than files that a server reads again and again may be. */
 const MAX_LENGTH = 64 * 1024 * 1024
+const MAX_DEPTH = 400
+/** The parser looks for the anchor of an alias among all anchors. */
+const MAX_ALIASES = 10_000
+/** Values of a document once its aliases are written out. */
+const MAX_VALUES = 5_000_000
 
-/** The value of an OpenAPI document. @throws OpenapiError naming the line and column of what cannot be read */
+/** The value of an OpenAPI document. @throws OpenapiError that says why it cannot be read, and where */
 export function parseOpenapiText(text: string): JsonValue {
   if (text.length > MAX_LENGTH) throw new OpenapiError(`is ${text.length} characters long; allowed are ${MAX_LENGTH}`)
+  if (extentOf(text).depth > MAX_DEPTH) throw tooDeep()
   const plain = text.replace(/^\uFEFF/, '')
-  if (/^\s*\{/.test(plain)) {
-    try {
-      return JSON.parse(plain) as JsonValue
-    } catch {
-      // The YAML parser reports line and column.
-    }
+  try {
+    // The YAML parser reports line and column of a text that is neither.
+    return (/^\s*\{/.test(plain) ? jsonValue(plain) : undefined) ?? yamlValue(plain)
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep()
+    // An alias of no anchor.
+    throw error instanceof ReferenceError ? new OpenapiError(`cannot be read: ${error.message}`) : error
   }
-  // The parser looks for repeated keys in quadratic time.
-  const document = parseDocument(plain, { uniqueKeys: false, logLevel: 'error' })
+}
+
+function tooDeep(): OpenapiError {
+  return new OpenapiError(`is nested too deep; allowed are ${MAX_DEPTH} levels`)
+}
+
+function jsonValue(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+function yamlValue(text: string): JsonValue {
+  // The parser looks for repeated keys in quadratic time. The schema is that of JSON's values: dates are texts.
+  const options = { uniqueKeys: false, schema: 'core', resolveKnownTags: false, logLevel: 'error' } as const
+  const document = parseDocument(text, options)
   const [error] = document.errors
+  if (error?.message.startsWith('Maximum call stack')) throw tooDeep()
   if (error) throw new OpenapiError(`cannot be read: ${error.message.split('\n', 1).join()}`)
-  // Dates and other values that JSON does not have become texts.
-  return JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 10_000 }) ?? null)) as JsonValue
+  let aliases = 0
+  visit(document, { Alias: () => void (aliases += 1) })
+  if (aliases > MAX_ALIASES) throw new OpenapiError(`has ${aliases} aliases; allowed are ${MAX_ALIASES}`)
+  const value = (document.toJS({ maxAliasCount: -1 }) ?? null) as JsonValue
+  if (valuesIn(value, new Map()) > MAX_VALUES) {
+    throw new OpenapiError(`has aliases that write out more than ${MAX_VALUES} values; write out what they name`)
+  }
+  return value
+}
+
+/** How many values there are, where one that several aliases name counts each time; without end inside itself. */
+function valuesIn(value: JsonValue, known: Map<object, number>): number {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new OpenapiError(`has the number ${value}, which JSON does not have`)
+  }
+  if (typeof value !== 'object' || value === null) return 1
+  let count = known.get(value)
+  if (count === undefined) {
+    known.set(value, Infinity)
+    count = 1
+    for (const each of Object.values(value)) count += valuesIn(each, known)
+    known.set(value, count)
+  }
+  return count
 }
