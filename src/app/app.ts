@@ -234,7 +234,7 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
     methodTable: rpc?.table,
     listen: async (address) => {
       const bound = await serving.listen(address)
-      void services.registry.finishIndexes()
+      void services.registry.makeIndexes()
       return bound
     },
     close: async () => {

@@ -36,7 +36,7 @@ function* linksDue({ model }: Environment): Generator<Due> {
     const account = model.tables.accounts.get(id)
     return account ? `${account.identifier} at ${account.connector}` : id
   }
-  for (const { id, account_id, expires_at: at } of model.linkIndex.open())
+  for (const { id, account_id, expires_at: at } of model.openLinks())
     yield { at, kind: 'magic_link', id, subject: subjectOf(account_id), effect: 'its link stops working' }
   for (const { account_id: id, expires_at: at, outcome } of model.tables.auth_requests.values())
     if (outcome === 'pending')

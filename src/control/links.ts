@@ -43,11 +43,11 @@ async function nextEntry({ services, environment, query, response }: ListCall, f
 }
 
 function openLinks({ services, environment, request }: ListCall): object[] {
-  const { tables, linkIndex } = environment.model
+  const { tables } = environment.model
   const baseUrl = baseUrlOf(request, services.baseUrl)
   const present = now(environment)
   const links: object[] = []
-  for (const { id, account_id, expires_at: expiry } of linkIndex.open()) {
+  for (const { id, account_id, expires_at: expiry } of environment.model.openLinks()) {
     const account = tables.accounts.get(account_id)
     if (!account || expiry <= present) continue
     const { connector, identifier } = account

@@ -194,7 +194,7 @@ function checkClient(context: OperationContext, services: ServiceParts): Promise
 function applyDue(context: RequestContext): void {
   const environment = environmentOf(context)
   context.readGuard = new ReadGuard(environment)
-  if (environment.model.due.isDue(now(environment))) applyDueEvents(environment, context.trace)
+  if (environment.model.due.first(now(environment))) applyDueEvents(environment, context.trace)
 }
 
 /** Checks the request by `spec/openapi.yaml`. @throws ServiceError VALIDATION_FAILED with every violation (G16) */

@@ -7,7 +7,7 @@ import type { ThirdParty } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { endRequests } from '../state/account-changes.ts'
 import { type Environment, now } from '../state/environment.ts'
-import { accountDue, type DueItem } from '../state/model/deadlines.ts'
+import type { Deadline } from '../state/model/deadlines.ts'
 
 /** The events that a scenario or a control call can cause on a connected account (1.3, 1.4). */
 export const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
@@ -131,25 +131,25 @@ function withEnd(credentials: Credentials, at: Instant): Credentials {
 export function applyDueEvents(environment: Environment, trace: RequestTrace): void {
   const { due } = environment.model
   const present = now(environment)
-  for (let item = due.take(present); item; item = due.take(present)) {
-    if (item.kind === 'account') expireToken(environment, item, trace)
+  for (let item = due.first(present); item; item = due.first(present)) {
+    if (item.table === 'accounts') expireToken(environment, item, trace)
     else expireAuthRequest(environment, item, trace)
   }
 }
 
 /** An `ACTIVE` account whose token cannot be renewed becomes `EXPIRED`. */
-function expireToken({ model }: Environment, item: DueItem, trace: RequestTrace): void {
+function expireToken({ model }: Environment, item: Deadline, trace: RequestTrace): void {
   const account = model.tables.accounts.get(item.id)
-  if (!account || accountDue(account) !== item.at) return
+  if (!account) throw new Error(`there is no account ${item.id}, which is due`)
   model.transact(() => {
     model.tables.accounts.put(dueMove(trace, account, 'token_expired', item.at))
   })
 }
 
 /** An auth request that was not verified in time answers 404, and its pending tokens are dropped (G32). */
-function expireAuthRequest({ model }: Environment, item: DueItem, trace: RequestTrace): void {
+function expireAuthRequest({ model }: Environment, item: Deadline, trace: RequestTrace): void {
   const request = model.tables.auth_requests.get(item.id)
-  if (request?.outcome !== 'pending' || request.expires_at !== item.at) return
+  if (!request) throw new Error(`there is no auth request ${item.id}, which is due`)
   model.transact(() => {
     model.tables.auth_requests.put({ ...request, outcome: 'expired' })
     const account = model.tables.accounts.get(request.account_id)

@@ -12,7 +12,7 @@ export function endRequests(
   account: Account,
   outcome: Extract<AuthRequest['outcome'], 'superseded' | 'withdrawn'>,
 ): void {
-  for (const request of model.linkIndex.pendingOf(account.id)) model.tables.auth_requests.put({ ...request, outcome })
+  for (const request of model.pendingRequests.get(account.id)) model.tables.auth_requests.put({ ...request, outcome })
 }
 
 /**

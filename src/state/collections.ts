@@ -35,7 +35,8 @@ export function replaceItems(
   items: readonly (readonly [key: string, item: JsonObject])[],
 ): void {
   const { collections, tables } = environment.model
-  for (const id of collections.at(place).ids()) tables.collection_items.remove(id)
+  // From the end, where a removal moves nothing.
+  for (const { id } of collections.at(place).all().reverse()) tables.collection_items.remove(id)
   const counter = counterOf(place)
   tables.counters.put({ id: counter, value: tables.counters.get(counter)?.value ?? 0 })
   for (const [key, item] of items) {

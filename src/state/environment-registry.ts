@@ -194,9 +194,9 @@ export class EnvironmentRegistry {
     return { version: STATE_VERSION, environments: byName(environments) }
   }
 
-  /** Finishes the indexes of what was loaded, in turns of the event loop, so that no request waits long for it. */
-  async finishIndexes(): Promise<void> {
-    for (const { model } of this.environments()) while (model.enterSome()) await nextTurn()
+  /** Makes the indexes over what was loaded, in turns of the event loop, so that no request waits long for them. */
+  async makeIndexes(): Promise<void> {
+    for (const { model } of this.environments()) for (const _step of model.makeIndexes()) await nextTurn()
   }
 
   #make(name: string, record: EnvironmentRecord): Environment {

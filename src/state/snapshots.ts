@@ -39,6 +39,7 @@ export function replaceRows<Name extends TableName>(
   rows: readonly Rows[Name][],
 ): void {
   const table = model.tables[name] as Table<Rows[Name]>
-  for (const { id } of [...table.values()]) table.remove(id)
+  // From the end, where a removal moves nothing in the indexes.
+  for (const { id } of [...table.values()].reverse()) table.remove(id)
   for (const row of rows) table.put(row)
 }

@@ -6,96 +6,89 @@ import { type Instant, instant } from '../../domain/instant.ts'
 import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
 import type { Index, Row } from './table.ts'
 
-/*
- * What time does to rows: the due index finds what the clock changes, the expiry index what can be removed. Both keep a
- * heap in which outdated items stay until they surface, or until they outnumber the others.
- */
+/* What time does to rows: the due index finds what the clock changes, the expiry index what can be removed. */
+
+/** A row of one of some tables, and its time. */
+export interface Deadline<TableName extends string = string> {
+  readonly at: Instant
+  readonly table: TableName
+  readonly id: string
+}
 
 const SWEEP_AT = 1024
 
-/** An expiry at a known time: of an account's token, or of an auth request. */
-export interface DueItem {
-  at: Instant
-  kind: 'account' | 'auth_request'
-  id: string
-}
+/** Rows by a time of theirs, the earliest first: a heap in which outdated items stay until they surface or are swept out. */
+class Schedule<TableName extends string> {
+  #heap = new Heap<Deadline<TableName>>(isEarlier)
+  readonly #present = new Map<string, Deadline<TableName>>()
 
-/**
- * What falls due, earliest first, without looking at every row: a heap in which outdated items stay until they surface or
- * are swept out, and by row what is true now.
- */
-export class DueIndex {
-  #heap = new Heap<DueItem>(isDueEarlier)
-  readonly #present = { account: new Map<string, Instant>(), auth_request: new Map<string, Instant>() }
-  /** Items that were taken in a transaction that is not over, or just before it. */
-  #taken: DueItem[] = []
-
-  readonly accounts: Index<Account> = {
-    update: (before, after) => this.#expect('account', before ?? after, after && accountDue(after)),
+  get size(): number {
+    return this.#present.size
   }
 
-  readonly authRequests: Index<AuthRequest> = {
-    update: (before, after) =>
-      this.#expect('auth_request', before ?? after, after?.outcome === 'pending' ? after.expires_at : undefined),
-  }
-
-  /** Whether something may be due: an outdated item counts until it is taken. */
-  isDue(now: Instant): boolean {
-    const { first } = this.#heap
-    return first !== undefined && first.at <= now
-  }
-
-  /**
-   * Removes and returns the earliest item that is due at `now`. It comes back when the transaction around or after it
-   * fails, and when the row it is about is rolled back to what it was.
-   */
-  take(now: Instant): DueItem | undefined {
-    for (let first = this.#heap.first; first && first.at <= now; first = this.#heap.first) {
+  /** The earliest one. */
+  get first(): Deadline<TableName> | undefined {
+    for (let { first } = this.#heap; first; first = this.#heap.first) {
+      if (this.#present.get(`${first.table} ${first.id}`) === first) return first
       this.#heap.pop()
-      if (!this.#isPresent(first)) continue
-      this.#present[first.kind].delete(first.id)
-      this.#taken.push(first)
-      return first
     }
     return undefined
   }
 
-  /** The items that were taken are done. */
-  keepTaken(): void {
-    if (this.#taken.length > 0) this.#taken = []
-  }
-
-  /** The items that were taken are due again. */
-  putBackTaken(): void {
-    for (const item of this.#taken.splice(0)) {
-      if (!this.#present[item.kind].has(item.id)) this.#add(item)
+  /** `at` undefined: the row is gone, or has no time. */
+  set(table: TableName, id: string, at: Instant | undefined): void {
+    const key = `${table} ${id}`
+    if (at === undefined) {
+      this.#present.delete(key)
+      return
     }
-  }
-
-  #expect(kind: DueItem['kind'], row: { id: string } | undefined, at: Instant | undefined): void {
-    if (!row) return
-    const present = this.#present[kind]
-    if (at === undefined) present.delete(row.id)
-    else if (present.get(row.id) !== at) this.#add({ at, kind, id: row.id })
-  }
-
-  #add(item: DueItem): void {
-    this.#present[item.kind].set(item.id, item.at)
+    if (this.#present.get(key)?.at === at) return
+    const item = { at, table, id }
+    this.#present.set(key, item)
     this.#heap.push(item)
-    const live = this.#present.account.size + this.#present.auth_request.size
-    if (this.#heap.size > 2 * live + SWEEP_AT) this.#sweep()
+    if (this.#heap.size <= 2 * this.#present.size + SWEEP_AT) return
+    this.#heap = new Heap<Deadline<TableName>>(isEarlier)
+    for (const present of this.#present.values()) this.#heap.push(present)
   }
 
-  #sweep(): void {
-    const heap = new Heap<DueItem>(isDueEarlier)
-    for (const kind of ['account', 'auth_request'] as const) {
-      for (const [id, at] of this.#present[kind]) heap.push({ at, kind, id })
+  /** Removes and returns the earliest ones up to a time in milliseconds, at most so many. */
+  take(most: number, upto = Infinity): Deadline<TableName>[] {
+    const taken: Deadline<TableName>[] = []
+    if (most <= 0 || upto < 0) return taken
+    const latest = upto === Infinity ? undefined : instant(upto)
+    for (let { first } = this; first && taken.length < most; first = this.first) {
+      if (latest !== undefined && first.at > latest) break
+      taken.push(first)
+      this.set(first.table, first.id, undefined)
     }
-    this.#heap = heap
+    return taken
+  }
+}
+
+/** What falls due: tokens of accounts that cannot be renewed, and auth requests that wait for verification. */
+export class DueIndex {
+  readonly #schedule = new Schedule<'accounts' | 'auth_requests'>()
+
+  readonly accounts: Index<Account> = {
+    update: (before, after) => {
+      this.#set('accounts', before ?? after, after && accountDue(after))
+    },
   }
 
-  #isPresent(item: DueItem): boolean {
-    return this.#present[item.kind].get(item.id) === item.at
+  readonly authRequests: Index<AuthRequest> = {
+    update: (before, after) => {
+      this.#set('auth_requests', before ?? after, after?.outcome === 'pending' ? after.expires_at : undefined)
+    },
+  }
+
+  /** The earliest item that is due. The change of its row that makes it undue also takes it from here. */
+  first(now: Instant): Deadline<'accounts' | 'auth_requests'> | undefined {
+    const { first } = this.#schedule
+    return first && first.at <= now ? first : undefined
+  }
+
+  #set(table: 'accounts' | 'auth_requests', row: Row | undefined, at: Instant | undefined): void {
+    if (row) this.#schedule.set(table, row.id, at)
   }
 }
 
@@ -107,24 +100,7 @@ export function accountDue(account: Account): Instant | undefined {
   return renewable ? undefined : account.token_expires_at
 }
 
-/** In the order of time; at the same time by kind and id, so that two runs do the same (1.3). */
-function isDueEarlier(a: DueItem, b: DueItem): boolean {
-  if (a.at !== b.at) return a.at < b.at
-  return a.kind === b.kind ? a.id < b.id : a.kind < b.kind
-}
-
 type ExpiringTable = 'bearer_tokens' | 'magic_links' | 'auth_requests' | 'authorization_codes' | 'grants'
-
-interface RowName {
-  readonly table: ExpiringTable
-  readonly id: string
-}
-
-/** A row that can be removed once enough time has passed since it ended. */
-interface Expiring extends RowName {
-  /** When it ended, or will. */
-  readonly at: Instant
-}
 
 /** How long ended rows are kept, so that answers can say why: a link is used up, a token has expired. */
 const KEPT_MS = 24 * 60 * 60_000
@@ -142,10 +118,10 @@ const PER_COMMIT = 16
  * memory nor file grow without bound, and reading never pays for it.
  */
 export class ExpiryIndex {
-  readonly #ended = new Endings()
+  readonly #ended = new Schedule<ExpiringTable>()
   /** Those of them that are never valid again, at any time of the clock. */
-  readonly #over = new Endings()
-  readonly #tokens = new Endings()
+  readonly #over = new Schedule<ExpiringTable>()
+  readonly #tokens = new Schedule<ExpiringTable>()
 
   readonly bearerTokens = this.#index<BearerToken>('bearer_tokens', ({ expires_at }) => expires_at, this.#tokens)
   readonly magicLinks = this.#index<MagicLink>('magic_links', ({ expires_at }) => expires_at)
@@ -160,8 +136,8 @@ export class ExpiryIndex {
   readonly grants = this.#index<Grant>('grants', grantEnd, this.#over, isRevoked)
 
   /** Rows that can be removed now, `now` being milliseconds. */
-  due(now: number): RowName[] {
-    const due: Expiring[] = []
+  due(now: number): Deadline<ExpiringTable>[] {
+    const due: Deadline<ExpiringTable>[] = []
     for (const { of, most, upto } of [
       { of: this.#ended, most: KEPT_ROWS, upto: now - KEPT_MS },
       { of: this.#over, most: KEPT_OVER, upto: undefined },
@@ -175,7 +151,7 @@ export class ExpiryIndex {
   #index<T extends Row>(
     table: ExpiringTable,
     endOf: (row: T) => Instant | undefined,
-    also?: Endings,
+    also?: Schedule<ExpiringTable>,
     isOfThose: (row: T) => boolean = () => true,
   ): Index<T> {
     return {
@@ -184,58 +160,10 @@ export class ExpiryIndex {
         const at = after && endOf(after)
         // Most rows of a large file never had an end, and are not in the index.
         if (!row || (!before && at === undefined)) return
-        this.#ended.expect({ table, id: row.id }, at)
-        also?.expect({ table, id: row.id }, after && isOfThose(after) ? at : undefined)
+        this.#ended.set(table, row.id, at)
+        also?.set(table, row.id, after && isOfThose(after) ? at : undefined)
       },
     }
-  }
-}
-
-/** When rows ended or will, the earliest first: a heap in which outdated items stay until they surface or are swept out. */
-class Endings {
-  #heap = new Heap<Expiring>(isEndEarlier)
-  readonly #ends = new Map<string, Expiring>()
-
-  get size(): number {
-    return this.#ends.size
-  }
-
-  /** The earliest ones up to a time in milliseconds, at most so many. */
-  take(most: number, upto = Infinity): Expiring[] {
-    const taken: Expiring[] = []
-    if (most <= 0 || upto < 0) return taken
-    const latest = upto === Infinity ? undefined : instant(upto)
-    for (let { first } = this.#heap; first && (latest === undefined || first.at <= latest); first = this.#heap.first) {
-      if (this.#isPresent(first)) {
-        if (taken.length === most) break
-        taken.push(first)
-      }
-      this.#heap.pop()
-    }
-    return taken
-  }
-
-  /** `at` undefined: it is gone, or has no end. */
-  expect({ table, id }: RowName, at: Instant | undefined): void {
-    const key = `${table} ${id}`
-    if (at === undefined) {
-      this.#ends.delete(key)
-      return
-    }
-    if (this.#ends.get(key)?.at === at) return
-    const item = { at, table, id }
-    this.#ends.set(key, item)
-    this.#heap.push(item)
-    if (this.#heap.size > 2 * this.#ends.size + SWEEP_AT) this.#sweep()
-  }
-
-  #sweep(): void {
-    this.#heap = new Heap<Expiring>(isEndEarlier)
-    for (const item of this.#ends.values()) this.#heap.push(item)
-  }
-
-  #isPresent(item: Expiring): boolean {
-    return this.#ends.get(`${item.table} ${item.id}`) === item
   }
 }
 
@@ -250,7 +178,7 @@ function isRevoked({ revoked, refresh_revoked }: Grant): boolean {
 }
 
 /** In the order of time; at the same time by table and id, so that two runs do the same (1.3). */
-function isEndEarlier(a: Expiring, b: Expiring): boolean {
+function isEarlier(a: Deadline, b: Deadline): boolean {
   if (a.at !== b.at) return a.at < b.at
   return a.table === b.table ? a.id < b.id : a.table < b.table
 }

@@ -16,8 +16,7 @@ import type { ClockState, IdsState } from './time-and-ids.ts'
 import { DefinitionTimes } from './definition-times.ts'
 import { DueIndex, ExpiryIndex } from './deadlines.ts'
 import { GrantIndex } from './grant-index.ts'
-import { LinkIndex } from './link-index.ts'
-import { TextSearch } from './text-search.ts'
+import { Lookup } from './rows-in-order.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
 /** The names in their order. The compiler objects where one is missing: its rows would not be stored. */
@@ -146,13 +145,14 @@ export type CommitSink = (changes: readonly Change[]) => void
  * so that no other request sees half of it, and all or nothing.
  */
 export class Model {
-  readonly accountIndex = new AccountIndex(
-    (id) => this.tables.accounts.get(id),
-    (accounts) => new TextSearch(accounts),
-  )
-  readonly grantIndex = new GrantIndex()
+  readonly accountIndex = new AccountIndex((id) => this.tables.accounts.get(id))
+  readonly grantIndex = new GrantIndex(() => this.tables.grants.values())
   readonly collections = new CollectionIndex()
-  readonly linkIndex = new LinkIndex(() => this.tables.magic_links.values())
+  /** The auth requests that wait for verification, by account. */
+  readonly pendingRequests = new Lookup<AuthRequest>(
+    () => this.tables.auth_requests.values(),
+    ({ outcome, account_id }) => (outcome === 'pending' ? account_id : undefined),
+  )
   readonly due = new DueIndex()
   readonly definitions = new DefinitionTimes(() => this.present())
   readonly #expiry = new ExpiryIndex()
@@ -179,8 +179,8 @@ export class Model {
       providers: [this.definitions.providers],
       connectors: [this.definitions.connectors],
       accounts: [this.accountIndex, this.due.accounts],
-      magic_links: [this.linkIndex.links, this.#expiry.magicLinks],
-      auth_requests: [this.linkIndex.requests, this.due.authRequests, this.#expiry.authRequests],
+      magic_links: [this.#expiry.magicLinks],
+      auth_requests: [this.pendingRequests, this.due.authRequests, this.#expiry.authRequests],
       grants: [this.grantIndex, this.#expiry.grants],
       authorization_codes: [this.#expiry.authorizationCodes],
       collection_items: [this.collections],
@@ -226,12 +226,10 @@ export class Model {
       }
       this.#open = undefined
       if (changes.length > 0) this.#sink(changes)
-      this.due.keepTaken()
       return result
     } catch (error) {
       this.#open = undefined
       this.undo(changes)
-      this.due.putBackTaken()
       throw error
     }
   }
@@ -251,9 +249,17 @@ export class Model {
     this.#table({ table }).restore(id, row)
   }
 
-  /** Enters some of the loaded rows that indexes left for later; false when none are left. */
-  enterSome(): boolean {
-    return this.accountIndex.enterSome() || this.grantIndex.enterSome() || this.collections.enterSome()
+  /** Links whose flow has not completed, expired ones among them, oldest first. */
+  openLinks(): MagicLink[] {
+    return [...this.tables.magic_links.values()].filter(({ completed_at }) => completed_at === undefined)
+  }
+
+  /** Makes the maps that nearly every request needs, which the first one would wait for: one in each step. */
+  *makeIndexes(): Generator<void> {
+    for (const index of [this.accountIndex, ...this.grantIndex.lookups]) {
+      index.make()
+      yield
+    }
   }
 
   /** The next value of a counter, starting at 1. Only inside a transaction. */

@@ -5,8 +5,6 @@ export interface Row {
 /** An index over the rows of a table, in one environment or across all of them. */
 export interface Index<T extends Row> {
   update(before: T | undefined, after: T | undefined): void
-  /** Takes a row of the state file at the start. Without this method such a row is an update like any other. */
-  load?(row: T): void
 }
 
 /** One row of one table, before and after; the unit that is undone, logged and replayed. */
@@ -90,10 +88,7 @@ export class Table<T extends Row> {
     const { size } = this.#slots
     this.#slots.set(row.id, { row, place: this.#nextPlace++ })
     if (this.#slots.size === size) return false
-    for (const index of this.#indexes) {
-      if (index.load) index.load(row)
-      else index.update(undefined, row)
-    }
+    for (const index of this.#indexes) index.update(undefined, row)
     return true
   }
 
@@ -115,46 +110,5 @@ export class Table<T extends Row> {
   #sort(): void {
     this.#slots = new Map([...this.#slots].sort(([, a], [, b]) => a.place - b.place))
     this.#shuffled = false
-  }
-}
-
-/** Rows that are entered at once. */
-const AT_ONCE = 1000
-
-/**
- * Rows of a state file that wait to be entered into an index. A server that starts enters them while it serves, some in each
- * turn; a request that needs the index before has the rest entered first. With 100,000 accounts that is 150 of 1300 ms.
- */
-export class DeferredRows<T> {
-  readonly #enter: (row: T) => void
-  #rows: T[] = []
-  #entered = 0
-
-  constructor(enter: (row: T) => void) {
-    this.#enter = enter
-  }
-
-  add(row: T): void {
-    this.#rows.push(row)
-  }
-
-  enterAll(): void {
-    if (this.#rows.length > 0) this.#enterUpTo(this.#rows.length)
-  }
-
-  /** Enters some of those that wait; false when none do. */
-  enterSome(): boolean {
-    if (this.#rows.length === 0) return false
-    this.#enterUpTo(Math.min(this.#rows.length, this.#entered + AT_ONCE))
-    return true
-  }
-
-  #enterUpTo(end: number): void {
-    const rows = this.#rows
-    for (const row of rows.slice(this.#entered, end)) this.#enter(row)
-    this.#entered = end
-    if (end < rows.length) return
-    this.#rows = []
-    this.#entered = 0
   }
 }

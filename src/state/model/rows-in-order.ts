@@ -1,0 +1,171 @@
+import type { Index, Row } from './table.ts'
+
+/** A row, and what is kept with it for searches. It stays the same while the row changes in none of the listed fields. */
+export interface Entry<T> {
+  row: T
+  /** Texts in lower case in which searches look, by the number of the search. */
+  texts: string[] | undefined
+  /** The number of the last query that found it, where its order is another. */
+  foundBy: number
+}
+
+/** The text of a row in which a search looks; made once for each row. */
+export function searchedText<T>(entry: Entry<T>, search: number, make: (row: T) => string): string {
+  entry.texts ??= []
+  return (entry.texts[search] ??= make(entry.row).toLowerCase())
+}
+
+/** At most this many fields have a map; beyond that the oldest map is dropped. */
+const MAX_FIELDS = 16
+
+/**
+ * Rows in creation order, and a map for each field that has been asked for: by value the rows that have it, in creation order.
+ * A change moves the rest of an array: with 100,000 rows that takes 15 µs.
+ */
+export class RowsInOrder<T extends { readonly sequence: number }> {
+  /** Not to be changed, and another one after a change. */
+  readonly all: Entry<T>[] = []
+  readonly #fields = new Map<string, Map<string, Entry<T>[]>>()
+  readonly #valuesOf: (row: T, field: string) => Iterable<string>
+
+  constructor(valuesOf: (row: T, field: string) => Iterable<string>) {
+    this.#valuesOf = valuesOf
+  }
+
+  at(sequence: number): Entry<T> | undefined {
+    const entry = this.all[this.#placeIn(this.all, sequence)]
+    return entry?.row.sequence === sequence ? entry : undefined
+  }
+
+  add(row: T): Entry<T> {
+    const entry = { row, texts: undefined, foundBy: 0 }
+    this.#insert(this.all, entry)
+    for (const [field, byValue] of this.#fields) this.#enter(byValue, field, entry)
+    return entry
+  }
+
+  remove({ sequence }: T): Entry<T> | undefined {
+    const entry = this.at(sequence)
+    if (!entry) return undefined
+    this.#delete(this.all, sequence)
+    for (const [field, byValue] of this.#fields) {
+      for (const value of this.#valuesOf(entry.row, field)) {
+        const list = byValue.get(value)
+        if (list?.length === 1) byValue.delete(value)
+        else if (list) this.#delete(list, sequence)
+      }
+    }
+    return entry
+  }
+
+  /** The rows with a value in a field, in creation order; valid until the next change. */
+  with(field: string, value: string): readonly Entry<T>[] {
+    return this.#byValue(field).get(value) ?? NONE
+  }
+
+  /** The values that a field has. */
+  values(field: string): Iterable<string> {
+    return this.#byValue(field).keys()
+  }
+
+  /** Makes the maps again when they are asked for. */
+  dropMaps(): void {
+    this.#fields.clear()
+  }
+
+  #byValue(field: string): Map<string, Entry<T>[]> {
+    const known = this.#fields.get(field)
+    if (known) return known
+    const [oldest] = this.#fields.keys()
+    if (this.#fields.size >= MAX_FIELDS && oldest !== undefined) this.#fields.delete(oldest)
+    const byValue = new Map<string, Entry<T>[]>()
+    for (const entry of this.all) this.#enter(byValue, field, entry)
+    this.#fields.set(field, byValue)
+    return byValue
+  }
+
+  #enter(byValue: Map<string, Entry<T>[]>, field: string, entry: Entry<T>): void {
+    for (const value of this.#valuesOf(entry.row, field)) {
+      const list = byValue.get(value)
+      if (list) this.#insert(list, entry)
+      else byValue.set(value, [entry])
+    }
+  }
+
+  #insert(list: Entry<T>[], entry: Entry<T>): void {
+    const { sequence } = entry.row
+    // Nearly every row is new, and comes last.
+    if ((list.at(-1)?.row.sequence ?? -Infinity) < sequence) list.push(entry)
+    else list.splice(this.#placeIn(list, sequence), 0, entry)
+  }
+
+  #delete(list: Entry<T>[], sequence: number): void {
+    list.splice(this.#placeIn(list, sequence), 1)
+  }
+
+  #placeIn(list: readonly Entry<T>[], sequence: number): number {
+    return firstWhere(list, ({ row }) => row.sequence >= sequence)
+  }
+}
+
+const NONE: readonly never[] = Object.freeze([])
+
+/** The first index from which on `test` holds, by halving. */
+export function firstWhere<T>(list: readonly T[], test: (item: T) => boolean): number {
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (test(list[middle] as T)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** The rows of a table by a text of theirs; made when it is first asked for. */
+export class Lookup<T extends Row> implements Index<T> {
+  #byKey: Map<string, T[]> | undefined
+  readonly #rows: () => Iterable<T>
+  readonly #keyOf: (row: T) => string | undefined
+
+  /** @param keyOf undefined for a row that nobody looks for */
+  constructor(rows: () => Iterable<T>, keyOf: (row: T) => string | undefined) {
+    this.#rows = rows
+    this.#keyOf = keyOf
+  }
+
+  /** The rows with a key, the one that changed last at the end. */
+  get(key: string): readonly T[] {
+    return this.#all().get(key)?.slice() ?? NONE
+  }
+
+  make(): void {
+    this.#all()
+  }
+
+  update(before: T | undefined, after: T | undefined): void {
+    if (!this.#byKey) return
+    const key = before && this.#keyOf(before)
+    const list = key === undefined ? undefined : this.#byKey.get(key)
+    if (before && key !== undefined && list) {
+      const at = list.findIndex(({ id }) => id === before.id)
+      if (at >= 0) list.splice(at, 1)
+      if (list.length === 0) this.#byKey.delete(key)
+    }
+    if (after) this.#enter(this.#byKey, after)
+  }
+
+  #all(): Map<string, T[]> {
+    if (this.#byKey) return this.#byKey
+    const byKey = new Map<string, T[]>()
+    for (const row of this.#rows()) this.#enter(byKey, row)
+    return (this.#byKey = byKey)
+  }
+
+  #enter(byKey: Map<string, T[]>, row: T): void {
+    const key = this.#keyOf(row)
+    if (key === undefined) return
+    const list = byKey.get(key)
+    if (list) list.push(row)
+    else byKey.set(key, [row])
+  }
+}
