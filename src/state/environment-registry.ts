@@ -196,7 +196,12 @@ export class EnvironmentRegistry {
 
   /** Makes the indexes over what was loaded, in turns of the event loop, so that no request waits long for them. */
   async makeIndexes(): Promise<void> {
-    for (const { model } of this.environments()) for (const _step of model.makeIndexes()) await nextTurn()
+    for (const { model } of this.environments()) {
+      for (const index of model.indexesInUse) {
+        index.make()
+        await nextTurn()
+      }
+    }
   }
 
   #make(name: string, record: EnvironmentRecord): Environment {

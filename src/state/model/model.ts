@@ -254,12 +254,9 @@ export class Model {
     return [...this.tables.magic_links.values()].filter(({ completed_at }) => completed_at === undefined)
   }
 
-  /** Makes the maps that nearly every request needs, which the first one would wait for: one in each step. */
-  *makeIndexes(): Generator<void> {
-    for (const index of [this.accountIndex, ...this.grantIndex.lookups]) {
-      index.make()
-      yield
-    }
+  /** The indexes that nearly every request needs, and that the first one would have to wait for. */
+  get indexesInUse(): readonly { make(): void }[] {
+    return [this.accountIndex, ...this.grantIndex.lookups]
   }
 
   /** The next value of a counter, starting at 1. Only inside a transaction. */
