@@ -11,6 +11,8 @@ export class RpcExchange {
   readonly response: ServerResponse | Http2ServerResponse
   /** How a fault sends the answer; undefined when it is sent as it is. */
   deliver: Deliver | undefined
+  /** Its `X-Request-Id`, once an operation or a refusal answers it. */
+  requestId: string | undefined
   readonly #over = new AbortController()
 
   constructor(request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) {

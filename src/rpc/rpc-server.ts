@@ -9,22 +9,28 @@ import {
   createContextValues,
   type HandlerContext,
 } from '@connectrpc/connect'
+import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from '@connectrpc/connect-node'
 import {
-  compressionBrotli,
-  compressionGzip,
-  universalRequestFromNodeRequest,
-  universalResponseToNodeResponse,
-} from '@connectrpc/connect-node'
-import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol'
+  createAsyncIterable,
+  readAllBytes,
+  type UniversalHandler,
+  type UniversalServerResponse,
+} from '@connectrpc/connect/protocol'
+import { parseTimeout as parseConnectTimeout } from '@connectrpc/connect/protocol-connect'
+import { parseTimeout as parseGrpcTimeout } from '@connectrpc/connect/protocol-grpc'
 import type { ServiceParts } from '../http/services.ts'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
-import { nearest } from '../domain/suggestion.ts'
+import { type ErrorContent, errorEntry } from '../domain/errors.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { nearMiss } from '../domain/suggestion.ts'
+import { errorBody } from '../http/answer.ts'
 import { requestIdOf } from '../domain/request-headers.ts'
 import { runPipeline } from '../http/pipeline.ts'
 import { createContext } from '../http/routes.ts'
 import type { Protocol } from '../request-journal/entry.ts'
 import { Health, HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health_pb.ts'
 import { Unserved } from './generated/toolmock/unserved_pb.ts'
+import { COMPRESSIONS, type Completion, withErrorDetails } from './error-details.ts'
 import type { RpcMethod } from './http-rule.ts'
 import { malformedMessage } from './malformed-message.ts'
 import { RpcCall } from './rpc-call.ts'
@@ -48,7 +54,7 @@ export type RpcHandler = (
 /** Serves every method that has a served rule, the health service, and a refusal of everything else. */
 export function rpcHandler(definitions: RpcDefinitions, services: ServiceParts): RpcHandler {
   const router = createConnectRouter({
-    acceptCompression: [compressionGzip, compressionBrotli],
+    acceptCompression: COMPRESSIONS,
     readMaxBytes: services.bodyLimit,
     maxTimeoutMs: MAX_TIMER_MS,
   })
@@ -59,14 +65,14 @@ export function rpcHandler(definitions: RpcDefinitions, services: ServiceParts):
     // The descriptors say at run time which messages a method has.
     router.rpc(method.desc as never, call as never)
   }
-  addHealth(router, definitions, services.closing)
+  addHealth(router, definitions, services)
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]))
   const refuse = refusals(definitions, services)
   return (request, response) => {
     const [path = ''] = (request.url ?? '').split('?', 1)
     const handler = handlers.get(path) ?? (isCall(request) ? refuse(request) : undefined)
     if (!handler) return false
-    void serve(handler, new RpcExchange(request, response), services)
+    void serve(handler, new RpcExchange(request, response), definitions, services)
     return true
   }
 }
@@ -78,7 +84,12 @@ function isCall({ headers, method, url = '' }: IncomingMessage | Http2ServerRequ
   return headers['connect-protocol-version'] !== undefined || (method === 'GET' && /[?&]connect=v1(&|$)/.test(url))
 }
 
-async function serve(handler: UniversalHandler, exchange: RpcExchange, { log }: ServiceParts): Promise<void> {
+async function serve(
+  handler: UniversalHandler,
+  exchange: RpcExchange,
+  definitions: RpcDefinitions,
+  services: ServiceParts,
+): Promise<void> {
   const { request, response } = exchange
   // A body that is too large is not read to its end. Ending its iteration would destroy the connection before the answer is read.
   if (!('stream' in request)) request[Symbol.asyncIterator] = () => request.iterator({ destroyOnReturn: false })
@@ -86,22 +97,115 @@ async function serve(handler: UniversalHandler, exchange: RpcExchange, { log }: 
     const values = createContextValues().set(EXCHANGE, exchange)
     const asked = universalRequestFromNodeRequest(request, response, undefined, values)
     asked.signal.addEventListener('abort', () => exchange.end())
-    const answer = await handler(asked)
+    dropEndlessDeadlines(asked.header)
+    const answered = await withErrorDetails(await handler(asked), completion(exchange, definitions, services))
+    const answer = withRequestId(answered, exchange, services)
     if (exchange.over.aborted) await discard(answer)
     else if (exchange.deliver) await deliver(answer, exchange)
     else await universalResponseToNodeResponse(answer, response)
   } catch (error) {
     // A client that goes away in the middle is no defect.
     if (exchange.over.aborted || response.destroyed) return
-    log.error('a call failed outside the request pipeline', { path: request.url, error: String(error) })
+    services.log.error('a call failed outside the request pipeline', { path: request.url, error: String(error) })
     response.destroy()
   }
 }
 
-async function octetsOf({ body }: UniversalServerResponse): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of body ?? []) pieces.push(piece)
-  return Buffer.concat(pieces)
+/** A deadline that is longer than any timer counts as none. */
+function dropEndlessDeadlines(headers: Headers): void {
+  for (const [name, parse] of DEADLINES) {
+    if ((parse(headers.get(name), Infinity).timeoutMs ?? 0) > MAX_TIMER_MS) headers.delete(name)
+  }
+}
+
+const DEADLINES = [
+  ['grpc-timeout', parseGrpcTimeout],
+  ['connect-timeout-ms', parseConnectTimeout],
+] as const
+
+/** The errors that the library makes itself: before the operation, and where a call ends without an answer. */
+function completion(exchange: RpcExchange, definitions: RpcDefinitions, services: ServiceParts): Completion {
+  return (error) => {
+    const refusal = exchange.requestId === undefined ? refusalOf(error) : failureOf(error)
+    const id = exchange.requestId ?? recordRefusal(exchange, refusal, services)
+    return errorOf(refusal, id, definitions)
+  }
+}
+
+/** What the library refuses is the client's mistake: it answers INTERNAL for octets that are no message. */
+function refusalOf({ code, rawMessage }: ConnectError): Refusal {
+  const isMalformed = code === Code.Internal || code === Code.InvalidArgument
+  const errorCode = code === Code.ResourceExhausted ? 'BODY_TOO_LARGE' : 'MALFORMED_BODY'
+  // Some messages quote the request, which may hold a secret.
+  const message = rawMessage.replace(/[\s:,.]*"[^]*$/, '').slice(0, MAX_MESSAGE)
+  return { errorCode, code: isMalformed ? Code.InvalidArgument : code, message, context: {} }
+}
+
+function failureOf({ code, rawMessage: message }: ConnectError): Refusal {
+  return { errorCode: code === Code.DeadlineExceeded ? 'TIMED_OUT' : 'INTERNAL', code, message, context: {} }
+}
+
+/** An error of a call that has no answer of an operation. */
+type Refusal = ErrorContent & { readonly didYouMean?: string | undefined }
+
+/** The error with its details. */
+function errorOf(refusal: Refusal, requestId: string, definitions: RpcDefinitions): ConnectError {
+  const body = errorBody(refusal, requestId) as JsonObject
+  const metadata = new Headers({ 'X-Request-Id': requestId })
+  return statusOf({ status: statusFor(refusal), body, metadata }, definitions)
+}
+
+function statusFor({ errorCode }: Refusal): number {
+  return errorEntry(errorCode)?.status ?? 500
+}
+
+/** Records a call that reaches no operation, as any request that is refused. @returns its id */
+function recordRefusal({ request }: RpcExchange, refusal: Refusal, services: ServiceParts): string {
+  const { headers, rawHeaders } = request
+  const [path = ''] = (request.url ?? '').split('?', 1)
+  const [, token = ''] = (headers.authorization ?? '').split(' ')
+  const known = services.registry.byBearer(token)
+  const id = requestIdOf({ headers }, services.requestIds.operations)
+  services.journals.record({
+    kind: 'request',
+    id,
+    environment: known?.environment,
+    protocol: protocolOf(headers['content-type']),
+    method: path.slice(1, MAX_NAME + 1),
+    url: path,
+    requestHeaders: rawHeaders,
+    status: statusFor(refusal),
+    errorCode: refusal.errorCode,
+    client: known?.token.client_id,
+    didYouMean: refusal.didYouMean ?? null,
+    failure: refusal.message,
+  })
+  return id
+}
+
+/** The longest name of a method that is repeated. */
+const MAX_NAME = 200
+/** The longest message of a refusal: some clients cut longer ones in the middle, or refuse them. */
+const MAX_MESSAGE = 200
+
+/** Adds the id to what the library answers without a message: a method of HTTP or a content type that no call has. */
+function withRequestId(
+  answer: UniversalServerResponse,
+  exchange: RpcExchange,
+  services: ServiceParts,
+): UniversalServerResponse {
+  const { status, header } = answer
+  if (status < 400 || header?.has('x-request-id')) return answer
+  const [errorCode, message] =
+    status === 405
+      ? ['METHOD_NOT_ALLOWED', 'a call is sent with POST']
+      : ['UNSUPPORTED_CONTENT_TYPE', 'the content type is none of gRPC, gRPC-Web and Connect']
+  const id = recordRefusal(exchange, { errorCode, code: Code.Unimplemented, message, context: {} }, services)
+  return { ...answer, header: new Headers([...(header ?? []), ['x-request-id', id]]) }
+}
+
+function octetsOf({ body }: UniversalServerResponse): Promise<Uint8Array> {
+  return readAllBytes(body ?? createAsyncIterable([]), Number.MAX_SAFE_INTEGER)
 }
 
 /** A body that is not read would leave its call open. */
@@ -111,7 +215,7 @@ async function discard(answer: UniversalServerResponse): Promise<void> {
 
 /** Sends an answer as a fault wants it. */
 async function deliver(answer: UniversalServerResponse, exchange: RpcExchange): Promise<void> {
-  const body = await octetsOf(answer)
+  const body = Buffer.from(await octetsOf(answer))
   // Faults name the length themselves.
   const { 'content-length': _, ...headers } = Object.fromEntries(answer.header ?? [])
   const broken = malformedMessage(body, headers['content-type'] ?? '')
@@ -145,7 +249,8 @@ async function answerCall(
   const exchange = context.values.get(EXCHANGE)
   if (!exchange) throw new Error('a call has no exchange')
   const { rest, refused } = restRequest(method, message, registry)
-  const call = new RpcCall(exchange, { name: method.name, protocol: protocolOf(context), rest, refused })
+  const protocol = protocolOf(exchange.request.headers['content-type'])
+  const call = new RpcCall(exchange, { name: method.name, protocol, rest, refused })
   const limit = context.timeoutMs()
   const cancelled = new Promise<never>((_, reject) => {
     context.signal.addEventListener('abort', () => {
@@ -159,7 +264,9 @@ async function answerCall(
       reject(isLate ? reason : new ConnectError('the client cancelled the call', Code.Canceled))
     })
   })
-  const done = runPipeline(createContext(rest.route, call, services), services)
+  const request = createContext(rest.route, call, services)
+  exchange.requestId = request.requestId
+  const done = runPipeline(request, services)
   if (done) await Promise.race([done, cancelled])
   const { answer } = call
   if (!answer) throw new ConnectError('a scenario ended the call', Code.Aborted)
@@ -171,17 +278,22 @@ async function answerCall(
   return answerMessage(method, rest.binding, body, definitions)
 }
 
-function protocolOf({ protocolName }: HandlerContext): Protocol {
-  return protocolName === 'grpc' || protocolName === 'grpc-web' ? protocolName : 'connect'
+function protocolOf(contentType = ''): Protocol {
+  if (!contentType.startsWith('application/grpc')) return 'connect'
+  return contentType.startsWith('application/grpc-web') ? 'grpc-web' : 'grpc'
 }
 
 /** `grpc.health.v1`: the mock serves as long as it runs. */
-function addHealth(router: ConnectRouter, { methods }: RpcDefinitions, closing: AbortSignal): void {
-  const services = new Set(['', ...methods.map(({ desc }) => desc.parent.typeName)])
+function addHealth(router: ConnectRouter, definitions: RpcDefinitions, { closing, requestIds }: ServiceParts): void {
+  const services = new Set(['', ...definitions.methods.map(({ desc }) => desc.parent.typeName)])
   const { SERVING, SERVICE_UNKNOWN } = HealthCheckResponse_ServingStatus
   router.service(Health, {
-    check: ({ service }) => {
-      if (!services.has(service)) throw new ConnectError(`the service ${service} is not known`, Code.NotFound)
+    check: ({ service }, { responseHeader, values }) => {
+      const id = requestIdOf({ headers: values.get(EXCHANGE)?.request.headers ?? {} }, requestIds.operations)
+      const message = `the service ${service.slice(0, MAX_NAME)} is not known`
+      const refusal = { errorCode: 'PATH_NOT_FOUND', code: Code.NotFound, message, context: {} }
+      if (!services.has(service)) throw errorOf(refusal, id, definitions)
+      responseHeader.set('X-Request-Id', id)
       return { status: SERVING }
     },
     async *watch({ service }, { signal }) {
@@ -192,36 +304,30 @@ function addHealth(router: ConnectRouter, { methods }: RpcDefinitions, closing: 
   })
 }
 
+/** The method, why it is not served, and where to read on. */
+function unservedMessage(name: string, reason: string, didYouMean: string | undefined): string {
+  const end = '; see docs/grpc.md'
+  const said = `${name} is not served: ${reason}`
+  const meant = didYouMean === undefined ? '' : `; did you mean ${didYouMean}?`
+  const whole = said.length + meant.length + end.length <= MAX_MESSAGE ? said + meant : said
+  const most = MAX_MESSAGE - end.length
+  return (whole.length <= most ? whole : `${whole.slice(0, most - 1)}…`) + end
+}
+
 /** UNIMPLEMENTED with the reason, recorded in the journal as any path that is not served. */
 function refusals(definitions: RpcDefinitions, services: ServiceParts) {
   const served = definitions.methods.filter(({ bindings }) => bindings.length > 0).map(({ name }) => name)
-  const refusal = (context: HandlerContext): ConnectError => {
-    const exchange = context.values.get(EXCHANGE)
-    const [path = ''] = (exchange?.request.url ?? '').split('?', 1)
+  const refusal = ({ values }: HandlerContext): ConnectError => {
+    const exchange = values.get(EXCHANGE)
+    if (!exchange) throw new Error('a call has no exchange')
+    const [path = ''] = (exchange.request.url ?? '').split('?', 1)
     const name = path.slice(1)
     const { reason = 'no descriptors have it' } = definitions.methods.find((method) => method.name === name) ?? {}
-    const didYouMean = nearest(name, served)
-    const meant = didYouMean === undefined ? '' : `; did you mean ${didYouMean}?`
-    const message = `${name.slice(0, 200)} is not served: ${reason}${meant} (served are ${served.join(', ') || 'none'})`
-    const headers = exchange?.request.headers ?? {}
-    const [, token = ''] = (headers.authorization ?? '').split(' ')
-    const known = services.registry.byBearer(token)
-    const id = requestIdOf({ headers }, services.requestIds.operations)
-    services.journals.record({
-      kind: 'request',
-      id,
-      environment: known?.environment,
-      protocol: protocolOf(context),
-      method: name.slice(0, 200),
-      url: path,
-      requestHeaders: exchange?.request.rawHeaders ?? [],
-      status: 404,
-      errorCode: 'PATH_NOT_FOUND',
-      client: known?.token.client_id,
-      didYouMean: didYouMean ?? null,
-      failure: message,
-    })
-    return new ConnectError(message, Code.Unimplemented, { 'X-Request-Id': id })
+    const didYouMean = nearMiss(name, served)
+    const message = unservedMessage(name, reason, didYouMean)
+    const refused = { errorCode: 'PATH_NOT_FOUND', code: Code.Unimplemented, message, context: {}, didYouMean }
+    exchange.requestId = recordRefusal(exchange, refused, services)
+    return errorOf(refused, exchange.requestId, definitions)
   }
   const [unary, stream] = createConnectRouter({
     readMaxBytes: services.bodyLimit,

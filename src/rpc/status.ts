@@ -1,6 +1,6 @@
 import { type DescMessage, type FileRegistry, type Registry } from '@bufbuild/protobuf'
 import { Code, ConnectError } from '@connectrpc/connect'
-import { codeOf } from '../domain/errors.ts'
+import { codeOf, codesOfStatus } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { ErrorInfoSchema } from './generated/google/rpc/error_details_pb.ts'
 import { type Differences, messageOf } from './transcoding.ts'
@@ -22,7 +22,9 @@ export function statusOf(
   const number = typeof code === 'number' ? code : codeOf('', status)
   const known = CODES.get(number) ?? Code.Unknown
   const text = typeof message === 'string' ? message : `the mock answered ${status}`
-  const infos = (Array.isArray(details) ? details : []).filter(isJsonObject)
+  const given = (Array.isArray(details) ? details : []).filter(isJsonObject)
+  // A scenario may answer without details, and every error has some.
+  const infos = given.length > 0 ? given : [{ error_code: codesOfStatus(status)[0] ?? 'INTERNAL' }]
   return new ConnectError(
     text,
     known,

@@ -8,6 +8,7 @@ import {
   ScalarType,
   toJson,
 } from '@bufbuild/protobuf'
+import { Code, ConnectError } from '@connectrpc/connect'
 import type { Route } from '../contract/route.ts'
 import { invalidField } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
@@ -35,7 +36,7 @@ export function restRequest(
   message: Message,
   registry: Registry,
 ): { readonly rest: RestRequest; readonly refused: Error | undefined } {
-  const json = toJson(method.desc.input, message, { useProtoFieldName: true, registry })
+  const json = jsonOf(method.desc.input, message, registry)
   const fields = withNumbers(method.desc.input, json) as JsonObject
   let refused: Error | undefined
   for (const binding of method.bindings) {
@@ -46,6 +47,15 @@ export function restRequest(
     }
   }
   return { rest: unboundRequest(method, fields), refused }
+}
+
+/** @throws ConnectError for a message that has no JSON form, such as a timestamp beyond the year 9999 */
+function jsonOf(desc: DescMessage, message: Message, registry: Registry): JsonValue {
+  try {
+    return toJson(desc, message, { useProtoFieldName: true, registry })
+  } catch (error) {
+    throw ConnectError.from(error, Code.InvalidArgument)
+  }
 }
 
 function unboundRequest({ name, bindings }: RpcMethod, fields: JsonObject): RestRequest {

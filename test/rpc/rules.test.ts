@@ -302,12 +302,11 @@ describe('a method that is not served', () => {
   it.each([
     ['of another path', 'archiveAccount', 'the mock does not serve POST /api/v1/connected_accounts:archive'],
     ['without a rule', 'countAccounts', 'it has no google.api.http rule'],
-  ] as const)('%s answers UNIMPLEMENTED, the reason and what is served', async (_what, name, reason) => {
+  ] as const)('%s answers UNIMPLEMENTED and the reason', async (_what, name, reason) => {
     await withRpc({}, async (mock) => {
       const error = await failure(clientOf(ConnectedAccounts, mock)[name]({}, { headers: mock.headers }))
       expect(error.code).toBe(Code.Unimplemented)
       expect(error.rawMessage).toContain(reason)
-      expect(error.rawMessage).toContain('acme.tools.v1.ConnectedAccounts/ListAccounts')
       expect(entriesOf(mock)).toMatchObject([{ protocol: 'grpc', status: 404, error_code: 'PATH_NOT_FOUND' }])
     })
   })
