@@ -4,7 +4,7 @@ import { home } from '../control/home.ts'
 import { controlRoutes } from '../control/routes.ts'
 import type { ExpressApp } from '../http/server.ts'
 import { recordPages } from '../request-journal/page-journal.ts'
-import { unexpectedError, unknownPath } from '../http/refusal.ts'
+import { hasSeveralHosts, refuseSeveralHosts, unexpectedError, unknownPath } from '../http/refusal.ts'
 import { mountOauthMetadata, mountOperations, mountProxy, setRequestId } from '../http/routes.ts'
 import { magicLinkRoutes } from '../magic-links/routes.ts'
 import type { Rpc } from '../rpc/rpc.ts'
@@ -30,5 +30,8 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   app.use(magicLinkRoutes(services))
   app.use(unknownPath(services))
   app.use(unexpectedError(services))
-  return listener
+  return (request, response) => {
+    if (hasSeveralHosts(request)) refuseSeveralHosts(request, response, services)
+    else listener(request, response)
+  }
 }

@@ -93,6 +93,24 @@ export function unexpectedError(services: ServiceParts): ErrorRequestHandler {
   }
 }
 
+/** Whether a request has more than one `Host`; a server and what is in front of it could take different ones. */
+export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts > 1
+}
+
+/** 400 for a request with several `Host` headers (RFC 9112 3.2). */
+export function refuseSeveralHosts(request: IncomingMessage, response: ServerResponse, services: ServiceParts): void {
+  const description = ruleAndFound('must be sent once', 'several')
+  const violations = [{ field: 'Host', description, constraint: 'single' }]
+  const error = new ServiceError('MALFORMED_BODY', `the header Host ${description}`, { violations })
+  refuse(request, response, { error, ids: services.requestIds.control }, services)
+}
+
 /** 417 for an expectation other than `100-continue` (RFC 9110 10.1.1). */
 export function refuseExpectation(
   services: ServiceParts,

@@ -45,6 +45,23 @@ describe('the head of a request', () => {
     }),
   )
 
+  it.each([
+    ['/api/v1/connections', ''],
+    ['/proxy/v1/messages', ''],
+    ['/_mock/state', 'Host: evil.example\r\n'],
+    ['/magic/nothing', ''],
+  ])('of %s with two Host headers is a 400 with an entry in the journal (RFC 9112 3.2)', (path, other) =>
+    withServer({}, async ({ open, head, port, control }) => {
+      const client = await open()
+      client.send(`GET ${path} HTTP/1.1\r\n${head}${other || `hOST: 127.0.0.1:${port}\r\n`}\r\n`)
+      const answer = (await client.first(1))[0]
+      expectError(answer, 400, 'MALFORMED_BODY')
+      const id = answer?.headers.get('x-request-id')
+      const { requests } = (await control('GET', '/requests')) as { requests: { id: string }[] }
+      expect(requests.find((each) => each.id === id)).toMatchObject({ status: 400, method: 'GET', path })
+    }),
+  )
+
   it('keeps all of its headers, in any number', () =>
     withServer({}, async ({ open, head }) => {
       const client = await open()
