@@ -11,6 +11,7 @@ const OPTIONS = { clock: '2026-01-01T00:00:00.000Z', freeze: true, idSeed: 7, ba
 interface Run {
   /** Every answer: status, headers and body, except the `Date` header that Node.js writes. */
   readonly answers: readonly string[]
+  /** The state file, except the random id by which logs know their state file. */
   readonly state: string
 }
 
@@ -41,7 +42,8 @@ function run(options: Partial<AppOptions> = {}): Promise<Run> {
     } finally {
       await app.close()
     }
-    return { answers, state: await readFile(file, 'utf8') }
+    const state = await readFile(file, 'utf8')
+    return { answers, state: state.replace(/"state_id": ".+"/, '') }
   })
 }
 
@@ -129,7 +131,7 @@ async function errors(call: Call): Promise<void> {
 }
 
 describe('two runs with the same id seed, clock and requests', () => {
-  it('give the same answers and the same state file, byte for byte', async () => {
+  it('give the same answers and the same state file, byte for byte but for its state_id', async () => {
     const [first, second] = [await run(), await run()]
     expect(second.answers).toEqual(first.answers)
     expect(second.state).toBe(first.state)

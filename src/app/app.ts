@@ -19,9 +19,9 @@ import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
-import type { Environment } from '../state/environment.ts'
+import type { Environment, RunCounters } from '../state/environment.ts'
 import { ClientIdTakenError, type EnvironmentRegistry, openRegistry } from '../state/environment-registry.ts'
-import { RandomIds, serverIds, systemTime } from '../state/model/time-and-ids.ts'
+import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties, type ThirdParties } from '../third-party/client.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
 import { createReports } from '../verdict/reports.ts'
@@ -62,9 +62,9 @@ const JOURNAL_BYTES = 64 * 1024 * 1024
 
 /** Starts everything but the listening. @throws StartError for a file that cannot be used */
 export async function createApp(options: AppOptions = {}): Promise<App> {
-  const registry = await openEnvironments(options)
   const pauses = new Pauses()
   const scenarios = createScenarios((environment) => thirdParties.client(environment), options)
+  const registry = await openEnvironments(options, scenarios)
   const thirdParties = await startThirdParties({
     registry,
     intercept: thirdPartyInterceptor({ scenarios, pauses }),
@@ -84,13 +84,14 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   }
 }
 
-function openEnvironments(options: AppOptions): Promise<EnvironmentRegistry> {
+function openEnvironments(options: AppOptions, counters: RunCounters): Promise<EnvironmentRegistry> {
   return openRegistry({
     file: options.state ?? undefined,
     fresh: options.fresh,
     durability: options.durability,
     fileSystem: options.fileSystem,
     time: options.time,
+    counters,
   })
 }
 
@@ -154,8 +155,8 @@ function createServices(made: Made, options: AppOptions): AppServices {
     documentChecks: checks,
     admission: options,
     requestIds: {
-      operations: serverIds('requests of operations', options.idSeed),
-      pages: serverIds('requests of pages', options.idSeed),
+      operations: registry.requestIds('operations', options.idSeed),
+      pages: registry.requestIds('pages', options.idSeed),
       control: new RandomIds(),
     },
     bodyLimit: options.bodyLimit ?? MAX_BODY,
@@ -248,7 +249,6 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
       await journalFile?.close()
       await tls?.release()
       await services.thirdParties.close()
-      services.scenarios.saveCounts(services.registry.environments())
       await services.registry.close()
     },
   }

@@ -39,7 +39,7 @@ import {
   stopScenario,
   validateDocument,
 } from './scenarios.ts'
-import { foldState, getEnv, getHealth, getOpenapi, getReady, getVersion } from './server.ts'
+import { checkpointState, getEnv, getHealth, getOpenapi, getReady, getVersion } from './server.ts'
 import {
   addSeed,
   deleteSnapshot,
@@ -69,7 +69,7 @@ const HANDLERS: { readonly [Op in ControlOperation]: ControlHandler<Op> } = {
   delete_environment: deleteEnvironment,
   get_state: getState,
   put_state: putState,
-  fold_state: foldState,
+  checkpoint_state: checkpointState,
   get_state_diff: getStateDiff,
   reset,
   add_seed: addSeed,

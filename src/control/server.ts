@@ -24,7 +24,7 @@ export async function getOpenapi(): Promise<ControlReply> {
   return { body: readControlDocument() }
 }
 
-export async function foldState({ services }: ServerCall<'fold_state'>): Promise<ControlReply> {
+export async function checkpointState({ services }: ServerCall<'checkpoint_state'>): Promise<ControlReply> {
   await services.registry.checkpoint()
   return { body: {} }
 }

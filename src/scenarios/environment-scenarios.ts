@@ -4,7 +4,7 @@ import type { FiredRule, Scenario } from '../domain/scenario.ts'
 import { valueAt } from '../domain/value-match.ts'
 import { applyAccountEvent, applyDueEvents } from '../operations/account-events.ts'
 import { consumeAuthRequest } from '../operations/verify-user.ts'
-import type { Environment } from '../state/environment.ts'
+import type { Environment, RunCounters } from '../state/environment.ts'
 import type { StoredScenarioRun } from '../state/model/model.ts'
 import type { MatchedFault, ModelActions } from './faults/fault.ts'
 import { isMet, matches, type ScenarioRequest } from './rule-matching.ts'
@@ -32,7 +32,7 @@ export interface BundledScenarios {
 type ThirdPartyOf = (environment: Environment) => Pick<ThirdParty, 'revoke'>
 
 /** The scenarios of every environment. */
-export class ScenarioRegistry {
+export class ScenarioRegistry implements RunCounters {
   readonly #bundled: BundledScenarios
   readonly #thirdParty: ThirdPartyOf
   readonly #of = new WeakMap<Environment, EnvironmentScenarios>()
@@ -55,9 +55,12 @@ export class ScenarioRegistry {
       for (const scenario of scenarios) this.of(environment).define(scenario, false)
   }
 
-  /** Commits what has been counted since the last commit, before the server stops. */
-  saveCounts(environments: Iterable<Environment>): void {
-    for (const environment of environments) this.#of.get(environment)?.saveCounts()
+  saveCounts(environment: Environment): void {
+    this.#of.get(environment)?.saveCounts()
+  }
+
+  runChanged(environment: Environment, before?: StoredScenarioRun, after?: StoredScenarioRun): void {
+    this.#of.get(environment)?.runChanged(before, after)
   }
 
   /** Those of the server's start, and those that the environment was made with; of one name the environment's counts. */
@@ -91,7 +94,7 @@ export interface FiredRules {
 /**
  * The scenarios of one environment: which are defined, which run, in which state, and how often their rules fired. Tables of
  * the environment hold all of it, so that it survives a restart and a refused write undoes it (G63). What a run counts is
- * ahead of its row: it is saved with the next commit of any kind.
+ * ahead of its row until the next commit, which the request that was counted waits for.
  */
 export class EnvironmentScenarios {
   readonly #environment: Environment
@@ -119,15 +122,8 @@ export class EnvironmentScenarios {
     this.#bundled = bundled
     this.#thirdParty = thirdParty
     this.#initial = initial
-    const { model } = environment
-    model.scenarioRunChanged = (before, after) => {
-      this.#follow(before, after)
-    }
-    model.beforeCommit = () => {
-      this.#saveCounts()
-    }
     this.#change(() => {
-      const { scenario_definitions: definitions, scenario_runs: runs } = model.tables
+      const { scenario_definitions: definitions, scenario_runs: runs } = environment.model.tables
       // Those that an earlier start of the server named.
       for (const { id, by_hand } of [...runs.values()]) {
         if (by_hand) continue
@@ -136,7 +132,7 @@ export class EnvironmentScenarios {
       }
       this.#startInitial()
     })
-    this.#follow()
+    this.runChanged()
   }
 
   /** Whether any scenario runs: the one check of a request where none does. */
@@ -251,6 +247,7 @@ export class EnvironmentScenarios {
         if (!inState || !matches(rule, request)) continue
         count.matched += 1
         run.unsaved = true
+        this.#environment.hasCounted()
         const now = this.#environment.clock.now()
         const circumstances = { number: count.matched, now, startedAt: run.startedAt, random: () => this.random() }
         if (!isMet(rule.when, circumstances)) continue
@@ -272,11 +269,9 @@ export class EnvironmentScenarios {
     return rules.length > 0 ? { rules, faults, applied } : undefined
   }
 
-  /** Commits what has been counted since the last commit. */
+  /** Puts what has been counted since the last commit into rows. Only inside a transaction. */
   saveCounts(): void {
-    this.#environment.model.transact(() => {
-      this.#saveCounts()
-    })
+    for (const run of this.#active) if (run.unsaved) this.#save(run, true)
   }
 
   /** From 0 to below 1; repeats with the environment's ids. */
@@ -368,17 +363,14 @@ export class EnvironmentScenarios {
     this.#environment.model.tables.scenario_runs.put(row)
   }
 
-  #saveCounts(): void {
-    for (const run of this.#active) if (run.unsaved) this.#save(run, true)
-  }
-
-  /** Rows decide which run is the current one of its scenario, and whether it acts. */
-  #follow(before?: StoredScenarioRun, after?: StoredScenarioRun): void {
+  /** Rows decide which run is the current one of its scenario, whether it acts, and after a rollback what it has counted. */
+  runChanged(before?: StoredScenarioRun, after?: StoredScenarioRun): void {
     const former = before && this.#runOf.get(before)
     const current = after && this.#currentRun(after.id)
     // A run whose start is rolled back is not counted.
     if (former && former !== current && this.#changing) this.#past.add(former)
     if (current) this.#past.delete(current)
+    if (after && current === former) current?.restore(after)
     const [oldest] = this.#past
     if (oldest && this.#past.size > MAX_PAST_RUNS) {
       this.#past.delete(oldest)

@@ -35,6 +35,16 @@ export class ScenarioRun {
     })
   }
 
+  /** Goes back to what a row says. */
+  restore({ state, rules }: StoredScenarioRun): void {
+    this.state = state
+    this.unsaved = false
+    for (const [index, count] of this.counts.entries()) {
+      const { matched = 0, hits = 0 } = rules[index] ?? {}
+      Object.assign(count, { matched, hits })
+    }
+  }
+
   row(running: boolean): StoredScenarioRun {
     const { scenario, startedAt, byHand, state, counts } = this
     const rules = counts.map(({ matched, hits }) => ({ matched, hits }))

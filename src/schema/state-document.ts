@@ -458,9 +458,18 @@ export const environmentSchema = strict({
   snapshots: z.array(snapshot),
 })
 
-/** The state file: `{"version": 2, "environments": {…}}`. */
+/** The state file: `{"version": 3, "state_id": "…", "generation": 7, "environments": {…}}`. */
 export const stateSchema = strict({
-  version: z.literal(2),
+  version: z.literal(3),
+  state_id: text.describe('Random. Each write-ahead log names the state that it belongs to.'),
+  generation: z
+    .int()
+    .min(1)
+    .describe('The first write-ahead log that is not in this file, such as `state.json.wal.7`.'),
+  request_ids: z
+    .record(z.string(), z.int().min(0))
+    .exactOptional()
+    .describe('How many ids of requests were given out with `--id-seed`, by their use.'),
   environments: z
     .record(z.string().regex(ENVIRONMENT_NAME, { error: ENVIRONMENT_NAME_RULE }), environmentSchema)
     .describe('By name.'),

@@ -1,22 +1,14 @@
 import { dirname } from 'node:path'
-import type { TimeSource } from './model/time-and-ids.ts'
-import type { StateImage } from './model/state-image.ts'
-import { VersionError } from './state-file/read-state.ts'
+import { RandomIds } from './model/time-and-ids.ts'
+import type { StateContent, StateImage } from './model/state-image.ts'
 import { StateFile } from './state-file/state-file.ts'
-import { lockState, type StateLock } from './state-file/state-lock.ts'
+import type { StateLock } from './state-file/state-lock.ts'
 import type { FileSystem } from './wal/file-system.ts'
-import { readWal } from './wal/recovery.ts'
+import { LogFile, removeLogs } from './wal/log-file.ts'
+import { formerLogs, type LoggedCommit } from './wal/log-lines.ts'
+import { readLogs } from './wal/recovery.ts'
 import { StateError, StorageError } from './wal/state-errors.ts'
-import {
-  type Durability,
-  formerWalPath,
-  segmentPath,
-  segmentsOf,
-  WalFile,
-  type WalLine,
-  walPath,
-  WriteAheadLog,
-} from './wal/write-ahead-log.ts'
+import { type Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
 
 export interface DiskOptions {
   file: string
@@ -25,50 +17,59 @@ export interface DiskOptions {
   /** Bytes of log from which on it is checkpointed. */
   checkpointAt: number
   fileSystem: FileSystem
-  time: TimeSource
+  /** Takes the exclusive right to use the state file. @throws StateError naming who has it */
+  lock: (file: string) => Promise<StateLock>
 }
 
 /** What was on disk at the start: the state file, and the commits after it. */
 export interface Stored {
   image: StateImage | undefined
-  commits: WalLine[]
+  commits: LoggedCommit[]
   notices: string[]
 }
 
+/** What there is to store at one moment; `isLast` when nothing comes after it. */
+export type Capture = (isLast: boolean) => StateContent
+
+/** Files that were read at a start and that this process has the right to use. */
+export interface OpenedDisk {
+  readonly stored: Stored
+  /** Stores commits from now on; checkpoints take the whole model from `capture`. */
+  store(capture: Capture): DiskStore
+  /** Gives the files back without writing anything. */
+  abandon(): Promise<void>
+}
+
 interface DiskParts {
-  lock: StateLock
-  stateFile: StateFile
-  walFile: WalFile
-  log: WriteAheadLog
+  readonly lock: StateLock
+  readonly stateFile: StateFile
+  readonly logFile: LogFile
+  readonly stateId: string
+  readonly durability: Durability
+  readonly checkpointAt: number
 }
 
 /** The state file and its write-ahead log. Commits go into the log, and from time to time a checkpoint puts all into the file. */
 export class DiskStore {
   readonly log: WriteAheadLog
-  /** The whole model as it is now; set before the first commit. */
-  capture: () => StateImage = () => {
-    throw new Error('a checkpoint before the model was loaded')
-  }
-  readonly #lock: StateLock
-  readonly #stateFile: StateFile
-  readonly #walFile: WalFile
-  readonly #checkpointAt: number
+  readonly #parts: DiskParts
+  readonly #capture: Capture
+  /** Bytes of log from which on a checkpoint is made. */
+  #fullAt: number
   #checkpointing: Promise<void> | undefined
   #closed = false
 
-  constructor({ lock, stateFile, walFile, log }: DiskParts, checkpointAt: number) {
-    this.log = log
-    this.#lock = lock
-    this.#stateFile = stateFile
-    this.#walFile = walFile
-    this.#checkpointAt = checkpointAt
-    log.fullAt = checkpointAt
-    log.onFull = () => this.#checkpointFull()
+  /** @param size bytes of the state file */
+  constructor(parts: DiskParts, capture: Capture, size: number) {
+    this.#parts = parts
+    this.#capture = capture
+    this.#fullAt = Math.max(parts.checkpointAt, size)
+    this.log = new WriteAheadLog(parts.logFile, parts.durability, () => this.#checkpointFull())
   }
 
-  /** Writes the whole model into the state file, while commits go on; the log starts again. */
+  /** Writes the whole model into the state file, while commits go on in another log. */
   checkpoint(): Promise<void> {
-    this.#checkpointing ??= this.#checkpoint(true).finally(() => (this.#checkpointing = undefined))
+    this.#checkpointing ??= this.#checkpoint(false).finally(() => (this.#checkpointing = undefined))
     return this.#checkpointing
   }
 
@@ -79,62 +80,60 @@ export class DiskStore {
     this.log.close()
     try {
       await this.#checkpointing?.catch(() => undefined)
-      await this.#checkpoint(false)
+      await this.#checkpoint(true)
     } finally {
       await this.log.idle()
-      await this.#walFile.close().catch(() => undefined)
-      await this.#lock.release()
+      await this.#parts.logFile.close().catch(() => undefined)
+      await this.#parts.lock.release()
     }
   }
 
-  /** Gives the file back without writing anything. */
-  async abandon(): Promise<void> {
-    this.#closed = true
-    await this.#lock.release()
-  }
-
-  async #checkpoint(goesOn: boolean): Promise<void> {
+  async #checkpoint(isLast: boolean): Promise<void> {
+    const { logFile, stateFile } = this.#parts
     try {
-      await this.#writeFile(goesOn)
+      await this.#writeState(isLast)
     } catch (error) {
       const cause = error instanceof StorageError ? error.cause : error
-      if (await this.#walFile.isThere()) {
+      if (await logFile.isThere()) {
         throw new StorageError('the state file could not be written and its write-ahead log is kept beside it', cause)
       }
-      const there = await this.#stateFile.exists()
-      const left = there ? 'the state file is that of its last checkpoint' : 'there is no state file either'
+      const left = (await stateFile.exists())
+        ? 'the state file is that of its last checkpoint'
+        : 'there is no state file either'
       throw new StorageError('the state could not be written', cause, `the write-ahead log is gone, and ${left}`)
     }
   }
 
-  async #writeFile(goesOn: boolean): Promise<void> {
+  async #writeState(isLast: boolean): Promise<void> {
+    const { logFile, stateFile, stateId, checkpointAt } = this.#parts
+    // What the disk refuses is rolled back, and no part of the checkpoint.
     await this.log.flushed()?.catch(() => undefined)
-    if (!this.#walFile.exists) return
-    const { captured, upto, segment } = await this.log.cut(() => this.capture(), goesOn)
-    const identity = await this.#stateFile.write(captured, async (prepared) => {
-      this.log.append({ checkpointed: { ...prepared, upto } })
-      await this.log.flushed()
-    })
-    if (goesOn) await this.#walFile.removeBefore(segment, identity)
-    else await this.#walFile.removeAll(identity)
-    this.log.fullAt = Math.max(this.#checkpointAt, identity.size)
+    if (!logFile.exists) return
+    const { captured, result: generation } = await this.log.cut(
+      () => this.#capture(isLast),
+      () => (isLast ? logFile.nextGeneration() : logFile.rotate()),
+    )
+    const size = await stateFile.write({ ...captured, state_id: stateId, generation })
+    await logFile.removeBelow(generation)
+    this.#fullAt = Math.max(checkpointAt, size)
   }
 
   #checkpointFull(): void {
-    if (this.#closed || this.#checkpointing) return
+    const { size } = this.#parts.logFile
+    if (size < this.#fullAt || this.#closed || this.#checkpointing) return
     // When the disk refuses, nothing is lost: the log goes on, and a checkpoint is tried again once it has doubled.
-    this.log.fullAt = 2 * this.#walFile.size
+    this.#fullAt = 2 * size
     this.checkpoint().catch(() => undefined)
   }
 }
 
 /** @throws StateError when the file cannot be used; then nothing was touched */
-export async function openDisk(options: DiskOptions): Promise<{ store: DiskStore; stored: Stored }> {
-  const { fileSystem, time } = options
+export async function openDisk(options: DiskOptions): Promise<OpenedDisk> {
+  const { fileSystem } = options
   try {
     await fileSystem.makeDirectory(dirname(options.file))
     const file = await fileSystem.realPath(options.file)
-    const lock = await lockState(file, time)
+    const lock = await options.lock(file)
     try {
       return await openLocked({ ...options, file }, lock)
     } catch (error) {
@@ -147,41 +146,33 @@ export async function openDisk(options: DiskOptions): Promise<{ store: DiskStore
   }
 }
 
-async function openLocked(options: DiskOptions, lock: StateLock): Promise<{ store: DiskStore; stored: Stored }> {
-  const { file, fileSystem } = options
+async function openLocked(options: DiskOptions, lock: StateLock): Promise<OpenedDisk> {
+  const { file, fileSystem, durability } = options
   if (options.fresh) await removeState(fileSystem, file)
   const stateFile = new StateFile(fileSystem, file)
-  const { read, migrated } = await readOrMigrate(fileSystem, file, stateFile)
-  const identity = read?.identity ?? null
-  const { commits, end, lastLine, notices } = await readWal(fileSystem, walPath(file), identity)
-  const walFile = new WalFile(fileSystem, walPath(file), { follows: identity, end })
-  const log = new WriteAheadLog(walFile, lastLine, options.durability)
-  const store = new DiskStore(
-    { lock, stateFile, walFile, log },
-    Math.max(options.checkpointAt, read?.identity.size ?? 0),
-  )
-  return { store, stored: { image: read?.image, commits, notices: [...migrated, ...notices] } }
+  const { stored, logs, size } = await readStored(fileSystem, file, stateFile)
+  const stateId = logs.stateId ?? new RandomIds().id('state')
+  const logFile = new LogFile(fileSystem, file, stateId, logs.end)
+  const { checkpointAt } = options
+  const parts = { lock, stateFile, logFile, stateId, durability, checkpointAt }
+  return {
+    stored,
+    store: (capture) => new DiskStore(parts, capture, size),
+    abandon: () => lock.release(),
+  }
 }
 
-/** A state file of an older version, or a log by its former name, is replaced first. */
-async function readOrMigrate(fileSystem: FileSystem, file: string, stateFile: StateFile) {
-  const hasFormerLog = (await segmentsOf(fileSystem, formerWalPath(file))).length > 0
-  if (!hasFormerLog) {
-    try {
-      return { read: await stateFile.read(), migrated: [] }
-    } catch (error) {
-      if (!(error instanceof VersionError)) throw error
-    }
-  }
-  const { migrateState } = await import('./state-file/migration.ts')
-  const migrated = await migrateState(fileSystem, file)
-  return { read: await stateFile.read(), migrated }
+/** Reads a state file and its logs, and changes nothing. @throws StateError */
+export async function readStored(fileSystem: FileSystem, file: string, stateFile = new StateFile(fileSystem, file)) {
+  const read = await stateFile.read()
+  const logs = await readLogs(fileSystem, file, read?.image)
+  const stored: Stored = { image: read?.image, commits: logs.commits, notices: logs.notices }
+  return { stored, logs, size: read?.size ?? 0 }
 }
 
 /** The logs go first: a log without its state file would be refused, a state file without its log not. */
 async function removeState(fileSystem: FileSystem, file: string): Promise<void> {
-  for (const path of [walPath(file), formerWalPath(file)])
-    for (const segment of await segmentsOf(fileSystem, path)) await fileSystem.remove(segmentPath(path, segment))
-  await fileSystem.remove(file)
+  await removeLogs(fileSystem, file, () => true)
+  for (const path of [...(await formerLogs(fileSystem, file)), file]) await fileSystem.remove(path)
   await fileSystem.syncDirectory(dirname(file))
 }

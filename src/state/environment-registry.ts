@@ -3,16 +3,19 @@ import type { BearerToken, Client } from '../domain/client.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
-import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
-import { Environment } from './environment.ts'
-import { type ClockState, systemTime, type TimeSource } from './model/time-and-ids.ts'
+import type { Ids } from '../domain/ports.ts'
+import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'
+import { Environment, type RunCounters } from './environment.ts'
+import { type ClockState, RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
-import { byName, type EnvironmentRecord, STATE_VERSION, type StateImage } from './model/state-image.ts'
+import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
 import type { Index, Row, Table } from './model/table.ts'
 import { pathText } from '../schema/problems.ts'
 import { refusedAt } from './state-file/read-state.ts'
+import { lockState, type StateLock } from './state-file/state-lock.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
-import type { Durability, WalLine, WriteAheadLog } from './wal/write-ahead-log.ts'
+import type { LoggedCommit } from './wal/log-lines.ts'
+import type { Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
 
 export interface RegistryOptions {
   /** The state file; absent to keep everything in memory only. */
@@ -24,7 +27,12 @@ export interface RegistryOptions {
   /** Bytes of log from which on a checkpoint writes the state file: 64 MiB, and the size of the state file, at least. */
   checkpointAt?: number | undefined
   time?: TimeSource | undefined
+  /** Where the state file is: on this machine when absent. */
   fileSystem?: FileSystem | undefined
+  /** Takes the exclusive right to use the state file: by a lock beside it when absent. @throws StateError */
+  lock?: ((file: string) => Promise<StateLock>) | undefined
+  /** What counts requests in the environments. */
+  counters?: RunCounters | undefined
 }
 
 export interface NewEnvironment {
@@ -43,19 +51,19 @@ const REAL_TIME: ClockState = { offset_ms: 0, frozen_at: null }
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
 export async function openRegistry(options: RegistryOptions): Promise<EnvironmentRegistry> {
   if (options.file === undefined) return new EnvironmentRegistry(options, undefined)
-  const { file, fileSystem = nodeFileSystem } = options
-  const { store, stored } = await openDisk({
+  const { file, fileSystem = nodeFileSystem, time = systemTime } = options
+  const disk = await openDisk({
     file,
     fresh: options.fresh ?? false,
     durability: options.durability ?? 'strict',
     checkpointAt: options.checkpointAt ?? CHECKPOINT_AT,
     fileSystem,
-    time: options.time ?? systemTime,
+    lock: options.lock ?? ((path) => lockState(path, time)),
   })
   try {
-    return new EnvironmentRegistry(options, { store, stored })
+    return new EnvironmentRegistry(options, disk)
   } catch (error) {
-    await store.abandon()
+    await disk.abandon()
     throw await withPosition(error, file, fileSystem)
   }
 }
@@ -68,13 +76,19 @@ interface Found<T> {
 
 /** All environments of one server, and how they are stored. */
 export class EnvironmentRegistry {
-  /** Notices of the start: a write cut short that was dropped, a migration. */
+  /** Notices of the start: a write cut short that was dropped. */
   readonly notices: readonly string[]
   readonly #time: TimeSource
+  readonly #counters: RunCounters | undefined
   readonly #disk: DiskStore | undefined
   /** Absent when everything is in memory only. */
   readonly #log: WriteAheadLog | undefined
   #environments = new Map<string, Environment>()
+  /** Those in which something was counted since their last commit. */
+  readonly #counting = new Set<Environment>()
+  /** The positions of the ids of requests as they were stored, and the sequences that are in use. */
+  #requestIds: Record<string, number> = {}
+  readonly #sequences = new Map<string, SeededIds>()
   // The rows that identify the environment of a request, without a search in each environment (1.2).
   readonly #clients = new Map<string, Found<Client>>()
   readonly #bearerTokens = new Map<string, Found<BearerToken>>()
@@ -82,15 +96,18 @@ export class EnvironmentRegistry {
   readonly #oauthStates = new Map<string, Found<MagicLink>>()
 
   /** @throws Contradiction */
-  constructor(options: Pick<RegistryOptions, 'time'>, disk: { store?: DiskStore; stored: Stored } | undefined) {
+  constructor(
+    options: Pick<RegistryOptions, 'time' | 'counters'>,
+    disk: { readonly stored: Stored; store?: (capture: Capture) => DiskStore } | undefined,
+  ) {
     this.#time = options.time ?? systemTime
-    this.#disk = disk?.store
-    this.#log = disk?.store?.log
+    this.#counters = options.counters
     this.notices = disk?.stored.notices ?? []
+    this.#disk = disk?.store?.((isLast) => this.image(isLast))
+    this.#log = this.#disk?.log
     if (!disk) return
     this.#load(disk.stored.image)
     this.#replay(disk.stored.commits)
-    if (disk.store) disk.store.capture = () => this.image()
   }
 
   environment(name: string): Environment | undefined {
@@ -165,10 +182,12 @@ export class EnvironmentRegistry {
   }
 
   /**
-   * Resolves when every commit made so far is durable; undefined when nothing is pending.
+   * Every answer waits for this before it leaves. It resolves when every commit made so far is durable, and what rules of
+   * scenarios have counted (G63); undefined when nothing is pending.
    * @throws StorageError (503) when the disk refused; by then the model shows again what is durable
    */
   durable(): Promise<void> | undefined {
+    if (this.#counting.size > 0) this.#commitCounts()
     return this.#log?.durable()
   }
 
@@ -184,14 +203,42 @@ export class EnvironmentRegistry {
 
   /** Writes everything into the state file and gives it back. @throws StorageError when the log had to stay */
   async close(): Promise<void> {
-    for (const { model } of this.environments()) model.commitPending()
+    this.#commitCounts()
     await this.#disk?.close()
   }
 
-  /** Everything there is to store at this moment. */
-  image(): StateImage {
-    const environments = this.environments().map((environment) => [environment.name, environment.stored()] as const)
-    return { version: STATE_VERSION, environments: byName(environments) }
+  /**
+   * Ids that belong to no environment, such as those of requests. Seeded they repeat between runs, each use in a sequence of
+   * its own, so that the one does not change with the number of the others. The name of an environment has no space.
+   */
+  requestIds(use: string, seed: number | undefined): Ids {
+    if (seed === undefined) return new RandomIds()
+    const position = this.#requestIds[use] ?? 0
+    const ids = new SeededIds(`requests of ${use}`, { seed, position }, (upto, undo) =>
+      this.#log?.append({ request_ids: { [use]: upto } }, undo),
+    )
+    this.#sequences.set(use, ids)
+    return ids
+  }
+
+  /** Everything there is to store at this moment; `isLast` when nothing comes after it. */
+  image(isLast = false): StateContent {
+    const environments = this.environments().map((each) => [each.name, each.stored(isLast)] as const)
+    const request_ids = { ...this.#requestIds }
+    for (const [use, ids] of this.#sequences)
+      request_ids[use] = isLast ? ids.state.position : ids.reservedState.position
+    return {
+      ...(Object.keys(request_ids).length > 0 && { request_ids }),
+      environments: byName(environments),
+    }
+  }
+
+  /** Each environment that has counted something makes a commit of it. */
+  #commitCounts(): void {
+    for (const environment of this.#counting) {
+      this.#counting.delete(environment)
+      if (!environment.isRemoved) environment.model.commitPending()
+    }
   }
 
   /** Makes the indexes over what was loaded, in turns of the event loop, so that no request waits long for them. */
@@ -210,11 +257,14 @@ export class EnvironmentRegistry {
       record,
       time: this.#time,
       log: this.#log,
+      counters: this.#counters,
+      counting: this.#log && this.#counting,
       indexes: (environment) => this.#indexesOf(environment),
     })
   }
 
-  #load(state: StateImage | undefined): void {
+  #load(state: StateContent | undefined): void {
+    this.#requestIds = { ...state?.request_ids }
     for (const [name, image] of Object.entries(state?.environments ?? {})) {
       const { settings, clock, ids, tables } = image
       const environment = this.#make(name, { settings, clock, ids })
@@ -228,8 +278,13 @@ export class EnvironmentRegistry {
   }
 
   /** Applies the commits of the write-ahead log. */
-  #replay(commits: readonly WalLine[]): void {
-    for (const { environment: name = '', record, ids, changes = [] } of commits) {
+  #replay(commits: readonly LoggedCommit[]): void {
+    for (const commit of commits) {
+      if ('request_ids' in commit) {
+        Object.assign(this.#requestIds, commit.request_ids)
+        continue
+      }
+      const { environment: name, record, ids, changes = [] } = commit
       let environment = this.#environments.get(name)
       if (record === null) {
         if (environment) this.#index(environment, false)

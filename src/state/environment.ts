@@ -9,11 +9,12 @@ import type { Provider } from '../domain/provider.ts'
 import type { Settings } from '../domain/settings.ts'
 import { Vocabulary, type VocabularyWords } from '../domain/vocabulary.ts'
 import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model/time-and-ids.ts'
-import { type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
+import { type ExtraIndexes, Model, SECTION_NAMES, type StoredScenarioRun, TABLE_NAMES } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
-import type { EnvironmentChange, WalChange, WriteAheadLog } from './wal/write-ahead-log.ts'
+import type { EnvironmentChange, WalChange } from './wal/log-lines.ts'
+import type { WriteAheadLog } from './wal/write-ahead-log.ts'
 
 /** How a renewal of an account's credentials ended; `unavailable`: neither granted nor refused, the account stays. */
 export interface Renewal {
@@ -23,6 +24,20 @@ export interface Renewal {
   readonly reason: string
 }
 
+/** What counts requests in an environment: its rows are behind its counts until a commit stores them (G63). */
+export interface RunCounters {
+  /** Puts what was counted since the last commit into rows. Called in each transaction that changes something. */
+  saveCounts(environment: Environment): void
+  /** A row of a run has changed, or was rolled back to what it was. */
+  runChanged(
+    environment: Environment,
+    before: StoredScenarioRun | undefined,
+    after: StoredScenarioRun | undefined,
+  ): void
+}
+
+const NO_COUNTERS: RunCounters = { saveCounts: () => undefined, runChanged: () => undefined }
+
 export interface EnvironmentParts {
   readonly name: string
   readonly record: EnvironmentRecord
@@ -31,6 +46,9 @@ export interface EnvironmentParts {
   readonly indexes?: ((environment: Environment) => ExtraIndexes) | undefined
   /** Where its commits go; absent when it is in memory only. */
   readonly log?: WriteAheadLog | undefined
+  readonly counters?: RunCounters | undefined
+  /** Environments that have counted something since their last commit. */
+  readonly counting?: Set<Environment> | undefined
 }
 
 function vocabularyOf(words: VocabularyWords): Vocabulary | undefined {
@@ -58,22 +76,30 @@ export class Environment {
   /** Whether the registry no longer has it. */
   isRemoved = false
   readonly #log: WriteAheadLog | undefined
+  readonly #counting: Set<Environment> | undefined
   readonly #connectors = new ConnectorCache()
   #settings: Settings
   #vocabulary: { readonly words: VocabularyWords; readonly vocabulary: Vocabulary | undefined } | undefined
   /** The changes of the rows so far, while `change` gathers them into one commit. */
   #gathered: Change[] | undefined
 
-  constructor({ name, record, time, indexes, log }: EnvironmentParts) {
+  constructor({ name, record, time, indexes, log, counters = NO_COUNTERS, counting }: EnvironmentParts) {
     this.name = name
     this.#log = log
+    this.#counting = counting
     this.#settings = record.settings
-    this.ids = record.ids ? new SeededIds(name, record.ids) : new RandomIds()
+    this.ids = record.ids
+      ? new SeededIds(name, record.ids, (upto, undo) => log?.append({ environment: name, ids: upto }, undo))
+      : new RandomIds()
     this.clock = new EnvironmentClock(time, record.clock, (before) => {
       this.#commitRecord(() => this.clock.restore(before))
     })
-    this.model = new Model((changes) => this.#commitRows(changes), indexes?.(this))
-    this.model.present = () => this.clock.now()
+    this.model = new Model((changes) => this.#commitRows(changes), {
+      present: () => this.clock.now(),
+      beforeCommit: () => counters.saveCounts(this),
+      scenarioRunChanged: (before, after) => counters.runChanged(this, before, after),
+      indexes: indexes?.(this),
+    })
   }
 
   get settings(): Settings {
@@ -128,11 +154,15 @@ export class Environment {
   commit(change: Pick<EnvironmentChange, 'record' | 'changes'>, undo: () => void): void {
     if (this.isRemoved) throw removed(this.name)
     this.commits++
-    const position = this.idsPosition
-    this.#log?.append({ environment: this.name, ...change, ...(position !== undefined && { ids: position }) }, () => {
+    this.#log?.append({ environment: this.name, ...change }, () => {
       undo()
       this.rollbacks++
     })
+  }
+
+  /** Says that something was counted, which a commit has to store before the next answer leaves. */
+  hasCounted(): void {
+    this.#counting?.add(this)
   }
 
   /** How many seeded ids were given out; undefined when they are random. */
@@ -140,26 +170,29 @@ export class Environment {
     return this.ids instanceof SeededIds ? this.ids.state.position : undefined
   }
 
+  /** As a commit stores it. */
   get record(): EnvironmentRecord {
-    return {
-      settings: this.#settings,
-      clock: this.clock.state,
-      ids: this.ids instanceof SeededIds ? this.ids.state : null,
-    }
+    const ids = this.ids instanceof SeededIds ? this.ids.reservedState : null
+    return { settings: this.#settings, clock: this.clock.state, ids }
   }
 
   /** The service's state at this moment. Rows are immutable, so that their arrays are enough. */
   image(): EnvironmentImage {
     const { tables } = this.model
     const rows = TABLE_NAMES.map((name) => [name, [...tables[name].values()]])
-    return { ...this.record, tables: Object.fromEntries(rows) as EnvironmentImage['tables'] }
+    const ids = this.ids instanceof SeededIds ? this.ids.state : null
+    return { ...this.record, ids, tables: Object.fromEntries(rows) as EnvironmentImage['tables'] }
   }
 
-  /** Everything that the state file holds of this environment. */
-  stored(): StoredImage {
+  /** Everything that the state file holds of this environment; `isLast` when nothing comes after it. */
+  stored(isLast: boolean): StoredImage {
     const { tables } = this.model
     const sections = SECTION_NAMES.map((name) => [name, [...tables[name].values()]])
-    return { ...this.image(), ...(Object.fromEntries(sections) as Omit<StoredImage, keyof EnvironmentImage>) }
+    return {
+      ...this.image(),
+      ...(!isLast && { ids: this.record.ids }),
+      ...(Object.fromEntries(sections) as Omit<StoredImage, keyof EnvironmentImage>),
+    }
   }
 
   /** Takes over what the log says of settings, clock and ids; it is not stored again. */
@@ -175,7 +208,7 @@ export class Environment {
   redo(change: WalChange): void {
     if ('remove' in change) this.model.restore(change.remove, change.id, undefined)
     else {
-      const row = change.put === 'snapshots' ? { ...change.row, ...this.image() } : change.row
+      const row = change.put === 'snapshots' ? { ...this.image(), ...change.row } : change.row
       this.model.restore(change.put, row.id, row)
     }
   }

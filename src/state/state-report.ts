@@ -1,16 +1,10 @@
 import { plural } from '../domain/text.ts'
-import type { FileSystem } from './wal/file-system.ts'
-import { nodeFileSystem } from './wal/file-system.ts'
-import { formerWalPath, segmentsOf, walPath } from './wal/write-ahead-log.ts'
-import { readWal } from './wal/recovery.ts'
-import { STATE_VERSION } from './model/state-image.ts'
-import { VersionError } from './state-file/read-state.ts'
-import { StateFile } from './state-file/state-file.ts'
-import { refuseIfHeld } from './state-file/state-lock.ts'
-import { readOlder } from './state-file/migration.ts'
-import { StateError } from './wal/state-errors.ts'
-import type { Stored } from './disk-store.ts'
+import { readStored } from './disk-store.ts'
 import { EnvironmentRegistry, withPosition } from './environment-registry.ts'
+import { refuseIfHeld } from './state-file/state-lock.ts'
+import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
+import { formerLogs, logGenerations } from './wal/log-lines.ts'
+import { StateError } from './wal/state-errors.ts'
 
 /** What a start would say to a state file. */
 export type StateReport =
@@ -26,8 +20,9 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
   try {
     const file = await fileSystem.realPath(path)
     await refuseIfHeld(file)
-    const there = (await fileSystem.read(file)) !== undefined || (await logFiles(fileSystem, file)) > 0
-    if (!there) return { kind: 'unreadable', message: `${path}: there is no such file` }
+    const logs = [...(await logGenerations(fileSystem, file)), ...(await formerLogs(fileSystem, file))]
+    if ((await fileSystem.read(file)) === undefined && logs.length === 0)
+      return { kind: 'unreadable', message: `${path}: there is no such file` }
     return await report(fileSystem, file)
   } catch (error) {
     if (!(error instanceof Error)) throw error
@@ -39,7 +34,7 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
 
 async function report(fileSystem: FileSystem, file: string): Promise<StateReport> {
   try {
-    const stored = await readStored(fileSystem, file)
+    const { stored } = await readStored(fileSystem, file)
     const registry = new EnvironmentRegistry({}, { stored })
     return { kind: 'valid', notices: stored.notices, holds: contentOf(registry) }
   } catch (error) {
@@ -47,27 +42,6 @@ async function report(fileSystem: FileSystem, file: string): Promise<StateReport
     if (problem instanceof StateError) return { kind: 'refused', message: problem.message }
     throw problem
   }
-}
-
-async function readStored(fileSystem: FileSystem, file: string): Promise<Stored> {
-  const hasFormerLog = (await segmentsOf(fileSystem, formerWalPath(file))).length > 0
-  try {
-    const read = hasFormerLog ? undefined : await new StateFile(fileSystem, file).read()
-    if (!hasFormerLog) {
-      const { commits, notices } = await readWal(fileSystem, walPath(file), read?.identity ?? null)
-      return { image: read?.image, commits, notices }
-    }
-  } catch (error) {
-    if (!(error instanceof VersionError)) throw error
-  }
-  const { version, image, log } = await readOlder(fileSystem, file)
-  const migration = `${file}: of version ${version ?? 1}; a start migrates it to ${STATE_VERSION} and keeps the former file beside it`
-  return { image, commits: [], notices: [...log.notices, migration] }
-}
-
-async function logFiles(fileSystem: FileSystem, file: string): Promise<number> {
-  const [present, former] = [walPath(file), formerWalPath(file)]
-  return (await segmentsOf(fileSystem, present)).length + (await segmentsOf(fileSystem, former)).length
 }
 
 function contentOf(registry: EnvironmentRegistry): string {

@@ -87,7 +87,7 @@ describe('a state folder that vanishes', () => {
     const refused = await create(url, token, 'grace@example.com')
     expect(refused.status).toBe(503)
     expect(((await refused.json()) as { message: string }).message).toBe(
-      `the state could not be written: ${state}.wal is gone: it, or a folder above it, was removed or moved while the server runs; nothing was changed`,
+      `the state could not be written: ${state}.wal.0 is gone: it, or a folder above it, was removed or moved while the server runs; nothing was changed`,
     )
     const listed = await fetch(`${url}/api/v1/connected_accounts`, { headers: { Authorization: `Bearer ${token}` } })
     expect(((await listed.json()) as { total_size: number }).total_size).toBe(1)

@@ -221,7 +221,7 @@ describe('collections', () => {
       let crashed = disk
       await withPad(options, async (pad) => {
         await pad.run('pad_add_note', { title: 'Second' })
-        await pad.call('post', '/state/fold')
+        await pad.call('post', '/state/checkpoint')
         const lines = ((await disk.read(file)) ?? Buffer.alloc(0)).toString().split('\n')
         expect(lines.filter((line) => line.includes('"id":"pad/notes/'))).toHaveLength(2)
         await pad.run('pad_add_note', { title: 'Third' })

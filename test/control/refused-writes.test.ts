@@ -40,7 +40,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   delete_environment: { path: '/environments/other' },
   get_state: { works: true },
   put_state: { body: { tables: {} } },
-  fold_state: {},
+  checkpoint_state: {},
   get_state_diff: { path: '/state/diff?snapshot=before', works: true },
   reset: {},
   add_seed: {

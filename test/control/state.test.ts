@@ -17,16 +17,16 @@ async function stateOf({ call }: ControlMock): Promise<State> {
   return (await call('get', '/state')).body as State
 }
 
-describe('POST /_mock/state/fold', () => {
+describe('POST /_mock/state/checkpoint', () => {
   it('writes the whole model into the state file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmock-fold-'))
+    const folder = await mkdtemp(join(tmpdir(), 'toolmock-checkpoint-'))
     const file = join(folder, 'state.json')
     try {
       await withControl({ state: file }, async (mock) => {
         await mock.call('post', '/seed', { accounts: [ada] })
-        expect((await mock.call('post', '/state/fold')).body).toEqual({})
+        expect((await mock.call('post', '/state/checkpoint')).body).toEqual({})
         expect(readFileSync(file, 'utf8')).toContain('"ada@example.com"')
-        expect(existsSync(`${file}.wal`) ? readFileSync(`${file}.wal`, 'utf8') : '').not.toContain('ada@')
+        expect(existsSync(`${file}.wal.0`) ? readFileSync(`${file}.wal.0`, 'utf8') : '').not.toContain('ada@')
       })
     } finally {
       await rm(folder, { recursive: true })
@@ -35,7 +35,7 @@ describe('POST /_mock/state/fold', () => {
 
   it('succeeds without an effect in memory', async () => {
     await withControl({}, async ({ call }) => {
-      expect((await call('post', '/state/fold')).status).toBe(200)
+      expect((await call('post', '/state/checkpoint')).status).toBe(200)
     })
   })
 })

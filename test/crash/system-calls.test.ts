@@ -67,7 +67,7 @@ describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' :
     const { id } = accountOf(created)
     const written = calls.findIndex((call) => call.startsWith('pwrite64') && call.includes(id))
     const synced = calls.findIndex(
-      (call, at) => at > written && /^fdatasync\(\d+<.*state\.json\.wal>\) *= 0/.test(call),
+      (call, at) => at > written && /^fdatasync\(\d+<.*state\.json\.wal\.0>\) *= 0/.test(call),
     )
     const answered = calls.findIndex((call) => /^writev?\(/.test(call) && call.includes('HTTP/1.1 201'))
     expect(written, calls.join('\n')).toBeGreaterThanOrEqual(0)
@@ -77,9 +77,9 @@ describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' :
   }, 60_000)
 
   it('sync the new file, put it in place and sync the folder at a checkpoint, and only then remove the log', async () => {
-    const file = toolmock.path('fold/state.json')
+    const file = toolmock.path('checkpoint/state.json')
     const server = await toolmock.start(['--state', file])
-    const { stop } = await trace(server, 'fold', [
+    const { stop } = await trace(server, 'checkpoint', [
       '-e',
       'trace=fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,rmdir',
     ])
@@ -87,10 +87,9 @@ describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' :
     const calls = await stop()
     const steps = [
       /^fsync\(\d+<.*state\.json\.tmp>\) *= 0/,
-      /^fdatasync\(\d+<.*state\.json\.wal>\) *= 0/,
       /^rename\w*\(.*state\.json\.tmp".*state\.json"\) *= 0/,
-      /^fsync\(\d+<.*\/fold>\) *= 0/,
-      /^unlink\w*\(.*state\.json\.wal".*= 0/,
+      /^fsync\(\d+<.*\/checkpoint>\) *= 0/,
+      /^unlink\w*\(.*state\.json\.wal\.0".*= 0/,
     ]
     let last = -1
     for (const step of steps) {

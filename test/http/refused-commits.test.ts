@@ -182,13 +182,13 @@ describe('an answer that depends on a commit that the disk refuses', () => {
         }
         mock.time.advance('61m')
         const before = rows(mock)
-        const length = disk.file(`${path}.wal`)!.length
+        const length = disk.file(`${path}.wal.0`)!.length
         expect((await run(mock, 'do')).status).toBe(200)
-        const [log, after] = [disk.file(`${path}.wal`)!, rows(mock)]
+        const [log, after] = [disk.file(`${path}.wal.0`)!, rows(mock)]
         expect(after).not.toEqual(before)
         for (let cut = length; cut <= log.length; cut += Math.min(97, log.length - cut) || 1) {
           const copy = join(directory, 'copy.json')
-          const left = new MemoryDisk([[`${copy}.wal`, log.subarray(0, cut)]])
+          const left = new MemoryDisk([[`${copy}.wal.0`, log.subarray(0, cut)]])
           await withToolmock({ seed: storingSeed(), state: copy, fileSystem: left }, (again) => {
             expect(rows(again)).toEqual(cut < log.length ? before : after)
             return Promise.resolve()
@@ -240,7 +240,7 @@ describe('an answer that depends on a commit that the disk refuses', () => {
 
   it('is 503 for a checkpoint, which keeps the log and succeeds when the disk does', () =>
     withDisk(appSeed([]), async (mock, disk) => {
-      const checkpoint = () => mock.http('post', '/_mock/state/fold').send()
+      const checkpoint = () => mock.http('post', '/_mock/state/checkpoint').send()
       expect((await mock.api.post('/connected_accounts', created)).status).toBe(201)
       refusing(disk, true)
       const refused = await checkpoint()

@@ -29,7 +29,7 @@ function filesAfterKill(disk: MemoryDisk): Map<string, Buffer> {
 
 /** The files with the write-ahead log cut after each of its records, from zero records to all. */
 function cuts(files: ReadonlyMap<string, Buffer>): Map<string, Buffer>[] {
-  const [log = ''] = [...files.keys()].filter((path) => /\.(journal|wal)$/.test(path))
+  const [log = ''] = [...files.keys()].filter((path) => /\.wal\.\d+$/.test(path))
   const bytes = files.get(log) ?? Buffer.alloc(0)
   const ends = [...bytes.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []))
   return ends.map((end) => new Map([...files, [log, bytes.subarray(0, end)]]))

@@ -5,7 +5,7 @@ import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
 import { RequestTrace } from '../../src/domain/request-trace.ts'
 import {
   type BundledScenarios,
-  EnvironmentScenarios,
+  type EnvironmentScenarios,
   ScenarioRegistry,
 } from '../../src/scenarios/environment-scenarios.ts'
 import type { ScenarioRequest } from '../../src/scenarios/rule-matching.ts'
@@ -20,6 +20,8 @@ interface EngineMock {
   scenarios: EnvironmentScenarios
   /** The ids of the accounts whose tokens the third party has revoked. */
   revoked: string[]
+  /** Other scenarios of the same environment, as another start makes them. */
+  reopened: (initial: readonly Scenario[]) => EnvironmentScenarios
 }
 
 function rule(fields: Partial<ScenarioRule>): ScenarioRule {
@@ -39,11 +41,22 @@ const BUNDLED: BundledScenarios = {
 const thirdParty = () => ({ revoke: () => undefined })
 
 function mock(initial: readonly Scenario[], seed = 1): EngineMock {
-  const environment = testEnvironment({ seed })
   const revoked: string[] = []
   const revoking = () => ({ revoke: ({ id }: Account) => void revoked.push(id) })
-  const scenarios = new EnvironmentScenarios(environment, BUNDLED, revoking, () => initial)
-  return { environment, scenarios, revoked }
+  let registry = new ScenarioRegistry(BUNDLED, revoking)
+  const environment = testEnvironment({
+    seed,
+    counters: {
+      saveCounts: (of) => registry.saveCounts(of),
+      runChanged: (of, before, after) => registry.runChanged(of, before, after),
+    },
+  })
+  const reopened = (scenarios: readonly Scenario[]): EnvironmentScenarios => {
+    registry = new ScenarioRegistry(BUNDLED, revoking)
+    registry.startWith(scenarios)
+    return registry.of(environment)
+  }
+  return { environment, scenarios: reopened(initial), revoked, reopened }
 }
 
 function model(kind: string, params: JsonObject = {}): ScenarioRule['do'][number] {
@@ -268,7 +281,7 @@ describe('the scenarios of an environment', () => {
     const { scenarios, environment } = mock([scenario([{ when: { first: 1 } }])])
     scenarios.match(request())
     scenarios.stop('s')
-    scenarios.saveCounts()
+    environment.model.commitPending()
     environment.model.transact(() => environment.model.count('account_sequence'))
     expect([scenarios.active, scenarios.match(request())]).toEqual([false, undefined])
     scenarios.define(scenario([{}]))
@@ -639,16 +652,13 @@ describe('a scenario that is defined again', () => {
 })
 
 describe('scenarios and their rows', () => {
-  const reopened = ({ environment }: EngineMock, initial: readonly Scenario[]): EnvironmentScenarios =>
-    new EnvironmentScenarios(environment, BUNDLED, thirdParty, () => initial)
-
   it('of an earlier start are removed, and those that were started by hand stay with their counts', async () => {
     const first = mock([scenario([{ name: 'old' }], { name: 'start' })])
     first.scenarios.define(scenario([{ name: 'by hand', then: 'late' }], { name: 'hand', initial: 'early' }))
     await first.scenarios.start('hand')
     fired(first.scenarios)
-    first.scenarios.saveCounts()
-    const next = reopened(first, [scenario([{ name: 'new' }], { name: 'other' })])
+    first.environment.model.commitPending()
+    const next = first.reopened([scenario([{ name: 'new' }], { name: 'other' })])
     expect(next.list()).toMatchObject([
       { name: 'hand', running: true, state: 'late', rules: [{ matched: 1, hits: 1 }] },
       { name: 'other', running: true },
@@ -761,8 +771,11 @@ describe('the scenarios of all environments', () => {
   const registryOf = () => new ScenarioRegistry(BUNDLED, thirdParty)
 
   it('begin with those of the start, separately in each environment', () => {
-    const [one, two] = [testEnvironment(), testEnvironment({ name: 'two' })]
     const registry = registryOf()
+    const [one, two] = ['one', 'two'].map((name) => testEnvironment({ name, counters: registry })) as [
+      TestEnvironment,
+      TestEnvironment,
+    ]
     registry.startWith([start])
     fired(registry.of(one))
     expect(registry.of(one)).toBe(registry.of(one))
@@ -771,8 +784,8 @@ describe('the scenarios of all environments', () => {
   })
 
   it('are empty without any of the start, until one is started by hand', async () => {
-    const environment = testEnvironment()
-    const scenarios = registryOf().of(environment)
+    const registry = registryOf()
+    const scenarios = registry.of(testEnvironment({ counters: registry }))
     expect(scenarios.list()).toEqual([])
     await scenarios.start('bundled')
     expect(scenarios.list()).toMatchObject([{ name: 'bundled', running: true }])
@@ -793,8 +806,8 @@ describe('the scenarios of all environments', () => {
   })
 
   it('are read again: running ones restart, and resets begin with them', () => {
-    const environment = testEnvironment()
     const registry = registryOf()
+    const environment = testEnvironment({ counters: registry })
     registry.startWith([start])
     expect(fired(registry.of(environment))).toEqual(['start'])
     registry.redefine([scenario([{ name: 'edited' }])], [environment])
@@ -808,11 +821,14 @@ describe('the scenarios of all environments', () => {
   })
 
   it('save their counts, only for environments that have used them', () => {
-    const [one, two] = [testEnvironment(), testEnvironment({ name: 'two' })]
     const registry = registryOf()
+    const [one, two] = ['one', 'two'].map((name) => testEnvironment({ name, counters: registry })) as [
+      TestEnvironment,
+      TestEnvironment,
+    ]
     registry.startWith([start])
     fired(registry.of(one))
-    registry.saveCounts([two, one])
+    for (const environment of [two, one]) environment.model.commitPending()
     expect(one.model.tables.scenario_runs.get('s')).toMatchObject({ rules: [{ matched: 1 }] })
     expect(two.model.tables.scenario_runs.size).toBe(0)
   })

@@ -111,7 +111,10 @@ describe('the schema of the state file', () => {
 
   it('has a JSON Schema', () => {
     const schema = z.toJSONSchema(stateSchema, { io: 'input', unrepresentable: 'any' })
-    expect(schema).toMatchObject({ title: 'The state of toolmock', required: ['version', 'environments'] })
+    expect(schema).toMatchObject({
+      title: 'The state of toolmock',
+      required: ['version', 'state_id', 'generation', 'environments'],
+    })
   })
 })
 

@@ -6,6 +6,8 @@ import type { EnvironmentRegistry } from '../../src/state/environment-registry.t
 import { account, accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
+const OTHER_VERSION =
+  /state\.json: it is of version \d, and this toolmock reads state files of version 3 only; nothing was changed, and --fresh replaces it$/
 
 function inDirectory(work: (file: string, directory: string) => Promise<void>): () => Promise<void> {
   return () => withDirectory((directory) => work(join(directory, 'state.json'), directory))
@@ -50,7 +52,7 @@ describe('the state file', () => {
       expect(text.split('\n').map((line) => /^ */.exec(line)?.[0].length ?? 0)).toSatisfy((margins: number[]) =>
         margins.every((margin) => margin % 2 === 0),
       )
-      expect(Object.keys(JSON.parse(text) as object)).toEqual(['version', 'environments'])
+      expect(Object.keys(JSON.parse(text) as object)).toEqual(['version', 'state_id', 'generation', 'environments'])
       if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600)
       expect(await stopped(file)).toBe(text)
     }),
@@ -76,7 +78,7 @@ describe('the state file', () => {
     }),
   )
 
-  it('is the same byte for byte after two runs with the same seed, clock and order', async () => {
+  it('is the same byte for byte, but for its state_id, after two runs with the same seed, clock and order', async () => {
     const run = (): Promise<string> =>
       withDirectory(async (directory) => {
         const file = join(directory, 'deep', 'er', 'state.json')
@@ -86,7 +88,7 @@ describe('the state file', () => {
           registry.environment('default')?.clock.advance(90_000)
         }
         await stopped(file, first)
-        return stopped(file, first)
+        return (await stopped(file, first)).replace(/"state_id": ".+"/, '')
       })
     const text = await run()
     expect(await run()).toBe(text)
@@ -98,8 +100,8 @@ describe('the state file', () => {
     'that is fresh replaces existing files, also damaged ones, with their write-ahead log',
     inDirectory(async (file) => {
       await writeFile(file, 'no JSON')
-      await writeFile(`${file}.wal`, 'no journal')
-      await writeFile(`${file}.wal.2`, 'no journal')
+      await writeFile(`${file}.wal.0`, 'no journal')
+      await writeFile(`${file}.wal.1`, 'no journal')
       const registry = await openTestRegistry({ file, fresh: true })
       expect(registry.environments()).toEqual([])
       registry.create('default')
@@ -112,24 +114,26 @@ describe('the state file', () => {
     ['an empty file', '', /state\.json: it is empty/],
     ['a foreign JSON file', '{"name": "x"}', /not a state file of toolmock/],
     ['an array', '[]', /not a state file of toolmock/],
-    ['a newer version', '{"version": 3, "environments": {}}', /version is 3; this toolmock reads version 2/],
+    ['a newer version', '{"version": 4, "environments": {}}', OTHER_VERSION],
+    ['of version 2', '{"version": 2, "environments": {}}', OTHER_VERSION],
+    ['of version 1', '{"version": 1, "environments": {}}', OTHER_VERSION],
     ['no JSON', '{\n  "version": 1,\n  "environments": {,}\n}', /state\.json:3:20: it is not JSON: unexpected ","/],
     ['a JSON file that ends too early', '{\n  "version": 1', /state\.json:2:15: .*unexpected the end of the file/],
     ['something after the JSON', '{"version": 1, "environments": {}}\n}', /state\.json:2:1: .*unexpected "}"/],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), /not a text in UTF-8/],
     [
       'an unknown field',
-      '{"version": 2, "environments": {}, "x": 1}',
-      /:1:41: x is an unknown field; allowed are version, environments/,
+      '{"version": 3, "state_id": "a", "generation": 1, "environments": {}, "x": 1}',
+      /:1:75: x is an unknown field; allowed are version, state_id, generation, request_ids, environments/,
     ],
     [
       'a bad environment name',
-      '{"version": 2, "environments": {"a b": {}}}',
+      '{"version": 3, "state_id": "a", "generation": 1, "environments": {"a b": {}}}',
       /environments\["a b"\] is .*1 to 64 letters/,
     ],
     [
       'an environment without settings',
-      '{"version": 2, "environments": {"a": {}}}',
+      '{"version": 3, "state_id": "a", "generation": 1, "environments": {"a": {}}}',
       /environments\.a\.settings is required/,
     ],
   ])('is refused and not changed when it is %s', (_, content, message) =>

@@ -96,14 +96,14 @@ describe('the data outside the tables', () => {
       addAccount(registry)
       await registry.durable()
       const left = end === 'stopped' ? undefined : disk.after(end)
-      const image = environment.stored()
+      const image = environment.stored(true)
       await registry.close()
       const files = (left ?? disk)
         .paths()
         .map((path) => [path.replace('state', 'other'), (left ?? disk).file(path)!] as const)
       const again = await openTestRegistry({ file: join(directory, 'other.json'), fileSystem: new MemoryDisk(files) })
       const restarted = again.environment('default')!
-      expect(restarted.stored()).toEqual(image)
+      expect(restarted.stored(true)).toEqual(image)
       const { snapshots } = restarted.model.tables
       expect([...snapshots.values()].map(({ id, tables }) => [id, tables.accounts.length])).toEqual([
         ['one', 1],

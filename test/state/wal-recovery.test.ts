@@ -1,251 +1,166 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { rawLines, readWal, type WalContent } from '../../src/state/wal/recovery.ts'
+import { decodeLine, headerLine, logGenerations } from '../../src/state/wal/log-lines.ts'
+import { type LogContent, rawLines, readLogs } from '../../src/state/wal/recovery.ts'
 import { StateError } from '../../src/state/wal/state-errors.ts'
-import {
-  decodeLine,
-  encodeLine,
-  type Identity,
-  identityOf,
-  segmentsOf,
-  type WalLine,
-} from '../../src/state/wal/write-ahead-log.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 
-const PATH = '/data/state.json.wal'
-const A: Identity = { size: 10, crc: '0000000a' }
-const B: Identity = { size: 10, crc: '0000000b' }
-const LONGER: Identity = { size: 11, crc: '0000000a' }
+const FILE = '/data/state.json'
+const STATE = 'state_a'
 const CUT_SHORT = 'the last write was cut short and is dropped; it had not been acknowledged'
 
-const header = (segment = 1, follows: Identity | null = null): string =>
-  encodeLine({ toolmock_wal: 1, segment, follows })
-/** A commit that was written after everything before it was durable. */
-const commit = (n: number, fields: Partial<WalLine> = {}): string =>
-  encodeLine({ n, synced: n - 1, environment: 'default', ...fields })
-const mark = (n: number, upto: number, identity: Identity): string =>
-  encodeLine({ n, synced: n - 1, checkpointed: { ...identity, upto } })
+const framed = (json: string): string => `{"crc":"${crc32(json).toString(16).padStart(8, '0')}","line":${json}}\n`
+const header = (generation: number, state_id = STATE): string => headerLine({ state_id, generation })
+/** A line with a commit of an environment of each name. */
+const batch = (...names: string[]): string => framed(JSON.stringify(names.map((environment) => ({ environment }))))
 const damaged = (line: string): string => `${line.slice(0, -3)}x}\n`
 
-/** Reads log files, given by their endings, for a state file. */
-function read(files: Record<string, string[]>, identity: Identity | null = null): Promise<WalContent> {
-  const entries = Object.entries(files).map(([ending, lines]) => [PATH + ending, Buffer.from(lines.join(''))] as const)
-  return readWal(new MemoryDisk(entries), PATH, identity)
+/** Reads logs, given by their generation, for the state file of a generation; 0 for none. */
+function read(logs: Record<string, string[]>, generation = 0, state_id = STATE): Promise<LogContent> {
+  const files = Object.entries(logs).map(
+    ([name, lines]) => [`${FILE}.wal.${name}`, Buffer.from(lines.join(''))] as const,
+  )
+  return readLogs(new MemoryDisk(files), FILE, generation > 0 ? { state_id, generation } : undefined)
 }
 
-async function numbers(files: Record<string, string[]>, identity: Identity | null = null): Promise<number[]> {
-  return (await read(files, identity)).commits.map(({ n }) => n)
+async function names(logs: Record<string, string[]>, generation = 0): Promise<unknown[]> {
+  return (await read(logs, generation)).commits.map((commit) => 'environment' in commit && commit.environment)
 }
 
-describe('reading a write-ahead log', () => {
-  it('finds no commit where there is no log, or only the beginning of one', async () => {
-    const nothing = { commits: [], lastLine: 0, end: undefined, notices: [] }
-    expect(await read({})).toEqual(nothing)
-    expect(await read({ '': [] })).toEqual(nothing)
-    expect(await read({}, A)).toEqual(nothing)
-    expect(await read({ '': [header()] })).toEqual({ ...nothing, end: { segment: 1, length: header().length } })
+describe('reading the logs of a state', () => {
+  it('finds no commit where there is none, or only the beginning of one', async () => {
+    const nothing = { stateId: undefined, commits: [], notices: [] }
+    expect(await read({})).toEqual({ ...nothing, end: { generation: 0, length: 0, before: 0, exists: false } })
+    expect(await read({ 0: [] })).toEqual({ ...nothing, end: { generation: 0, length: 0, before: 0, exists: true } })
+    const end = { generation: 0, length: header(0).length, before: 0, exists: true }
+    expect(await read({ 0: [header(0)] })).toEqual({ ...nothing, stateId: STATE, end })
   })
 
-  it('reads its files in the order of their numbers', async () => {
-    const last = [header(10), commit(7), commit(8)]
-    const files = { '.10': last, '.9': [header(9, B), mark(5, 4, A), commit(6)] }
-    expect(await read(files, A)).toMatchObject({
-      commits: [{ n: 6 }, { n: 7 }, { n: 8 }],
-      lastLine: 8,
-      end: { segment: 10, length: last.join('').length },
+  it('reads them in the order of their generations, from that of the state file on', async () => {
+    const last = [header(10), batch('d'), batch('e', 'f')]
+    const logs = { 10: last, 9: [header(9), batch('b', 'c')], 8: [header(8), batch('a')], 11: [] }
+    expect(await names(logs, 9)).toEqual(['b', 'c', 'd', 'e', 'f'])
+    expect(await read(logs, 9)).toMatchObject({
+      end: { generation: 10, length: last.join('').length, before: logs[9].join('').length },
       notices: [],
     })
   })
 
-  it('recognizes the numbers of its files, and ignores other names', async () => {
-    const endings = ['.10', '', '.2', '.9', '.1234567890', '.123', '.1', '.02', '.0', '.3x', '.tmp', '2', '.']
-    const disk = new MemoryDisk(endings.map((ending) => [PATH + ending, Buffer.alloc(0)]))
+  it('recognizes the generations of its files, and ignores other names', async () => {
+    const endings = ['.10', '.2', '.9', '.0', '.123', '.02', '.3x', '.tmp', '2', '.', '.-1']
+    const disk = new MemoryDisk(endings.map((ending) => [`${FILE}.wal${ending}`, Buffer.alloc(0)]))
     disk.put('/data/other.json.wal.4', '')
-    disk.put('/data/state.json', '')
-    expect(await segmentsOf(disk, PATH)).toEqual([1, 2, 9, 10, 123])
-  })
-
-  it('ignores a copy of its first file that is called .1, and continues at the end of the first file', async () => {
-    const lines = [header(), commit(1), commit(2)]
-    expect(await read({ '': lines, '.1': lines })).toMatchObject({
-      commits: [{ n: 1 }, { n: 2 }],
-      end: { segment: 1, length: lines.join('').length },
-      notices: [],
-    })
-  })
-
-  it('reads the field names of version 1', async () => {
-    const first = encodeLine({ toolmock_journal: 1, segment: 1, follows: B } as never)
-    const folded = encodeLine({ n: 2, synced: 1, folded: { ...A, upto: 1 } } as never)
-    expect(await numbers({ '': [first, commit(1), folded, commit(3)] }, A)).toEqual([3])
-    expect(await numbers({ '': [first, commit(1), folded, commit(3)] }, B)).toEqual([1, 3])
+    expect(await logGenerations(disk, FILE)).toEqual([0, 2, 9, 10, 123])
   })
 })
 
-describe('the end of a write-ahead log that a crash has torn', () => {
-  const whole = header() + commit(1)
+describe('the end of a log that a crash has torn', () => {
+  const whole = header(0) + batch('a')
 
-  it.each<[string, string[], string]>([
-    ['a line without its end', [commit(2).slice(0, -1)], ':3'],
-    ['a line with other text in place of its end', [`${commit(2).slice(0, -1)}x`], ':3'],
-    ['two damaged lines', [damaged(commit(2)), damaged(commit(3))], ':3'],
-    ['a part of a line', [commit(2).slice(0, 40)], ':3'],
-    ['a damaged line', [damaged(commit(2))], ':3'],
-    ['a line with another number', [commit(3)], ':3'],
-    ['a line without a number', [encodeLine({ synced: 1, environment: 'default' } as never)], ':3'],
-    ['a damaged line, and one that was written with it', [damaged(commit(2)), commit(3, { synced: 1 })], ':3'],
-    ['a line of a write whose last line is missing', [commit(2, { more: true })], ''],
-    ['lines of a write whose last line is missing', [commit(2, { more: true }), commit(3, { more: true })], ''],
-    ['a line of a write whose last line is damaged', [commit(2, { more: true }), damaged(commit(3))], ':4'],
-  ])('that is %s is dropped, with one notice', async (_, torn, place) => {
-    expect(await read({ '': [whole, ...torn] })).toMatchObject({
-      commits: [{ n: 1 }],
-      lastLine: 1,
-      end: { segment: 1, length: whole.length },
-      notices: [`${PATH}${place}: ${CUT_SHORT}`],
+  it.each<[string, string]>([
+    ['a line without its end', batch('b').slice(0, -1)],
+    ['a line with other text in place of its end', `${batch('b').slice(0, -1)}x`],
+    ['a part of a line', batch('b').slice(0, 40)],
+    ['a damaged line', damaged(batch('b'))],
+    ['zeros', '\0\0\0'],
+  ])('that is %s is dropped, with one notice', async (_, torn) => {
+    expect(await read({ 0: [whole, torn], 1: [] })).toMatchObject({
+      commits: [{ environment: 'a' }],
+      end: { generation: 0, length: whole.length },
+      notices: [`${FILE}.wal.0:3: ${CUT_SHORT}`],
     })
   })
 
-  it('is kept where a write of several lines is complete', async () => {
-    const lines = [commit(2, { more: true }), commit(3, { synced: 1 })]
-    expect(await read({ '': [whole, ...lines] })).toMatchObject({ lastLine: 3, notices: [] })
-  })
-
-  it.each(['', '{"crc"', header(2).slice(0, 30), '{"c\0\0\0', '\0\0\0'])(
-    'is in the file before one whose first line is only %j',
+  it.each(['{"crc"', header(2).slice(0, 30), '{"c\0\0\0', '\0\0\0'])(
+    'begins anew in a file whose first line is only %j',
     async (begun) => {
-      const { commits, end, notices } = await read({ '': [whole], '.2': [begun] })
-      expect([commits.length, end]).toEqual([1, { segment: 1, length: whole.length }])
-      expect(notices).toEqual(begun === '' ? [] : [`${PATH}.2:1: ${CUT_SHORT}`])
+      const { commits, end, notices } = await read({ 0: [whole], 1: [begun] })
+      expect([commits.length, end]).toEqual([1, { generation: 1, length: 0, before: whole.length, exists: true }])
+      expect(notices).toEqual([`${FILE}.wal.1:1: ${CUT_SHORT}`])
     },
   )
-
-  it.each(['{"crc"', header().slice(0, -1), '\0\0'])('begins anew when there is only %j', async (begun) => {
-    const notices = [`${PATH}:1: ${CUT_SHORT}`]
-    expect(await read({ '': [begun] })).toEqual({ commits: [], lastLine: 0, end: { segment: 1, length: 0 }, notices })
-  })
 })
 
-describe('a write-ahead log that is damaged where it had been durable', () => {
-  it.each<[string, Record<string, string[]>, string]>([
-    ['before a line that says so', { '': [header(), damaged(commit(1)), commit(2)] }, `${PATH}:2: the log is damaged`],
+describe('logs that are damaged where they had been durable', () => {
+  const other = /the state file is not the one this log follows/
+  it.each<[string, Record<string, string[]>, number, string | RegExp]>([
     [
-      'two lines before one that says so',
-      { '': [header(), commit(1), damaged(commit(2)), commit(3, { synced: 1 }), commit(4, { synced: 2 })] },
-      `${PATH}:3: the log is damaged`,
-    ],
-    ['where a line is missing', { '': [header(), commit(1), commit(3), commit(4)] }, `${PATH}:3: the log is damaged`],
-    [
-      'before another file',
-      { '': [header(), commit(1), damaged(commit(2))], '.2': [header(2)] },
-      `${PATH}:3: the log is damaged`,
+      'before another line',
+      { 0: [header(0), damaged(batch('a')), batch('b')] },
+      0,
+      `${FILE}.wal.0:2: the log is damaged`,
     ],
     [
-      'before another file that begins with nothing whole',
-      { '': [header(), commit(1), damaged(commit(2))], '.2': ['{"cr'] },
-      `${PATH}:3: the log is damaged`,
+      'before another log',
+      { 0: [header(0), damaged(batch('a'))], 1: [header(1)] },
+      0,
+      `${FILE}.wal.0:2: the log is damaged`,
     ],
-    ['in its first line', { '': [damaged(header())] }, `${PATH}:1: this is not a write-ahead log`],
-    ['in the first line of its second file', { '': [header()], '.2': [header(3)] }, `${PATH}.2:1: this is not`],
-    ['because it is of another kind', { '': [header().replace('_wal', '_wax')] }, `${PATH}:1: this is not`],
     [
-      'because it is of a later version',
-      { '': [encodeLine({ toolmock_wal: 2, segment: 1, follows: null } as never)] },
-      `${PATH}:1: this is not`,
+      'before another log that was begun',
+      { 0: [header(0), damaged(batch('a'))], 1: ['{"cr'] },
+      0,
+      `${FILE}.wal.0:2: the log is damaged`,
     ],
-    ['because it begins with a commit', { '': [commit(1)] }, `${PATH}:1: this is not`],
-    ['because it begins with zeros', { '': ['\0\0{"crc"'] }, `${PATH}:1: this is not`],
-    ['because it begins with other text', { '': ['a diary'] }, `${PATH}:1: this is not`],
-  ])('is refused: %s', async (_, files, message) => {
-    await expect(read(files)).rejects.toThrow(StateError)
-    await expect(read(files)).rejects.toThrow(message)
-  })
-})
-
-describe('a write-ahead log and its state file', () => {
-  const marked = { '': [header(1, LONGER), commit(1), mark(2, 1, A), commit(3), mark(4, 3, B), commit(5)] }
-
-  it.each([
-    ['that it follows: every commit', LONGER, [1, 3, 5]],
-    ['of an earlier checkpoint: the commits after that', A, [3, 5]],
-    ['of the last checkpoint: the commits after that', B, [5]],
-  ])('reads for the file %s', async (_, identity, found) => {
-    expect(await numbers(marked, identity)).toEqual(found)
-  })
-
-  it('reads every commit where there was never a state file', async () => {
-    expect(await numbers({ '': [header(), commit(1), commit(2)] })).toEqual([1, 2])
-  })
-
-  it('belongs to the state file that its first file names', async () => {
-    const files = { '': [header(1, LONGER), commit(1)], '.2': [header(2, A), commit(2)] }
-    expect(await numbers(files, LONGER)).toEqual([1, 2])
-    await expect(read(files, A)).rejects.toThrow('not the one this log follows')
-  })
-
-  it('identifies a content by its size and its checksum', () => {
-    expect(identityOf(Buffer.from('123456789'))).toEqual({ size: 9, crc: 'cbf43926' })
-    expect(identityOf(Buffer.alloc(0))).toEqual({ size: 0, crc: '00000000' })
-  })
-
-  it('uses the last of two checkpoints of the same content', async () => {
-    expect(await numbers({ '': [header(), commit(1), mark(2, 1, A), commit(3), mark(4, 3, A)] }, A)).toEqual([])
-  })
-
-  it.each<[string, Record<string, string[]>, Identity | null, string]>([
-    ['another content', { '': [header(1, A), commit(1)] }, B, ': the state file is not the one this log follows'],
-    ['another size', { '': [header(1, A), commit(1)] }, LONGER, ': the state file is not the one this log follows'],
-    ['a content where none was', { '': [header(), commit(1)] }, A, ': the state file is not the one this log follows'],
-    ['no content where one was', { '': [header(1, A), commit(1)] }, null, ': the state file is missing'],
-    [
-      'the content that a lost first file followed',
-      { '.2': [header(2, A), commit(4)] },
-      A,
-      '.2: the state file is not the one this log follows',
-    ],
-    ['none, where the first file is lost', { '.2': [header(2), commit(4)] }, null, '.2: the state file is missing'],
-  ])('refuses a state file of %s', async (_, files, identity, message) => {
-    const refusal: unknown = await read(files, identity).catch((error: unknown) => error)
+    ['in the first line', { 0: [damaged(header(0))], 1: [header(1)] }, 0, `${FILE}.wal.0:1: this is not`],
+    ['in the first line, before another', { 0: [damaged(header(0)), batch('a')] }, 0, `${FILE}.wal.0:1: this is not`],
+    ['because it is called by another generation', { 1: [header(2)] }, 1, `${FILE}.wal.1:1: this is not`],
+    ['because it begins with a batch', { 0: [batch('a')] }, 0, `${FILE}.wal.0:1: this is not`],
+    ['because it begins with zeros', { 0: ['\0\0{"crc"'] }, 0, `${FILE}.wal.0:1: this is not`],
+    ['because it is some other text', { 0: ['a diary'] }, 0, `${FILE}.wal.0:1: this is not`],
+    ['because it is an earlier one and some other text', { 0: ['a diary'] }, 1, `${FILE}.wal.0:1: this is not`],
+    ['because one is missing', { 7: [header(7)], 9: [header(9)] }, 7, /wal\.9: .+ or state\.json\.wal\.8 is missing/],
+    ['because the first one is missing', { 8: [header(8)] }, 7, /wal\.8: .+ or state\.json\.wal\.7 is missing/],
+    ['because the state file is missing', { 7: [header(7)] }, 0, /wal\.7: the state file is missing.+state repair/],
+    ['because they are of another state', { 7: [header(7, 'state_b')] }, 7, other],
+    ['because an earlier one is of another state', { 3: [header(3, 'state_b')] }, 7, other],
+    ['because they are of two states', { 0: [header(0)], 1: [header(1, 'state_b')] }, 0, other],
+    ['because one is of an earlier version', { '': [] }, 0, /earlier version.+--fresh/],
+  ])('are refused: %s', async (_, logs, generation, message) => {
+    const disk = new MemoryDisk()
+    for (const [name, lines] of Object.entries(logs))
+      disk.put(`${FILE}.wal${name === '' ? '' : `.${name}`}`, lines.join(''))
+    const state = generation > 0 ? { state_id: STATE, generation } : undefined
+    const refusal: unknown = await readLogs(disk, FILE, state).catch((error: unknown) => error)
     expect(refusal).toBeInstanceOf(StateError)
-    const { message: said } = refusal as StateError
-    expect(said).toContain(PATH + message)
-    expect(said.includes('state repair saves what the log holds')).toBe(identity === null)
+    if (typeof message === 'string') expect((refusal as StateError).message).toContain(message)
+    else expect((refusal as StateError).message).toMatch(message)
+    expect(disk.operations).toBe(0)
   })
 })
 
-describe('a line of a write-ahead log', () => {
-  const framed = (json: string) => Buffer.from(`{"crc":"${crc32(json).toString(16).padStart(8, '0')}","line":${json}}`)
+describe('a line of a log', () => {
+  const bytes = (line: string): Buffer => Buffer.from(line.slice(0, -1))
 
   it('is read as it was written', () => {
-    const line: WalLine = { n: 1, synced: 0, environment: 'ümläut', changes: [{ remove: 'accounts', id: '\n' }] }
-    expect(decodeLine(Buffer.from(encodeLine(line).slice(0, -1)))).toEqual(line)
+    expect(decodeLine(bytes(batch('ümläut\n')))).toEqual([{ environment: 'ümläut\n' }])
+    expect(decodeLine(bytes(header(7)))).toEqual({ state_id: STATE, generation: 7 })
   })
 
   it.each([
     [
       'has another checksum',
       Buffer.from(
-        framed('{"n":1}')
+        bytes(batch('a'))
           .toString()
           .replace(/"[0-9a-f]{8}"/, '"00000000"'),
       ),
     ],
-    ['ends otherwise', Buffer.from(framed('{"n":1}').toString().replace(/\}$/, ')'))],
-    ['has more before it', Buffer.from(` ${framed('{"n":1}').toString()}`)],
-    ['is no object', framed('[1]')],
-    ['is no JSON', framed('{"n":')],
+    ['ends otherwise', Buffer.from(bytes(batch('a')).toString().replace(/\}$/, ')'))],
+    ['has more before it', Buffer.from(` ${bytes(batch('a')).toString()}`)],
+    ['is no JSON', bytes(framed('{"n":'))],
     ['is empty', Buffer.alloc(0)],
-  ])('that %s is invalid', (_, bytes) => {
-    expect(decodeLine(bytes)).toBeUndefined()
+  ])('that %s is invalid', (_, line) => {
+    expect(decodeLine(line)).toBeUndefined()
   })
 
-  it('has its position in the file and its number, which counts from 1', () => {
-    const [first, second] = [header(), commit(1)]
+  it('has its place, which counts from 1, and its position in the file', () => {
+    const [first, second] = [header(0), batch('a')]
     const end = first.length + second.length
-    expect(rawLines(Buffer.from(`${first}${second}{"`), 3)).toMatchObject([
-      { segment: 3, lineNumber: 1, start: 0, end: first.length, isBegun: false, content: { segment: 1 } },
-      { segment: 3, lineNumber: 2, start: first.length, end, isBegun: false, content: { n: 1 } },
-      { segment: 3, lineNumber: 3, start: end, end: end + 2, isBegun: false, content: undefined },
+    expect(rawLines(Buffer.from(`${first}${second}{"`), 'log')).toMatchObject([
+      { place: 'log:1', start: 0, end: first.length, content: { generation: 0 } },
+      { place: 'log:2', start: first.length, end, content: [{ environment: 'a' }] },
+      { place: 'log:3', start: end, end: end + 2, content: undefined },
     ])
   })
 })

@@ -1,34 +1,32 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import type { JsonValue } from '../../src/domain/json.ts'
 import type { Change } from '../../src/state/model/table.ts'
-import { readWal, type WalContent } from '../../src/state/wal/recovery.ts'
+import { LogFile } from '../../src/state/wal/log-file.ts'
+import { decodeLine, type EnvironmentChange } from '../../src/state/wal/log-lines.ts'
+import { type LogContent, readLogs } from '../../src/state/wal/recovery.ts'
 import { StorageError } from '../../src/state/wal/state-errors.ts'
-import {
-  decodeLine,
-  type Durability,
-  type EnvironmentChange,
-  type Identity,
-  WalFile,
-  type WalLine,
-  WriteAheadLog,
-} from '../../src/state/wal/write-ahead-log.ts'
+import { type Durability, WriteAheadLog } from '../../src/state/wal/write-ahead-log.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { account } from '../support/registry.ts'
 
 const STATE = '/data/state.json'
-const PATH = `${STATE}.wal`
-const A: Identity = { size: 1, crc: '0000000a' }
+const PATH = `${STATE}.wal.0`
 const COMMIT: EnvironmentChange = { environment: 'default', ids: 1 }
+const NONE = { generation: 0, length: 0, before: 0, exists: false }
 
 interface Parts {
   disk: MemoryDisk
-  file: WalFile
+  file: LogFile
   log: WriteAheadLog
+  /** The size of the log after each write. */
+  written: number[]
 }
 
-function opened(durability: Durability = 'strict', disk = new MemoryDisk()): Parts {
-  const file = new WalFile(disk, PATH, { follows: null, end: undefined })
-  return { disk, file, log: new WriteAheadLog(file, 0, durability) }
+function opened(durability: Durability = 'strict', disk = new MemoryDisk(), end = NONE): Parts {
+  const file = new LogFile(disk, STATE, 'state_a', end)
+  const written: number[] = []
+  return { disk, file, log: new WriteAheadLog(file, durability, () => written.push(file.size)), written }
 }
 
 /** Makes a commit and waits until it is durable. */
@@ -37,22 +35,25 @@ async function commit(log: WriteAheadLog, entry: EnvironmentChange = COMMIT): Pr
   await log.flushed()
 }
 
-function linesOf(disk: MemoryDisk, path = PATH): WalLine[] {
-  const texts = (disk.file(path)?.toString() ?? '').split('\n').slice(1, -1)
-  return texts.map((text) => decodeLine(Buffer.from(text)) as unknown as WalLine)
+/** The lines of a log after its header. */
+function linesOf(disk: MemoryDisk, path = PATH): JsonValue[] {
+  const lines = (disk.file(path) ?? Buffer.alloc(0)).toString().split('\n').slice(1, -1)
+  return lines.map((line) => decodeLine(Buffer.from(line)) ?? 'damaged')
 }
 
-const changes = (count: number): Change[] =>
-  Array.from({ length: count }, (_, at) => ({
+function recovered(disk: MemoryDisk): Promise<LogContent> {
+  return readLogs(disk.after('power-lost'), STATE, undefined)
+}
+
+function changes(count: number): Change[] {
+  return Array.from({ length: count }, (_, at) => ({
     table: 'accounts',
     id: `ca_${at}`,
-    place: at,
+    place: undefined,
     before: undefined,
     after: account(at),
   }))
-
-/** The log that a start after a power loss reads. */
-const recovered = (disk: MemoryDisk): Promise<WalContent> => readWal(disk.after('power-lost'), PATH, null)
+}
 
 describe('a commit', () => {
   it('is pending until it is on disk, and not after that', async () => {
@@ -60,7 +61,7 @@ describe('a commit', () => {
     expect(log.durable()).toBeUndefined()
     log.append(COMMIT)
     await log.durable()
-    expect(linesOf(disk)).toEqual([{ n: 1, synced: 0, ...COMMIT }])
+    expect(linesOf(disk)).toEqual([[COMMIT]])
     expect(log.durable()).toBeUndefined()
   })
 
@@ -95,52 +96,30 @@ describe('a commit', () => {
     open()
     await first
     await second
-    expect(linesOf(disk)).toMatchObject([
-      { n: 1, synced: 0 },
-      { n: 2, synced: 1 },
-      { n: 3, synced: 2, more: true },
-      { n: 4, synced: 2 },
-    ])
-    expect(linesOf(disk).map(({ more }) => more)).toEqual([undefined, undefined, true, undefined])
+    expect(linesOf(disk)).toEqual([[COMMIT], [COMMIT], [COMMIT, COMMIT]])
   })
 
   it('is not waited for with relaxed durability, and written soon', async () => {
     const { disk, log } = opened('relaxed')
     log.append(COMMIT)
     expect(log.durable()).toBeUndefined()
-    await expect.poll(() => disk.log).toContain('datasync state.json.wal')
+    await expect.poll(() => disk.log).toContain('datasync state.json.wal.0')
     await log.idle()
-    expect((await recovered(disk)).commits).toHaveLength(1)
+    expect((await recovered(disk)).commits).toEqual([COMMIT])
   })
 
-  it.each([
-    [249, [249]],
-    [250, [250]],
-    [251, [250, 1]],
-    [500, [250, 250]],
-    [501, [250, 250, 1]],
-  ])('of %i changes is written as lines of %j, all or none of which count', async (count, sizes) => {
+  it.each([0, 1, 249, 250, 251, 500, 501])('of %i changes is one line', async (count) => {
     const { disk, log } = opened()
-    await commit(log, { environment: 'default', record: null, ids: 7, changes: changes(count) })
-    const lines = linesOf(disk)
-    expect(lines.map((line) => line.changes?.length)).toEqual(sizes)
-    expect(lines.map(({ n, synced, environment }) => [n, synced, environment])).toEqual(
-      sizes.map((_, at) => [at + 1, 0, 'default']),
-    )
-    expect(lines.map(({ more }) => more ?? false)).toEqual(sizes.map((_, at) => at < sizes.length - 1))
-    // Only the first line has the record and the position of ids.
-    expect(lines.map((line) => ['record' in line, 'ids' in line])).toEqual(sizes.map((_, at) => [at === 0, at === 0]))
-    expect(lines.flatMap((line) => line.changes ?? [])).toEqual(
-      changes(count).map(({ after }) => ({ put: 'accounts', row: after })),
-    )
-    await commit(log)
-    expect(linesOf(disk).at(-1)).toMatchObject({ n: sizes.length + 1, synced: sizes.length })
+    const given = { environment: 'default', record: null, ids: 7, changes: changes(count) }
+    await commit(log, given)
+    const rows = changes(count).map(({ after }) => ({ put: 'accounts', row: after }))
+    const { changes: _, ...rest } = given
+    expect(linesOf(disk)).toEqual([[count === 0 ? rest : { ...rest, changes: rows }]])
   })
 
-  it('without changes has none in its line; removed rows are written as ids, and snapshots without their content', async () => {
+  it('has removed rows as ids, and snapshots without their content', async () => {
     const { disk, log } = opened()
-    await commit(log, { environment: 'default', changes: [] })
-    const snapshot = { id: 'one', taken_at: '2026-01-01T00:00:00.000Z', tables: { accounts: [account(1)] } }
+    const snapshot = { id: 'one', taken_at: '2026-01-01T00:00:00.000Z', ids: null, tables: { accounts: [account(1)] } }
     await commit(log, {
       environment: 'default',
       changes: [
@@ -148,12 +127,11 @@ describe('a commit', () => {
         { table: 'snapshots', id: 'one', place: 0, before: undefined, after: snapshot },
       ],
     })
-    const [none, some] = linesOf(disk)
-    expect(none).toEqual({ n: 1, synced: 0, environment: 'default' })
-    expect(some?.changes).toEqual([
+    const logged = [
       { remove: 'accounts', id: 'ca_1' },
-      { put: 'snapshots', row: { id: 'one', taken_at: snapshot.taken_at } },
-    ])
+      { put: 'snapshots', row: { id: 'one', taken_at: snapshot.taken_at, ids: null } },
+    ]
+    expect(linesOf(disk)).toEqual([[{ environment: 'default', changes: logged }]])
   })
 
   it('with a long text is written in parts, so that other requests are served', async () => {
@@ -170,36 +148,27 @@ describe('a commit', () => {
     const parts = Math.floor((disk.file(PATH)?.length ?? 0) / (256 * 1024))
     expect(parts).toBeGreaterThan(3)
     expect(turns).toBeGreaterThanOrEqual(parts)
-    expect((await recovered(disk)).lastLine).toBe(24)
+    const [only] = (await recovered(disk)).commits
+    expect(only && 'changes' in only && only.changes).toHaveLength(6000)
   })
 
-  it('is refused once the log is closed; the note of a checkpoint is not', async () => {
+  it('is refused once the log is closed', async () => {
     const { disk, log } = opened()
     await commit(log)
     log.close()
     expect(() => log.append(COMMIT)).toThrow(StorageError)
     expect(() => log.append(COMMIT)).toThrow('the state could not be written: the server is stopping')
-    log.append({ checkpointed: { ...A, upto: 1 } })
-    await log.flushed()
-    expect(linesOf(disk)).toMatchObject([{ n: 1 }, { n: 2, checkpointed: { ...A, upto: 1 } }])
+    expect(linesOf(disk)).toHaveLength(1)
   })
 })
 
 describe('a write-ahead log', () => {
-  it('is full from its bound on, and not one byte before', async () => {
-    const { log, file } = opened()
-    const full: number[] = []
-    log.onFull = () => full.push(file.size)
+  it('reports its size after each write', async () => {
+    const { disk, log, written } = opened()
     await commit(log)
-    const { size } = file
+    const length = disk.file(PATH)!.length
     await commit(log)
-    const added = file.size - size
-    log.fullAt = file.size + added + 1
-    await commit(log)
-    expect(full).toEqual([])
-    log.fullAt = file.size + added
-    await commit(log)
-    expect(full).toEqual([file.size])
+    expect(written).toEqual([length, disk.file(PATH)!.length])
   })
 
   it('is idle once what was committed is on disk, or refused', async () => {
@@ -208,14 +177,19 @@ describe('a write-ahead log', () => {
     log.append(COMMIT)
     void log.flushed()
     await log.idle()
-    expect((await recovered(disk)).lastLine).toBe(1)
+    expect((await recovered(disk)).commits).toEqual([COMMIT])
   })
 
   it('is not created by a cut without commits, and can be closed', async () => {
     const { disk, log, file } = opened()
-    expect(await log.cut(() => 1, true)).toEqual({ captured: 1, upto: 0, segment: 1 })
+    expect(
+      await log.cut(
+        () => 1,
+        () => Promise.resolve(2),
+      ),
+    ).toEqual({ captured: 1, result: 2 })
     await file.close()
-    expect(disk.operations).toBe(0)
+    expect([disk.operations, file.exists]).toEqual([0, false])
   })
 
   it('does not exist where its folder cannot be read', async () => {
@@ -247,7 +221,7 @@ describe('a write that the disk refuses', () => {
     expect(log.durable()).toBeUndefined()
     disk.fails = () => undefined
     await commit(log)
-    expect(linesOf(disk)).toMatchObject([{ n: 1 }, { n: 2, synced: 1 }])
+    expect(linesOf(disk)).toEqual([[COMMIT], [COMMIT]])
     await log.idle()
   })
 
@@ -272,7 +246,7 @@ describe('a write that the disk refuses', () => {
     disk.fails = () => undefined
     await commit(log)
     expect(file.size).toBe(disk.file(PATH)!.length)
-    expect((await recovered(disk)).commits.map(({ environment }) => environment)).toEqual(['default', 'default'])
+    expect((await recovered(disk)).commits).toEqual([COMMIT, COMMIT])
   })
 
   it('names the file when the log was removed while the server runs', async () => {
@@ -285,83 +259,83 @@ describe('a write that the disk refuses', () => {
     await expect(log.flushed()).rejects.toThrow(`${PATH} is gone`)
   })
 
+  it('is refused until what a failed write has left is cut off', async () => {
+    const { disk, log } = opened()
+    await commit(log)
+    disk.fails = (_, name) => (/^(datasync|truncate)/.test(name) ? new Error('no disk') : undefined)
+    log.append({ environment: 'x' })
+    await expect(log.flushed()).rejects.toThrow(StorageError)
+    disk.fails = (_, name) => (name.startsWith('truncate') ? new Error('no disk') : undefined)
+    const before = disk.log.length
+    log.append({ environment: 'y' })
+    await expect(log.flushed()).rejects.toThrow(StorageError)
+    expect(disk.log.slice(before)).toEqual(['truncate state.json.wal.0'])
+  })
+
   it('names the state file when that was removed, and creates no log', async () => {
-    const disk = new MemoryDisk()
-    const file = new WalFile(disk, PATH, { follows: A, end: undefined })
+    const { disk, file } = opened('strict', undefined, { ...NONE, generation: 7 })
     await expect(file.append(['x'])).rejects.toThrow(`${STATE} is gone`)
     expect([disk.paths(), file.exists]).toEqual([[], false])
     disk.put(STATE, '{}')
     await file.append(['x'])
-    expect([disk.paths(), file.exists]).toEqual([[STATE, PATH], true])
+    expect([disk.paths(), file.exists]).toEqual([[STATE, `${STATE}.wal.7`], true])
   })
 })
 
 describe('a cut between two commits', () => {
-  it.each([true, false])(
-    'waits until everything before it is durable; with another file after it: %s',
-    async (rotate) => {
-      const { disk, log, file } = opened()
-      await commit(log)
-      log.append(COMMIT)
-      const cut = log.cut(() => 'the model', rotate)
-      expect(await cut).toEqual({ captured: 'the model', upto: 2, segment: rotate ? 2 : 1 })
-      expect(file.segment).toBe(rotate ? 2 : 1)
-      expect((await recovered(disk)).lastLine).toBe(2)
-      await commit(log)
-      expect(linesOf(disk, rotate ? `${PATH}.2` : PATH).at(-1)).toMatchObject({ n: 3, synced: 2 })
-    },
-  )
-
-  it('fails when the disk refuses the commits before it, or the file after it', async () => {
+  it('has the commits before it in the present log, and those after it in the next one', async () => {
     const { disk, log, file } = opened()
     await commit(log)
+    log.append(COMMIT)
+    const cut = log.cut(
+      () => 'the model',
+      () => file.rotate(),
+    )
+    expect(await cut).toEqual({ captured: 'the model', result: 1 })
+    expect((await recovered(disk)).commits).toHaveLength(2)
+    await commit(log, { environment: 'x' })
+    expect(linesOf(disk)).toHaveLength(2)
+    expect(linesOf(disk, `${STATE}.wal.1`)).toEqual([[{ environment: 'x' }]])
+  })
+
+  it('fails when the disk refuses the commits before it, or the log after it', async () => {
+    const { disk, log, file } = opened()
+    await commit(log)
+    const cut = (capture = (): unknown => 1) => log.cut(capture, () => file.rotate())
     disk.fails = () => new Error('no disk')
     log.append(COMMIT)
-    await expect(log.cut(() => 1, true)).rejects.toThrow(StorageError)
-    await expect(log.cut(() => 1, true)).rejects.toThrow('no disk')
+    await expect(cut()).rejects.toThrow(StorageError)
+    await expect(cut()).rejects.toThrow('no disk')
     disk.fails = () => undefined
     await expect(
-      log.cut(() => {
+      cut(() => {
         throw new Error('no model')
-      }, true),
+      }),
     ).rejects.toThrow('no model')
-    expect(file.segment).toBe(1)
     await commit(log)
-    expect((await recovered(disk)).lastLine).toBe(2)
+    expect((await recovered(disk)).commits).toHaveLength(2)
+    expect(disk.paths()).toEqual([PATH])
   })
 })
 
 describe('the files of a write-ahead log', () => {
   it('are all counted until a state file contains the earlier ones', async () => {
     const { disk, log, file } = opened()
-    await file.rotate()
-    expect([disk.paths(), file.size, file.exists]).toEqual([[], 0, false])
-    const length = (ending = '') => disk.file(PATH + ending)?.length ?? 0
+    const length = (generation: number) => disk.file(`${STATE}.wal.${generation}`)?.length ?? 0
+    const rotate = () =>
+      log.cut(
+        () => 1,
+        () => file.rotate(),
+      )
     await commit(log)
-    expect([file.size, file.exists]).toEqual([length(), true])
-    await log.cut(() => 1, true)
+    expect([file.size, file.exists]).toEqual([length(0), true])
+    await rotate()
     await commit(log)
-    await log.cut(() => 1, true)
+    await rotate()
     await commit(log)
-    expect(file.size).toBe(length() + length('.2') + length('.3'))
-    await file.removeBefore(3, A)
-    expect([disk.paths(), file.size]).toEqual([[`${PATH}.3`], length('.3')])
-    disk.put(STATE, '{}')
-    await log.cut(() => 1, true)
-    const [first] = (disk.file(`${PATH}.4`)?.toString() ?? '').split('\n')
-    expect(decodeLine(Buffer.from(first ?? ''))).toEqual({ toolmock_wal: 1, segment: 4, follows: A })
-  })
-
-  it('are all removed when the state file is the whole model, and begin again with the next commit', async () => {
-    const { disk, log, file } = opened()
-    await commit(log)
-    await log.cut(() => 1, true)
-    await file.removeAll(A)
-    expect([disk.after('power-lost').paths(), file.exists, file.size, file.segment]).toEqual([[], false, 0, 1])
-    disk.put(STATE, '{}')
-    await commit(log)
-    expect(disk.paths()).toEqual([STATE, PATH])
-    expect(await readWal(disk, PATH, A)).toMatchObject({ commits: [{ n: 2 }], notices: [] })
+    expect(file.size).toBe(length(0) + length(1) + length(2))
+    await file.removeBelow(2)
+    expect([disk.after('power-lost').paths(), file.size]).toEqual([[`${STATE}.wal.2`], length(2)])
   })
 
   it('continue where a start found their end, without the torn rest', async () => {
@@ -369,36 +343,42 @@ describe('the files of a write-ahead log', () => {
     await commit(log)
     const whole = disk.file(PATH)!
     const torn = new MemoryDisk([[PATH, Buffer.concat([whole, Buffer.from('{"crc":"torn torn torn')])]])
-    const { end, lastLine } = await readWal(torn, PATH, null)
-    const file = new WalFile(torn, PATH, { follows: null, end })
-    expect([file.exists, file.size, file.segment]).toEqual([true, whole.length, 1])
-    const again = new WriteAheadLog(file, lastLine, 'strict')
-    await commit(again, { environment: 'x' })
-    expect(linesOf(torn)).toMatchObject([{ n: 1 }, { n: 2, synced: 1, environment: 'x' }])
-    expect(torn.file(PATH)!.length).toBe(file.size)
+    const { end } = await readLogs(torn, STATE, undefined)
+    const again = opened('strict', torn, end)
+    expect([again.file.exists, again.file.size]).toEqual([true, whole.length])
+    await commit(again.log, { environment: 'x' })
+    expect(linesOf(torn)).toEqual([[COMMIT], [{ environment: 'x' }]])
+    expect(torn.file(PATH)!.length).toBe(again.file.size)
   })
 
   it('begin again in one whose first line is incomplete', async () => {
     const disk = new MemoryDisk([[PATH, Buffer.from('{"crc":"')]])
-    const { end, lastLine } = await readWal(disk, PATH, null)
-    const file = new WalFile(disk, PATH, { follows: null, end })
-    expect(file.exists).toBe(false)
-    await commit(new WriteAheadLog(file, lastLine, 'strict'))
-    expect(await recovered(disk)).toMatchObject({ lastLine: 1, notices: [] })
+    const { end } = await readLogs(disk, STATE, undefined)
+    await commit(opened('strict', disk, end).log)
+    expect(await recovered(disk)).toMatchObject({ commits: [COMMIT], notices: [] })
   })
 
   it('have no bytes after the end of one that another follows', async () => {
-    const { disk, log } = opened()
+    const { disk, log, file } = opened()
     await commit(log)
     disk.fails = (_, name) => (/^(datasync|truncate)/.test(name) ? new Error('no disk') : undefined)
     log.append(COMMIT)
     await expect(log.flushed()).rejects.toThrow(StorageError)
+    await expect(
+      log.cut(
+        () => 1,
+        () => file.rotate(),
+      ),
+    ).rejects.toThrow('no disk')
     disk.fails = () => undefined
-    await log.cut(() => 1, true)
+    await log.cut(
+      () => 1,
+      () => file.rotate(),
+    )
     await commit(log)
-    expect(await readWal(disk.after('killed'), PATH, null)).toMatchObject({
-      lastLine: 2,
-      end: { segment: 2 },
+    expect(await readLogs(disk.after('killed'), STATE, undefined)).toMatchObject({
+      commits: [COMMIT, COMMIT],
+      end: { generation: 1 },
       notices: [],
     })
   })
@@ -407,22 +387,32 @@ describe('the files of a write-ahead log', () => {
     const { disk, log, file } = opened()
     await commit(log)
     await file.close()
-    disk.put(PATH, Buffer.concat([disk.file(PATH)!, Buffer.alloc(1000, 'rest')]))
     await commit(log)
-    expect(await recovered(disk)).toMatchObject({ lastLine: 2, notices: [] })
+    expect(await recovered(disk)).toMatchObject({ commits: [COMMIT, COMMIT], notices: [] })
     expect(file.size).toBe(disk.file(PATH)!.length)
   })
 
-  it('do not continue in one that could not be created', async () => {
+  it('leave no gap where one could not be created', async () => {
     const { disk, log, file } = opened()
     await commit(log)
-    for (const failing of ['write state.json.wal.2', 'sync state.json.wal.2', 'sync directory']) {
+    for (const failing of ['create state.json.wal.1', 'sync directory']) {
       disk.fails = (_, name) => (name === failing ? new Error('no disk') : undefined)
-      await expect(log.cut(() => 1, true)).rejects.toThrow('no disk')
+      await expect(
+        log.cut(
+          () => 1,
+          () => file.rotate(),
+        ),
+      ).rejects.toThrow('no disk')
       disk.fails = () => undefined
       await commit(log)
-      expect([disk.paths(), file.segment]).toEqual([[PATH], 1])
     }
-    expect(await recovered(disk)).toMatchObject({ lastLine: 4, notices: [] })
+    await log.cut(
+      () => 1,
+      () => file.rotate(),
+    )
+    await commit(log)
+    expect(disk.paths()).toEqual([PATH, `${STATE}.wal.1`, `${STATE}.wal.2`])
+    expect(linesOf(disk, `${STATE}.wal.1`)).toEqual([])
+    expect(await recovered(disk)).toMatchObject({ commits: [COMMIT, COMMIT, COMMIT, COMMIT], notices: [] })
   })
 })

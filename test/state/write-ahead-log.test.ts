@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/domain/errors.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
-import type { StateImage } from '../../src/state/model/state-image.ts'
+import type { StateContent } from '../../src/state/model/state-image.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { takeSnapshot } from '../../src/state/snapshots.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
@@ -44,10 +44,10 @@ describe('the write-ahead log', () => {
     'cut at any byte of its last line, or with that line scrambled, drops and reports that line, and keeps the rest',
     inDirectory(async (file) => {
       const disk = await logged(file, 3)
-      const whole = disk.file(`${file}.wal`) ?? Buffer.alloc(0)
+      const whole = disk.file(`${file}.wal.0`) ?? Buffer.alloc(0)
       const lastLine = whole.lastIndexOf(0x0a, -2) + 1
       for (let cut = lastLine; cut < whole.length; cut++) {
-        const torn = new MemoryDisk([[`${file}.wal`, whole.subarray(0, cut)]])
+        const torn = new MemoryDisk([[`${file}.wal.0`, whole.subarray(0, cut)]])
         await reopened(file, torn, (registry) => {
           expect(accountIds(registry)).toEqual(['ca_1', 'ca_2'])
           expect(registry.notices).toHaveLength(cut === lastLine ? 0 : 1)
@@ -56,7 +56,7 @@ describe('the write-ahead log', () => {
         })
         const scrambled = Buffer.from(whole)
         scrambled[cut] = (whole[cut] ?? 0) ^ 1
-        const damaged = new MemoryDisk([[`${file}.wal`, scrambled]])
+        const damaged = new MemoryDisk([[`${file}.wal.0`, scrambled]])
         await reopened(file, damaged, (registry) => {
           expect(accountIds(registry)).toEqual(['ca_1', 'ca_2'])
           expect(registry.notices).toHaveLength(1)
@@ -70,15 +70,15 @@ describe('the write-ahead log', () => {
     'damaged in its middle is refused, naming the line, and no file is changed',
     inDirectory(async (file) => {
       const disk = await logged(file, 3)
-      const whole = disk.file(`${file}.wal`) ?? Buffer.alloc(0)
+      const whole = disk.file(`${file}.wal.0`) ?? Buffer.alloc(0)
       const secondLine = whole.indexOf(0x0a) + 1
       const thirdLine = whole.indexOf(0x0a, secondLine) + 1
       for (const at of [0, 30, secondLine + 40, thirdLine + 60]) {
         const scrambled = Buffer.from(whole)
         scrambled[at] = 0
-        const damaged = new MemoryDisk([[`${file}.wal`, scrambled]])
+        const damaged = new MemoryDisk([[`${file}.wal.0`, scrambled]])
         await expect(openTestRegistry({ file, fileSystem: damaged })).rejects.toThrow(
-          /state\.json\.wal:\d.*damaged|not a write-ahead log/,
+          /state\.json\.wal\.0:\d.*damaged|not a write-ahead log/,
         )
         expect(damaged.operations).toBe(0)
       }
@@ -94,7 +94,7 @@ describe('the write-ahead log', () => {
   ])('that %s is refused and not changed', (_, change) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
-      const path = `${file}.wal`
+      const path = `${file}.wal.0`
       const disk = await logged(file, 2)
       disk.put(path, change(Buffer.from(disk.file(path)!)))
       const before = disk.operations
@@ -113,7 +113,7 @@ describe('the write-ahead log', () => {
   ])('of whose first line a crash left %s is written again', (_, left) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')
-      const path = `${file}.wal`
+      const path = `${file}.wal.0`
       const disk = await logged(file, 1)
       const log = disk.file(path)!
       disk.put(path, left(log.subarray(0, log.indexOf('\n') + 1)))
@@ -129,7 +129,7 @@ describe('the write-ahead log', () => {
     'that follows another state file is refused',
     inDirectory(async (file) => {
       const disk = await logged(file, 1)
-      disk.put(file, '{"version":1,"environments":{}}')
+      disk.put(file, '{"version":3,"state_id":"another","generation":1,"environments":{}}')
       await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow('not the one this log follows')
       expect(disk.operations).toBe(0)
       await reopened(file, disk, () => undefined).catch(() => undefined)
@@ -176,7 +176,7 @@ describe('the write-ahead log', () => {
       const before = disk.log.length
       for (let each = 0; each < 100; each++) addAccount(registry)
       await registry.durable()
-      expect(disk.log.slice(before)).toEqual(['write state.json.wal', 'datasync state.json.wal'])
+      expect(disk.log.slice(before)).toEqual(['write state.json.wal.0', 'datasync state.json.wal.0'])
       await registry.close()
     }),
   )
@@ -194,7 +194,7 @@ describe('the write-ahead log', () => {
       expect(disk.log.length).toBe(before)
       addAccount(registry)
       await registry.durable()
-      expect(disk.log.slice(before)).toEqual(['write state.json.wal', 'datasync state.json.wal'])
+      expect(disk.log.slice(before)).toEqual(['write state.json.wal.0', 'datasync state.json.wal.0'])
       await registry.close()
     }),
   )
@@ -207,28 +207,24 @@ describe('the write-ahead log', () => {
       registry.create('default')
       await registry.durable()
       expect(disk.log).toEqual([
-        'create state.json.wal',
-        'write state.json.wal',
-        'sync state.json.wal',
+        'create state.json.wal.0',
         'sync directory',
-        'write state.json.wal',
-        'datasync state.json.wal',
+        'write state.json.wal.0',
+        'datasync state.json.wal.0',
+        'write state.json.wal.0',
+        'datasync state.json.wal.0',
       ])
       const before = disk.log.length
       await registry.checkpoint()
       expect(disk.log.slice(before)).toEqual([
-        'create state.json.wal.2',
-        'write state.json.wal.2',
-        'sync state.json.wal.2',
+        'create state.json.wal.1',
         'sync directory',
         'create state.json.tmp',
         'write state.json.tmp',
         'sync state.json.tmp',
-        'write state.json.wal.2',
-        'datasync state.json.wal.2',
         'rename state.json.tmp',
         'sync directory',
-        'remove state.json.wal',
+        'remove state.json.wal.0',
         'sync directory',
       ])
       await registry.close()
@@ -238,7 +234,7 @@ describe('the write-ahead log', () => {
   it(
     'is checkpointed once it has as many bytes as its bound, and not with one byte less',
     inDirectory(async (file) => {
-      const sizeOf = (disk: MemoryDisk) => disk.file(`${file}.wal`)?.length ?? 0
+      const sizeOf = (disk: MemoryDisk) => disk.file(`${file}.wal.0`)?.length ?? 0
       const isCheckpointed = async (checkpointAt: number): Promise<[boolean, number]> => {
         const disk = new MemoryDisk()
         const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt })
@@ -247,7 +243,7 @@ describe('the write-ahead log', () => {
         const size = sizeOf(disk)
         // A checkpoint that was due has begun after this turn.
         await nextTurn()
-        const begun = disk.log.some((name) => name.includes('.wal.2'))
+        const begun = disk.log.some((name) => name.includes('.wal.1'))
         await registry.close()
         return [begun, size]
       }
@@ -271,34 +267,33 @@ describe('the write-ahead log', () => {
       const before = disk.log.length
       await registry.checkpoint()
       expect(disk.log.slice(before, before + 3)).toEqual([
-        'truncate state.json.wal',
-        'datasync state.json.wal',
-        'create state.json.wal.2',
+        'truncate state.json.wal.0',
+        'datasync state.json.wal.0',
+        'create state.json.wal.1',
       ])
       await registry.close()
     }),
   )
 
   it(
-    'removes a file that could not be created, and syncs that, before the next commit',
+    'goes on in the present file when the next one could not be created, and leaves no gap',
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
       registry.create('default')
       await registry.durable()
-      disk.fails = (_operation, name) =>
-        /^(sync|remove) state.json.wal.2/.test(name) ? new Error('no disk') : undefined
+      disk.fails = (_operation, name) => (name === 'sync directory' ? new Error('no disk') : undefined)
       await expect(registry.checkpoint()).rejects.toThrow()
       disk.fails = () => undefined
       const before = disk.log.length
       addAccount(registry)
       await registry.durable()
-      expect(disk.log.slice(before)).toEqual([
-        'remove state.json.wal.2',
-        'sync directory',
-        'write state.json.wal',
-        'datasync state.json.wal',
-      ])
+      expect(disk.log.slice(before)).toEqual(['write state.json.wal.0', 'datasync state.json.wal.0'])
+      await reopened(`${file}2`, copied(disk.after('killed'), file), (again) =>
+        expect(accountIds(again)).toEqual(['ca_1']),
+      )
+      await registry.checkpoint()
+      expect(disk.paths()).toEqual([`${file}.wal.2`, file])
       await registry.close()
     }),
   )
@@ -395,7 +390,7 @@ describe('the write-ahead log', () => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
       registry.create('default')
-      await expect.poll(() => disk.log).toContain('datasync state.json.wal')
+      await expect.poll(() => disk.log).toContain('datasync state.json.wal.0')
       await registry.close()
     }),
   )
@@ -431,9 +426,9 @@ describe('the write-ahead log', () => {
       await registry.durable()
       const killed = disk.after('power-lost')
       await registry.close()
-      const whole = killed.file(`${file}.wal`) ?? Buffer.alloc(0)
-      for (const cut of [whole.length - 1, Math.floor(whole.length / 2), whole.lastIndexOf(0x0a, -2) + 1]) {
-        await reopened(file, new MemoryDisk([[`${file}.wal`, whole.subarray(0, cut)]]), (again) => {
+      const whole = killed.file(`${file}.wal.0`) ?? Buffer.alloc(0)
+      for (const cut of [whole.length - 1, Math.floor(whole.length / 2), whole.lastIndexOf(0x0a, -2) + 2]) {
+        await reopened(file, new MemoryDisk([[`${file}.wal.0`, whole.subarray(0, cut)]]), (again) => {
           expect(accountIds(again)).toEqual([])
           expect(again.notices).toHaveLength(1)
           addAccount(again)
@@ -522,17 +517,20 @@ async function take(registry: EnvironmentRegistry, step: Step): Promise<void> {
   }
 }
 
+/** The same files for another path, because the first registry still has the lock. */
+function copied(disk: MemoryDisk, file: string): MemoryDisk {
+  const files = disk.paths().map((path) => [path.replace(file, `${file}2`), disk.file(path)!] as const)
+  return new MemoryDisk(files)
+}
+
 async function imageAfterKill(disk: MemoryDisk, file: string): Promise<unknown> {
-  const killed = disk.after('power-lost')
-  const files = killed
-    .paths()
-    .map((path) => [path.replace(file, `${file}2`), killed.file(path) ?? Buffer.alloc(0)] as const)
-  const registry = await openTestRegistry({ file: `${file}2`, fileSystem: new MemoryDisk(files) })
+  const fileSystem = copied(disk.after('power-lost'), file)
+  const registry = await openTestRegistry({ file: `${file}2`, fileSystem })
   const image = plain(registry.image())
   await registry.close()
   return image
 }
 
-function plain(image: StateImage): unknown {
+function plain(image: StateContent): unknown {
   return JSON.parse(JSON.stringify(image)) as unknown
 }

@@ -66,6 +66,11 @@ export class MemoryDisk implements FileSystem {
     return this.#open(inode, basename(path))
   }
 
+  createNew(path: string): Promise<OpenFile> {
+    if (this.#names.has(path)) throw Object.assign(new Error(`EEXIST: ${path}`), { code: 'EEXIST' })
+    return this.create(path)
+  }
+
   async reopen(path: string): Promise<OpenFile> {
     const inode = this.#names.get(path)
     if (!inode) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' })

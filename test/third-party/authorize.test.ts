@@ -3,7 +3,7 @@ import supertest from 'supertest'
 import { describe, expect, it } from 'vitest'
 import type { Connector } from '../../src/domain/connector.ts'
 import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
-import { type BundledScenarios, EnvironmentScenarios } from '../../src/scenarios/environment-scenarios.ts'
+import { type BundledScenarios, ScenarioRegistry } from '../../src/scenarios/environment-scenarios.ts'
 import { Pauses } from '../../src/scenarios/pauses.ts'
 import { authorizeRoutes } from '../../src/third-party/authorize.ts'
 import { authorizeUrl, decide } from '../../src/third-party/consent.ts'
@@ -14,18 +14,14 @@ const BASE = 'http://127.0.0.1:8665'
 const ASKED = { state: 'st&te=1', redirectUri: `${BASE}/connect/callback`, scopes: ['mail.read', 'mail.send'] }
 
 function site(changes: Partial<Connector> = {}, rules: readonly Partial<ScenarioRule>[] = []) {
-  const environment = testEnvironment()
+  const thirdParty = { revoke: () => undefined }
+  const scenarios = new ScenarioRegistry({} as BundledScenarios, () => thirdParty)
+  scenarios.startWith([scenarioOf(rules)])
+  const environment = testEnvironment({ counters: scenarios })
   const connector = connectorOf('OAUTH', { display_name: 'Mail <b>', people: ['ada@example.com'], ...changes })
   environment.model.transact(() => {
     environment.model.tables.connectors.put({ ...connector, id: connector.connector })
   })
-  const thirdParty = { revoke: () => undefined }
-  const scenarios = new EnvironmentScenarios(
-    environment,
-    {} as BundledScenarios,
-    () => thirdParty,
-    () => [scenarioOf(rules)],
-  )
   const app = express()
   const services = {
     registry: {
@@ -33,7 +29,7 @@ function site(changes: Partial<Connector> = {}, rules: readonly Partial<Scenario
       byOauthState: (state: string) => ({ link: { account_id: state } }),
       durable: () => undefined,
     },
-    scenarios: { of: () => scenarios },
+    scenarios,
     pauses: new Pauses(),
     baseUrl: BASE,
   }

@@ -140,6 +140,17 @@ export type ExtraIndexes = { readonly [Name in TableName]?: readonly Index<Rows[
 /** Where the changes of a transaction go once it has succeeded. */
 export type CommitSink = (changes: readonly Change[]) => void
 
+/** What a model needs of its environment beside that. */
+export interface ModelPorts {
+  readonly indexes?: ExtraIndexes | undefined
+  /** The time of its environment, in milliseconds; without it, expired rows are not removed. */
+  readonly present?: () => number
+  /** Adds rows to a commit that make no commit by themselves: the counters of scenarios (G63). */
+  readonly beforeCommit?: () => void
+  /** Called for every change of a scenario's run, and for every change of one that is rolled back. */
+  readonly scenarioRunChanged?: (before: StoredScenarioRun | undefined, after: StoredScenarioRun | undefined) => void
+}
+
 /**
  * The whole model of one environment, in memory. Reading is free; changing happens inside `transact`, which is synchronous,
  * so that no other request sees half of it, and all or nothing.
@@ -154,21 +165,19 @@ export class Model {
     ({ outcome, account_id }) => (outcome === 'pending' ? account_id : undefined),
   )
   readonly due = new DueIndex()
-  readonly definitions = new DefinitionTimes(() => this.present())
+  readonly definitions = new DefinitionTimes(() => this.#present())
   readonly #expiry = new ExpiryIndex()
   readonly tables: { readonly [Name in keyof AllRows]: Table<AllRows[Name]> }
-  /** The time of its environment, in milliseconds; until it has one, expired rows are not removed. */
-  present: () => number = () => 0
-  /** Adds rows to a commit that make no commit by themselves: the counters of scenarios (G63). */
-  beforeCommit: () => void = () => undefined
-  /** Called for every change of a scenario's run, and for every change of one that is rolled back. */
-  scenarioRunChanged: (before: StoredScenarioRun | undefined, after: StoredScenarioRun | undefined) => void = () =>
-    undefined
   #open: Change[] | undefined
   readonly #sink: CommitSink
+  readonly #present: () => number
+  readonly #beforeCommit: () => void
 
-  constructor(sink: CommitSink, extra: ExtraIndexes = {}) {
+  constructor(sink: CommitSink, ports: ModelPorts = {}) {
+    const { indexes: extra = {}, present = () => 0, beforeCommit, scenarioRunChanged } = ports
     this.#sink = sink
+    this.#present = present
+    this.#beforeCommit = beforeCommit ?? (() => undefined)
     const record = (change: Change): void => {
       if (!this.#open) throw new Error(`${change.table} was changed outside a transaction`)
       this.#open.push(change)
@@ -203,13 +212,7 @@ export class Model {
       counters: table('counters'),
       origins: section('origins'),
       scenario_definitions: section('scenario_definitions'),
-      scenario_runs: new Table('scenario_runs', record, [
-        {
-          update: (before, after) => {
-            this.scenarioRunChanged(before, after)
-          },
-        },
-      ]),
+      scenario_runs: new Table('scenario_runs', record, scenarioRunChanged ? [{ update: scenarioRunChanged }] : []),
       snapshots: section('snapshots'),
     }
   }
@@ -222,7 +225,7 @@ export class Model {
       const result = work()
       if (changes.length > 0) {
         this.#removeExpired()
-        this.beforeCommit()
+        this.#beforeCommit()
       }
       this.#open = undefined
       if (changes.length > 0) this.#sink(changes)
@@ -236,7 +239,7 @@ export class Model {
 
   /** Commits the rows that only join other commits, if they have changed since the last one. */
   commitPending(): void {
-    this.transact(() => this.beforeCommit())
+    this.transact(() => this.#beforeCommit())
   }
 
   /** Rolls changes back, the last one first. */
@@ -268,7 +271,7 @@ export class Model {
 
   /** Every commit also removes some expired rows. */
   #removeExpired(): void {
-    for (const { table, id } of this.#expiry.due(this.present())) this.tables[table].remove(id)
+    for (const { table, id } of this.#expiry.due(this.#present())) this.tables[table].remove(id)
   }
 
   /** The row of a change fits its table: the table recorded it, or the log was checked when it was read. */

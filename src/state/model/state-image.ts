@@ -19,12 +19,21 @@ export interface EnvironmentImage extends EnvironmentRecord {
 export type StoredImage = EnvironmentImage & { readonly [Name in SectionName]: readonly SectionRows[Name][] }
 
 /** The version of the state files that this toolmock writes. */
-export const STATE_VERSION = 2
+export const STATE_VERSION = 3
 
-/** All environments at one moment, as the state file holds them (design 1.4). */
-export interface StateImage {
-  version: typeof STATE_VERSION
+/** What there is to store at one moment. */
+export interface StateContent {
+  /** How many ids of requests were given out from each seeded sequence, by its use; absent when there is none. */
+  request_ids?: Readonly<Record<string, number>> | undefined
   environments: Record<string, StoredImage>
+}
+
+/** The state file (design 1.4). */
+export interface StateImage extends StateContent {
+  /** Random. A log that names another state does not belong to this file. */
+  state_id: string
+  /** The file holds what the logs below this generation say; those from it on follow it. */
+  generation: number
 }
 
 /** An object that takes any key, `__proto__` too: environment names come from users. */

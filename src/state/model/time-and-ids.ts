@@ -160,38 +160,59 @@ export interface IdsState {
   position: number
 }
 
-/** Identifiers that repeat between runs (`--id-seed`); each environment has its own sequence. */
+/** How many seeded ids are reserved at once: a commit stores that they may be given out before the first one is. */
+const RESERVED_IDS = 1000
+
+/**
+ * Identifiers that repeat between runs (`--id-seed`); each environment has its own sequence. What is stored is always ahead
+ * of what was given out, so that a crash repeats no id, also of a request that stores nothing else.
+ */
 export class SeededIds extends ByteIds {
   readonly #name: string
   readonly #seed: number
+  readonly #reserve: (upto: number, undo: () => void) => void
   #position: number
+  #reserved: number
 
-  constructor(environment: string, { seed, position }: IdsState) {
+  /** @param reserve stores that ids up to a position may be given out; `undo` is called when the disk refuses */
+  constructor(
+    name: string,
+    { seed, position }: IdsState,
+    reserve: (upto: number, undo: () => void) => void = () => undefined,
+  ) {
     super()
-    this.#name = environment
+    this.#name = name
     this.#seed = seed
+    this.#reserve = reserve
     this.#position = position
+    this.#reserved = position
   }
 
   get state(): IdsState {
     return { seed: this.#seed, position: this.#position }
   }
 
+  /** Where a restart after a crash goes on. */
+  get reservedState(): IdsState {
+    return { seed: this.#seed, position: this.#reserved }
+  }
+
   /** The position never decreases, so that no id is given out twice. */
   skipTo(position: number): void {
     this.#position = Math.max(this.#position, position)
+    this.#reserved = Math.max(this.#reserved, position)
   }
 
   protected bytes(): Buffer {
     this.#position += 1
+    if (this.#position > this.#reserved) this.#reserveMore()
     return hash('sha256', `toolmock ids ${this.#seed} ${this.#position} ${this.#name}`, 'buffer')
   }
-}
 
-/**
- * Ids that belong to no environment, such as those of requests. Seeded they repeat between runs, each use in a sequence of its
- * own, so that the one does not change with the number of the others. The name of an environment has no space.
- */
-export function serverIds(use: `${string} ${string}`, seed: number | undefined): Ids {
-  return seed === undefined ? new RandomIds() : new SeededIds(use, { seed, position: 0 })
+  #reserveMore(): void {
+    const before = this.#reserved
+    const upto = this.#position - 1 + RESERVED_IDS
+    this.#reserve(upto, () => (this.#reserved = before))
+    this.#reserved = upto
+  }
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
-import { StateError } from '../wal/state-errors.ts'
+import { otherVersion, StateError } from '../wal/state-errors.ts'
 import { positionOf } from './json-position.ts'
 import { findSyntaxError } from './json-syntax.ts'
 import { decode, linesOf, parseByLine } from './state-text.ts'
@@ -12,7 +12,10 @@ import { decode, linesOf, parseByLine } from './state-text.ts'
  */
 export async function parseState(bytes: Buffer, path: string): Promise<StateImage> {
   const state = readDocument(bytes, path)
-  if (state['version'] !== STATE_VERSION) throw new VersionError(path, state['version'])
+  const { version = null } = state
+  if (version !== STATE_VERSION) {
+    throw otherVersion(path, `of version ${JSON.stringify(version).slice(0, 40)}`)
+  }
   const { problemText, stateProblem } = await import('./validation.ts')
   const problem = stateProblem(state)
   if (problem) throw refusedAt(bytes, path, problem.path, problemText(problem))
@@ -22,19 +25,8 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
 /** A state of any version. @throws StateError when the bytes are none */
 export function readDocument(bytes: Buffer, path: string): JsonObject {
   const state = parseJson(bytes, path)
-  if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) {
-    for (const environment of Object.values(state['environments'])) addTables(environment)
-    return state
-  }
+  if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
   throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
-}
-
-/** Files of earlier releases lack tables that have come since, which are empty. */
-export function addTables(environment: unknown): void {
-  if (!isJsonObject(environment)) return
-  const { tables, snapshots } = environment
-  if (isJsonObject(tables) && !Object.hasOwn(tables, 'collection_items')) tables['collection_items'] = []
-  if (Array.isArray(snapshots)) for (const snapshot of snapshots) addTables(snapshot)
 }
 
 function parseJson(bytes: Buffer, path: string): unknown {
@@ -71,15 +63,4 @@ function refused(path: string, what: string): StateError {
 export function refusedAt(bytes: Buffer, path: string, inside: readonly (string | number)[], what: string): StateError {
   const { line, column } = positionOf(decode(bytes), inside)
   return refused(`${path}:${line}:${column}`, what)
-}
-
-/** A state file of another version. */
-export class VersionError extends StateError {
-  constructor(
-    path: string,
-    readonly version: unknown,
-  ) {
-    const shown = JSON.stringify(version ?? null).slice(0, 40)
-    super(refused(path, `its version is ${shown}; this toolmock reads version ${STATE_VERSION} and older ones`).message)
-  }
 }

@@ -4,7 +4,13 @@ import type { SeedBundle } from '../../domain/seed.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { inColumnOrder } from '../model/columns.ts'
 import { TABLE_NAMES } from '../model/model.ts'
-import type { EnvironmentImage, EnvironmentRecord, StateImage, StoredImage } from '../model/state-image.ts'
+import {
+  type EnvironmentImage,
+  type EnvironmentRecord,
+  STATE_VERSION,
+  type StateImage,
+  type StoredImage,
+} from '../model/state-image.ts'
 
 /*
  * The text of the state file: JSON, indented by two spaces, with every row of a table on a line of its own. A diff so
@@ -22,7 +28,10 @@ export function* stateText(state: StateImage): Generator<string> {
     ([name, environment]) => [name, environmentPart(environment)] as const,
   )
   yield* object([
-    ['version', line(state.version)],
+    ['version', line(STATE_VERSION)],
+    ['state_id', line(state.state_id)],
+    ['generation', line(state.generation)],
+    ...(state.request_ids ? [['request_ids', line(state.request_ids)] as const] : []),
     ['environments', object(environments)],
   ])('')
   yield '\n'

@@ -25,13 +25,14 @@ export function stateProblems(value: unknown): Iterable<Problem> {
   return environmentProblems(environmentStateSchema, value, [])
 }
 
-/** What is wrong with one row, or with another part of an environment. */
-export function rowProblem(table: TableName | SectionName, row: unknown): Problem | undefined {
-  return firstProblem(rowSchema(table), row)
+/** Everything that is wrong with an environment of a state file: the first problem of each row, and all around the rows. */
+export function storedProblems(environment: JsonObject): Iterable<Problem> {
+  return environmentProblems(environmentSchema, environment, SECTION_NAMES)
 }
 
-export function partProblem(part: 'settings' | 'clock' | 'ids', value: unknown): Problem | undefined {
-  return firstProblem(environmentSchema.shape[part], value)
+/** What is wrong with one row. */
+export function rowProblem(table: TableName | SectionName, row: unknown): Problem | undefined {
+  return firstProblem(rowSchema(table), row)
 }
 
 /** Rows are checked one by one, because zod would copy all of them at once. */
@@ -110,7 +111,7 @@ function mismatch(value: unknown, allowed: string): Omit<Problem, 'path'> {
 }
 
 /** What a value is, for messages: never the value of a secret. */
-export function describe(value: unknown): string {
+function describe(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'

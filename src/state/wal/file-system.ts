@@ -21,6 +21,8 @@ export interface FileSystem {
   read(path: string): Promise<Buffer | undefined>
   /** Makes the file, or empties the one that is there. Only its owner may read it: it holds secrets. */
   create(path: string): Promise<OpenFile>
+  /** As `create`; fails when the file is there already. */
+  createNew(path: string): Promise<OpenFile>
   /** Opens a file that exists, for writing. */
   reopen(path: string): Promise<OpenFile>
   rename(from: string, to: string): Promise<void>
@@ -47,6 +49,7 @@ export const nodeFileSystem: FileSystem = {
     }
   },
   create: async (path) => openFile(await open(path, 'w', OWNER_ONLY)),
+  createNew: async (path) => openFile(await open(path, 'wx', OWNER_ONLY)),
   reopen: async (path) => openFile(await open(path, 'r+')),
   rename,
   remove: (path) => rm(path, { force: true }),

@@ -1,176 +1,144 @@
+import { basename } from 'node:path'
+import { isJsonObject, type JsonValue } from '../../domain/json.ts'
 import type { FileSystem } from './file-system.ts'
-import { StateError } from './state-errors.ts'
+import type { LogEnd } from './log-file.ts'
 import {
   decodeLine,
-  type Identity,
-  segmentPath,
-  segmentsOf,
-  type WalEnd,
-  type WalHeader,
-  type WalLine,
-} from './write-ahead-log.ts'
+  formerLogs,
+  isBegunLine,
+  type LoggedCommit,
+  type LogHeader,
+  logGenerations,
+  logPath,
+} from './log-lines.ts'
+import { otherVersion, StateError } from './state-errors.ts'
 
-/** What the log beside a state file says beyond that file. */
-export interface WalContent {
-  /** Commits that the state file does not hold, in their order; a long one is several lines. */
-  commits: WalLine[]
-  /** The last line there is. */
-  lastLine: number
-  /** Where writing goes on; undefined when there is no log. */
-  end: WalEnd | undefined
+/** What the logs beside a state file say beyond that file. */
+export interface LogContent {
+  /** Of the log where there is no state file; undefined when there is neither. */
+  stateId: string | undefined
+  /** Commits that the state file does not hold, in their order. */
+  commits: LoggedCommit[]
+  end: LogEnd
   notices: string[]
 }
 
-const CUT_SHORT = 'the last write was cut short and is dropped; it had not been acknowledged'
-
-/** A line of a log file, not checked. */
+/** A line of a log, not checked. */
 export interface RawLine {
-  segment: number
-  /** Counted from 1. */
-  lineNumber: number
+  /** The path of the log, and the line counted from 1. */
+  place: string
   start: number
   end: number
   /** Undefined when it is damaged. */
-  content: Partial<WalLine & WalHeader> | undefined
-  /** Whether it may be what a write that was cut short left of the first line of a file. */
-  isBegun: boolean
+  content: JsonValue | undefined
+}
+
+interface RawLog {
+  path: string
+  generation: number
+  bytes: Buffer
+  lines: RawLine[]
 }
 
 /**
- * Reads the log that follows a state file with this identity. A last write that was cut short is dropped, since
- * no answer said that it had succeeded; anything else that is wrong is refused.
+ * Reads the logs that follow a state file, or of which there is no state file yet, and changes nothing. A last write that was
+ * cut short is dropped, since no answer said that it had succeeded; anything else that is wrong is refused.
  * @throws StateError
  */
-export async function readWal(fileSystem: FileSystem, path: string, identity: Identity | null): Promise<WalContent> {
-  let raw: RawLine[] = []
-  for (const segment of await segmentsOf(fileSystem, path)) {
-    const bytes = await fileSystem.read(segmentPath(path, segment))
-    raw = raw.concat(rawLines(bytes ?? Buffer.alloc(0), segment))
+export async function readLogs(
+  fileSystem: FileSystem,
+  stateFile: string,
+  state: LogHeader | undefined,
+): Promise<LogContent> {
+  const [former] = await formerLogs(fileSystem, stateFile)
+  if (former !== undefined) throw otherVersion(former, 'a write-ahead log of an earlier version')
+  const from = state?.generation ?? 0
+  // Logs below the state file's are in it already: the next checkpoint removes them.
+  const logs = await Promise.all((await logGenerations(fileSystem, stateFile)).map((each) => readLog(each)))
+  const live = logs.filter(({ generation }) => generation >= from)
+  const lastUsed = live.findLastIndex(({ bytes }) => bytes.length > 0)
+  const read: LogContent = {
+    stateId: state?.state_id,
+    commits: [],
+    end: { generation: from, length: 0, before: 0, exists: logs.length > 0 },
+    notices: [],
   }
-  const reader = new WalReader(path, raw)
-  return reader.read(identity)
-}
+  for (const log of logs) checkHeader(log, log === live[lastUsed] || log.generation < from)
+  for (const [at, log] of live.entries()) {
+    if (log.generation !== from + at) throw missing(log.path, logPath(stateFile, from + at))
+    if (at <= lastUsed) readBatches(log, at === lastUsed)
+  }
+  return read
 
-class WalReader {
-  readonly #path: string
-  readonly #raw: readonly RawLine[]
-  readonly #lines: WalLine[] = []
-  readonly #notices: string[] = []
-  #follows: Identity | null | undefined
-  #end: WalEnd | undefined
-
-  constructor(path: string, raw: readonly RawLine[]) {
-    this.#path = path
-    this.#raw = raw
+  async function readLog(generation: number): Promise<RawLog> {
+    const path = logPath(stateFile, generation)
+    const bytes = (await fileSystem.read(path)) ?? Buffer.alloc(0)
+    const needed = generation < from ? bytes.subarray(0, bytes.indexOf(0x0a) + 1 || bytes.length) : bytes
+    return { path, generation, bytes, lines: rawLines(needed, path) }
   }
 
-  read(identity: Identity | null): WalContent {
-    this.#readLines()
-    const upto = this.#checkpointedUpTo(identity)
-    const lastLine = this.#lines.at(-1)?.n ?? 0
-    const commits = this.#lines.filter((line) => line.n > upto && line.environment !== undefined)
-    return { commits, lastLine, end: this.#end, notices: this.#notices }
+  function missing(path: string, first: string): StateError {
+    if (!state)
+      return refusedLog(path, 'the state file is missing', '; npx toolmock state repair saves what the log holds')
+    return refusedLog(path, `the state file is not the one this log follows, or ${basename(first)} is missing`)
   }
 
-  #readLines(): void {
-    for (const [at, raw] of this.#raw.entries()) {
-      const { content } = raw
-      const last = this.#lines.at(-1)?.n
-      const good =
-        raw.start === 0
-          ? content?.toolmock_wal === 1 && content.segment === raw.segment
-          : content?.n !== undefined && (last === undefined || content.n === last + 1)
-      if (!content || !good) {
-        this.#dropFrom(at, (last ?? 0) + 1)
-        break
+  /** A log says in its first line which state it belongs to; one that was not used yet is empty. */
+  function checkHeader({ path, generation, bytes, lines }: RawLog, mayBeTorn: boolean): void {
+    const [first] = lines
+    if (!first) return
+    const header = headerOf(first)
+    if (header?.generation !== generation) {
+      if (mayBeTorn && lines.length === 1 && first.content === undefined && isBegunLine(bytes)) return
+      throw damaged(first.place, 'this is not a write-ahead log of toolmock, or it is damaged')
+    }
+    read.stateId ??= header.state_id
+    if (header.state_id !== read.stateId) throw refusedLog(path, 'the state file is not the one this log follows')
+  }
+
+  function readBatches({ generation, lines }: RawLog, isLast: boolean): void {
+    read.end.before += read.end.length
+    Object.assign(read.end, { generation, length: 0 })
+    for (const [at, line] of lines.entries()) {
+      const batch = at === 0 ? headerOf(line) && [] : line.content
+      if (!Array.isArray(batch)) {
+        if (!isLast || at < lines.length - 1) throw damaged(line.place, 'the log is damaged here')
+        read.notices.push(`${line.place}: the last write was cut short and is dropped; it had not been acknowledged`)
+        return
       }
-      if (raw.start > 0) this.#lines.push(content as WalLine)
-      else if (this.#follows === undefined) this.#follows = content.follows ?? null
-      if (!content.more) this.#end = { segment: raw.segment, length: raw.end }
+      for (const commit of batch) read.commits.push(commit as unknown as LoggedCommit)
+      read.end.length = line.end
     }
-    this.#dropUnfinished()
-  }
-
-  /** Lines of a write whose last line is missing: it was cut short between two of them. */
-  #dropUnfinished(): void {
-    const last = this.#lines.findLastIndex((line) => !line.more)
-    const dropped = this.#lines.splice(last + 1)
-    if (dropped.length > 0 && this.#notices.length === 0) this.#notices.push(`${this.#path}: ${CUT_SHORT}`)
-  }
-
-  /** A damaged line is the rest of a torn write unless a later line says that it had been on disk. */
-  #dropFrom(at: number, n: number): void {
-    const damaged = this.#raw[at]
-    if (!damaged) return
-    const place = `${segmentPath(this.#path, damaged.segment)}:${damaged.lineNumber}`
-    const rest = this.#raw.slice(at + 1)
-    const wasDurable = rest.some(({ start, content }) => start === 0 || (content?.synced ?? 0) >= n)
-    // A first line is synced before anything follows it, so that no crash leaves it damaged in another way.
-    const foreign = damaged.start === 0 && !damaged.isBegun
-    if (wasDurable || foreign) {
-      const what = foreign ? 'this is not a write-ahead log of toolmock, or it is damaged' : 'the log is damaged here'
-      throw new StateError(
-        `${place}: ${what}. Nothing was changed; keep the file; npx toolmock state repair saves what can be saved, --fresh replaces the whole state`,
-      )
-    }
-    this.#notices.push(`${place}: ${CUT_SHORT}`)
-    // A log file without a whole first line has no commit in it: it is written again.
-    this.#end ??= { segment: damaged.segment, length: 0 }
-  }
-
-  /** The last line that the state file already holds; 0 when the log begins where the file ends. */
-  #checkpointedUpTo(identity: Identity | null): number {
-    const marks = this.#lines.flatMap((line) =>
-      line.checkpointed && sameIdentity(line.checkpointed, identity) ? [line.checkpointed] : [],
-    )
-    const mark = marks.at(-1)
-    if (mark) return mark.upto
-    // Without its first file the log only goes with the state file that it marks as its checkpoint, and with no earlier one.
-    const isWhole = this.#raw[0]?.segment === 1
-    if (this.#follows === undefined || (isWhole && sameIdentity(this.#follows, identity))) return 0
-    const missing = identity === null
-    const what = missing ? 'the state file is missing' : 'the state file is not the one this log follows'
-    const saves = missing ? '; npx toolmock state repair saves what the log holds' : ''
-    throw new StateError(
-      `${segmentPath(this.#path, this.#end?.segment ?? 1)}: ${what}. Nothing was changed; ` +
-        `put the state file back, remove the log to go on without it, or use --fresh to replace the whole state${saves}`,
-    )
   }
 }
 
-export function rawLines(bytes: Buffer, segment: number): RawLine[] {
+function damaged(place: string, what: string): StateError {
+  return new StateError(
+    `${place}: ${what}. Nothing was changed; keep the file; npx toolmock state repair saves what can be saved, --fresh replaces the whole state`,
+  )
+}
+
+function refusedLog(path: string, what: string, more = ''): StateError {
+  return new StateError(
+    `${path}: ${what}. Nothing was changed; put the state file back, remove the log to go on without it, or use --fresh to replace the whole state${more}`,
+  )
+}
+
+/** What the first line of a log says; undefined when it is none. */
+export function headerOf({ content }: RawLine): LogHeader | undefined {
+  if (!isJsonObject(content)) return undefined
+  const { state_id, generation } = content
+  return typeof state_id === 'string' && typeof generation === 'number' ? { state_id, generation } : undefined
+}
+
+export function rawLines(bytes: Buffer, path: string): RawLine[] {
   const lines: RawLine[] = []
   for (let start = 0; start < bytes.length;) {
     const newline = bytes.indexOf(0x0a, start)
     const end = newline < 0 ? bytes.length : newline + 1
-    const content = newline < 0 ? undefined : contentOf(bytes.subarray(start, newline))
-    const isBegun = newline < 0 && start === 0 && isBeginning(bytes)
-    lines.push({ segment, lineNumber: lines.length + 1, start, end, content, isBegun })
+    const content = newline < 0 ? undefined : decodeLine(bytes.subarray(start, newline))
+    lines.push({ place: `${path}:${lines.length + 1}`, start, end, content })
     start = end
   }
   return lines
-}
-
-/** In the words of the present version: that of state files of version 1 had others for two things. */
-function contentOf(line: Buffer): RawLine['content'] {
-  const content = decodeLine(line)
-  if (!content) return undefined
-  const { toolmock_journal, folded, ...rest } = content
-  return {
-    ...rest,
-    ...(toolmock_journal !== undefined && { toolmock_wal: toolmock_journal }),
-    ...(folded !== undefined && { checkpointed: folded }),
-  } as unknown as RawLine['content']
-}
-
-const FRAME_START = '{"crc":"'
-
-/** A part of a line, or zeros where the disk did not get to it. */
-function isBeginning(bytes: Buffer): boolean {
-  const text = bytes.toString('latin1').replace(/\0+$/, '')
-  return text.startsWith(FRAME_START) || FRAME_START.startsWith(text)
-}
-
-export function sameIdentity(a: Identity | null, b: Identity | null): boolean {
-  return a === null || b === null ? a === b : a.size === b.size && a.crc === b.crc
 }

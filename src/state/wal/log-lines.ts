@@ -1,0 +1,155 @@
+import { basename, dirname, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
+import type { JsonValue } from '../../domain/json.ts'
+import type { Snapshot } from '../model/model.ts'
+import type { EnvironmentRecord } from '../model/state-image.ts'
+import type { Change, Row } from '../model/table.ts'
+import type { FileSystem } from './file-system.ts'
+
+/*
+ * The write-ahead log: `state.json.wal.7` follows the state file of generation 7. Its first line names the state and the
+ * generation; every other line is one batch of commits, so that a crash leaves all of a batch or nothing.
+ */
+
+/** The first line of a log. */
+export interface LogHeader {
+  /** The state that it belongs to, as in the state file. */
+  state_id: string
+  generation: number
+}
+
+/** What a commit does to one environment. */
+export interface EnvironmentChange {
+  environment: string
+  /** The environment after the commit; null when it was removed. */
+  record?: EnvironmentRecord | null
+  /** Up to where its seeded ids are reserved. */
+  ids?: number
+  changes?: readonly Change[]
+}
+
+/** The position up to which the ids of requests are reserved, by their use. */
+export interface RequestIdsChange {
+  request_ids: Readonly<Record<string, number>>
+}
+
+export type CommitEntry = EnvironmentChange | RequestIdsChange
+
+export type WalChange = { put: string; row: Row } | { remove: string; id: string }
+
+/** A commit as a log holds it. */
+export type LoggedCommit = (Omit<EnvironmentChange, 'changes'> & { changes?: WalChange[] }) | RequestIdsChange
+
+/** Text of this length is handed on before more is made, so that no batch blocks the event loop for long. */
+const TURN_EVERY = 256 * 1024
+const CHANGES_AT_ONCE = 250
+
+export function headerLine(header: LogHeader): string {
+  const json = JSON.stringify(header)
+  return `${frame(crc32(json))}${json}}\n`
+}
+
+/** The line of a batch, in parts, with a turn of the event loop between two of them. */
+export async function batchLine(entries: readonly CommitEntry[]): Promise<string[]> {
+  const texts: string[] = []
+  let text = '['
+  let crc = 0
+  for (const [at, entry] of entries.entries()) {
+    if (at > 0) text += ','
+    for (const part of entryParts(entry)) {
+      text += part
+      if (text.length < TURN_EVERY) continue
+      crc = crc32(text, crc)
+      texts.push(text)
+      text = ''
+      await nextTurn()
+    }
+  }
+  text += ']'
+  crc = crc32(text, crc)
+  texts.push(`${text}}\n`)
+  texts[0] = `${frame(crc)}${texts[0] ?? ''}`
+  return texts
+}
+
+function* entryParts(entry: CommitEntry): Generator<string> {
+  const { changes = [], ...rest } = { changes: undefined, ...entry }
+  if (changes.length === 0) {
+    yield JSON.stringify(rest)
+    return
+  }
+  yield `${JSON.stringify(rest).slice(0, -1)},"changes":[`
+  for (let at = 0; at < changes.length; at += CHANGES_AT_ONCE) {
+    const texts = changes.slice(at, at + CHANGES_AT_ONCE).map((change) => JSON.stringify(walChange(change)))
+    yield (at > 0 ? ',' : '') + texts.join(',')
+  }
+  yield ']}'
+}
+
+function walChange({ table, id, after }: Change): WalChange {
+  if (!after) return { remove: table, id }
+  return { put: table, row: table === 'snapshots' ? withoutImage(after as Snapshot) : after }
+}
+
+/** Replay takes a snapshot again where one was taken, so that a snapshot of 100,000 accounts is a short line. */
+function withoutImage({ id, taken_at, ids }: Snapshot): Row {
+  const row: Pick<Snapshot, 'id' | 'taken_at' | 'ids'> = { id, taken_at, ids }
+  return row
+}
+
+const FRAME = /^\{"crc":"(?<crc>[0-9a-f]{8})","line":$/
+const FRAME_START = '{"crc":"'
+
+/** A line of JSON has its checksum in front: `{"crc":"…","line":…}`. */
+function frame(crc: number): string {
+  return `${FRAME_START}${hex(crc)}","line":`
+}
+
+const FRAME_LENGTH = frame(0).length
+
+/** What a line without its line break says; undefined when it is not what was written. */
+export function decodeLine(bytes: Buffer): JsonValue | undefined {
+  const { crc } = FRAME.exec(bytes.toString('latin1', 0, FRAME_LENGTH))?.groups ?? {}
+  const json = bytes.subarray(FRAME_LENGTH, -1)
+  if (crc !== hex(crc32(json)) || bytes.at(-1) !== 0x7d) return undefined
+  try {
+    return JSON.parse(json.toString('utf8')) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether these bytes can be what a crash left of the first line: a part of it, and zeros where the disk did not get to it. */
+export function isBegunLine(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1').replace(/\0+$/, '')
+  return text.startsWith(FRAME_START) || FRAME_START.startsWith(text)
+}
+
+function hex(crc: number): string {
+  return crc.toString(16).padStart(8, '0')
+}
+
+/** The path of a log beside its state file. */
+export function logPath(stateFile: string, generation: number): string {
+  return `${stateFile}.wal.${generation}`
+}
+
+/** The generations of the logs beside a state file, ascending. */
+export async function logGenerations(fileSystem: FileSystem, stateFile: string): Promise<number[]> {
+  const prefix = `${basename(stateFile)}.wal.`
+  const names = await fileSystem.list(dirname(stateFile))
+  return names
+    .filter((name) => name.startsWith(prefix) && /^(?:0|[1-9]\d{0,14})$/.test(name.slice(prefix.length)))
+    .map((name) => Number(name.slice(prefix.length)))
+    .sort((a, b) => a - b)
+}
+
+/** Logs in a form that was never released, which a start refuses and `--fresh` removes. */
+export async function formerLogs(fileSystem: FileSystem, stateFile: string): Promise<string[]> {
+  const names = await fileSystem.list(dirname(stateFile))
+  const [wal, journal] = [`${basename(stateFile)}.wal`, `${basename(stateFile)}.journal`]
+  return names
+    .filter((name) => name === wal || name === journal || name.startsWith(`${journal}.`))
+    .map((name) => join(dirname(stateFile), name))
+}
