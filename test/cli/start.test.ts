@@ -80,7 +80,7 @@ describe('toolmock start', () => {
     const first = await toolmock.start(['--state', state])
     expect((await first.stop()).code).toBe(0)
     const written = readFileSync(state, 'utf8')
-    expect(JSON.parse(written)).toMatchObject({ version: 2, environments: { default: {} } })
+    expect(JSON.parse(written)).toMatchObject({ version: 3, environments: { default: {} } })
 
     const seed = toolmock.path('other.yaml')
     writeFileSync(seed, 'clients:\n  - { client_id: other, client_secret: other }\n')
