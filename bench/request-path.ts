@@ -23,6 +23,7 @@ async function start(state: string, onSync: () => void): Promise<{ url: string; 
   const fileSystem: typeof disk = {
     ...disk,
     create: (path) => watched(disk.create(path)),
+    createNew: (path) => watched(disk.createNew(path)),
     reopen: (path) => watched(disk.reopen(path)),
     syncDirectory: (path) => disk.syncDirectory(path).then(onSync),
   }

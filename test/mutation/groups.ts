@@ -73,13 +73,13 @@ export const GROUPS: readonly {
   },
   {
     name: 'write-ahead-log',
-    files: ['write-ahead-log', 'recovery'].map((file) => `src/state/wal/${file}.ts`),
+    files: ['write-ahead-log', 'log-file', 'log-lines', 'recovery'].map((file) => `src/state/wal/${file}.ts`),
     tests: ['test/state/wal-writing.test.ts', 'test/state/wal-recovery.test.ts'],
   },
   {
-    name: 'replay-json',
-    files: ['src/state/wal/replay-json.ts'],
-    tests: ['replay-json', 'state-repair', 'state-migration'].map((test) => `test/state/${test}.test.ts`),
+    name: 'state-repair',
+    files: ['src/state/state-repair.ts'],
+    tests: ['test/state/state-repair.test.ts'],
   },
 ]
 
