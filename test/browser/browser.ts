@@ -1,9 +1,6 @@
-import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe } from 'vitest'
-
-/** The path on Debian; `TOOLMOCK_TEST_BROWSER` names another one. */
-export const EXECUTABLE = process.env.TOOLMOCK_TEST_BROWSER ?? '/usr/bin/chromium'
+import { afterAll, afterEach, beforeAll } from 'vitest'
+import { CHROMIUM, describeWith } from '../support/machine.ts'
 
 /** A public name that its owner resolves to this machine (DNS rebinding), and a name as containers have it. */
 export const REBOUND = 'rebound.example'
@@ -31,13 +28,12 @@ export interface Tab {
 /** Opens a tab, which is closed after the test. */
 export type OpenTab = (options?: BrowserContextOptions) => Promise<Tab>
 
-/** Tests with a real browser. Without one they are skipped, but on CI they fail. */
+/** Tests with a real browser. */
 export function describeInBrowser(title: string, tests: (open: OpenTab) => void): void {
-  const skipped = !existsSync(EXECUTABLE) && !process.env.CI
-  describe.skipIf(skipped)(title, () => {
+  describeWith('chromium', title, () => {
     let browser: Browser | undefined
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
+      browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS })
     })
     afterAll(async () => {
       await browser?.close()

@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Page } from 'playwright-core'
 import { createToolmock } from '../../src/index.ts'
-import { ARGUMENTS, EXECUTABLE } from './browser.ts'
+import { CHROMIUM } from '../support/machine.ts'
+import { ARGUMENTS } from './browser.ts'
 import { Session } from './session.ts'
 
 // `npm run screenshots` takes the pictures of the README, light and dark, from a scripted session.
@@ -12,7 +13,7 @@ const VIEWPORT = { width: 1200, height: 720 }
 
 mkdirSync(FOLDER, { recursive: true })
 const mock = await createToolmock({ clock: '2026-01-31T12:00:00.000Z', freeze: true, idSeed: 7 })
-const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS })
 try {
   const session = await Session.start(mock)
   const views: Readonly<Record<string, readonly [hash: string, show: (page: Page) => Promise<void>]>> = {

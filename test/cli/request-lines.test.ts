@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, openSync } from 'node:fs'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { RequestLog } from '../../src/cli/request-log.ts'
 import { recordedEntry } from '../../src/request-journal/journal.ts'
+import { describeWith } from '../support/machine.ts'
 import { type Serving, ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -201,9 +202,7 @@ describe('toolmock start prints a line for each request', () => {
 })
 
 // `script` of util-linux runs a program in a terminal.
-const hasScript = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout)
-
-describe.runIf(hasScript)('at a terminal', () => {
+describeWith('terminal', 'at a terminal', () => {
   /** What `start` writes to a terminal of this width while one request is refused. */
   async function shown(columns: number, variables: Record<string, string> = {}): Promise<string> {
     const cli = `"${process.execPath}" "${toolmock.path('package/dist/cli.js')}"`

@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, mkdirSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { describeWith } from '../support/machine.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -18,9 +19,6 @@ const NOTES = `
   }
   setInterval(() => undefined, 1000)
   console.log(['ready', process.stdin.isTTY, process.stdout.isTTY, process.stderr.isTTY].join(' '))`
-
-// `script` of util-linux runs a program in a terminal.
-const hasScript = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout)
 
 /** Runs the command at a terminal whose first process is a shell, as usual. */
 function atTerminal(name: string) {
@@ -39,7 +37,8 @@ function atTerminal(name: string) {
   }
 }
 
-describe.runIf(hasScript)('toolmock run at a terminal', () => {
+// `script` of util-linux runs a program in a terminal.
+describeWith('terminal', 'toolmock run at a terminal', () => {
   it.each([
     ['Ctrl-C', '\x03', 'SIGINT '],
     ['Ctrl-\\', '\x1c', 'SIGQUIT '],

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { checkState } from '../../src/state/state-report.ts'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { describeUnless } from '../support/machine.ts'
 import { accountOf, type Caller, signIn, SMALL_SEED } from './client.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -35,7 +36,7 @@ async function fill(caller: Caller) {
   }
 }
 
-describe.skipIf(REASON !== undefined)(`a disk of 64 kB${REASON === undefined ? '' : ` (skipped: ${REASON})`}`, () => {
+describeUnless(REASON, 'a disk of 64 kB', () => {
   const file = `${disk}/state.json`
   const seed = toolmock.path('small.json')
   beforeAll(() => {

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { checkState } from '../../src/state/state-report.ts'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { describeUnless } from '../support/machine.ts'
 import { type Caller, signIn } from './client.ts'
 import { expectThere, type Known, write } from './writers.ts'
 
@@ -58,7 +59,7 @@ afterAll(() => {
   unmount()
 })
 
-describe.skipIf(REASON !== undefined)(`power loss${REASON === undefined ? '' : ` (skipped: ${REASON})`}`, () => {
+describeUnless(REASON, 'power loss', () => {
   it(
     `loses no answered write, ${ROUNDS} times, and leaves a valid file`,
     { timeout: 60_000 + ROUNDS * 30_000 },

@@ -2,8 +2,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Serving, ToolmockProcess } from '../cli/toolmock-process.ts'
+import { describeUnless } from '../support/machine.ts'
 import { accountOf, signIn } from './client.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -55,7 +56,7 @@ function completed(lines: readonly string[]): string[] {
   })
 }
 
-describe.skipIf(REASON !== undefined)(`system calls${REASON === undefined ? '' : ` (skipped: ${REASON})`}`, () => {
+describeUnless(REASON, 'system calls', () => {
   it('write a create into the write-ahead log and sync it before the answer is sent', async () => {
     const file = toolmock.path('order/state.json')
     const server = await toolmock.start(['--state', file])

@@ -1,6 +1,7 @@
 import { chromium } from 'playwright-core'
 import lighthouse, { type Result } from 'lighthouse'
-import { ARGUMENTS, EXECUTABLE } from '../browser/browser.ts'
+import { ARGUMENTS } from '../browser/browser.ts'
+import { CHROMIUM } from '../support/machine.ts'
 import { MeasuredServer } from './server.ts'
 
 /*
@@ -14,7 +15,7 @@ const CATEGORIES = ['performance', 'accessibility', 'best-practices']
 
 const server = await MeasuredServer.start()
 const browser = await chromium.launch({
-  executablePath: EXECUTABLE,
+  executablePath: CHROMIUM,
   args: [...ARGUMENTS, `--remote-debugging-port=${PORT}`],
 })
 try {

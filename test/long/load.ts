@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
-import { ARGUMENTS, EXECUTABLE } from '../browser/browser.ts'
+import { ARGUMENTS } from '../browser/browser.ts'
+import { CHROMIUM } from '../support/machine.ts'
 import { load, MeasuredServer } from './server.ts'
 
 /*
@@ -16,7 +17,7 @@ const seconds = Number(values.minutes) * 60
 const samples = 10
 
 const server = await MeasuredServer.start()
-const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS })
 const problems: string[] = []
 try {
   // Fills the journal and lets the engine compile the code before the measurement.

@@ -8,8 +8,9 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
 import { freePort } from '../support/free-port.ts'
+import { describeWith } from '../support/machine.ts'
 import { codeBlocks } from './markdown.ts'
-import { type Connection, describeInShell, pasted } from './shell.ts'
+import { type Connection, pasted } from './shell.ts'
 
 interface Service {
   environment: Record<string, string>
@@ -109,7 +110,7 @@ describe('docs/compose.yaml', () => {
   })
 })
 
-describeInShell('the CI job of docs/ci.md', () => {
+describeWith('bash', 'the CI job of docs/ci.md', () => {
   it('sends the files of toolmock init to a mock that is already running', async () => {
     const [yaml = ''] = codeBlocks('docs/ci.md', 'As a service of a job', 'yaml')
     const job = parse(yaml) as { services: { toolmock: { env: Record<string, string> } }; steps: { run?: string }[] }

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { createToolmock } from '../../src/index.ts'
+import { describeWith } from '../support/machine.ts'
 import { codeBlocks, subsections } from './markdown.ts'
-import { answered, describeInShell, pasted, shells } from './shell.ts'
+import { answered, pasted } from './shell.ts'
 
 const code = (line: string | undefined): unknown => {
   const [status, body] = answered(line) as [number, { details: { error_code: string }[] }]
@@ -92,37 +93,39 @@ const NOT_TESTED = ['A test run with a verdict']
 const [, first = ''] = codeBlocks('README.md', 'First success')
 const blockOf = ({ file, title }: Recipe): string => codeBlocks(file, title).join('')
 
-describeInShell.each(shells)('the blocks of the guides in %s', (shell) => {
-  it('first success: sends a message', async () => {
-    await using mock = await createToolmock()
-    const [connected, sent] = await pasted(first, mock, { shell })
-    expect(status(connected)).toBe(201)
-    expect(answered(sent)).toMatchObject([
-      200,
-      { data: { message_id: expect.stringMatching(/^msg_/) }, execution_id: expect.stringMatching(/^exec_/) },
-    ])
-  })
+for (const shell of ['bash', 'zsh'] as const) {
+  describeWith(shell, `the blocks of the guides in ${shell}`, () => {
+    it('first success: sends a message', async () => {
+      await using mock = await createToolmock()
+      const [connected, sent] = await pasted(first, mock, { shell })
+      expect(status(connected)).toBe(201)
+      expect(answered(sent)).toMatchObject([
+        200,
+        { data: { message_id: expect.stringMatching(/^msg_/) }, execution_id: expect.stringMatching(/^exec_/) },
+      ])
+    })
 
-  it.each(RECIPES)('$file, $title: behaves as described', { timeout: 120_000 }, async (recipe) => {
-    await using mock = await createToolmock()
-    const [, , ...lines] = await pasted(`${first}${blockOf(recipe)}`, mock, { shell })
-    recipe.expect(lines)
-  })
+    it.each(RECIPES)('$file, $title: behaves as described', { timeout: 120_000 }, async (recipe) => {
+      await using mock = await createToolmock()
+      const [, , ...lines] = await pasted(`${first}${blockOf(recipe)}`, mock, { shell })
+      recipe.expect(lines)
+    })
 
-  it('getting started: the steps succeed when they are pasted block by block', async () => {
-    await using mock = await createToolmock()
-    const lines = await pasted(codeBlocks('docs/getting-started.md', 'Step by step').join(''), mock, { shell })
-    expect(lines[0]).toMatch(/^http:\/\/localhost:3000\/verify\?.*auth_request_id=[\w-]+/)
-    expect(lines[0]).toContain('state=my-state')
-    expect(json(lines[1])).toEqual({ post_user_verify_redirect_url: `${mock.url}/connect/success` })
-    expect(json(lines[2])).toEqual({
-      data: { message_id: expect.stringMatching(/^msg_/), thread_id: expect.stringMatching(/^thr_/) },
-      execution_id: expect.stringMatching(/^exec_/),
+    it('getting started: the steps succeed when they are pasted block by block', async () => {
+      await using mock = await createToolmock()
+      const lines = await pasted(codeBlocks('docs/getting-started.md', 'Step by step').join(''), mock, { shell })
+      expect(lines[0]).toMatch(/^http:\/\/localhost:3000\/verify\?.*auth_request_id=[\w-]+/)
+      expect(lines[0]).toContain('state=my-state')
+      expect(json(lines[1])).toEqual({ post_user_verify_redirect_url: `${mock.url}/connect/success` })
+      expect(json(lines[2])).toEqual({
+        data: { message_id: expect.stringMatching(/^msg_/), thread_id: expect.stringMatching(/^thr_/) },
+        execution_id: expect.stringMatching(/^exec_/),
+      })
     })
   })
-})
+}
 
-describeInShell('the recipes', () => {
+describeWith('bash', 'the recipes', () => {
   it('of README.md are all tested here', () => {
     const tried = RECIPES.filter(({ file }) => file === 'README.md').map(({ title }) => title)
     expect(subsections('README.md', 'Recipes')).toEqual([...tried, ...NOT_TESTED])

@@ -8,8 +8,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createToolmock } from '../../src/index.ts'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { describeWith } from '../support/machine.ts'
 import { codeBlocks } from './markdown.ts'
-import { answered, describeInShell, pasted } from './shell.ts'
+import { answered, pasted } from './shell.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
 const LIBRARY = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)
@@ -56,7 +57,7 @@ for (const [route, body] of ${JSON.stringify(calls)}) {
 }
 `
 
-describeInShell('docs/connectors.md', () => {
+describeWith('bash', 'docs/connectors.md', () => {
   it(
     'A worked example: its commands write a calendar that creates, refuses a conflict and lists',
     { timeout },
@@ -120,7 +121,7 @@ describe('docs/library.md, A test of an expiry', () => {
   })
 })
 
-describeInShell('docs/state.md, As a fixture', () => {
+describeWith('bash', 'docs/state.md, As a fixture', () => {
   it('saves a state that a test can use later', { timeout }, async () => {
     await using mock = await createToolmock({ clock: '2020-01-01T00:00:00Z' })
     await mock.seed({ accounts: [{ connector: 'mail', identifier: 'ada@example.com' }] })

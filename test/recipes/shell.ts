@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { describe, inject } from 'vitest'
+import { inject } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
 
 /** The tested shells, each with the arguments that make it read its input as pasted lines. */
@@ -12,16 +12,7 @@ const SHELLS = {
   // Interactive, because only then a line that starts with # is a command, as for pasted lines.
   zsh: ['-f', '-i', '-eu', '-o', 'no_prompt_cr', '-o', 'no_prompt_sp', '-s'],
 } as const
-export type Shell = keyof typeof SHELLS
-
-const isThere = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
-const absent = ['bash', 'curl', 'sed'].filter((program) => !isThere(program))
-
-/** Tests of shell commands. Without the required programs they are skipped, but on CI they fail. */
-export const describeInShell = describe.skipIf(absent.length > 0 && !process.env.CI)
-
-/** The shells to test: bash, and zsh where it is installed; on CI it must be. */
-export const shells: readonly Shell[] = isThere('zsh') || process.env.CI ? ['bash', 'zsh'] : ['bash']
+type Shell = keyof typeof SHELLS
 
 /** The address and the credentials of the mock. */
 export interface Connection {
