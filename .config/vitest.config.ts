@@ -10,14 +10,14 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   define: TEST_DEFINES,
   test: {
-    globalSetup: ['.config/generated-code.ts', '.config/recorded-exchanges.ts'],
+    globalSetup: ['.config/prerequisites.ts', '.config/recorded-exchanges.ts'],
     projects: [
       {
         extends: true,
         test: {
           name: 'tests',
           include: ['test/**/*.test.ts'],
-          exclude: [LAST, 'test/mutation/**'],
+          exclude: [LAST, 'test/mutation/**', '**/node_modules/**'],
           globalSetup: ['.config/test-build.ts'],
         },
       },

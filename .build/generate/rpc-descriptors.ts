@@ -1,72 +1,51 @@
-import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Step } from './step.ts'
 
-const OWN = ['grpc/health/v1/health.proto', 'toolmock/unserved.proto']
-const OF_GOOGLE = ['google/api/annotations.proto', 'google/api/http.proto', 'google/rpc/error_details.proto']
-
 /** Descriptors of the rules of `google.api.http`, of `google.rpc.ErrorInfo` and of the health service, by protoc-gen-es. */
-export const rpcDescriptors: Step = {
-  name: 'rpc descriptors',
-  inputs: OWN.map((path) => `src/rpc/proto/${path}`),
-  outputs: [...OWN, ...OF_GOOGLE].map((path) => `src/rpc/generated/${path.replace('.proto', '_pb.ts')}`),
-  make: (root) =>
-    compiled(root, 'src/rpc/generated', [
-      [join(root, 'src/rpc/proto'), OWN],
-      [join(root, 'node_modules/google-proto-files'), OF_GOOGLE],
-    ]),
-}
-
-const FIXTURE = 'acme/tools/v1/tools.proto'
+export const rpcDescriptors = step('rpc descriptors', 'src/rpc/proto/descriptors.binpb', 'src/rpc/generated', [
+  'google/api/annotations.proto',
+  'google/api/http.proto',
+  'google/rpc/error_details.proto',
+  'grpc/health/v1/health.proto',
+  'toolmock/unserved.proto',
+])
 
 /** The client of the tests: a `.proto` of our own with every form of rule. */
-export const rpcFixture: Step = {
-  name: 'rpc fixture',
-  inputs: [`test/fixtures/rpc/${FIXTURE}`],
-  outputs: [FIXTURE, ...OF_GOOGLE].map((path) => `test/fixtures/rpc/generated/${path.replace('.proto', '_pb.ts')}`),
-  make: (root) =>
-    compiled(root, 'test/fixtures/rpc/generated', [
-      [join(root, 'test/fixtures/rpc'), [FIXTURE]],
-      [join(root, 'node_modules/google-proto-files'), OF_GOOGLE],
-    ]),
+export const rpcFixture = step('rpc fixture', 'test/fixtures/rpc/acme.binpb', 'test/fixtures/rpc/generated', [
+  'acme/tools/v1/tools.proto',
+  'google/api/annotations.proto',
+  'google/api/http.proto',
+])
+
+/**
+ * Generates TypeScript for files of a descriptor set. The set is checked in, because its compiler is not a package of npm;
+ * `npm run generate:descriptors` makes it after a change of a `.proto`, and a test of `test/rpc` compares both.
+ */
+function step(name: string, set: string, folder: string, files: readonly string[]): Step {
+  return {
+    name,
+    inputs: [set],
+    outputs: files.map((path) => `${folder}/${path.replace('.proto', '_pb.ts')}`),
+    make: async (root) => generated(root, await readFile(join(root, set)), folder, files),
+  }
 }
 
-/** Compiles protobuf files of several folders as one module. */
-async function compiled(
-  root: string,
-  output: string,
-  sources: readonly (readonly [folder: string, paths: readonly string[]])[],
-): Promise<Map<string, string>> {
-  const folder = await mkdtemp(join(tmpdir(), 'toolmock-proto-'))
-  try {
-    for (const [from, paths] of sources) {
-      for (const path of paths) {
-        await mkdir(dirname(join(folder, 'in', path)), { recursive: true })
-        await cp(join(from, path), join(folder, 'in', path))
-      }
-    }
-    const plugin = {
-      local: join(root, 'node_modules/.bin/protoc-gen-es'),
-      out: join(folder, 'out'),
-      opt: ['target=ts', 'import_extension=ts'],
-    }
-    const template = JSON.stringify({ version: 'v2', plugins: [plugin] })
-    const buf = join(root, 'node_modules/.bin/buf')
-    await promisify(execFile)(buf, ['generate', join(folder, 'in'), '--template', template], {
-      env: { ...process.env, BUF_CACHE_DIR: join(folder, 'cache') },
-    })
-    const files = await readdir(join(folder, 'out'), { recursive: true, withFileTypes: true })
-    const texts = files
-      .filter((file) => file.isFile())
-      .map(async (file): Promise<[string, string]> => {
-        const path = join(file.parentPath, file.name)
-        return [output + path.slice(join(folder, 'out').length), await readFile(path, 'utf8')]
-      })
-    return new Map(await Promise.all(texts))
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+/** Runs protoc-gen-es, which reads a request of the protobuf compiler and writes its answer. @throws Error with its reason */
+async function generated(root: string, set: Buffer, folder: string, files: readonly string[]) {
+  const { create, fromBinary, toBinary } = await import('@bufbuild/protobuf')
+  const wkt = await import('@bufbuild/protobuf/wkt')
+  const request = create(wkt.CodeGeneratorRequestSchema, {
+    fileToGenerate: [...files],
+    parameter: 'target=ts,import_extension=ts',
+    protoFile: fromBinary(wkt.FileDescriptorSetSchema, set).file,
+  })
+  const plugin = join(root, 'node_modules/@bufbuild/protoc-gen-es/bin/protoc-gen-es')
+  const input = toBinary(wkt.CodeGeneratorRequestSchema, request)
+  const { status, stdout, stderr } = spawnSync(process.execPath, [plugin], { input })
+  if (status !== 0) throw new Error(`protoc-gen-es failed: ${stderr.toString()}`)
+  const answer = fromBinary(wkt.CodeGeneratorResponseSchema, stdout)
+  if (answer.error !== '') throw new Error(`protoc-gen-es failed: ${answer.error}`)
+  return new Map(answer.file.map((each) => [`${folder}/${each.name}`, each.content]))
 }

@@ -57,19 +57,22 @@ const STATUSES = {
 
 /** Programs that know the mock by clients made from its spec alone. */
 describe('clients that are generated from spec/openapi.yaml', () => {
-  let folder = ''
+  let [above, folder] = ['', '']
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmock-clients-'))
+    above = await mkdtemp(join(tmpdir(), 'toolmock-clients-'))
+    folder = join(above, 'clients')
     await cp(join(root, 'test/fixtures/generated-clients'), folder, { recursive: true })
-    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+    // The generators are packages of test/package.json, all others those of the project.
+    await symlink(join(root, 'node_modules'), join(above, 'node_modules'))
+    await symlink(join(root, 'test/node_modules'), join(folder, 'node_modules'))
     await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG))
     await writeFile(join(folder, 'generate.mjs'), GENERATE)
     await run(process.execPath, ['generate.mjs', spec], { cwd: folder })
   }, 120_000)
 
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  afterAll(() => rm(above, { recursive: true, force: true }))
 
   it('compile in strict TypeScript', { timeout: 120_000 }, async () => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -101,6 +104,6 @@ import { generate } from 'orval'
 const spec = process.argv[2]
 await createClient({ input: spec, output: 'generated/hey-api', plugins: ['@hey-api/client-fetch'], logs: { level: 'silent' } })
 await generate({ input: spec, output: { target: 'generated/orval/client.ts', client: 'fetch' } })
-const cli = new URL('node_modules/openapi-typescript/bin/cli.js', import.meta.url)
+const cli = new URL('../node_modules/openapi-typescript/bin/cli.js', import.meta.url)
 execFileSync(process.execPath, [cli.pathname, spec, '--output', 'generated/openapi-fetch/types.d.ts'], { stdio: 'ignore' })
 `

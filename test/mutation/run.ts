@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { installPackages } from '../../.build/install.ts'
 import { GROUPS } from './groups.ts'
 
 /**
@@ -30,7 +31,7 @@ if (unknown.length > 0) {
   const names = GROUPS.map(({ name }) => name).join(', ')
   throw new Error(`there is no group ${unknown.join(', ')}: the groups are ${names}`)
 }
-install()
+installPackages('test/mutation')
 prove()
 if (values.files) mutate('files', values.files, values.tests ?? ['test/**/*.test.ts'])
 else {
@@ -40,12 +41,6 @@ else {
   process.stdout.write(
     `\n${[head, head.map(() => '---'), ...rows].map((each) => `| ${each.join(' | ')} |\n`).join('')}`,
   )
-}
-
-function install(): void {
-  if (existsSync(`${FOLDER}node_modules`)) return
-  const { status } = spawnSync('npm', ['ci'], { cwd: FOLDER, stdio: 'inherit' })
-  if (status !== 0) throw new Error(`Stryker could not be installed: npm ci in ${FOLDER}`)
 }
 
 /** @throws Error when the mutant that a test detects survives, or the one that no test detects is killed */

@@ -1,16 +1,16 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createClient } from '@connectrpc/connect'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
 import { Account_AuthorizationType, ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
-import { entriesOf, PROTO, ROOT, run, TRANSPORTS, withRpc } from './fixture.ts'
+import { describeWith } from '../support/machine.ts'
+import { entriesOf, GOOGLE, PROTO, ROOT, run, TRANSPORTS, withRpc } from './fixture.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
-const GOOGLE = join(ROOT, 'node_modules/google-proto-files')
 
 /** Creates client packages of two languages. */
-beforeAll(() => {
+function createPackages(): void {
   const [es, python, empty] = [toolmock.path('es'), toolmock.path('python'), toolmock.path('empty')]
   for (const folder of [es, python, empty]) mkdirSync(folder)
   const files = ['acme/tools/v1/tools.proto', 'google/api/annotations.proto', 'google/api/http.proto']
@@ -20,9 +20,11 @@ beforeAll(() => {
   // These files would fail if they were run.
   writeFileSync(join(es, 'broken.js'), 'process.exit(7) // fileDesc("Cg")\n')
   writeFileSync(join(python, 'broken.py'), 'raise SystemExit(7)\n')
-})
+}
 
-describe('toolmock descriptors', () => {
+describeWith('protoc', 'toolmock descriptors', () => {
+  beforeAll(createPackages)
+
   it.each(['es', 'python'])('collects what a start serves out of a package of %s, without running it', async (name) => {
     const file = toolmock.path(`${name}.binpb`)
     const { code, stdout } = await toolmock.run(['descriptors', toolmock.path(name), '--out', file])

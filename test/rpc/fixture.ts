@@ -11,17 +11,11 @@ import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
 export const ROOT = new URL('../..', import.meta.url).pathname
 export const PROTO = join(ROOT, 'test/fixtures/rpc')
 
-/** Compiles the client's definitions to a `FileDescriptorSet`. */
-export function buildDescriptors(file: string, source = PROTO): void {
-  const folder = join(ROOT, 'node_modules/google-proto-files')
-  run('protoc', [
-    '--include_imports',
-    `--descriptor_set_out=${file}`,
-    `-I${source}`,
-    `-I${folder}`,
-    join(source, 'acme/tools/v1/tools.proto'),
-  ])
-}
+/** The definitions that clients import from Google. */
+export const GOOGLE = join(ROOT, 'src/rpc/proto')
+
+/** The descriptors of the client's definitions, with their imports; `npm run generate:descriptors` makes them. */
+export const DESCRIPTORS = join(PROTO, 'acme.binpb')
 
 /** Runs a program to its end. @throws Error with what it printed */
 export function run(program: string, args: readonly string[], options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}) {
@@ -36,22 +30,19 @@ export interface RpcMock {
   /** A bearer token, obtained over HTTP/1.1. */
   readonly token: string
   readonly headers: { readonly authorization: string }
+  /** An empty folder that is removed at the end. */
   readonly folder: string
-  /** The file of the descriptors. */
-  readonly descriptors: string
 }
 
 /** A mock that serves the fixture's definitions on a free port. */
 export async function withRpc(options: AppOptions, work: (mock: RpcMock) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-rpc-'))
-  const descriptors = join(folder, 'acme.binpb')
   try {
-    buildDescriptors(descriptors)
-    const app = await createApp({ descriptors: [descriptors], ...options })
+    const app = await createApp({ descriptors: [DESCRIPTORS], ...options })
     try {
       const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
       const token = options.tls ? '' : await tokenOf(url, app)
-      await work({ app, url, token, headers: { authorization: `Bearer ${token}` }, folder, descriptors })
+      await work({ app, url, token, headers: { authorization: `Bearer ${token}` }, folder })
     } finally {
       await app.close()
     }

@@ -7,21 +7,17 @@ import { type Client, credentials, makeClientConstructor, Metadata, type Service
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
 import { ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
-import { buildDescriptors, PROTO, ROOT, run, withRpc } from './fixture.ts'
+import { describeWith, PYTHON } from '../support/machine.ts'
+import { DESCRIPTORS, GOOGLE, PROTO, ROOT, run, withRpc } from './fixture.ts'
 
-/** The path of Debian's Python, which has gRPC. */
-const PYTHON = '/usr/bin/python3'
-
-describe('Python, with code of its own generator', () => {
+describeWith('gRPC for Python', 'Python, with code of its own generator', () => {
   const toolmock = ToolmockProcess.forThisFile()
   let folder = ''
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'toolmock-python-'))
-    buildDescriptors(join(folder, 'acme.binpb'))
-    const google = join(ROOT, 'node_modules/google-proto-files')
     run('protoc', [
       `-I${PROTO}`,
-      `-I${google}`,
+      `-I${GOOGLE}`,
       `--python_out=${folder}`,
       `--grpc_python_out=${folder}`,
       `--plugin=protoc-gen-grpc_python=${run('sh', ['-c', 'command -v grpc_python_plugin']).trim()}`,
@@ -39,7 +35,7 @@ describe('Python, with code of its own generator', () => {
     ['over TLS, which it trusts by its variables', ['--tls']],
   ])('goes through the whole flow %s', async (_how, flags) => {
     const command = [PYTHON, join(ROOT, 'test/rpc/client.py'), folder]
-    const args = ['run', ...flags, '--descriptors', join(folder, 'acme.binpb'), '--', ...command]
+    const args = ['run', ...flags, '--descriptors', DESCRIPTORS, '--', ...command]
     const { stdout, stderr } = await toolmock.begin(args).end
     expect([stdout.toString(), stderr.toString()]).toEqual([
       'walked\n',

@@ -9,7 +9,8 @@ import {
   Providers,
   Tools,
 } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
-import { clientOf, entriesOf, failure, PROTO, ROOT, run, TRANSPORTS, withRpc } from './fixture.ts'
+import { describeWith } from '../support/machine.ts'
+import { clientOf, DESCRIPTORS, entriesOf, failure, GOOGLE, PROTO, run, TRANSPORTS, withRpc } from './fixture.ts'
 
 describe('a call with the HTTP rule of its method', () => {
   it('sends fields that are not in the path as query parameters: repeated, nested and wrapped ones', async () => {
@@ -215,7 +216,7 @@ describe('an error of an operation', () => {
   )
 })
 
-describe('definitions of a client', () => {
+describeWith('protoc', 'definitions of a client', () => {
   const OTHER = `syntax = "proto3";
 package acme.other.v1;
 import "google/api/annotations.proto";
@@ -229,8 +230,7 @@ message Empty {}
   function compile(folder: string, name: string, text: string): string {
     const file = join(folder, `${name}.binpb`)
     writeFileSync(join(folder, 'other.proto'), text)
-    const google = join(ROOT, 'node_modules/google-proto-files')
-    run('protoc', [`-I${folder}`, `-I${google}`, `--descriptor_set_out=${file}`, join(folder, 'other.proto')])
+    run('protoc', [`-I${folder}`, `-I${GOOGLE}`, `--descriptor_set_out=${file}`, join(folder, 'other.proto')])
     return file
   }
 
@@ -251,9 +251,9 @@ message Empty {}
   })
 
   it('may be several files, which do not contradict each other', async () => {
-    await withRpc({}, async ({ folder, descriptors }) => {
+    await withRpc({}, async ({ folder }) => {
       const first = compile(folder, 'first', OTHER)
-      await withRpc({ descriptors: [descriptors, first] }, ({ app }) => {
+      await withRpc({ descriptors: [DESCRIPTORS, first] }, ({ app }) => {
         expect(app.methodTable).toContain('acme.other.v1.Other/Create')
         expect(app.methodTable).toContain('acme.tools.v1.Tools/ExecuteTool')
         return Promise.resolve()
@@ -267,13 +267,13 @@ message Empty {}
   })
 
   it('are refused with what is wrong with them', async () => {
-    await withRpc({}, async ({ folder, descriptors }) => {
+    await withRpc({}, async ({ folder }) => {
       const start = (file: string) => withRpc({ descriptors: [join(folder, file)] }, () => Promise.resolve())
       await expect(start('missing.binpb')).rejects.toThrow(/missing\.binpb cannot be read \(ENOENT\)/)
       for (const [name, content] of [
         ['text', 'no descriptors'],
         ['empty', ''],
-        ['cut', readFileSync(descriptors).subarray(0, 99)],
+        ['cut', readFileSync(DESCRIPTORS).subarray(0, 99)],
       ] as const) {
         writeFileSync(join(folder, name), content)
         await expect(start(name)).rejects.toThrow(/is no set of protobuf descriptors\. Write one with buf build/)
@@ -283,11 +283,10 @@ message Empty {}
         'Empty { acme.tools.v1.Locator of = 1; }',
       )
       writeFileSync(join(folder, 'other.proto'), part)
-      const google = join(ROOT, 'node_modules/google-proto-files')
       run('protoc', [
         `-I${folder}`,
         `-I${PROTO}`,
-        `-I${google}`,
+        `-I${GOOGLE}`,
         `--descriptor_set_out=${join(folder, 'part')}`,
         join(folder, 'other.proto'),
       ])

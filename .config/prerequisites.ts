@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { installPackages } from '../.build/install.ts'
 
-/** Tests import code that is generated from the spec. `npm test` generates it; a direct run of vitest generates what is missing. */
-export default function ensureGeneratedCode(): void {
-  const isThere = existsSync('src/contract/generated') && existsSync('src/rpc/generated')
-  if (isThere || !existsSync('.build/generate.ts')) return
+/** Installs what only tests need, and generates the code that tests import where `npm test` has not done that. */
+export default function providePrerequisites(): void {
+  installPackages('test')
+  if (existsSync('src/contract/generated') && existsSync('src/rpc/generated')) return
   const { status } = spawnSync(process.execPath, ['--import', 'tsx', '.build/generate.ts'], { stdio: 'inherit' })
   if (status !== 0)
     throw new Error(
