@@ -1,9 +1,14 @@
+import type { JsonObject } from '../domain/json.ts'
 import type { FromOpenapi } from '../documents/openapi/connector-from-openapi.ts'
 import { DOCUMENT_CHECKS } from './document-checks.ts'
 
 export interface OpenapiConnector extends FromOpenapi {
   /** The text of the file. */
   readonly text: string
+  /** The text of a seed file that has an account at the connector. */
+  readonly seed: string
+  /** A body of `execute_tool` for that account: a tool that needs no input, where there is one. */
+  readonly firstCall: JsonObject
 }
 
 /**
@@ -22,6 +27,13 @@ export async function openapiConnector(
   const made = connectorFromOpenapi(parseOpenapiText(text), { name, only, makeValue: await createAnswerGenerator() })
   const about = `Made of ${file.split(/[/\\]/).at(-1) ?? file}. Every value may be edited: the document is not needed any more.`
   const written = documentText(made.connector, about)
-  await parseConnector(written, 'the connector', DOCUMENT_CHECKS)
-  return { ...made, text: written }
+  const { connector, tools } = await parseConnector(written, 'the connector', DOCUMENT_CHECKS)
+  const account = { connector, identifier: 'ada@example.com' }
+  const tool = tools.find(({ input_schema }) => input_schema['required'] === undefined) ?? tools[0]
+  return {
+    ...made,
+    text: written,
+    seed: documentText({ accounts: [account] }, 'An account that is connected already.'),
+    firstCall: { ...account, tool_name: tool?.name ?? '', tool_input: {} },
+  }
 }

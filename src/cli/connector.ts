@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { basename, dirname, extname } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { openapiConnector } from '../app/openapi-connector.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
-import { plural } from '../domain/text.ts'
+import { plural, shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
 
-/** `connector from-openapi FILE`: the connector on stdout or in `--out`, and what of the document it does not have on stderr. */
+/**
+ * `connector from-openapi FILE`: the connector on stdout, or in `--out` with a seed; what of the document it does not have, and
+ * the next steps, on stderr.
+ */
 export async function connector(argv: readonly string[], { variables, out, err }: CommandContext): Promise<number> {
   const { values, operands } = readArguments('connector', argv, variables)
   const [action = '', file, ...more] = operands
@@ -22,13 +25,35 @@ export async function connector(argv: readonly string[], { variables, out, err }
   if (target !== undefined && existsSync(target)) {
     throw new StartError(`${target} is there already and stays as it is; name another file by --out`)
   }
-  const { text, summary, leftOut } = await made(file, only)
+  const { text, summary, leftOut, seed, firstCall } = await made(file, only)
   if (target === undefined) out(text.trimEnd())
   else await write(target, text)
   err(`${target === undefined ? '' : `wrote ${target}: `}${summary}`)
   if (leftOut.length > 0) err(`${plural(leftOut.length, 'note')} on what it does not have of the document:`)
   for (const line of leftOut) err(`- ${line}`)
+  err('')
+  err('Next:')
+  if (target === undefined) err('  write it to a file by --out FILE, with a seed that has an account')
+  else for (const line of await nextSteps(target, seed)) err(`  ${line}`)
+  err(`  POST /api/v1/execute_tool ${JSON.stringify(firstCall)}`)
   return 0
+}
+
+/** Writes the seed, unless there is one, and says how to serve it. */
+async function nextSteps(target: string, seed: string): Promise<string[]> {
+  const folder = dirname(target)
+  const stem = basename(target, extname(target))
+  // The connectors of a folder with this name come with a seed file beside it.
+  const isBeside = basename(folder) === 'connectors'
+  const file = isBeside ? join(dirname(folder), `${stem}.yaml`) : join(folder, `${stem}.seed.yaml`)
+  const isThere = existsSync(file)
+  if (!isThere) await write(file, seed)
+  const files = (isBeside ? [file] : [target, file]).map(shellQuote)
+  return [
+    `${file} ${isThere ? 'is there already and stays as it is' : 'is a seed with an account'}`,
+    `npx toolmock validate ${files.join(' ')}`,
+    `npx toolmock start ${files.map((each) => `--seed ${each}`).join(' ')}`,
+  ]
 }
 
 async function made(file: string, only: string | undefined): ReturnType<typeof openapiConnector> {

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ToolmockProcess } from './toolmock-process.ts'
 
@@ -19,6 +19,41 @@ describe('toolmock connector from-openapi', () => {
     )
     writeFileSync(toolmock.path('written.yaml'), stdout)
     expect(await toolmock.run(['validate', toolmock.path('written.yaml')])).toMatchObject({ code: 0, stderr: '' })
+    expect(stderr).toMatch(/\nNext:\n {2}write it to a file by --out FILE, with a seed that has an account\n/)
+  })
+
+  it.each([
+    ['seeds/connectors/library.yaml', 'seeds/library.yaml', ['seeds/library.yaml']],
+    ['plain/library.yaml', 'plain/library.seed.yaml', ['plain/library.yaml', 'plain/library.seed.yaml']],
+  ])('writes a seed with an account beside %s, and says the next steps', async (target, seed, served) => {
+    const args = ['connector', 'from-openapi', library(), '--out', toolmock.path(target)]
+    const { stderr } = await toolmock.run(args)
+    const files = served.map((file) => toolmock.path(file))
+    expect(stderr.slice(stderr.indexOf('Next:')).split('\n')).toEqual([
+      'Next:',
+      `  ${toolmock.path(seed)} is a seed with an account`,
+      `  npx toolmock validate ${files.join(' ')}`,
+      `  npx toolmock start ${files.map((file) => `--seed ${file}`).join(' ')}`,
+      '  POST /api/v1/execute_tool {"connector":"library","identifier":"ada@example.com","tool_name":"library_list_books","tool_input":{}}',
+      '',
+    ])
+    expect(await toolmock.run(['validate', ...files])).toMatchObject({ code: 0, stderr: '' })
+    expect(readFileSync(toolmock.path(seed), 'utf8')).toContain('identifier: ada@example.com')
+  })
+
+  it('leaves a seed that is there as it is', async () => {
+    const seed = toolmock.path('kept/library.seed.yaml')
+    mkdirSync(toolmock.path('kept'))
+    writeFileSync(seed, 'accounts: []\n')
+    const { stderr } = await toolmock.run([
+      'connector',
+      'from-openapi',
+      library(),
+      '--out',
+      toolmock.path('kept/library.yaml'),
+    ])
+    expect(stderr).toContain(`${seed} is there already and stays as it is`)
+    expect(readFileSync(seed, 'utf8')).toBe('accounts: []\n')
   })
 
   it('writes the file of --out, and never replaces an existing one', async () => {

@@ -276,6 +276,32 @@ describe('a connector out of an OpenAPI document', () => {
     })
   })
 
+  it('seeds items that vary by what the document lists, and in its ranges', async () => {
+    const properties: JsonObject = {
+      id: { type: 'string' },
+      kind: { type: 'string', enum: ['cat', 'dog', 'bird'] },
+      size: { type: 'integer', exclusiveMinimum: 0, maximum: 90 },
+      born: { type: 'string', format: 'date' },
+      expires_at: { type: 'string', format: 'date-time' },
+      home: { type: 'object', properties: { room: { enum: ['den', 'loft'], type: 'string' } } },
+    }
+    const pet: JsonObject = { type: 'object', required: ['kind'], properties }
+    const document = openapi({
+      '/pets': { get: { operationId: 'list', ...answering(200, jsonOf({ type: 'array', items: pet })) } },
+      '/pets/{id}': { get: { operationId: 'get', ...answering(200, jsonOf(pet)) } },
+    })
+    await withCalls(await connectorOf((await made(document)).text), async (call) => {
+      const [one, other] = dataOf(await call('crm_list', {}))['value'] as JsonObject[]
+      expect([one?.['kind'], other?.['kind']]).toEqual(['cat', 'dog'])
+      expect([one?.['home'], other?.['home']]).toEqual([{ room: 'den' }, { room: 'loft' }])
+      // What ends in the future is not moved to the past.
+      const dates = [other?.['born'], one?.['born'], one?.['expires_at']]
+      expect(dates).toEqual([...dates].sort())
+      expect(new Set(dates.map((date) => JSON.stringify(date).slice(0, 11))).size).toBe(3)
+      expect(one?.['size']).not.toBe(other?.['size'])
+    })
+  })
+
   it('gives tools names that models accept', async () => {
     const operation = { ...OK, operationId: 'x'.repeat(80) }
     const { connector } = await made(openapi({ '/x': { get: operation }, '/y': { get: operation } }))

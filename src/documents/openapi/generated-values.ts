@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { isNumberType, textOf, typeOf } from './api-document.ts'
+import { isNumberType, listAt, objectAt, textOf, typeOf } from './api-document.ts'
 
 /**
  * The value of a property by its name and schema, often a template; undefined leaves it to Prism's generator. `written` is
@@ -85,9 +85,11 @@ function nameOf(resource: string): string {
 
 /** From 1 to 1000, as Prism does, where the schema has no limits. */
 function numberOf(type: 'integer' | 'number', schema: JsonObject): string | undefined {
-  if (['exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].some((key) => own(schema, key) !== undefined))
-    return undefined
-  const [least, most] = [own(schema, 'minimum'), own(schema, 'maximum')]
+  const [above, below] = [own(schema, 'exclusiveMinimum'), own(schema, 'exclusiveMaximum')]
+  const isStrict = above !== undefined || below !== undefined
+  if (own(schema, 'multipleOf') !== undefined || (isStrict && type === 'number')) return undefined
+  const least = typeof above === 'number' ? above + 1 : own(schema, 'minimum')
+  const most = typeof below === 'number' ? below - 1 : own(schema, 'maximum')
   const min = typeof least === 'number' ? least : Math.min(1, typeof most === 'number' ? most : 1)
   const max = typeof most === 'number' ? most : min < 1000 ? 1000 : min + 1000
   const isWide = min < max && Math.abs(min) <= MAX_MAGNITUDE && Math.abs(max) <= MAX_MAGNITUDE
@@ -98,6 +100,22 @@ function numberOf(type: 'integer' | 'number', schema: JsonObject): string | unde
 }
 
 const MAX_MAGNITUDE = 1_000_000_000
+
+const INSTANT = /^\{\{(now|date)\}\}$/
+const FUTURE = /expir|end|due|until|next/i
+
+/** The value of one of several items, by its number from 0: the next word of an enumeration, an earlier day. */
+export function valueOfItem(name: string, value: JsonValue, schema: JsonObject, at: number): JsonValue {
+  if (isJsonObject(value)) {
+    const inside = objectAt(schema, 'properties')
+    const entries = Object.entries(value)
+    return Object.fromEntries(entries.map(([key, each]) => [key, valueOfItem(key, each, objectAt(inside, key), at)]))
+  }
+  const words: JsonValue[] = listAt(schema, 'enum').filter((word) => word !== null)
+  if (words.includes(value)) return words[(words.indexOf(value) + at) % words.length] ?? value
+  const [, helper] = INSTANT.exec(typeof value === 'string' ? value : '') ?? []
+  return helper === undefined || FUTURE.test(name) ? value : `{{${helper} '-${at + 1}d'}}`
+}
 
 /** Values of an error's body, by what the mock knows about a failure. */
 export const errorValue: ValueOf = (name, schema, written) =>

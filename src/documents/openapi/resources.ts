@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
 import { isNumberType, objectAt, textOf, typeOf } from './api-document.ts'
-import { snakeCase } from './generated-values.ts'
+import { snakeCase, valueOfItem } from './generated-values.ts'
 import { listBody, listStep, type SentParameter } from './list-query.ts'
 
 /** An operation as far as collections need it: paths with names that templates can use, schemas that stand alone. */
@@ -219,10 +219,15 @@ function collectionOf({ item, key, parents, list, create }: Resource): JsonObjec
     if (name !== key && !given.has(name) && (required.has(name) || isMade)) fields[name] = value
   }
   for (const name of parents) fields[name] = `{{request.params.${name}}}`
-  const rest = Object.entries(sample).filter(([name]) => !Object.hasOwn(fields, name))
-  const plain = Object.fromEntries(rest)
-  const copies = JSON.stringify(plain).length < LARGE_ITEM ? [plain, plain] : [plain]
-  const seed = parents.length > 0 ? [] : (listed?.examples ?? copies)
+  // An item of the seed has the values of `fields` where it says nothing else.
+  const itemAt = (at: number): JsonObject =>
+    Object.fromEntries(
+      Object.entries(sample)
+        .map(([name, value]) => [name, valueOfItem(name, value, objectAt(described, name), at)] as const)
+        .filter(([name, value]) => name !== key && fields[name] !== value),
+    )
+  const items = [itemAt(0), itemAt(1)].slice(0, JSON.stringify(itemAt(0)).length < LARGE_ITEM ? 2 : 1)
+  const seed = parents.length > 0 ? [] : (listed?.examples ?? items)
   const taken = Math.max(0, ...seed.map((each) => own(each, key)).filter((each) => typeof each === 'number'))
   if (taken > 0 && fields[key] === '{{sequence}}') fields[key] = `{{sum sequence ${String(taken)}}}`
   return { key, fields, ...(seed.length > 0 && { seed }) }
