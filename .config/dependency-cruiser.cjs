@@ -11,7 +11,7 @@ const MODULES = {
   state: ['domain', 'disk', 'schema'],
   documents: ['domain', 'schema', 'scenarios'],
   tls: ['domain', 'disk'],
-  conform: ['domain', 'state', 'contract'],
+  conform: ['domain', 'contract'],
   contract: ['domain'],
   'request-journal': ['domain', 'disk', 'state', 'contract'],
   verdict: ['domain', 'state', 'contract', 'request-journal', 'scenarios', 'pages'],

@@ -46,3 +46,12 @@ describe('the table of modules in AGENTS.md', () => {
     expect(table.get('control')).toBe(`all of the above but ${missing.join(', ')}`)
   })
 })
+
+it('the tables of AGENTS.md can be read in a terminal: no cell has more than 100 characters', () => {
+  const rows = readFileSync(join(ROOT, 'AGENTS.md'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+  expect(rows.length).toBeGreaterThan(20)
+  const cells = rows.flatMap((row) => row.split('|').map((cell) => cell.trim()))
+  expect(cells.filter((cell) => cell.length > 100)).toEqual([])
+})
