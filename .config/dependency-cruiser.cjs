@@ -45,8 +45,11 @@ const HTTP_CLIENT = '^src/http-client\\.ts$'
 /** Dynamic imports of a running server, which are tried again after a failure. Any module may import it. */
 const LAZY_IMPORT = '^src/lazy-import\\.ts$'
 
+/** Regular expressions of users, in linear time. Any module may import it. */
+const LINEAR_PATTERN = '^src/linear-pattern\.ts$'
+
 /** What starts a server. Only the command line and the library import it. */
-const APP = '^src/(app/|version\\.ts$)'
+const APP = '^src/(app/|version\.ts$)'
 
 /** The layers of the state, each with those it may import; the files beside them in `src/state` may import all. */
 const STATE_LAYERS = [['model'], ['wal', 'model'], ['state-file', 'wal', 'model']]
@@ -61,6 +64,7 @@ const PACKAGES = {
   'jsonc-parser': '^src/documents/source-text\\.ts$',
   zod: '^src/((documents|schema)/|verdict/report-schemas\\.ts$|control/input\\.ts$|state/state-file/validation\\.ts$)',
   ajv: '^src/(contract|documents)/',
+  re2js: '^src/linear-pattern\\.ts$',
   '@peculiar': '^src/tls/certificate\\.ts$',
   '@handlebars/parser': '^src/(third-party|documents)/',
   '@bufbuild': '^src/rpc/',
@@ -77,7 +81,7 @@ const moduleRule = (name, to) => ({
   from: { path: `^src/${name}/` },
   to: {
     path: '^src/',
-    pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), HTTP_CLIENT, LAZY_IMPORT],
+    pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), HTTP_CLIENT, LAZY_IMPORT, LINEAR_PATTERN],
   },
 })
 

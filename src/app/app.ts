@@ -138,7 +138,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
     }),
     defaultEnvironment,
     operations: options.operations ?? OPERATIONS,
-    toolSchemas: new ToolSchemas(),
+    toolSchemas: new ToolSchemas((message) => options.log?.warn(message)),
     responseCache: new ResponseCache(),
     journals,
     records,

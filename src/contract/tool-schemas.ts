@@ -2,6 +2,8 @@ import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { Tool } from '../domain/connector.ts'
 import { type FieldViolation, ServiceError } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
+import { patternsIn, withoutPatterns } from '../domain/schema-patterns.ts'
+import { quote } from '../domain/text.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { Validator } from './generated/validators.js'
 import { fieldName, violationsOf } from './violation.ts'
@@ -12,11 +14,21 @@ import { fieldName, violationsOf } from './violation.ts'
  */
 export class ToolSchemas {
   readonly #compiled = new WeakMap<JsonObject, Validator>()
+  readonly #warn: (message: string) => void
+
+  /** `warn` hears of patterns that are left out: files with one are refused, a state that holds one is loaded. */
+  constructor(warn: (message: string) => void) {
+    this.#warn = warn
+  }
 
   /** Compiles the schema of a tool; undefined when that was done before. @throws Error for a schema that cannot be compiled */
-  prepare({ input_schema: schema }: Tool): Promise<void> | undefined {
+  prepare({ name, input_schema: schema }: Tool): Promise<void> | undefined {
     if (this.#compiled.has(schema)) return undefined
-    return compile(schema).then((validator) => {
+    const leftOut = (pattern: string, reason: string): void =>
+      this.#warn(
+        `the tool ${name} does not check the pattern ${quote(pattern)}, which cannot run in linear time: ${reason}`,
+      )
+    return compile(schema, leftOut).then((validator) => {
       this.#compiled.set(schema, validator)
     })
   }
@@ -30,14 +42,21 @@ export class ToolSchemas {
   }
 }
 
-/** @throws ServiceError INVALID_TOOL_INPUT for an input that leads into a `$ref` cycle, which compiles and never ends */
+/**
+ * @throws ServiceError INVALID_TOOL_INPUT for an input that leads into a `$ref` cycle, which compiles and never ends, and for one
+ * that is too long for the patterns of the schema
+ */
 function accepts(validator: Validator, input: JsonObject): boolean {
   try {
     return validator(input)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    const description = 'cannot be checked: the schema of the tool refers to itself without end'
-    const violations = [{ field: 'tool_input', description, constraint: '$ref' }]
+    const isTooLong = error.name === 'PatternWorkError'
+    const reason = isTooLong
+      ? 'it is too long for the patterns of the schema'
+      : 'the schema of the tool refers to itself without end'
+    const description = `cannot be checked: ${reason}`
+    const violations = [{ field: 'tool_input', description, constraint: isTooLong ? 'pattern' : '$ref' }]
     throw new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, { violations })
   }
 }
@@ -51,11 +70,37 @@ const loadAjv = lazyImport(async () => {
   return { ajv2020, addFormats }
 })
 
-async function compile(schema: JsonObject): Promise<Validator> {
+const loadPatterns = lazyImport(() => import('../linear-pattern.ts'))
+
+/** Ajv's pattern of the format `url` takes quadratic time. */
+const MAX_URL = 2000
+
+async function compile(given: JsonObject, leftOut: (pattern: string, reason: string) => void): Promise<Validator> {
   const { ajv2020, addFormats } = await loadAjv()
+  const patterns = patternsIn(given)
+  // What runs patterns is loaded with the first schema that has one.
+  const engine = patterns.length > 0 ? new (await loadPatterns()).PatternEngine() : undefined
+  const unsupported = patterns.filter(({ source }) => {
+    const reason = engine?.unsupported(source)
+    if (reason !== undefined) leftOut(source, reason)
+    return reason !== undefined
+  })
+  const schema = unsupported.length > 0 ? withoutPatterns(given, unsupported) : given
   // One instance for each schema, because schemas of different tools may use the same $id. The schema was checked when its file
   // was read; compiling the meta schema again would cost more than all the rest.
   const options = { strict: false, allErrors: true, logger: false, validateSchema: false } as const
-  const validate: ValidateFunction = addFormats.default(new ajv2020.Ajv2020(options)).compile(schema)
-  return validate as Validator
+  const ajv = addFormats.default(
+    new ajv2020.Ajv2020({ ...options, ...(engine && { code: { regExp: engine.regExp } }) }),
+  )
+  const { url } = ajv.formats
+  if (url instanceof RegExp) ajv.addFormat('url', (text: string) => text.length <= MAX_URL && url.test(text))
+  const validate: ValidateFunction = ajv.compile(schema)
+  if (!engine) return validate as Validator
+  const check: Validator = (value) => {
+    engine.reset()
+    const isValid = validate(value)
+    check.errors = (validate as Validator).errors ?? null
+    return isValid
+  }
+  return check
 }

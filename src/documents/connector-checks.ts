@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Ajv2020, ErrorObject, Options } from 'ajv/dist/2020.js'
 import { isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import { COLLECTION_NAME } from '../domain/collection.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { patternsIn } from '../domain/schema-patterns.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { collectionTemplates } from './collections.ts'
 import { type PathsOf, textsIn, toolProblems, variableProblems } from './connector-references.ts'
@@ -89,6 +91,7 @@ function resultNameProblems(document: JsonObject, { templatePaths }: DocumentChe
 }
 
 const loadAjv = lazyImport(() => import('ajv/dist/2020.js'))
+const loadPatterns = lazyImport(() => import('../linear-pattern.ts'))
 
 /**
  * Finds every `input_schema` that is no JSON Schema 2020-12 of an object. Ajv is loaded when the first file with tools is
@@ -106,7 +109,25 @@ export class ToolSchemaCheck {
       this.#ajv = { Ajv, meta: new Ajv(OPTIONS) }
     }
     const { Ajv, meta } = this.#ajv
-    return schemas.flatMap(({ value, path }) => (isJsonObject(value) ? schemaProblems(value, path, Ajv, meta) : []))
+    const problems: Problem[] = []
+    for (const { value, path } of schemas) {
+      if (!isJsonObject(value)) continue
+      // Other requests are served between two tools.
+      await nextTurn()
+      const patterns = patternsIn(value)
+      // What runs patterns is loaded with the first schema that has one.
+      const linear = patterns.length > 0 ? await loadPatterns() : undefined
+      const engine = linear && new linear.PatternEngine()
+      const unsupported = patterns.flatMap(({ source, path: at, isKey }): Problem[] => {
+        const reason = engine?.unsupported(source)
+        if (reason === undefined || linear === undefined) return []
+        const found = `${shown(source)}, which cannot run in linear time: ${reason}`
+        return [{ path: [...path, ...at], found, allowed: `a pattern with ${linear.LINEAR_PATTERN}`, atKey: isKey }]
+      })
+      if (unsupported.length > 0) problems.push(...unsupported)
+      else problems.push(...schemaProblems(value, path, { Ajv, meta, code: engine && { regExp: engine.regExp } }))
+    }
+    return problems
   }
 }
 
@@ -115,8 +136,7 @@ const OPTIONS: Options = { strict: false, allErrors: true, logger: false, valida
 function schemaProblems(
   schema: JsonObject,
   path: Path,
-  Ajv: new (options: Options) => Ajv2020,
-  meta: Ajv2020,
+  { Ajv, meta, code }: { Ajv: new (options: Options) => Ajv2020; meta: Ajv2020; code: Options['code'] },
 ): Problem[] {
   const type = own(schema, 'type')
   if (type !== undefined && type !== 'object') {
@@ -130,7 +150,8 @@ function schemaProblems(
     if (meta.validateSchema(schema) !== true) return metaSchemaProblems(meta.errors ?? [], schema, path)
     // In an instance of its own, because schemas of different tools may use the same $id.
     const mentionsMeta = JSON.stringify(schema).includes('json-schema.org')
-    const validate = new Ajv({ ...OPTIONS, validateSchema: false, meta: mentionsMeta }).compile(schema)
+    const options = { ...OPTIONS, validateSchema: false, meta: mentionsMeta, ...(code && { code }) }
+    const validate = new Ajv(options).compile(schema)
     // A `$ref` cycle compiles, and overflows the stack when it is entered.
     const properties = own(schema, 'properties')
     validate({})

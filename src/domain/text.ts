@@ -31,3 +31,28 @@ export function shellQuote(text: string): string {
 export function isOwnHeader(name: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/^(?:content-length|transfer-encoding|trailer)$/i.test(name)
 }
+
+/** Parts up to this length are left to `indexOf`, which takes the product of both lengths at worst. */
+const SHORT_PART = 64
+
+/** Where `part` begins in `text`, at `from` or after it; -1 for nowhere. In linear time (Knuth, Morris and Pratt). */
+export function indexOfText(text: string, part: string, from = 0): number {
+  if (part.length <= SHORT_PART) return text.indexOf(part, from)
+  // How much of the part's start ends at each of its characters.
+  const borders = new Int32Array(part.length)
+  let matched = 0
+  const next = (code: number): void => {
+    while (matched > 0 && part.charCodeAt(matched) !== code) matched = borders[matched - 1] ?? 0
+    if (part.charCodeAt(matched) === code) matched++
+  }
+  for (let at = 1; at < part.length; at++) {
+    next(part.charCodeAt(at))
+    borders[at] = matched
+  }
+  matched = 0
+  for (let at = from; at < text.length; at++) {
+    next(text.charCodeAt(at))
+    if (matched === part.length) return at - matched + 1
+  }
+  return -1
+}

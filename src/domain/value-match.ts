@@ -1,3 +1,4 @@
+import { indexOfText } from './text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
 /** The value at a dotted path (`to.0.address`), by own properties only; undefined when there is none. */
@@ -64,7 +65,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
   const end = text.length - last.length
   let at = first.length
   for (const run of runs.slice(1, -1)) {
-    const found = text.indexOf(run, at)
+    const found = indexOfText(text, run, at)
     if (found === -1 || found + run.length > end) return false
     at = found + run.length
   }

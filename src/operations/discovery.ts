@@ -4,6 +4,7 @@ import { type PageTokenBinding, decodePageToken, encodePageToken, type Position 
 import type { AccountFilter } from '../state/model/account-index.ts'
 import { providerView } from '../domain/provider.ts'
 import { instant } from '../domain/instant.ts'
+import { indexOfText } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
 import { connectorsOf, isOfAccounts } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
@@ -130,7 +131,8 @@ function matching(query: Call<'list_tools'>['query']): (offer: ConnectorTool) =>
   return ({ connector, tool }) =>
     (names.length === 0 || names.includes(tool.name)) &&
     (!provider || provider === connector.connector) &&
-    (!text || [tool.name, tool.display_name, tool.description].some((value) => value.toLowerCase().includes(text)))
+    (!text ||
+      [tool.name, tool.display_name, tool.description].some((value) => indexOfText(value.toLowerCase(), text) >= 0))
 }
 
 function chosen(query: Call<'list_scoped_tools' | 'list_available_tools'>['query']): (offer: ConnectorTool) => boolean {

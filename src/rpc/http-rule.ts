@@ -79,7 +79,7 @@ function verbAndTemplate(pattern: HttpRule['pattern']): { verb: string; template
   return { verb: pattern.case.toUpperCase(), template: pattern.value }
 }
 
-const VARIABLE = /\{([\w.]+)(?:=([^}]*))?\}/g
+const VARIABLE = /\{([\w.]+)(?:=([^{}]*))?\}/g
 
 /** `/v1/{name=shelves/*}:verb` in its parts. A field without segments has one, as if it were `{field=*}`. */
 function partsOf(template: string): TemplatePart[] {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
+import { linearPattern } from '../../linear-pattern.ts'
 import { type Follow, listAt, objectAt } from './api-document.ts'
-import { fits, isPattern, typesOf } from './inline-schema.ts'
+import { fits, typesOf } from './inline-schema.ts'
 
 /** Makes a value of a schema of the document. `level` counts made values inside made values. */
 export type Make = (schema: JsonObject, name: string, level: number) => JsonValue | undefined
@@ -113,6 +114,6 @@ function isAllowed(schema: JsonObject, value: JsonValue): boolean {
   if (typeof value === 'number') return within('minimum', 'maximum', value)
   if (typeof value !== 'string') return true
   const pattern = own(schema, 'pattern')
-  const isMatch = typeof pattern !== 'string' || !isPattern(pattern) || new RegExp(pattern, 'u').test(value)
+  const isMatch = typeof pattern !== 'string' || linearPattern(pattern)?.test(value) !== false
   return isMatch && within('minLength', 'maxLength', Array.from(value).length)
 }

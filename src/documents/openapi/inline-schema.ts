@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
 import { shorten } from '../../domain/text.ts'
+import { linearPattern } from '../../linear-pattern.ts'
 import { type Follow, listAt, objectAt, textOf } from './api-document.ts'
 import type { ValueOf } from './generated-values.ts'
 
@@ -147,7 +148,7 @@ function ownKeywords(given: JsonObject, run: Inlining, refs: readonly string[], 
   const format = textOf(given, 'format')
   if (format !== '') result['format'] = format
   const pattern = own(given, 'pattern')
-  if (typeof pattern === 'string' && isPattern(pattern)) result['pattern'] = pattern
+  if (typeof pattern === 'string' && linearPattern(pattern)) result['pattern'] = pattern
   for (const key of COUNTS) {
     const count = own(given, key)
     if (typeof count === 'number' && Number.isInteger(count) && count >= 0) result[key] = count
@@ -240,16 +241,6 @@ function typeOnly(schema: JsonValue | undefined): JsonObject {
   return first === undefined ? {} : { type: types.length === 1 ? first : types }
 }
 
-/** Whether a text is a pattern that can be checked. */
-export function isPattern(text: string): boolean {
-  try {
-    new RegExp(text, 'u')
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** Whether a value is of one of the types; any is where there are none. */
 export function fits(types: readonly string[], value: JsonValue): boolean {
   if (types.length === 0) return true
@@ -289,5 +280,8 @@ function excludes(schema: JsonObject, value: JsonValue): boolean {
   const values = own(schema, 'enum')
   if (Array.isArray(values) && !values.includes(value)) return true
   const pattern = own(schema, 'pattern')
-  return typeof pattern === 'string' && !new RegExp(pattern, 'u').test(typeof value === 'object' ? '' : String(value))
+  return (
+    typeof pattern === 'string' &&
+    linearPattern(pattern)?.test(typeof value === 'object' ? '' : String(value)) === false
+  )
 }
