@@ -1,12 +1,18 @@
 import { isJsonObject } from '../domain/json.ts'
+import { inColumnOrder } from './model/columns.ts'
 import { type TableName, TABLE_NAMES } from './model/model.ts'
 import type { EnvironmentImage } from './model/state-image.ts'
 import type { Row } from './model/table.ts'
 
-/** One row that is there in one of two images only. */
+/** A row by its name. */
 export interface EntityName {
   table: TableName
   id: string
+}
+
+/** A row that is there in one of two images only, as it is there. */
+export interface EntityRow extends EntityName {
+  row: Record<string, unknown>
 }
 
 /** One field that differs; a side without it has no such key. `credentials.oauth_token.access_token` names the place. */
@@ -21,8 +27,8 @@ export interface FieldChange {
  * table.
  */
 export interface StateDiff {
-  added: EntityName[]
-  removed: EntityName[]
+  added: EntityRow[]
+  removed: EntityRow[]
   changed: (EntityName & { fields: FieldChange[] })[]
   settings: FieldChange[]
 }
@@ -56,12 +62,17 @@ function diffTable(
 ): void {
   const entity = (id: string): EntityName => ({ table, id: masks.id(table, id) })
   const shown: Show = (path, value) => masks.value(table, path, value)
+  const whole = (row: Row): EntityRow => {
+    const fields = Object.entries(inColumnOrder(table, row)).filter(([, value]) => value !== undefined)
+    const masked = fields.map(([name, value]) => [name, name === 'id' ? masks.id(table, row.id) : shown([name], value)])
+    return { ...entity(row.id), row: Object.fromEntries(masked) as EntityRow['row'] }
+  }
   const former = new Map(before.map((row) => [row.id, row]))
   const present = new Set(after.map((row) => row.id))
-  for (const { id } of before) if (!present.has(id)) diff.removed.push(entity(id))
+  for (const row of before) if (!present.has(row.id)) diff.removed.push(whole(row))
   for (const row of after) {
     const old = former.get(row.id)
-    if (!old) diff.added.push(entity(row.id))
+    if (!old) diff.added.push(whole(row))
     // Rows are immutable: one that is the same object has not changed.
     else if (old !== row) {
       const fields = changesBetween(old, row, shown)

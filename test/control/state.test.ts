@@ -122,8 +122,10 @@ describe('snapshots', () => {
       const third = (body as { connected_account: { id: string } }).connected_account.id
       const diff = (await call('get', '/state/diff?snapshot=before')).body as Record<string, { table: string }[]>
       const accounts = (part: string): unknown => diff[part]?.filter(({ table }) => table === 'accounts')
-      expect(accounts('added')).toEqual([{ table: 'accounts', id: third }])
-      expect(accounts('removed')).toEqual([{ table: 'accounts', id: second }])
+      const weather = { id: third, connector: 'weather', identifier: 'ada@example.com', status: 'PENDING_AUTH' }
+      expect(accounts('added')).toMatchObject([{ table: 'accounts', id: third, row: weather }])
+      const removed = { id: second, connector: 'mail', identifier: 'grace@example.com' }
+      expect(accounts('removed')).toMatchObject([{ table: 'accounts', id: second, row: removed }])
       expect(accounts('changed')).toEqual([
         {
           table: 'accounts',
@@ -164,7 +166,8 @@ describe('snapshots', () => {
       expect(JSON.stringify(body)).not.toContain(bearer)
       const masked: unknown = expect.stringMatching(/^\*{3}[0-9a-f]{4}$/)
       const { added, changed } = body as Record<string, { table: string; id: string; fields: object[] }[]>
-      expect(added).toContainEqual({ table: 'bearer_tokens', id: masked })
+      const row = { id: masked, client_id: 'test_client', expires_at: expect.any(String) as string }
+      expect(added).toContainEqual({ table: 'bearer_tokens', id: masked, row })
       const fields = (id: string): unknown => changed?.find((row) => row.id === id)?.fields
       expect(fields('ca_1')).toEqual([
         { field: 'api_config.region', after: { name: 'eu' } },
@@ -175,6 +178,39 @@ describe('snapshots', () => {
       expect(fields('ca_2')).toEqual([
         { field: 'credentials.static_auth.details.api_key', before: masked, after: masked },
       ])
+    })
+  })
+
+  it('list the rows that were added and removed, with secrets masked', async () => {
+    await withControl({}, async ({ call, api, token }) => {
+      const bearer = await token('test_client', 'test_secret')
+      await call('put', '/snapshots/before')
+      const created = async (connector: string, connected_account: object): Promise<void> => {
+        const { status } = await api(bearer, 'post', '/connected_accounts', { ...ada, connector, connected_account })
+        expect(status).toBe(201)
+      }
+      const oauth_token = { access_token: 'at-secret', refresh_token: 'rt-secret', scopes: ['mail.read'] }
+      await created('mail', { authorization_details: { oauth_token }, api_config: { webhook_secret: 'wh-secret' } })
+      await created('weather', { authorization_details: { static_auth: { details: { api_key: 'k-secret' } } } })
+      await call('put', '/snapshots/after')
+      const added = (await call('get', '/state/diff?snapshot=before')).body as {
+        added: { table: string; row: object }[]
+      }
+      await call('post', '/snapshots/before/restore')
+      const removed = (await call('get', '/state/diff?snapshot=after')).body as { removed: object[] }
+      expect(JSON.stringify([added, removed])).not.toMatch(/-secret/)
+      expect(added.added.filter(({ table }) => table === 'accounts')).toMatchObject([
+        {
+          row: {
+            connector: 'mail',
+            credentials: {
+              oauth_token: { access_token: expect.stringMatching(/^\*{3}/) as string, scopes: ['mail.read'] },
+            },
+          },
+        },
+        { row: { connector: 'weather', api_config: {} } },
+      ])
+      expect(removed.removed).toEqual(added.added)
     })
   })
 
