@@ -1,9 +1,18 @@
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { maskText } from '../domain/masking.ts'
 import { oneLine } from '../domain/text.ts'
 import type { JournalEntry } from '../library/types.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { parsedBody, pathOf, queryOf, requestText, toolOf } from '../request-journal/view.ts'
+import {
+  parsedBody,
+  pathOf,
+  queryOf,
+  requestText,
+  shownRule,
+  shownTool,
+  withoutSecrets,
+} from '../request-journal/view.ts'
 import type { Terminal } from './command.ts'
 import { type Paint, paintFor, type Style } from './paint.ts'
 import { widthOf, wrap } from './table.ts'
@@ -54,15 +63,15 @@ export function recordedFacts(entry: RecordedEntry): RequestFacts {
     client: entry.client,
     connector,
     identifier,
-    tool: toolOf(entry),
+    tool: shownTool(entry),
     injected: trace.injected,
-    rules: trace.rules,
+    rules: trace.rules.map(shownRule),
     due: trace.due,
     upstream: trace.upstream,
     refreshes: trace.refreshes,
     transitions: trace.transitions,
-    violations: entry.violations,
-    warnings: trace.warnings.length === 0 ? entry.warnings : [...entry.warnings, ...trace.warnings],
+    violations: entry.violations.map(withoutSecrets),
+    warnings: [...entry.warnings, ...trace.warnings].map(withoutSecrets),
     didYouMean: entry.didYouMean,
   }
 }
@@ -100,7 +109,7 @@ function askedIn(query: JsonObject, body: JsonValue | undefined): { connector: s
   const fields = isJsonObject(body) ? body : {}
   const text = (name: string): string => {
     const value = own(query, name) ?? own(fields, name)
-    return typeof value === 'string' ? value : ''
+    return typeof value === 'string' ? maskText(value) : ''
   }
   return { connector: text('connector'), identifier: text('identifier') }
 }

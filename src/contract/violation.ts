@@ -1,5 +1,6 @@
 import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
-import { isTextAsName, type Secrecy, secrecyOf } from '../domain/secret.ts'
+import { maskText } from '../domain/masking.ts'
+import { isSecretAt, isTextAsName } from '../domain/secret.ts'
 import { plural, quote, shorten } from '../domain/text.ts'
 import type { ValidatorError } from './generated/validators.js'
 
@@ -34,7 +35,7 @@ function describe(error: ValidatorError, root: unknown, name: (path: FieldPath) 
   const constraint = error.keyword
   const rule = ruleOf(error)
   if (error.propertyName !== undefined) {
-    const found = `the key ${quote(error.propertyName, SHOWN_TEXT)}${measure(error, error.propertyName)}`
+    const found = `the key ${quote(maskText(error.propertyName), SHOWN_TEXT)}${measure(error, error.propertyName)}`
     return { field, description: ruleAndFound(rule, found), constraint }
   }
   // An error about a key that is missing or too much: there is no value to show.
@@ -48,7 +49,7 @@ function ownKey({ params, propertyName }: ValidatorError): string | undefined {
   return typeof key === 'string' ? key : undefined
 }
 
-/** A value in words. The content of credentials is left out, because answers and the journal show these words. */
+/** A value in words. Secrets are left out or masked, because answers, the journal and reports show these words. */
 export function foundValue(value: unknown, path: FieldPath): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
@@ -57,14 +58,7 @@ export function foundValue(value: unknown, path: FieldPath): string {
   const type = typeof value
   if (type === 'object') return 'an object'
   if (isSecretAt(path)) return `a ${type}`
-  return typeof value === 'string' ? quote(value, SHOWN_TEXT) : JSON.stringify(value)
-}
-
-/** Whether the value at a path, which is no object, is a secret. */
-function isSecretAt(path: FieldPath): boolean {
-  const names = path.filter((part): part is string => typeof part === 'string' && !/^\d*$/.test(part))
-  const secrecy = names.reduce<Secrecy>((around, name, at) => secrecyOf(name, at < names.length - 1, around), 'open')
-  return secrecy === 'secret'
+  return typeof value === 'string' ? quote(maskText(value), SHOWN_TEXT) : JSON.stringify(value)
 }
 
 /** The size that a limit is about, where the value does not show it. */

@@ -1,6 +1,8 @@
 import type { Account, AccountStatus } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import { ServiceError } from '../domain/errors.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { maskJson } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import { errorReply } from '../http/answer.ts'
 import { ACCOUNT_EVENTS, allowedEvents, applyAccountEvent } from '../operations/account-events.ts'
@@ -22,7 +24,7 @@ export function listAccounts({ environment, query }: EnvironmentCall<'list_accou
   const matching = status === undefined ? rows : rows.filter((account) => account.status === status)
   const ordered = order === 'newest' ? matching.toReversed() : matching
   const shown = ordered.slice(offset, offset + limit)
-  return { body: { accounts: shown.map(withoutCredentials), total_size: matching.length, statuses } }
+  return { body: { accounts: shown.map(shownAccount), total_size: matching.length, statuses } }
 }
 
 export function getAccount({ environment, path }: EnvironmentCall<'get_account'>): ControlReply {
@@ -30,7 +32,7 @@ export function getAccount({ environment, path }: EnvironmentCall<'get_account'>
   const { organization_id, user_id, authorization_type, credentials } = account
   const tools = environment.connector(account.connector)?.tools ?? []
   const body = {
-    account: withoutCredentials(account),
+    account: shownAccount(account),
     organization_id,
     user_id,
     renewable: TRAITS[authorization_type].source === 'service' || Boolean(credentials.oauth_token?.refresh_token),
@@ -70,6 +72,12 @@ export async function tryTool(call: EnvironmentCall<'try_tool'>): Promise<Contro
   return { body: { status: reply.status, body: reply.body ?? null, request }, onceDurable }
 }
 
+/** Without credentials, and with the secrets in its `api_config` masked: these answers are shown on screens. */
+function shownAccount(account: Account): JsonObject {
+  const { api_config } = account
+  return { ...withoutCredentials(account), api_config: maskJson(api_config) }
+}
+
 /** The account with an id, or the only one with an identifier. @throws ControlError ACCOUNT_NOT_FOUND, AMBIGUOUS_ACCOUNT */
 function accountWith({ model }: Environment, name: string): Account {
   const { accounts } = model.tables
@@ -96,7 +104,7 @@ export function accountEvent(call: EnvironmentCall<'account_event'>): ControlRep
   trace.account ??= account
   const thirdParty = services.thirdParties.client(environment, trace)
   const next = applyAccountEvent({ environment, thirdParty, trace }, account, event)
-  const body = { account: withoutCredentials(next) }
+  const body = { account: shownAccount(next) }
   return changed(call, `${event} was applied to account ${account.id}`, { body })
 }
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { AppServices } from './app-services.ts'
-import { isJsonObject, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
+import { maskJson } from '../domain/masking.ts'
 import type { Provider } from '../domain/provider.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import { quote } from '../domain/text.ts'
@@ -73,7 +74,8 @@ export function exportScenario({ services, environment, path }: EnvironmentCall<
     ...(custom.length > 0 && { providers: custom.map(seedProvider) }),
     ...replay.seed,
   }
-  return { body: { ...replay, seed } }
+  // It is passed on and checked in; what it needs of secrets its reader fills in.
+  return { body: { ...replay, seed: maskJson(seed as JsonObject) } }
 }
 
 function providerMadeBy({ operation, response: { body } }: JournalEntry): string[] {

@@ -2,7 +2,7 @@ import type { JsonValue } from '../domain/json.ts'
 import { emptyBundle } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
 import { connectionOf, connectorsOf } from '../operations/connections.ts'
-import { maskAt, masked } from '../request-journal/masking.ts'
+import { maskAt, masked, maskJson } from '../domain/masking.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import type { Problem } from '../schema/problems.ts'
 import { inColumnOrder } from '../state/model/columns.ts'
@@ -73,7 +73,7 @@ export function listConnectors({ environment }: EnvironmentCall<'list_connectors
       hits: environment.responderHits.get(responder) ?? 0,
     })),
   }))
-  return { body: { connectors } }
+  return { body: { connectors: maskJson(connectors) } }
 }
 
 export async function putConnector(call: EnvironmentCall<'put_connector'>): Promise<ControlReply> {

@@ -1,3 +1,4 @@
+import { maskText } from './masking.ts'
 import { quote } from './text.ts'
 import { type Account, type Scope, scopeOf } from './account.ts'
 import { ServiceError } from './errors.ts'
@@ -88,7 +89,7 @@ function contradictions(account: Account, locator: Locator) {
 
 function locateById(accounts: AccountFinder, id: string, locator: Locator, names: LocatorNames): Account {
   const account = accounts.byId(id)
-  if (!account) throw notFound(`${names.id} ${quote(id)}`)
+  if (!account) throw notFound(`${names.id} ${quote(maskText(id))}`)
   const wrong = contradictions(account, locator).map((field) => (field === 'connector' ? names.connector : field))
   if (wrong.length === 0) return account
   throw new ServiceError('CONTRADICTING_LOCATOR', `${names.id} names an account of another ${wrong.join(', ')}`, {

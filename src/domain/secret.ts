@@ -15,21 +15,48 @@ export function isAdminToken(text: string): boolean {
 const SECRET_PARTS = [
   'secret',
   'password',
+  'passwd',
   'passphrase',
+  'passcode',
   'privatekey',
   'apikey',
   'accesskey',
+  'signingkey',
+  'sharedkey',
+  'masterkey',
+  'encryptionkey',
   'assertion',
   'credential',
+  'sessionid',
+  'sessid',
+  'connectionstring',
 ]
-const SECRET_ENDS = ['token', 'tokens', 'signature', 'authorization', 'cookie', 'cookies']
+const SECRET_ENDS = ['token', 'tokens', 'signature', 'authorization', 'cookie', 'cookies', 'bearer', 'jwt', 'dsn']
+/** Names of objects too, which have members that are no secrets; a text of this name is a secret. */
+const SECRET_TEXTS: ReadonlySet<string> = new Set(['auth', 'xauth', 'pass', 'pwd', 'otp'])
+/** In addresses and forms: there `code` is the authorization code. In JSON they mean other things. */
+const SECRET_PARAMETERS: ReadonlySet<string> = new Set(['code', 'key', 'sig', 'session', 'sid'])
 const PAGE_TOKENS: ReadonlySet<string> = new Set(['pagetoken', 'nextpagetoken', 'prevpagetoken'])
+
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+}
 
 /** Whether a field, parameter or header of this name is a secret. Those that only identify or describe a secret are not. */
 export function isSecretName(name: string): boolean {
-  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  const plain = plainName(name)
   if (PAGE_TOKENS.has(plain)) return false
   return SECRET_PARTS.some((part) => plain.includes(part)) || SECRET_ENDS.some((end) => plain.endsWith(end))
+}
+
+/** Whether a text of this name is a secret: a header, a field of JSON, a name before a colon. */
+export function isSecretText(name: string): boolean {
+  return SECRET_TEXTS.has(plainName(name)) || isSecretName(name)
+}
+
+/** Whether a parameter of an address, a form or a cookie with this name is a secret. */
+export function isSecretParameter(name: string): boolean {
+  return SECRET_PARAMETERS.has(plainName(name)) || isSecretText(name)
 }
 
 /** What of a value may be shown: all of it, only the fields of credentials that are no secrets, or nothing. */
@@ -64,11 +91,18 @@ export function secrecyOf(name: string, isObject: boolean, around: Secrecy): Sec
   if (around === 'secret') return 'secret'
   if (HOLDERS.has(name) && !isObject) return 'secret'
   if (CREDENTIALS.has(name)) return 'credentials'
-  if (SECRET_OBJECTS.has(name) || isSecretName(name)) return 'secret'
+  if (SECRET_OBJECTS.has(name) || (isObject ? isSecretName(name) : isSecretText(name))) return 'secret'
   return around === 'credentials' && !SHOWN_OF_CREDENTIALS.has(name) ? 'secret' : 'open'
 }
 
 /** Whether the name of a form field is other text, such as JSON that a client sent with the media type of a form. */
 export function isTextAsName(name: string): boolean {
   return /[\r\n"{<]|:\s/.test(name)
+}
+
+/** Whether the value at a path, which is no object, is a secret. */
+export function isSecretAt(path: readonly (string | number)[]): boolean {
+  const names = path.filter((part): part is string => typeof part === 'string' && !/^\d*$/.test(part))
+  const secrecy = names.reduce<Secrecy>((around, name, at) => secrecyOf(name, at < names.length - 1, around), 'open')
+  return secrecy === 'secret'
 }

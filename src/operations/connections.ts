@@ -2,6 +2,7 @@ import { AUTHORIZATION_TYPES, TRAITS } from '../domain/authorization-type.ts'
 import type { Connection, ConnectionStatus } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
 import { ruleAndFound, ServiceError } from '../domain/errors.ts'
+import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
@@ -30,7 +31,7 @@ export function knownConnector(environment: Environment, name: string): Connecto
   const connector = environment.connector(name)
   if (connector) return connector
   const known = connectorsOf(environment).map((each) => each.connector)
-  const description = ruleAndFound(`must be one of ${known.slice(0, 30).join(', ')}`, quote(name))
+  const description = ruleAndFound(`must be one of ${known.slice(0, 30).join(', ')}`, quote(maskText(name)))
   throw new ServiceError('INVALID_CONNECTOR', `connector ${description}`, {
     violations: [{ field: 'connector', description, constraint: 'known_connector' }],
   })

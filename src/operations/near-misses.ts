@@ -5,6 +5,7 @@ import { isJsonObject } from '../domain/json.ts'
 import type { Locator } from '../domain/locator.ts'
 import type { NotedWarning, RequestTrace } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
+import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
 import { isOfAccounts } from './connections.ts'
@@ -75,7 +76,7 @@ export function nearMissWarning(field: string, description: string, meant: strin
   const rule = `${description} (did you mean ${meant}?)`
   return {
     field,
-    description: found === undefined ? rule : ruleAndFound(rule, quote(found)),
+    description: found === undefined ? rule : ruleAndFound(rule, quote(maskText(found))),
     kind: 'near_miss',
     did_you_mean: meant,
   }
@@ -90,7 +91,7 @@ function noteNearMiss(
     const similar = environment.model.accountIndex.similar(value)
     if (similar === undefined) return
     const rule = `differs from the known ${quote(similar)} by case or blanks alone`
-    trace.warn({ field, description: ruleAndFound(rule, quote(value)), kind: 'similar_identifier' })
+    trace.warn({ field, description: ruleAndFound(rule, quote(maskText(value))), kind: 'similar_identifier' })
     return
   }
   const meant = named === 'tool' ? nearTool(environment, value) : nearConnector(environment, value)

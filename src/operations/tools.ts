@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import { locate, locateForTool, type Locator, type LocatorNames } from '../domain/locator.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
+import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import { connectorOf } from './accounts.ts'
 import { connectorsOf, refuseDisabled } from './connections.ts'
@@ -70,7 +71,7 @@ function toolOf(connector: Connector, name: string): Tool {
   const known = connector.tools.map((each) => each.name).join(', ') || 'none'
   throw new ServiceError(
     'TOOL_NOT_FOUND',
-    `connector ${connector.connector} has no tool ${quote(name)}; it has ${known}`,
+    `connector ${connector.connector} has no tool ${quote(maskText(name))}; it has ${known}`,
   )
 }
 

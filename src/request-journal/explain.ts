@@ -31,7 +31,7 @@ import {
   validationFailed,
 } from './explanations/requests.ts'
 import type { Journal } from './journal.ts'
-import { maskText, maskUrl } from './masking.ts'
+import { maskText, maskUrl } from '../domain/masking.ts'
 
 /** The part that decided an answer. */
 export type DecidedBy = 'scenario' | 'contract' | 'service' | 'third_party' | 'mock'

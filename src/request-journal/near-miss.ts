@@ -2,8 +2,8 @@ import type { ServedOperation } from '../contract/shapes.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
 import type { RecordedEntry } from './entry.ts'
-import { isSecretName } from '../domain/secret.ts'
-import { type DocumentName, maskJson } from './masking.ts'
+import { isSecretText } from '../domain/secret.ts'
+import { type DocumentName, maskJson } from '../domain/masking.ts'
 import { type Difference, differences, type Match } from './query.ts'
 import { documentNameOf, pathOf } from './view.ts'
 
@@ -52,7 +52,7 @@ function nearMissOf(entry: RecordedEntry, found: readonly Difference[]): NearMis
 
 function maskDifference({ field, wanted, found }: Difference, documentName: DocumentName | undefined): Difference {
   const parts = field.split('.').flatMap((part) => [part, documentName?.(part) ?? part])
-  const secret = parts.some((part) => isSecretName(part) || part.includes('static_auth'))
+  const secret = parts.some((part) => isSecretText(part) || part.includes('static_auth'))
   const mask = (value: JsonValue): JsonValue => maskJson(value, secret ? 'secret' : 'open', documentName)
   return { field, wanted: mask(wanted), found: mask(found) }
 }

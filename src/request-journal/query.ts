@@ -2,6 +2,7 @@ import { ROUTES } from '../contract/route.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { milliseconds } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { maskText } from '../domain/masking.ts'
 import { nearest } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
 import { matchesValue, valueAt } from '../domain/value-match.ts'
@@ -79,7 +80,7 @@ function unknownName(name: string, key: string, allowed: readonly string[]): Jou
   const meant = nearest(name, allowed)
   const hint = meant === undefined ? '.' : `; did you mean ${meant}?`
   return new JournalQueryError(
-    `${quote(name, 60)} is not known here${hint} Allowed: ${allowed.join(', ')}`,
+    `${quote(maskText(name), 60)} is not known here${hint} Allowed: ${allowed.join(', ')}`,
     key,
     allowed,
   )
@@ -106,7 +107,7 @@ function checkValue(key: string, value: JsonValue): void {
 }
 
 function wrongValue(key: string, allowed: string, found: JsonValue): JournalQueryError {
-  const shown = typeof found === 'string' ? quote(found, 60) : quote(JSON.stringify(found), 60)
+  const shown = quote(maskText(typeof found === 'string' ? found : JSON.stringify(found)), 60)
   return new JournalQueryError(`${key} must be ${allowed}; found ${shown}`, key)
 }
 

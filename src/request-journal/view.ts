@@ -1,10 +1,18 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { instant } from '../domain/instant.ts'
 import { extentOf, isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
+import type { NotedRule, RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import type { ScenarioFault } from '../domain/scenario.ts'
 import { type AccountState, type JournalEntry, type JournalMessage, KEPT, type RecordedEntry } from './entry.ts'
-import { type DocumentName, masked, maskHeader, maskJson, maskParameters, maskText } from './masking.ts'
+import {
+  type DocumentName,
+  masked,
+  maskHeader,
+  maskJson,
+  maskParameters,
+  maskText,
+  maskUrl,
+} from '../domain/masking.ts'
 
 /** An entry as people and programs read it: formatted, parsed, and with its secrets masked. */
 export function viewOf(entry: RecordedEntry): JournalEntry {
@@ -28,18 +36,18 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     account_state: accountState(trace),
     execution: trace.execution_id ?? null,
     agent_run_id: trace.agent_run_id ?? null,
-    tool: toolOf(entry),
+    tool: shownTool(entry),
     injected: trace.injected,
-    rules: trace.rules.map((rule) => ({ ...rule, do: rule.do.map(faultDocument) })),
+    rules: trace.rules.map(shownRule),
     due: trace.due,
     upstream: trace.upstream.map(upstreamView),
     refreshes: trace.refreshes.map((refresh) => ({ ...refresh, reason: maskText(refresh.reason) })),
     transitions: trace.transitions,
     request: requestView(entry),
     response: responseView(entry),
-    violations: entry.violations,
-    warnings: [...entry.warnings, ...trace.warnings],
-    response_violations: entry.responseViolations,
+    violations: entry.violations.map(withoutSecrets),
+    warnings: [...entry.warnings, ...trace.warnings].map(withoutSecrets),
+    response_violations: entry.responseViolations.map(withoutSecrets),
     did_you_mean: entry.didYouMean,
     failure: entry.failure === null ? null : maskText(entry.failure),
   }
@@ -68,7 +76,7 @@ export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineE
     account: account?.id ?? null,
     connector: account?.connector ?? null,
     identifier: account?.identifier ?? null,
-    tool: toolOf(entry),
+    tool: shownTool(entry),
     marks: MARKS.filter((mark) => IS_MARKED[mark](entry)),
   }
 }
@@ -136,10 +144,26 @@ export function toolOf(entry: RecordedEntry): string | null {
   return typeof name === 'string' ? name : null
 }
 
+/** A violation or warning, whose description can quote what was sent. */
+export function withoutSecrets<Item extends { readonly description: string }>(item: Item): Item {
+  return { ...item, description: maskText(item.description) }
+}
+
+/** The tool as outputs show it. */
+export function shownTool(entry: RecordedEntry): string | null {
+  const tool = toolOf(entry)
+  return tool === null ? null : maskText(tool)
+}
+
 function accountState({ account }: RequestTrace): AccountState | null {
   if (!account) return null
   const { id, connector, identifier, organization_id, user_id, status, token_expires_at = null } = account
   return { id, connector, identifier, organization_id, user_id, status, token_expires_at }
+}
+
+/** A rule that fired, as outputs show it. */
+export function shownRule(rule: NotedRule): JournalEntry['rules'][number] {
+  return { ...rule, sentence: maskText(rule.sentence), do: rule.do.map(faultDocument) }
 }
 
 /** A fault as a scenario document has it: durations say their unit, and what was not given is absent. */
@@ -203,6 +227,7 @@ function upstreamView(call: UpstreamCall): UpstreamCall {
   const answer = shownBody(call.answer, '', false)
   return {
     ...call,
+    url: maskUrl(call.url),
     ms: Math.round(call.ms * 100) / 100,
     answer: typeof answer === 'string' ? answer : JSON.stringify(answer),
   }

@@ -1,5 +1,7 @@
 import type { z } from 'zod'
 import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
+import { maskText } from '../domain/masking.ts'
+import { isSecretAt } from '../domain/secret.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { plural, quote } from '../domain/text.ts'
 
@@ -43,12 +45,13 @@ export function pathText(path: Path): string {
     .join('')
 }
 
-/** A value as a sentence shows it: short, and on one line. */
-export function shown(value: unknown): string {
+/** A value as a sentence shows it: short, on one line, and without the secrets of the place where it is. */
+export function shown(value: unknown, path: Path = []): string {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
-  return typeof value === 'string' ? quote(value, 80) : JSON.stringify(value)
+  if (value !== null && isSecretAt(path)) return `a ${typeof value === 'string' ? 'text' : typeof value}`
+  return typeof value === 'string' ? quote(maskText(value), 80) : JSON.stringify(value)
 }
 
 /** The value at a path, by own properties only; undefined where there is none. */
@@ -93,7 +96,9 @@ function issueProblems(issue: Issue, document: unknown, base: Path): Problem[] {
   }
   if (issue.code === 'custom' && issue.params) {
     const { found, atKey } = issue.params as Partial<Problem>
-    return [{ path, found: found ?? shown(valueAtPath(document, path)), allowed: issue.message, atKey: atKey ?? false }]
+    return [
+      { path, found: found ?? shown(valueAtPath(document, path), path), allowed: issue.message, atKey: atKey ?? false },
+    ]
   }
   const value = valueAtPath(document, path)
   if (issue.code === 'invalid_union') {
@@ -102,7 +107,7 @@ function issueProblems(issue: Issue, document: unknown, base: Path): Problem[] {
   }
   const words = issue.code === 'invalid_value' ? issue.values.map(String) : []
   const hint = typeof value === 'string' ? didYouMean(value, words) : ''
-  return [{ path, found: `${shown(value)}${hint}`, allowed: allowed(issue) }]
+  return [{ path, found: `${shown(value, path)}${hint}`, allowed: allowed(issue) }]
 }
 
 /** The alternative that the value was meant to be: the one whose own type fits. */

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { NotedWarning } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { shorten } from '../domain/text.ts'
-import { maskJson, maskParameters } from '../request-journal/masking.ts'
+import { maskJson, maskParameters, maskText } from '../domain/masking.ts'
 
 /** One rule that a request broke, or one field that had no effect, before it is counted. */
 export interface NewFinding {
@@ -96,7 +96,7 @@ function findingOf(operation: ServedOperation, { field, description, kind }: Con
   // A name and a value that nearly are known ones differ in whether there is a value.
   const ofName = kind === 'near_miss' && found === FOUND.near_miss ? 'unknown' : kind
   const constraint = kind === 'unknown' ? 'unread' : ofName
-  return { operation, error_code: null, path: field, constraint, found, allowed: rule }
+  return { operation, error_code: null, path: field, constraint, found: maskText(found), allowed: maskText(rule) }
 }
 
 function brokenRules(use: RequestUse): NewFinding[] {
@@ -111,7 +111,7 @@ function brokenRules(use: RequestUse): NewFinding[] {
       error_code,
       ...ruleAndValue(violation, { query: use.checked?.query, body: use.body }),
     }))
-  const allowed = error instanceof Error ? error.message : ''
+  const allowed = error instanceof Error ? maskText(error.message) : ''
   return [{ operation, error_code, path: 'body', constraint: 'request', found: 'another request', allowed }]
 }
 
@@ -169,7 +169,7 @@ function ruleAndValue(
   { query, body }: { readonly query?: unknown; readonly body?: unknown },
 ): Omit<NewFinding, 'operation' | 'error_code'> {
   const { rule, found } = partsOf(description)
-  if (found !== undefined) return { path: field, constraint, found, allowed: rule }
+  if (found !== undefined) return { path: field, constraint, found: maskText(found), allowed: maskText(rule) }
   const sent = valueOfField(body, field) ?? valueOfField(query, field)
   return { path: field, constraint, found: foundValue(sent, field.split(/[.[\]]+/)), allowed: rule }
 }

@@ -3,9 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { RequestLog } from '../../src/cli/request-log.ts'
+import { CONTROL_ROUTES } from '../../src/contract/generated/control-routes.ts'
+import type { ControlOperation } from '../../src/control/input.ts'
 import type { JsonValue } from '../../src/domain/json.ts'
+import type { RecordedEntry } from '../../src/request-journal/entry.ts'
 import { explain } from '../../src/request-journal/explain.ts'
 import { requestText } from '../../src/request-journal/view.ts'
+import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../../src/verdict/formats/formats.ts'
 import { type ControlMock, withControl } from '../control/control-mock.ts'
 
 /** No other text of any output contains these. */
@@ -41,6 +46,23 @@ const SECRET_FIELDS = [
   'X-Api-Key',
   'cookie',
   'Set-Cookie',
+  'bearer',
+  'sessionid',
+  'signing_key',
+]
+
+/** Texts with a secret, which are values of fields that are none. */
+const TEXTS = [
+  `https://ada:${CANARY}@app.example/done`,
+  `https://${CANARY}@app.example/done`,
+  `postgres://ada:p/${CANARY}@db.example:5432/app`,
+  ...['token', 'access_token', 'key', 'auth'].map((name) => `https://app.example/done?a=b&${name}=${CANARY},x&c=d`),
+  `https://app.example/done#access_token=${CANARY}`,
+  `https://app.example/done?next=${encodeURIComponent(`https://a:${CANARY}@b.example/?token=${CANARY}`)}`,
+  `see https://ada:${CANARY}@app.example/done, please`,
+  `ftp://ada:${CANARY}@app.example/${'long'.repeat(30)}`,
+  `access_token=${CANARY},x&scope=a`,
+  `Bearer ${CANARY}`,
 ]
 
 /** Objects that contain secrets. Some clients send the secret itself in place of the object. */
@@ -69,6 +91,106 @@ function bodies(value: JsonValue): JsonValue[] {
     details({ static_auth: { anything: value } }),
     details(value),
   ]
+}
+
+/** A connector whose third party answers secrets in texts of no media type, and a tool for each. */
+const TALKATIVE = {
+  connector: 'talkative',
+  authorization_type: 'NO_AUTH',
+  tools: TEXTS.map((_text, at) => ({ name: `talk_${at}`, call: { method: 'GET', path: `/talk/${at}` } })),
+  responders: TEXTS.flatMap((text, at) => [
+    { on: { method: 'GET', path: `/talk/${at}` }, respond: { status: at % 2 === 0 ? 422 : 200, body: text } },
+  ]),
+}
+
+/** A scenario that answers with secrets. */
+const TELLING = {
+  name: 'telling',
+  description: 'Answers contain secrets.',
+  rules: [
+    {
+      name: 'tell',
+      at: 'service',
+      on: { operation: 'list_connections' },
+      do: [
+        { respond: { status: 503, message: `Bearer ${CANARY}`, headers: { 'X-Api-Key': CANARY, 'X-Link': TEXTS[0] } } },
+      ],
+    },
+  ],
+}
+
+/** Texts where the service and the control API take them. */
+async function texts({ http, api, call, token }: ControlMock, look: (text: string) => void): Promise<void> {
+  const bearer = await token('test_client', 'test_secret')
+  const mail = { connector: 'mail', identifier: 'ada@example.com' }
+  await call('put', '/connectors/talkative', TALKATIVE)
+  await call('put', '/scenarios/telling', TELLING)
+  await api(bearer, 'post', '/connected_accounts', { connector: 'talkative', identifier: 'ada@example.com' })
+  for (const [at, text] of TEXTS.entries()) {
+    await api(bearer, 'post', '/execute_tool', {
+      ...{ connector: 'talkative', identifier: 'ada@example.com', tool_name: `talk_${at}` },
+      tool_input: { note: text, nested: [text] },
+    })
+    await api(bearer, 'post', '/connected_accounts/magic_link', { ...mail, user_verify_url: text, state: 's' })
+    await api(bearer, 'post', '/custom-providers', { display_name: `p${at}`, proxy_url: text, description: text })
+    await api(bearer, 'post', '/custom-providers', {
+      display_name: `q${at}`,
+      proxy_url: [text],
+      metadata: { note: text },
+    })
+    await api(bearer, 'put', '/connected_accounts', {
+      ...mail,
+      connected_account: { api_config: { base: text, [text]: 1 } },
+    })
+    await api(bearer, 'get', `/connected_accounts?page_size=${encodeURIComponent(text)}`)
+    await api(bearer, 'get', `/connected_accounts?connector=${encodeURIComponent(text)}`)
+    await api(bearer, 'post', '/execute_tool', { ...mail, tool_name: text })
+    await api(bearer, 'post', '/connected_accounts', {
+      connector: text,
+      identifier: 'x',
+      connected_account: { authorization_type: text },
+    })
+    await http('get', '/api/v1/connections')
+      .set('Authorization', `Bearer ${String(bearer)}`)
+      .set('X-Note', text)
+    await http('get', '/api/v1/connections').set('X-Creds-Bin', Buffer.from(`a:${CANARY}`).toString('base64'))
+    const config = {
+      base: text,
+      bearer: CANARY,
+      sessionid: CANARY,
+      signing_key: CANARY,
+      dsn: `ada:${CANARY}@tcp(db)/app`,
+    }
+    await api(bearer, 'put', '/connected_accounts', { ...mail, connected_account: { api_config: config } })
+    for (const path of [
+      '/seed',
+      '/validate',
+      '/connectors/x',
+      '/scenarios/x',
+      '/clock',
+      '/environments',
+      '/requests/verify',
+    ])
+      for (const body of [
+        { accounts: [{ ...mail, status: text }] },
+        { now: text },
+        { connector: text },
+        { match: { status: text } },
+      ])
+        look((await http(path === '/clock' || path.endsWith('x') ? 'put' : 'post', `/_mock${path}`).send(body)).text)
+    for (const name of ['status', 'since', 'operation', 'other'])
+      look((await http('get', `/_mock/requests?${name}=${encodeURIComponent(text)}`)).text)
+    look((await http('get', `/_mock/accounts?status=${encodeURIComponent(text)}`)).text)
+  }
+  await call('put', '/snapshots/before')
+  await api(bearer, 'post', '/connected_accounts', {
+    connector: 'crm',
+    identifier: 'late@example.com',
+    connected_account: { api_config: { bearer: CANARY } },
+  })
+  await call('post', '/scenarios/telling/start')
+  await api(bearer, 'get', '/connections')
+  await call('post', '/scenarios/telling/stop')
 }
 
 const OPERATIONS = [
@@ -148,7 +270,101 @@ function found(text: string): string[] {
   )
 }
 
-it('no output contains a secret that a client sent in any place or form', { timeout: 120_000 }, async () => {
+/** Why an operation of the control API is not looked at, or the path that is read, in which `{account}` and `{request}` are ids. */
+type ControlOutput = { readonly reads: string } | { readonly left: string }
+
+const CHANGES = { left: 'it answers what it was told to do; its entry in the journal is looked at' }
+const DESIGN = { left: 'it gives what programs need to go on: credentials and the model as they are' }
+const READ_BACK = { left: 'it gives a document or an item back as it was put' }
+
+/** Every operation: the compiler asks for one that is new. */
+const CONTROL_OUTPUTS: Readonly<Record<ControlOperation, ControlOutput>> = {
+  get_health: { reads: '/health' },
+  get_ready: { reads: '/ready' },
+  get_version: { reads: '/version' },
+  get_openapi: { reads: '/openapi' },
+  get_env: DESIGN,
+  list_environments: { reads: '/environments' },
+  create_environment: DESIGN,
+  delete_environment: CHANGES,
+  get_state: DESIGN,
+  put_state: CHANGES,
+  fold_state: CHANGES,
+  get_state_diff: { reads: '/state/diff?snapshot=before' },
+  reset: CHANGES,
+  add_seed: CHANGES,
+  list_connectors: { reads: '/connectors' },
+  put_connector: CHANGES,
+  list_collections: { reads: '/collections' },
+  get_collection: READ_BACK,
+  put_collection: CHANGES,
+  list_third_parties: { reads: '/third-parties' },
+  list_snapshots: { reads: '/snapshots' },
+  take_snapshot: CHANGES,
+  delete_snapshot: CHANGES,
+  restore_snapshot: CHANGES,
+  get_clock: { reads: '/clock' },
+  put_clock: CHANGES,
+  list_due: { reads: '/clock/due' },
+  list_accounts: { reads: '/accounts' },
+  get_account: { reads: '/accounts/{account}' },
+  try_tool: { left: 'it gives the answer of the tool to its caller' },
+  account_event: { reads: '/accounts/{account}/expire_access_token' },
+  connection_event: CHANGES,
+  list_scenarios: { reads: '/scenarios' },
+  clear_scenarios: CHANGES,
+  get_scenario: READ_BACK,
+  put_scenario: CHANGES,
+  start_scenario: CHANGES,
+  stop_scenario: CHANGES,
+  validate_document: CHANGES,
+  list_requests: { reads: '/requests?limit=10000' },
+  clear_requests: CHANGES,
+  count_requests: CHANGES,
+  verify_requests: { reads: '/requests/verify' },
+  wait_for_requests: { reads: '/requests/wait' },
+  get_request: { reads: '/requests/{request}' },
+  explain_request: { reads: '/requests/{request}/explain' },
+  export_scenario: { reads: '/requests/{request}/scenario' },
+  stream_events: { reads: 'the events, as they come' },
+  stream_timeline: { reads: 'the timeline, as it is' },
+  list_links: DESIGN,
+  create_link: DESIGN,
+  complete_link: DESIGN,
+  get_contract: { reads: '/contract' },
+  clear_contract: CHANGES,
+  get_coverage: { reads: '/coverage' },
+}
+
+const BODIES: Readonly<Partial<Record<ControlOperation, object>>> = {
+  verify_requests: { match: { operation: 'none*' } },
+  wait_for_requests: { match: { operation: 'none*' }, timeout_ms: 0 },
+}
+
+/** What the operations of the control API answer that show what clients sent. */
+async function controlOutputs({ http }: ControlMock): Promise<[string, string][]> {
+  const { accounts } = (await http('get', '/_mock/accounts')).body as { accounts: { id: string }[] }
+  const { requests } = (await http('get', '/_mock/requests')).body as { requests: { id: string; status: number }[] }
+  const request = requests.findLast(({ status }) => status >= 400)?.id ?? ''
+  const found: [string, string][] = []
+  for (const { operation, method, path } of CONTROL_ROUTES) {
+    const output = CONTROL_OUTPUTS[operation]
+    if (!('reads' in output) || !output.reads.startsWith('/')) continue
+    const formats =
+      operation === 'get_contract' ? CONTRACT_FORMATS : operation === 'get_coverage' ? COVERAGE_FORMATS : ['']
+    for (const format of formats) {
+      for (const account of path.includes('{id}') && output.reads.includes('{account}') ? accounts : [{ id: '' }]) {
+        const read = output.reads.replace('{account}', account.id).replace('{request}', request)
+        const send = http(method.toLowerCase() as 'get', `/_mock${read}${format === '' ? '' : `?format=${format}`}`)
+        const answer = await (BODIES[operation] ? send.send(BODIES[operation]) : send)
+        found.push([`${operation} ${format}`, answer.text])
+      }
+    }
+  }
+  return found
+}
+
+it('no output contains a secret that a client sent in any place or form', { timeout: 180_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-canaries-'))
   const journalFile = join(folder, 'journal.jsonl')
   const lines: string[] = []
@@ -156,36 +372,50 @@ it('no output contains a secret that a client sent in any place or form', { time
     lines.push(JSON.stringify(fields))
   }
   const log = { error: line, warn: line, info: line, debug: line }
-  const leaks: string[] = []
+  const leaks = new Map<string, string>()
   const look = (name: string, text: string): void => {
-    leaks.push(...found(text).map((at) => `${name}: ${at}`))
+    for (const at of found(text)) if (!leaks.has(name)) leaks.set(name, at)
   }
+  const printed = {
+    variables: {},
+    out: (text: string) => look('stdout', text),
+    err: (text: string) => look('stderr', text),
+  }
+  const stdout = [false, true].map((json) => new RequestLog(printed, { json, withControl: true }))
   try {
-    await withControl({ log, journalFile, journalCapacity: 100_000 }, async (mock) => {
+    const observeControl = (entry: RecordedEntry): void => stdout.forEach((each) => each.observe(entry))
+    await withControl({ log, journalFile, journalCapacity: 100_000, observeControl }, async (mock) => {
       const { services } = mock.app
       const environment = services.defaultEnvironment()
       if (!environment) throw new Error('there is no environment')
-      services.journals.of(environment).subscribe((event) => {
-        look('events', JSON.stringify(event))
-      })
-      await everywhere(mock)
-      const journal = await mock.http('get', '/_mock/requests?limit=10000')
-      look('requests', journal.text)
       const entries = services.journals.of(environment)
+      entries.subscribe((event) => look('stream_events', JSON.stringify(event)))
+      services.journals.observe(observeControl)
+      const ada = { connector: 'mail', identifier: 'ada@example.com' }
+      await mock.api(await mock.token('test_client', 'test_secret'), 'post', '/connected_accounts', ada)
+      await texts(mock, (text) => look('an error of the control API', text))
+      await everywhere(mock)
+      for (const [name, text] of await controlOutputs(mock)) look(name, text)
       // The stored entries do contain the secrets.
       expect(entries.recorded().filter((entry) => found(requestText(entry)).length > 0).length).toBeGreaterThan(500)
-      for (const { id } of entries.query().filter(({ status }) => status >= 400)) {
+      for (const { id } of entries.query({ limit: 100_000 }).filter(({ status }) => status >= 400)) {
         look('explain', JSON.stringify(explain(entries, id, environment)))
       }
-      for (const format of ['json', 'junit', 'sarif', 'html', 'text', 'markdown'])
-        for (const report of ['contract', 'coverage'])
-          look(`${report} ${format}`, (await mock.http('get', `/_mock/${report}?format=${format}`)).text)
-      look('verify', (await mock.http('post', '/_mock/requests/verify').send({ match: { operation: 'none' } })).text)
+      look('stream_timeline', JSON.stringify(entries.timeline(0, 100_000)))
+      // What was there before the first request of a journal is exported from the model.
+      await mock.call('delete', '/requests')
+      await mock.api('none', 'get', '/connections')
+      for (const [name, text] of await controlOutputs(mock)) look(`${name} after a clear`, text)
+      for (const each of stdout) each.flush()
     })
     look('journal file', readFileSync(journalFile, 'utf8'))
     look('log', lines.join('\n'))
   } finally {
     await rm(folder, { recursive: true })
   }
-  expect([...new Set(leaks)].slice(0, 40)).toEqual([])
+  expect(Object.fromEntries(leaks)).toEqual({})
+})
+
+it('every operation of the control API is looked at, or says why not', () => {
+  expect(Object.keys(CONTROL_OUTPUTS)).toEqual(CONTROL_ROUTES.map(({ operation }) => operation))
 })

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { RecordedEntry } from '../../src/request-journal/entry.ts'
 import { RequestTrace } from '../../src/domain/request-trace.ts'
 import { Journal, type JournalEvent } from '../../src/request-journal/journal.ts'
-import { masked } from '../../src/request-journal/masking.ts'
+import { masked } from '../../src/domain/masking.ts'
 import { JournalQueryError, readJournalQuery, readMatch } from '../../src/request-journal/query.ts'
 import { recorded } from './recorded.ts'
 

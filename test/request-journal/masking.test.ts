@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parsedBody, shownBody } from '../../src/request-journal/view.ts'
 import { KEPT } from '../../src/request-journal/entry.ts'
 import { isSecretName } from '../../src/domain/secret.ts'
-import { masked, maskHeader, maskJson, maskText, maskUrl } from '../../src/request-journal/masking.ts'
+import { masked, maskHeader, maskJson, maskText, maskUrl } from '../../src/domain/masking.ts'
 
 describe('names of secrets', () => {
   it.each([
@@ -68,6 +68,51 @@ describe('masked values', () => {
     ['accept', 'text/html', 'text/html'],
   ])('in the header %s: %s', (name, value, shown) => {
     expect(maskHeader(name, value)).toBe(shown)
+  })
+
+  it.each([
+    ['https://ada:pw@app.example/a?b=c', `https://${masked('ada:pw')}@app.example/a?b=c`],
+    ['https://tok@app.example', `https://${masked('tok')}@app.example`],
+    ['postgres://ada:p/w@db:5432/app', `postgres://${masked('ada:p/w')}@db:5432/app`],
+    ['http://localhost:3000/cb?user=ada@example.com', 'http://localhost:3000/cb?user=ada@example.com'],
+    ['http://[::1]:3000/cb?user=ada@example.com', 'http://[::1]:3000/cb?user=ada@example.com'],
+    [
+      'https://a/?token=t,x&key=k#access_token=s',
+      `https://a/?token=${masked('t,x')}&key=${masked('k')}#access_token=${masked('s')}`,
+    ],
+    [
+      `https://a/?next=${encodeURIComponent('https://b/?token=t')}`,
+      `https://a/?next=${encodeURIComponent(`https://b/?token=${masked('t')}`)}`,
+    ],
+  ])('of the address %s leave the rest as it is', (address, shown) => {
+    expect(maskUrl(address)).toBe(shown)
+    expect(maskText(`see "${address}", please`)).toBe(`see "${shown}", please`)
+    expect(maskJson({ user_verify_url: address })).toEqual({ user_verify_url: shown })
+  })
+
+  it('end at the next & in a text that is a form', () => {
+    expect(maskText('access_token=a,b;c&scope=x')).toBe(`access_token=${masked('a,b;c')}&scope=x`)
+  })
+
+  it.each([
+    'The request has no bearer token.',
+    'the bearer token has expired',
+    'must not be sent beside an Authorization: Basic header',
+    'Every bearer token of the environment is revoked.',
+    'with the OAuth error that the redirect carries',
+    'error code: 42, key: value, session: 3',
+    `a mask ***12ab, Bearer ***12ab, token: ***12ab, https://***12ab@app.example/?token=***12ab`,
+  ])('leave words of ours: %s', (text) => {
+    expect(maskText(text)).toBe(text)
+  })
+
+  it('are whole in binary metadata, and in fields of other common names', () => {
+    expect(maskHeader('x-creds-bin', 'c2VjcmV0')).toBe(masked('c2VjcmV0'))
+    const secrets = { bearer: 'a', sessionid: 'b', signing_key: 'c', dsn: 'd', pwd: 'e', auth: 'f' }
+    expect(maskJson(secrets)).toEqual(
+      Object.fromEntries(Object.entries(secrets).map(([key, value]) => [key, masked(value)])),
+    )
+    expect(maskJson({ auth: { type: 'basic' } })).toEqual({ auth: { type: 'basic' } })
   })
 
   it('do not change a byte of a URL without secrets', () => {

@@ -4,7 +4,7 @@ import { own } from '../../domain/json.ts'
 import { nearest } from '../../domain/suggestion.ts'
 import { quote } from '../../domain/text.ts'
 import type { RecordedEntry } from '../entry.ts'
-import { masked } from '../masking.ts'
+import { masked } from '../../domain/masking.ts'
 import { pathOf } from '../view.ts'
 import { answerOf, type Cause, type Evidence, type Explainer, named, sentText } from './evidence.ts'
 

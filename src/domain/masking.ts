@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { isSecretName, isTextAsName, type Secrecy, secrecyOf } from '../domain/secret.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from './json.ts'
+import { isSecretName, isSecretParameter, isSecretText, isTextAsName, type Secrecy, secrecyOf } from './secret.ts'
 
-/** A secret as the journal shows it: two can be compared, and none can be used. */
+const MASK = /^(?:[a-z]+\s+)?\*\*\*[\da-f]{4}$/i
+
+/** A secret as every output shows it: two can be compared, and none can be used. A mask stays as it is. */
 export function masked(secret: string): string {
-  if (secret === '') return ''
+  if (secret === '' || MASK.test(secret)) return secret
   return `***${createHash('sha256').update(secret).digest('hex').slice(0, 4)}`
-}
-
-/** In addresses and forms `code` is the authorization code; in JSON it means other things. */
-function isSecretParameter(name: string): boolean {
-  return isSecretName(name) || name === 'code'
 }
 
 /** Maps the name of a field on the wire to its name in the document (G48). */
@@ -21,8 +18,9 @@ const SAME_NAME: DocumentName = (name) => name
 export function maskJson(value: JsonValue, secrecy: Secrecy = 'open', documentName = SAME_NAME): JsonValue {
   if (Array.isArray(value)) return value.map((item) => maskJson(item, secrecy, documentName))
   if (isJsonObject(value)) return maskObject(value, secrecy, documentName)
-  if (secrecy !== 'secret' || value === null || typeof value === 'boolean') return value
-  return masked(String(value))
+  if (value === null || typeof value === 'boolean') return value
+  if (secrecy === 'secret') return masked(String(value))
+  return typeof value === 'string' ? maskText(value) : value
 }
 
 /** The value at a place of a JSON document, masked as it is there; the path is of names. */
@@ -31,16 +29,13 @@ export function maskAt(path: readonly string[], value: JsonValue): JsonValue {
   return path.reduce<JsonValue>((at, name) => (isJsonObject(at) ? (own(at, name) ?? null) : at), maskJson(document))
 }
 
-/** Fields of answers that are sentences. */
-const SENTENCES: ReadonlySet<string> = new Set(['message', 'error_description', 'tool_error_message'])
-
 function maskObject(value: JsonObject, around: Secrecy, documentName: DocumentName): JsonValue {
   // A header or a parameter as an object of its own: `{"name": "Authorization", "value": "…"}`.
-  const named = [own(value, 'name'), own(value, 'key')].some((name) => typeof name === 'string' && isSecretName(name))
-  const entries = Object.entries(value).map(([key, item]): [string, JsonValue] => {
-    const name = documentName(key)
-    if (isTextAsName(key)) return [masked(key), maskJson(item, 'secret', documentName)]
-    if (SENTENCES.has(name) && typeof item === 'string' && around === 'open') return [key, maskText(item)]
+  const named = [own(value, 'name'), own(value, 'key')].some((name) => typeof name === 'string' && isSecretText(name))
+  const entries = Object.entries(value).map(([given, item]): [string, JsonValue] => {
+    if (isTextAsName(given)) return [masked(given), maskJson(item, 'secret', documentName)]
+    const name = documentName(given)
+    const key = maskText(given)
     // The `details` of an error are a list of objects.
     if (name === 'details' && around === 'open' && Array.isArray(item)) {
       return [key, item.map((each) => maskJson(each, isJsonObject(each) ? 'open' : 'secret', documentName))]
@@ -52,39 +47,52 @@ function maskObject(value: JsonObject, around: Secrecy, documentName: DocumentNa
 }
 
 /** What a name and the sign after it look like in free text: `name: `, `"name":`, `name=`. */
-const NAMES = /((?:\\*["'`])?([\w.%-]{1,60})(?:\\*["'`])?\s{0,20}[:=]\s{0,20})/g
+const NAMES = /((?:\\*["'`])?([\w.%-]{1,60})(?:\\*["'`])?\s{0,20}([:=])\s{0,20})/g
 /** After it: a quoted text, a list or an object of unknown end, or a word. A credential is written in two words. */
 const VALUE = /\\*"(?:[^"\\]|\\.)*"?|'[^']*'?|[[{][^]*|(?:(?:bearer|basic|oauth|token)\s+)?[^\s"',;&{}[\]]+/iy
+/** What names a credential after its scheme and is none: "the bearer token", "a Basic header". */
+const NO_CREDENTIAL =
+  /^(?:bearer|basic|oauth)\s+(?:access|auth|authentication|authorization|challenge|client|credentials?|errors?|headers?|realm|schemes?|tokens?)\b/i
+/** What is masked already, alone or after its scheme. */
+const HAS_MASK = /^(?:[a-z]+\s+)?\*\*\*[\da-f]{4}(?!\w)/i
+/** A credential in two words. */
 const SCHEMES = /\b(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
+const ADDRESSES = /[a-z][a-z\d+.-]{0,30}:\/\/[^\s"'<>`\\]+(?<![.,;:)])/gi
 /** Elements of XML, and parts of multipart forms. */
 const MARKUP = [
   /(<([\w:.-]{1,60})(?:\s[^<>]{0,200})?>)([^<]+)/g,
   /(\bname="([^"]{1,60})"[^]{0,300}?\r?\n\r?\n)([^]*?)(?=\r?\n--|$)/g,
 ] as const
+/** A form: pairs alone, whose values end at the next `&` only. */
+const FORM = /^[\w.~%+*[\]-]+=[^\s&"<>]*(?:&[\w.~%+*[\]-]+=[^\s&"<>]*)*$/
+/** Without any of these a text has no secret that can be told from other words. */
+const SIGNS = /[:=<]|bearer|basic|oauth/i
 
-/** Text of unknown form, with everything masked that looks like a secret. */
+/** Text of unknown form, with everything masked that looks like a secret. What is masked already stays as it is. */
 export function maskText(text: string): string {
+  if (!SIGNS.test(text)) return text
+  if (FORM.test(text)) return maskUrl(`?${text}`).slice(1)
   const byMarkup = MARKUP.reduce(
     (shown, pattern) =>
       shown.replaceAll(pattern, (all: string, head: string, name: string, value: string) =>
         isSecretParameter(name) ? `${head}${masked(value)}` : all,
       ),
-    text,
+    text.replaceAll(ADDRESSES, maskUrl),
   )
-  return maskPairs(byMarkup).replaceAll(
-    SCHEMES,
-    (_match, scheme: string, space: string, value: string) => `${scheme}${space}${masked(value)}`,
+  return maskPairs(byMarkup).replaceAll(SCHEMES, (words, scheme: string, space: string, value: string) =>
+    NO_CREDENTIAL.test(words) ? words : `${scheme}${space}${masked(value)}`,
   )
 }
 
 function maskPairs(text: string): string {
   let [shown, from] = ['', 0]
-  for (const { 0: head, 2: name = '', index } of text.matchAll(NAMES)) {
-    if (index < from || !isSecretParameter(decoded(name))) continue
+  for (const { 0: head, 2: name = '', 3: sign = '', index } of text.matchAll(NAMES)) {
+    const isSecret = sign === '=' ? isSecretParameter : isSecretText
+    if (index < from || !isSecret(decoded(name))) continue
     const start = index + head.length
     VALUE.lastIndex = start
     const value = VALUE.exec(text)?.[0] ?? ''
-    if (value === '' || value.startsWith('***')) continue
+    if (value === '' || HAS_MASK.test(value) || NO_CREDENTIAL.test(value)) continue
     shown += `${text.slice(from, start)}${masked(value.replaceAll(/^["']|["']$/g, ''))}`
     from = start + value.length
   }
@@ -107,35 +115,41 @@ export function maskParameters(
 ): Record<string, string | readonly string[]> {
   const names = [...new Set(parameters.keys())]
   const entries = names.map((name): [string, string | string[]] => {
-    const secret = everything || isSecretParameter(name)
-    const values = parameters.getAll(name).map((value) => (secret ? masked(value) : value))
+    const mask = everything || isSecretParameter(name) ? masked : maskText
+    const values = parameters.getAll(name).map(mask)
     // Text of another form becomes the name of a parameter.
     return [maskText(name), values.length === 1 ? (values[0] ?? '') : values]
   })
   return Object.fromEntries(entries)
 }
 
-/** An address with the secrets in its query masked, and everything else unchanged. */
+/** `user:password@` after `://`. A password can have a slash; a port is no password. */
+const USERINFO = /^([a-z][a-z\d+.-]*:\/\/)(?:([^\s/?#]*)@|([^\s/?#@:[\]]*:(?!\d{0,5}(?:[/?#]|$)).*)@)/i
+
+/** An address with its user and password and the secrets in its query and fragment masked, and everything else unchanged. */
 export function maskUrl(url: string): string {
-  const at = url.indexOf('?')
-  if (at < 0) return url
-  const [query = '', ...fragment] = url.slice(at + 1).split('#')
-  const pairs = query.split('&').map((pair) => {
-    const [name = '', ...value] = pair.split('=')
-    return isSecretParameter(decoded(name)) && value.length > 0 ? `${name}=${masked(value.join('='))}` : pair
+  const withoutUser = url.replace(
+    USERINFO,
+    (_, head: string, user?: string, other?: string) => `${head}${masked(user ?? other ?? '')}@`,
+  )
+  return withoutUser.replaceAll(/([?&#])([^?&#=]*)=([^&#]*)/g, (pair, sign: string, name: string, value: string) => {
+    const plain = decoded(value)
+    const shown = isSecretParameter(decoded(name)) ? masked(value) : plain === value ? value : encoded(value, plain)
+    return shown === value ? pair : `${sign}${name}=${shown}`
   })
-  return [`${url.slice(0, at)}?${pairs.join('&')}`, ...fragment].join('#')
 }
 
-const SECRET_HEADERS: ReadonlySet<string> = new Set(['cookie', 'set-cookie'])
-const URL_HEADERS: ReadonlySet<string> = new Set(['location', 'referer'])
+/** A value that is encoded, such as an address inside an address; unchanged where it has no secret. */
+function encoded(value: string, plain: string): string {
+  const shown = maskText(plain)
+  return shown === plain ? value : encodeURIComponent(shown)
+}
 
-/** The value of a header; the scheme of a credential stays readable. */
+/** The value of a header or of metadata; the scheme of a credential stays readable. Binary metadata can have any content. */
 export function maskHeader(name: string, value: string): string {
   if (name.endsWith('authorization')) {
     const at = value.indexOf(' ')
     return at < 0 ? masked(value) : `${value.slice(0, at)} ${masked(value.slice(at + 1))}`
   }
-  if (URL_HEADERS.has(name)) return maskUrl(value)
-  return SECRET_HEADERS.has(name) || isSecretName(name) ? masked(value) : value
+  return name.endsWith('-bin') || isSecretText(name) ? masked(value) : maskText(maskUrl(value))
 }
