@@ -289,7 +289,7 @@ const CONTROL_OUTPUTS: Readonly<Record<ControlOperation, ControlOutput>> = {
   delete_environment: CHANGES,
   get_state: DESIGN,
   put_state: CHANGES,
-  fold_state: CHANGES,
+  checkpoint_state: CHANGES,
   get_state_diff: { reads: '/state/diff?snapshot=before' },
   reset: CHANGES,
   add_seed: CHANGES,
