@@ -201,6 +201,11 @@ const shape = strict({
   connector: connectorName.describe(
     'Its name, which is connector in requests: 1 to 100 letters, digits, spaces, hyphens, underscores and colons.',
   ),
+  provider: connectorName
+    .optional()
+    .describe(
+      'What accounts, tools and the list of providers call it as provider, such as the upper-case word of a real deployment. Absent: its name.',
+    ),
   display_name: text.optional().describe('What lists show. Absent: made from the name.'),
   description: text.default('').describe('What lists show.'),
   icon_src: text.default('').describe('The URL of its icon.'),
@@ -311,9 +316,21 @@ type ParsedResponder = z.output<typeof responder>
 
 /** Which keys go with an authorization type, and which it needs. */
 function checkType(
-  { authorization_type: type, custom_provider, cluster, oauth, credentials, people }: Partial<ParsedConnector>,
+  {
+    authorization_type: type,
+    custom_provider,
+    provider,
+    cluster,
+    oauth,
+    credentials,
+    people,
+  }: Partial<ParsedConnector>,
   report: Report,
 ): void {
+  if (provider !== undefined && custom_provider !== undefined) {
+    const allowed = 'provider in connectors without custom_provider, whose providers have generated identifiers'
+    report(['provider'], { found: 'set beside custom_provider', allowed, atKey: true })
+  }
   if (type === undefined) {
     const allowed = 'one of the twelve authorization types, or custom_provider'
     if (custom_provider === undefined) report(['authorization_type'], { allowed })
@@ -347,6 +364,7 @@ export function toConnector(document: ParsedConnector): Connector {
   const latencyPoints = toLatency(document.latency)
   return {
     ...base,
+    ...(document.provider !== undefined && { provider: document.provider }),
     display_name: document.display_name ?? base.display_name,
     description: document.description,
     icon_src: document.icon_src,

@@ -9,6 +9,8 @@ import type { JsonObject, JsonValue } from './json.ts'
 export interface Connector {
   /** The `key_id` of its connection, and what `connector` names in requests. */
   connector: string
+  /** What accounts, tools and the list of providers call it, where that is not its name. */
+  provider?: string
   display_name: string
   description: string
   icon_src: string
@@ -48,6 +50,11 @@ export interface Connector {
   latency?: Latency
   /** How many calls are answered; absent when all are. */
   rate_limit?: RateLimit
+}
+
+/** What accounts, tools and the list of providers call a connector. */
+export function providerOf({ provider, connector }: Connector): string {
+  return provider ?? connector
 }
 
 /** Milliseconds by share of the calls: `[[0, 80], [1, 400]]` is anything between the two. Straight lines lead from point to point. */

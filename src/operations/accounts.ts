@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Account, issued, type Scope, scopeOf, updated, withLive } from '../domain/account.ts'
 import { CREDENTIAL_KINDS, isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { bareConnector } from '../domain/connector-defaults.ts'
-import type { Connector } from '../domain/connector.ts'
+import { type Connector, providerOf } from '../domain/connector.ts'
 import {
   areLive,
   bringsCredentials,
@@ -69,7 +69,7 @@ export function newAccount(environment: Environment, connector: Connector, ident
     sequence: 0,
     connection_id: connectionOf(environment, connector.connector)?.id ?? '',
     connector: connector.connector,
-    provider: connector.connector,
+    provider: providerOf(connector),
     identifier,
     organization_id: scope.organization_id,
     user_id: scope.user_id,

@@ -1,5 +1,5 @@
 import type { Account } from '../domain/account.ts'
-import type { Connector, Tool } from '../domain/connector.ts'
+import { type Connector, providerOf, type Tool } from '../domain/connector.ts'
 import { type PageTokenBinding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
 import type { AccountFilter } from '../state/model/account-index.ts'
 import { providerView } from '../domain/provider.ts'
@@ -93,7 +93,7 @@ function toolsAt(environment: Environment, connectors: readonly Connector[]): Po
 function toolView(environment: Environment, { connector, tool }: ConnectorTool) {
   return {
     id: `${connector.connector}:${tool.name}`,
-    provider: connector.connector,
+    provider: providerOf(connector),
     definition: {
       name: tool.name,
       display_name: tool.display_name,
@@ -130,7 +130,7 @@ function matching(query: Call<'list_tools'>['query']): (offer: ConnectorTool) =>
   const text = query['filter.query']?.toLowerCase()
   return ({ connector, tool }) =>
     (names.length === 0 || names.includes(tool.name)) &&
-    (!provider || provider === connector.connector) &&
+    (!provider || provider === providerOf(connector)) &&
     (!text ||
       [tool.name, tool.display_name, tool.description].some((value) => indexOfText(value.toLowerCase(), text) >= 0))
 }
@@ -138,7 +138,7 @@ function matching(query: Call<'list_tools'>['query']): (offer: ConnectorTool) =>
 function chosen(query: Call<'list_scoped_tools' | 'list_available_tools'>['query']): (offer: ConnectorTool) => boolean {
   const sets = [query['filter.providers'], query['filter.tool_names'], query['filter.connection_names']]
   return ({ connector, tool }) => {
-    const values = [connector.connector, tool.name, connector.connector]
+    const values = [providerOf(connector), tool.name, connector.connector]
     return sets.every((set, at) => !set?.length || set.includes(values[at] ?? ''))
   }
 }

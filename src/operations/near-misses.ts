@@ -2,13 +2,14 @@ import type { CheckedRequest } from '../contract/contract.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import { ruleAndFound } from '../domain/errors.ts'
 import { isJsonObject } from '../domain/json.ts'
+import { providerOf } from '../domain/connector.ts'
 import type { Locator } from '../domain/locator.ts'
 import type { NotedWarning, RequestTrace } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
 import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
-import { isOfAccounts } from './connections.ts'
+import { connectorsOf, isOfAccounts } from './connections.ts'
 import { ACCOUNT_HEADERS } from './proxy.ts'
 
 type Named = 'connector' | 'tool' | 'identifier'
@@ -105,6 +106,8 @@ function nearConnector(environment: Environment, name: string): string | undefin
   if (environment.connector(name)) return undefined
   const connections = [...environment.model.tables.connections.values()]
   if (connections.some(({ key_id }) => key_id === name)) return undefined
+  // A provider may have another name than its connector.
+  if (connectorsOf(environment).some((each) => providerOf(each) === name)) return undefined
   const known = connections.filter(isOfAccounts).slice(0, COMPARED)
   return nearMiss(
     name,

@@ -194,6 +194,7 @@ const responder = strict({
 
 const connectorFields = {
   connector: text,
+  provider: text.exactOptional().describe('What accounts and tools call it; absent where that is its name.'),
   display_name: text,
   description: text,
   icon_src: text,

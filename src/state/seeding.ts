@@ -2,7 +2,7 @@ import { type Account, issued, type Issued } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { collectionNamed, type CollectionPlace, keyOf } from '../domain/collection.ts'
 import type { Connection } from '../domain/connection.ts'
-import type { Connector } from '../domain/connector.ts'
+import { type Connector, providerOf } from '../domain/connector.ts'
 import { areLive, type Credentials, mergeCredentials, takenBy } from '../domain/credentials.ts'
 import { instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
@@ -83,13 +83,15 @@ function connectorNames({ connectors, connections, providers }: SeedBundle): str
  */
 function putConnector(environment: Environment, connector: Connector): void {
   const { connectors, connections, providers } = environment.model.tables
+  const before = connectors.get(connector.connector)
   connectors.put({ ...connector, id: connector.connector })
+  if (before && providerOf(before) !== providerOf(connector)) renameProvider(environment, providerOf(before), connector)
   if (connector.custom_provider !== null) return
   const { connectionType: type } = TRAITS[connector.authorization_type]
   const connection =
     connectionNamed(environment, connector.connector) ?? newConnection(environment, connector.connector)
   connections.put({ ...connection, type })
-  providers.put(providerOf(environment, connector))
+  providers.put(standardProvider(environment, connector))
 }
 
 /** Puts a connection, or changes what a connector's connection has beside its defaults. Only inside a transaction. */
@@ -125,9 +127,10 @@ function newConnection({ ids }: Environment, keyId: string): Connection {
   }
 }
 
-/** Each connector is also a provider that is not custom, with its name as identifier ("Discovery"). */
-function providerOf({ ids, model }: Environment, connector: Connector): Provider {
-  const { connector: identifier, display_name, description, icon_src, categories } = connector
+/** Each connector is also a provider that is not custom, with its name, or the word that it gives for it, as identifier. */
+function standardProvider({ ids, model }: Environment, connector: Connector): Provider {
+  const identifier = providerOf(connector)
+  const { display_name, description, icon_src, categories } = connector
   const before = [...model.tables.providers.values()].find((each) => !each.is_custom && each.identifier === identifier)
   return {
     id: before?.id ?? ids.id('prv'),
@@ -145,6 +148,16 @@ function providerOf({ ids, model }: Environment, connector: Connector): Provider
     proxy_enabled: false,
     proxy_url: '',
   }
+}
+
+/** Gives the accounts of a connector its new provider, and removes the former one that nothing names any more. */
+function renameProvider({ model }: Environment, former: string, connector: Connector): void {
+  const { accounts, connectors, providers } = model.tables
+  const provider = providerOf(connector)
+  for (const account of [...model.accountIndex.ofConnector(connector.connector)]) accounts.put({ ...account, provider })
+  if ([...connectors.values()].some((each) => providerOf(each) === former)) return
+  for (const each of [...providers.values()])
+    if (!each.is_custom && each.identifier === former) providers.remove(each.id)
 }
 
 /** What the mock reads in the patterns of custom providers (G38), written for its own. */
@@ -219,7 +232,7 @@ function withCredentials(environment: Environment, connector: Connector, seed: S
     ...placeOf(environment, seed),
     connection_id: connectionNamed(environment, seed.connector)?.id ?? '',
     connector: seed.connector,
-    provider: seed.connector,
+    provider: providerOf(connector),
     identifier: seed.identifier,
     organization_id: seed.organization_id,
     user_id: seed.user_id,

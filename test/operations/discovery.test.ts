@@ -529,6 +529,69 @@ describe('pages of providers, while some are created and deleted', () => {
     ))
 })
 
+describe('a connector that names its provider', () => {
+  const notes = (provider?: string) => ({
+    connector: 'notes',
+    ...(provider !== undefined && { provider }),
+    authorization_type: 'NO_AUTH',
+    tools: [{ name: 'notes_add', call: { method: 'GET', path: '/' } }],
+  })
+  const providersIn = (body: unknown): string[] =>
+    (body as { providers: { identifier: string }[] }).providers.map(({ identifier }) => identifier)
+  const seed = {
+    connectors: [notes('NOTES')],
+    accounts: [{ id: 'ca_seeded', connector: 'notes', identifier: 'ada' }],
+  }
+
+  it('is named so by accounts, tools and the list of providers, and by its own name everywhere else', () =>
+    withToolmock({ seeds: TWELVE_SEEDS.slice(0, 1), seed }, async ({ api }) => {
+      const created = await api.post('/connected_accounts', { connector: 'notes', identifier: 'grace' })
+      const seeded = await api.get('/connected_accounts/details', { id: 'ca_seeded' })
+      for (const { body } of [created, seeded]) {
+        expect(body).toMatchObject({ connected_account: { connector: 'notes', provider: 'NOTES' } })
+      }
+      expect((await api.get('/connected_accounts', { provider: 'NOTES' })).body).toMatchObject({ total_size: 2 })
+      expect((await api.get('/connected_accounts', { provider: 'notes' })).body).toMatchObject({ total_size: 0 })
+      expect(providersIn((await api.get('/providers')).body)).toEqual(['mail', 'NOTES'])
+      const tools = await api.get('/tools', { 'filter.provider': 'NOTES' })
+      expect(tools.body).toMatchObject({ total_size: 1, tools: [{ id: 'notes:notes_add', provider: 'NOTES' }] })
+      expect(names((await api.get('/tools', { 'filter.provider': 'notes' })).body)).toEqual([])
+      expect(names((await api.get('/tools', { 'filter.connector': 'notes' })).body)).toEqual(['notes_add'])
+      const scoped = { identifier: 'ada', 'filter.providers': 'NOTES', 'filter.connection_names': 'notes' }
+      expect(scopedNames((await api.get('/tools/scoped', scoped)).body)).toEqual(['notes_add'])
+      const { connections } = (await api.get('/connections/app')).body as { connections: object[] }
+      expect(connections.at(-1)).toMatchObject({ key_id: 'notes', provider: 'CUSTOM' })
+    }))
+
+  it('changes it for its accounts too, and leaves no provider that nothing names', () =>
+    withToolmock({ seeds: TWELVE_SEEDS.slice(0, 1), seed }, async ({ api, http }) => {
+      for (const provider of ['OTHER', undefined]) {
+        expect((await http('put', '/_mock/connectors/notes').send(notes(provider))).status).toBeLessThan(300)
+        const { body } = await api.get('/connected_accounts/details', { id: 'ca_seeded' })
+        expect(body).toMatchObject({ connected_account: { provider: provider ?? 'notes' } })
+        expect(providersIn((await api.get('/providers')).body)).toEqual(['mail', provider ?? 'notes'])
+      }
+    }))
+
+  it('shares it with another connector', () =>
+    withToolmock(
+      { seeds: [], seed: { connectors: [notes('X'), { ...notes('X'), connector: 'more', tools: [] }] } },
+      async ({ api, http }) => {
+        expect(providersIn((await api.get('/providers')).body)).toEqual(['X'])
+        await http('put', '/_mock/connectors/more').send({ ...notes(), connector: 'more', tools: [] })
+        expect(providersIn((await api.get('/providers')).body)).toEqual(['X', 'more'])
+      },
+    ))
+
+  it('cannot be one of a connector for custom providers', () =>
+    withToolmock({}, async ({ http }) => {
+      const document = { connector: 'notes', provider: 'NOTES', custom_provider: 'Notes' }
+      const refused = await http('put', '/_mock/connectors/notes').send(document)
+      expect(refused.status).toBe(400)
+      expect(refused.text).toContain('set beside custom_provider')
+    }))
+})
+
 describe('updated_at of a tool', () => {
   it('is the time at which its connector was defined or changed', () =>
     withToolmock({ now: '2030-01-01T00:00:00.000Z' }, async ({ api, environment, time }) => {
