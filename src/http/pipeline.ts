@@ -171,10 +171,13 @@ function readBody(context: OperationContext, { bodyLimit }: ServiceParts): Promi
   })
 }
 
+/** Bytes that a body of the proxy may have, whatever the limit of the API's bodies is. */
+const MAX_PROXY_BODY = 32 * 1024 * 1024
+
 /** Reads the body of a request of the proxy, which may be anything. */
-function readSentBody(context: ProxyContext, { bodyLimit }: ServiceParts): Promise<void> | undefined {
+function readSentBody(context: ProxyContext): Promise<void> | undefined {
   if (!context.request.hasBody) return undefined
-  return context.request.readSentBody(bodyLimit).then((bytes) => {
+  return context.request.readSentBody(MAX_PROXY_BODY).then((bytes) => {
     context.rawBody = bytes
   })
 }

@@ -12,6 +12,9 @@ type ProxyCall = Pick<Call<Operation>, 'environment' | 'thirdParty' | 'documente
 /** An answer as the third party gave it. */
 export type ProxiedAnswer = Extract<ForwardedAnswer, { kind: 'answer' }>
 
+/** A larger body is sent once: the answer to it passes through, a 401 too. */
+const MAX_REPEATED = 1024 * 1024
+
 /** The headers that name the account. */
 export const ACCOUNT_HEADERS: LocatorNames = { id: 'connected_account_id', connector: 'connection_name' }
 
@@ -42,7 +45,9 @@ export async function proxyRequest(
   refuseDisabled(environment, connector.connector)
   refuseInactive(located)
   trace.execution_id = environment.ids.id('exec')
-  const answer = await callThirdParty(call, located, (account) => thirdParty.forward(connector, account, request))
+  const answer = await callThirdParty(call, located, (account) => thirdParty.forward(connector, account, request), {
+    isRepeated: request.body.length <= MAX_REPEATED,
+  })
   if (answer.kind !== 'answer') throw toolError(answer, trace.execution_id)
   return answer
 }

@@ -23,13 +23,14 @@ export async function callThirdParty<A extends Answer>(
   context: Context,
   located: Account,
   call: (account: Account) => Promise<A>,
+  { isRepeated = true }: { readonly isRepeated?: boolean } = {},
 ): Promise<A> {
   const account = isExpired(context.environment, located) ? await renewedAccount(context, located) : located
   const first = await send(context, account, call)
   if (!isUnauthorized(first)) return first
   if (!isRenewable(account)) return refused(context, account, first)
   const renewal = await renew(context, account)
-  if (renewal.outcome !== 'renewed') return first
+  if (renewal.outcome !== 'renewed' || !isRepeated) return first
   const second = await send(context, renewal.account, call)
   return isUnauthorized(second) ? refused(context, renewal.account, second) : second
 }

@@ -55,7 +55,8 @@ export interface ThirdPartyAnswer {
  */
 export const ACCOUNT_HEADER = 'x-toolmock-account'
 
-const MAX_BODY = 2 * 1024 * 1024
+/** As much as the proxy passes on. */
+const MAX_BODY = 32 * 1024 * 1024
 
 export function headerOf(request: ReceivedRequest, name: string): string {
   const value = request.headers[name.toLowerCase()]

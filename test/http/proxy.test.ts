@@ -247,10 +247,28 @@ describe('/proxy/{path}', () => {
       expect(errorCode(answer)).toBe('UNAUTHENTICATED')
     }))
 
-  it('refuses a body of more than the limit', () =>
-    withProxy({ seed: appSeed([], KEY, ACCOUNT), bodyLimit: 1024 }, async ({ proxy }) => {
-      expect((await proxy('post', '/x').type('text').send('a'.repeat(1025))).status).toBe(413)
+  it('passes on bodies of up to 32 MiB, whatever the limit of the bodies of the API is', () =>
+    withProxy({ seed: appSeed([{ name: 'do', answers: {} }], KEY, ACCOUNT), bodyLimit: 1024 }, async ({ proxy }) => {
+      const send = async (size: number) => (await proxy('post', '/do').type('text').send('a'.repeat(size))).status
+      expect(await send(32 * 1024 * 1024)).toBe(200)
+      expect(await send(32 * 1024 * 1024 + 1)).toBe(413)
     }))
+
+  it.each([
+    [1024 * 1024, 200],
+    [1024 * 1024 + 1, 401],
+  ])('answers a body of %i bytes, whose token the third party refuses, with %i, and renews the token', (size, status) =>
+    withProxy({ seed: appSeed([{ name: 'do', answers: {} }], OAUTH, TOKENS) }, async (mock) => {
+      const { grants } = mock.environment.model.tables
+      mock.environment.model.transact(() => {
+        for (const grant of [...grants.values()]) grants.put({ ...grant, expires_at: '2025-01-01T00:00:00.000Z' })
+      })
+      const send = async () => (await mock.proxy('post', '/do').type('text').send('a'.repeat(size))).status
+      expect(await send()).toBe(status)
+      expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
+      expect(await send()).toBe(200)
+    }),
+  )
 
   it('is a 404 that names the flag with --documented-only', () =>
     withProxy({ documentedOnly: true }, async ({ proxy }) => {
