@@ -91,7 +91,7 @@ const RULES: Readonly<Record<string, (params: ValidatorError['params']) => strin
   exclusiveMinimum: ({ limit }) => `must be greater than ${String(limit)}`,
   exclusiveMaximum: ({ limit }) => `must be less than ${String(limit)}`,
   multipleOf: ({ multipleOf }) => `must be a multiple of ${String(multipleOf)}`,
-  pattern: ({ pattern }) => `must match ${String(pattern)}`,
+  pattern: ({ pattern }) => (pattern === NOT_BLANK ? 'must not be blank' : `must match ${String(pattern)}`),
   format: ({ format }) => `must be ${FORMATS[String(format)] ?? `a value of the format ${String(format)}`}`,
   uniqueItems: () => 'must not have equal items',
   'false schema': () => 'must be absent',
@@ -104,6 +104,9 @@ const RULES: Readonly<Record<string, (params: ValidatorError['params']) => strin
 function ruleOf({ keyword, params }: ValidatorError): string {
   return RULES[keyword]?.(params) ?? `must keep the rule "${keyword}"`
 }
+
+/** The pattern of identifiers (G66); an empty one is missing, or counts as absent. */
+const NOT_BLANK = '^$|\\S'
 
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'a date and time such as 2030-01-31T12:00:00Z',

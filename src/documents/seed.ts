@@ -136,7 +136,7 @@ const provider = strict({
   display_name: z
     .string()
     .min(1)
-    .max(100)
+    .max(200)
     .describe('What lists show; a connector with this custom_provider serves it.'),
   description: text.optional().describe('What lists show.'),
   icon_src: text.optional().describe('The URL of its icon.'),

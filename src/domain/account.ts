@@ -1,5 +1,5 @@
 import { type AuthorizationType, TRAITS } from './authorization-type.ts'
-import type { Credentials } from './credentials.ts'
+import { type Credentials, endingAt } from './credentials.ts'
 import { type Instant, instant } from './instant.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { equalValues } from './value-match.ts'
@@ -56,7 +56,8 @@ export function issued(
   if (!TRAITS[account.authorization_type].expires) return { credentials }
   if (credentials.oauth_token?.access_token === '') return { credentials, token_expires_at: instant(now) }
   if (lifetime === null) return { credentials }
-  return { credentials, token_expires_at: instant(now + lifetime) }
+  const token_expires_at = instant(now + lifetime)
+  return { credentials: endingAt(credentials, token_expires_at), token_expires_at }
 }
 
 /** The account with these live credentials; pending ones stay pending. */

@@ -2,7 +2,7 @@ import { type AuthorizationType, CREDENTIAL_KINDS, type CredentialKind, TRAITS }
 import type { Connector } from './connector.ts'
 import { ServiceError } from './errors.ts'
 import type { Instant } from './instant.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject, JsonValue } from './json.ts'
 
 /**
  * `authorization_details` as it is stored (2.2): at most one sub-object, the one that fits the authorization type (G23).
@@ -119,8 +119,9 @@ export function mergeCredentials(
     case 'oauth_token': {
       const [sent, stored] = [patch.oauth_token, current.oauth_token]
       if (!sent && !stored) return {}
-      const access_token = sent?.access_token ?? stored?.access_token ?? ''
-      const refresh_token = sent?.refresh_token ?? stored?.refresh_token ?? ''
+      // An empty token counts as absent (G24); an empty domain or list of scopes replaces what is stored.
+      const access_token = sent?.access_token || (stored?.access_token ?? '')
+      const refresh_token = sent?.refresh_token || (stored?.refresh_token ?? '')
       const scopes = sent?.scopes ?? stored?.scopes ?? []
       const domain = sent?.domain ?? stored?.domain ?? ''
       return { oauth_token: { access_token, refresh_token, scopes, domain } }
@@ -141,6 +142,27 @@ export function mergeCredentials(
     case null:
       return {}
   }
+}
+
+/**
+ * Fresh credentials as they take the place of the stored ones: only tokens, their scopes and their expiry are new. What else
+ * describes the account, and may have been updated meanwhile, stays ("States").
+ */
+export function promoted(stored: Credentials, fresh: Credentials): Credentials {
+  const { oauth_token, workspace_dwd, trusted_idp } = fresh
+  if (oauth_token) return { oauth_token: { ...oauth_token, domain: stored.oauth_token?.domain ?? oauth_token.domain } }
+  if (workspace_dwd)
+    return { workspace_dwd: { ...workspace_dwd, subject: stored.workspace_dwd?.subject || workspace_dwd.subject } }
+  if (trusted_idp)
+    return { trusted_idp: { ...trusted_idp, db_user: stored.trusted_idp?.db_user || trusted_idp.db_user } }
+  return fresh
+}
+
+/** Credentials whose token ends at this time, for the two types that store it there (2.2). */
+export function endingAt(credentials: Credentials, at: Instant): Credentials {
+  const { workspace_dwd, trusted_idp } = credentials
+  if (workspace_dwd) return { workspace_dwd: { ...workspace_dwd, token_expires_at: at } }
+  return trusted_idp ? { trusted_idp: { ...trusted_idp, expiry: at } } : credentials
 }
 
 const NO_TOKEN: OauthToken = { access_token: '', refresh_token: '', scopes: [], domain: '' }
@@ -169,22 +191,24 @@ export function areLive(credentials: Credentials, type: AuthorizationType): bool
   return Boolean(bringsCredentials(credentials, type) || workspace_dwd?.access_token || trusted_idp?.access_key_id)
 }
 
-/** Whether a patch brings credentials to use, and not only what describes them (G27): a token, or a key that is not empty. */
+/** Whether a patch brings credentials to use, and not only what describes them: a token, or a key that is not empty (G24, G27). */
 export function bringsCredentials({ oauth_token, static_auth }: StoredByCallers, type: AuthorizationType): boolean {
   const isRefreshable = TRAITS[type].expires && oauth_token?.refresh_token
   const values = Object.values(static_auth?.details ?? {})
-  return Boolean(oauth_token?.access_token || isRefreshable || values.some((value) => value !== '' && value !== null))
+  return Boolean(oauth_token?.access_token || isRefreshable || !values.every(isEmptyValue))
+}
+
+function isEmptyValue(value: JsonValue): boolean {
+  return value === '' || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 }
 
 /** Whether a patch changes what the third party has to know. */
 export function changesSecrets({ oauth_token, static_auth }: StoredByCallers): boolean {
-  return [oauth_token?.access_token, oauth_token?.refresh_token, static_auth?.details].some(
-    (each) => each !== undefined,
-  )
+  return Boolean(oauth_token?.access_token || oauth_token?.refresh_token || static_auth?.details)
 }
 
 /** The credentials that requests bring, the others come from the service itself. */
-type StoredByCallers = Pick<CredentialsPatch, 'oauth_token' | 'static_auth'>
+export type StoredByCallers = Pick<CredentialsPatch, 'oauth_token' | 'static_auth'>
 
 /** The one sub-object that applies, as operations 1 to 4 return it: every field but the secrets of 2.2. */
 export function fullDetails(credentials: Credentials, type: AuthorizationType): JsonObject {

@@ -1,6 +1,6 @@
 import type { Account } from './account.ts'
 import type { Connector, Tool } from './connector.ts'
-import type { Credentials } from './credentials.ts'
+import type { Credentials, StoredByCallers } from './credentials.ts'
 import type { Instant } from './instant.ts'
 import type { JsonObject } from './json.ts'
 
@@ -78,6 +78,8 @@ export interface ThirdParty {
   forward(connector: Connector, account: Account, request: ForwardedRequest): Promise<ForwardedAnswer>
   /** Obtains credentials for types whose tokens the service gets itself (`WORKSPACE_DWD`, `TRUSTED_IDP`, `OAUTH_M2M`). */
   obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R>
+  /** What `obtain` would answer, at once and without a call. Only inside a transaction. */
+  issue(connector: Connector, account: Account): TokenAnswer
   /** Uses the account's refresh token at the third party's token endpoint. */
   refresh<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R>
   /** Exchanges an authorization code; `account` is the account of the link. */
@@ -87,8 +89,11 @@ export interface ThirdParty {
     authorization: { code: string; redirectUri: string },
     conclude: (answer: TokenAnswer) => R,
   ): Promise<R>
-  /** Credentials that a caller stored count as issued, unless the connector's `reject` globs name them. */
-  accept(connector: Connector, account: Account, credentials: Credentials): void
+  /**
+   * Credentials that a caller stored count as issued, unless the connector's `reject` globs name them. `sent`: what of them
+   * the caller sent, all of them by default.
+   */
+  accept(connector: Connector, account: Account, credentials: Credentials, sent?: StoredByCallers): void
   /** Revokes everything that was issued to this account, pending tokens too. */
   revoke(account: Account): void
 }

@@ -1,6 +1,6 @@
 import { type Account, type Issued, issued, updated, withLive, withoutPending, withPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
-import { checkDatabaseUser, type Credentials } from '../domain/credentials.ts'
+import { checkDatabaseUser, type Credentials, promoted } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
@@ -140,7 +140,7 @@ function granted(answer: TokenAnswer): Consented {
  */
 export function approve(flow: LinkFlow, linkId: string, consented: Consented): string {
   const { environment, thirdParty, trace } = flow
-  const { model, clock } = environment
+  const { model } = environment
   return model.transact(() => {
     const { link, account, connector } = usableLink(environment, linkId)
     refuseUnverifiable(environment, link)
@@ -148,8 +148,9 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
     if (kind !== TRAITS[account.authorization_type].kind)
       throw new LinkProblem('refused', `${connector.connector} asks for other credentials by now`)
     endRequests(environment, account, 'superseded')
-    const at = now(environment)
-    const fresh = issued(account, consented.credentials, consented.lifetime, clock.now())
+    const present = environment.clock.now()
+    const at = instant(present)
+    const fresh = issued(account, consented.credentials, consented.lifetime, present)
     const changed =
       link.user_verify_url === '' ? connected(trace, account, fresh, at) : awaiting(trace, account, fresh, at)
     model.tables.accounts.put(changed)
@@ -176,14 +177,15 @@ export function deny(flow: LinkFlow, linkId: string): string {
 
 /** The account with live credentials; credentials that waited for verification are dropped. */
 function connected(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
-  const followed = trace.moved(account, 'link_followed', at)
-  return trace.moved(updated(account, withLive(withoutPending(followed), fresh), at), 'consent_approved', at)
+  const { oauth_token } = fresh.credentials
+  const credentials = oauth_token ? fresh.credentials : promoted(account.credentials, fresh.credentials)
+  const live = withLive(withoutPending(account), { ...fresh, credentials })
+  return trace.moved(updated(account, live, at), 'consent_approved', at)
 }
 
 /** The account with credentials that wait for verification; the status stays where the table has no move (`ACTIVE`). */
 function awaiting(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
-  const followed = trace.moved(account, 'link_followed', at)
-  return withPending(trace.moved(followed, 'consent_approved_unverified', at), fresh)
+  return withPending(trace.moved(account, 'consent_approved_unverified', at), fresh)
 }
 
 /** The auth request that verify names; it stores the account's identifier, also when another person signed in (G32, G57). */

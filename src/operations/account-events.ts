@@ -1,5 +1,5 @@
 import { type Account, type AccountStatus, withoutPending } from '../domain/account.ts'
-import { areLive, type Credentials } from '../domain/credentials.ts'
+import { areLive, endingAt } from '../domain/credentials.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type LifecycleEvent, moved, MOVES } from '../domain/lifecycle.ts'
@@ -88,7 +88,7 @@ const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
   expire_access_token: ({ environment }, account) => {
     const { accounts, grants } = environment.model.tables
     const at = now(environment)
-    accounts.put({ ...account, credentials: withEnd(account.credentials, at), token_expires_at: at })
+    accounts.put({ ...account, credentials: endingAt(account.credentials, at), token_expires_at: at })
     for (const grant of environment.model.grantIndex.ofAccount(account.id)) {
       if (grant.expires_at !== undefined && grant.expires_at > at) grants.put({ ...grant, expires_at: at })
     }
@@ -114,16 +114,6 @@ function obstacle(account: Account, event: AccountEvent): string | undefined {
       return TRAITS[account.authorization_type].expires && areLive(account.credentials, account.authorization_type)
         ? undefined
         : 'has no access token that expires'
-  }
-}
-
-/** Credentials whose token ends at this time, for the two types that store it there (2.2). */
-function withEnd(credentials: Credentials, at: Instant): Credentials {
-  const { workspace_dwd, trusted_idp } = credentials
-  return {
-    ...credentials,
-    ...(workspace_dwd && { workspace_dwd: { ...workspace_dwd, token_expires_at: at } }),
-    ...(trusted_idp && { trusted_idp: { ...trusted_idp, expiry: at } }),
   }
 }
 

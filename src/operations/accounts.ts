@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Account, issued, type Scope, scopeOf, updated, withLive } from '../domain/account.ts'
+import { type Account, issued, type Scope, scopeOf, updated, withLive, withoutPending } from '../domain/account.ts'
 import { CREDENTIAL_KINDS, isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { bareConnector } from '../domain/connector-defaults.ts'
 import { type Connector, providerOf } from '../domain/connector.ts'
@@ -21,7 +21,7 @@ import {
   takenBy,
 } from '../domain/credentials.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
-import type { Instant } from '../domain/instant.ts'
+import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { nextStatus } from '../domain/lifecycle.ts'
 import { locate, type Locator, type LocatorNames } from '../domain/locator.ts'
@@ -62,7 +62,7 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
   })
 }
 
-/** A new account of a connector, without credentials and not yet in the model. */
+/** A new account of a connector, as it is without credentials, and not yet in the model. */
 export function newAccount(environment: Environment, connector: Connector, identifier: string, scope: Scope): Account {
   return {
     id: environment.ids.id('ca'),
@@ -77,7 +77,7 @@ export function newAccount(environment: Environment, connector: Connector, ident
     status: 'PENDING_AUTH',
     updated_at: now(environment),
     api_config: {},
-    credentials: {},
+    credentials: mergeCredentials({}, {}, connector.authorization_type, identifier),
   }
 }
 
@@ -92,20 +92,20 @@ function insertAccount(
   account: Account,
   live: TokenAnswer | (LiveCredentials & { granted: boolean }),
 ): Reply {
-  const { model, clock } = environment
+  const { model } = environment
+  // All times in one answer come from one reading of the clock (G25).
+  const present = environment.clock.now()
   refuseDuplicate(environment, account)
   const { authorization_type: type } = knownConnector(environment, account.connector)
   if (type !== account.authorization_type)
     throw invalidField('connector', `must be sent again: its authorization type changed to ${type}`, 'known_connector')
   if (live.granted) {
-    const { token_expires_at } = issued(account, live.credentials, live.lifetime_ms, clock.now())
-    account.credentials = live.credentials
-    if (token_expires_at) account.token_expires_at = token_expires_at
+    Object.assign(account, issued(account, live.credentials, live.lifetime_ms, present))
   }
   const isReady = live.granted || TRAITS[account.authorization_type].source === 'none'
   const event = isReady ? 'created_with_credentials' : 'created_without_credentials'
   account.status = nextStatus('none', event)
-  account.updated_at = now(environment)
+  account.updated_at = instant(present)
   account.sequence = model.count('account_sequence')
   model.tables.accounts.put(account)
   trace.created(account, event, account.updated_at)
@@ -189,7 +189,7 @@ function storeUpdate(
   patch: CredentialsPatch,
   obtained?: LiveCredentials,
 ): Reply {
-  const { model, clock } = environment
+  const { model } = environment
   const current = model.tables.accounts.get(id)
   if (!current)
     throw new ServiceError('ACCOUNT_NOT_FOUND', `connected account ${quote(id)} was deleted in the meantime`)
@@ -197,18 +197,23 @@ function storeUpdate(
   checkFit(patch, connector.authorization_type)
   const api_config = mergeKeys(current.api_config, body.connected_account.api_config ?? {})
   const credentials = obtained?.credentials ?? merged(current, patch)
-  const at = now(environment)
+  const present = environment.clock.now()
+  const at = instant(present)
   let next: Account = { ...current, api_config, credentials }
   if (obtained || bringsCredentials(patch, current.authorization_type)) {
     const lifetime = obtained ? obtained.lifetime_ms : connector.oauth.access_token_lifetime
     // A refresh token that is sent alone does not change how long the stored access token lasts.
     const isKept = !obtained && credentials.oauth_token?.access_token && !patch.oauth_token?.access_token
-    if (!isKept) next = withLive(next, issued(current, credentials, lifetime, clock.now()))
+    if (!isKept) next = withLive(next, issued(current, credentials, lifetime, present))
+    // What waits was obtained for the former subject or database user.
+    if (obtained) next = withoutPending(next)
     if (areLive(credentials, current.authorization_type)) next = trace.moved(next, 'credentials_updated', at)
+  } else if (patch.static_auth && !areLive(credentials, current.authorization_type)) {
+    next = trace.moved(next, 'credentials_removed', at)
   }
   next = updated(current, next, at)
   model.tables.accounts.put(next)
-  if (changesSecrets(patch)) thirdParty.accept(connector, next, next.credentials)
+  if (changesSecrets(patch)) thirdParty.accept(connector, next, next.credentials, patch)
   return { status: 200, body: { connected_account: withCredentials(next) } }
 }
 

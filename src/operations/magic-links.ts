@@ -1,53 +1,82 @@
-import { type Account, scopeOf } from '../domain/account.ts'
+import { isAscii } from 'node:buffer'
+import { type Account, issued, scopeOf, updated, withLive } from '../domain/account.ts'
+import { TRAITS } from '../domain/authorization-type.ts'
+import { lacksDatabaseUser } from '../domain/credentials.ts'
 import { foundValue } from '../contract/violation.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
+import { next, nextStatus } from '../domain/lifecycle.ts'
 import { locate, type Locator } from '../domain/locator.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
-import { now } from '../state/environment.ts'
+import type { TokenAnswer } from '../domain/ports.ts'
 import { newAccount } from './accounts.ts'
 import { knownConnector, refuseDisabled } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
+type LinkCall = Call<'create_magic_link'>
+
 /** POST /connected_accounts/magic_link (4.6): a link for an account, which is created when it does not exist (G28, "States"). */
-export function createMagicLink(call: Call<'create_magic_link'>): Reply {
-  const { environment, body, trace } = call
-  const user_verify_url = body.user_verify_url ?? ''
-  checkVerifyUrl(user_verify_url)
+export function createMagicLink(call: LinkCall): Reply | Promise<Reply> {
+  const { environment, thirdParty, body, trace } = call
+  checkVerifyUrl(body.user_verify_url ?? '')
   const account = linkedAccount(call, body)
   if (account.sequence > 0) trace.account = account
   // The custom provider of an account that was found by id may have been deleted (G40).
-  knownConnector(environment, account.connector)
+  const connector = knownConnector(environment, account.connector)
   refuseDisabled(environment, account.connector)
+  const { source } = TRAITS[account.authorization_type]
+  const state = account.sequence === 0 ? 'none' : account.status
+  const isWithoutUser = next(state, 'link_requested_ready') !== state
+  if (isWithoutUser && source === 'service' && !lacksDatabaseUser(account.credentials, connector)) {
+    const obtained = thirdParty.obtain(connector, account, (answer) =>
+      isUnchanged(call, account) ? storeLink(call, account, answer) : undefined,
+    )
+    // Another request created or changed the account while its token was obtained: its state decides again.
+    return obtained.then((reply) => reply ?? createMagicLink(call))
+  }
+  const nothing = { granted: true, credentials: account.credentials, lifetime_ms: null } as const
+  return environment.model.transact(() =>
+    storeLink(call, account, isWithoutUser && source === 'none' ? nothing : undefined),
+  )
+}
+
+/** Stores the link, and its account with what the service obtained for it. Only inside a transaction. */
+function storeLink({ environment, body, trace, baseUrl }: LinkCall, account: Account, answer?: TokenAnswer): Reply {
+  const { ids, model, settings } = environment
+  const present = environment.clock.now()
+  const user_verify_url = urlToRedirect(body.user_verify_url ?? '')
   const link: MagicLink = {
-    id: environment.ids.opaque(),
+    id: ids.opaque(),
     account_id: account.id,
-    oauth_state: environment.ids.opaque(),
+    oauth_state: ids.opaque(),
     user_verify_url,
     state: body.state ?? null,
-    expires_at: instant(environment.clock.now() + environment.settings.magic_link_lifetime),
+    expires_at: instant(present + settings.magic_link_lifetime),
   }
-  environment.model.transact(() => {
-    const { tables } = environment.model
-    tables.accounts.put(requested(call, account))
-    tables.magic_links.put(link)
-  })
-  trace.link = { id: link.id, event: 'made', verified: user_verify_url !== '' }
-  return { status: 200, body: { link: `${call.baseUrl()}/magic/${link.id}`, expiry: link.expires_at } }
-}
-
-/** The account after `link_requested`; a new one gets its place in creation order. */
-function requested({ environment, trace }: Call<'create_magic_link'>, account: Account): Account {
-  const { model } = environment
+  const at = instant(present)
+  const event = answer?.granted ? 'link_requested_ready' : 'link_requested'
+  const ready = answer?.granted
+    ? withLive(account, issued(account, answer.credentials, answer.lifetime_ms, present))
+    : account
   if (account.sequence === 0) {
-    const placed = { ...account, sequence: model.count('account_sequence') }
-    trace.created(placed, 'link_requested', now(environment))
-    return placed
-  }
-  return trace.moved(account, 'link_requested', now(environment))
+    const sequence = model.count('account_sequence')
+    const placed = { ...ready, sequence, updated_at: at, status: nextStatus('none', event) }
+    trace.created(placed, event, at)
+    model.tables.accounts.put(placed)
+  } else model.tables.accounts.put(trace.moved(updated(account, ready, at), event, at))
+  model.tables.magic_links.put(link)
+  trace.link = { id: link.id, event: 'made', verified: user_verify_url !== '' }
+  return { status: 200, body: { link: `${baseUrl()}/magic/${link.id}`, expiry: link.expires_at } }
 }
 
-function linkedAccount(call: Call<'create_magic_link'>, locator: Locator): Account {
+/** Whether the request names the same account as before, in the same state, or still none. */
+function isUnchanged(call: LinkCall, account: Account): boolean {
+  const current = linkedAccount(call, call.body)
+  if (account.sequence > 0) return current === account
+  return current.sequence === 0 && current.authorization_type === account.authorization_type
+}
+
+function linkedAccount(call: LinkCall, locator: Locator): Account {
   if (!locator.id && locator.connector) knownConnector(call.environment, locator.connector)
   try {
     return locate(call.environment.model.accountIndex, locator, call.documentedOnly)
@@ -58,7 +87,7 @@ function linkedAccount(call: Call<'create_magic_link'>, locator: Locator): Accou
 }
 
 /** An id that names no account is a 400, since 4.6 lists no 404 (G34). */
-function absentAccount({ environment }: Call<'create_magic_link'>, locator: Locator): Account {
+function absentAccount({ environment }: LinkCall, locator: Locator): Account {
   const { id, connector = '', identifier = '' } = locator
   if (id)
     throw invalidField(
@@ -67,6 +96,11 @@ function absentAccount({ environment }: Call<'create_magic_link'>, locator: Loca
       'existing_account',
     )
   return newAccount(environment, knownConnector(environment, connector), identifier, scopeOf(locator))
+}
+
+/** The redirect as the URL standard writes it where it has other than ASCII characters, else to the octet as it was given (G30). */
+function urlToRedirect(url: string): string {
+  return isAscii(Buffer.from(url)) ? url : new URL(url).href
 }
 
 /** G35: any absolute http or https URL; callers run on localhost. */

@@ -1,6 +1,7 @@
 import { type Account, issued, updated, withLive } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import { ServiceError } from '../domain/errors.ts'
+import { instant } from '../domain/instant.ts'
 import type { ForwardedAnswer, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now, type Renewal } from '../state/environment.ts'
@@ -166,15 +167,16 @@ async function requestTokens(context: Context, account: Account): Promise<Renewa
 
 /** Only inside a transaction. */
 function storeAnswer({ environment, trace }: Context, asked: Account, answer: TokenAnswer): Renewal {
-  const { model, clock } = environment
+  const { model } = environment
   const current = model.tables.accounts.get(asked.id)
   const reason = answer.granted ? 'renewed' : `${answer.error}: ${answer.description}`
   // The account was deleted, or its owner stored other credentials, before the answer came: that change is kept.
   if (current?.credentials !== asked.credentials) return { account: current ?? asked, outcome: 'renewed', reason }
   if (!answer.granted && answer.status >= 500) return { account: current, outcome: 'unavailable', reason }
-  const at = now(environment)
+  const present = environment.clock.now()
+  const at = instant(present)
   const account = answer.granted
-    ? updated(current, withLive(current, issued(current, answer.credentials, answer.lifetime_ms, clock.now())), at)
+    ? updated(current, withLive(current, issued(current, answer.credentials, answer.lifetime_ms, present)), at)
     : trace.moved(current, 'refresh_refused', at)
   model.tables.accounts.put(account)
   return { account, outcome: answer.granted ? 'renewed' : 'refused', reason }

@@ -1,4 +1,5 @@
 import { type Account, updated, withLive, withoutPending } from '../domain/account.ts'
+import { promoted } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { AuthRequest } from '../domain/magic-link.ts'
 import { now } from '../state/environment.ts'
@@ -33,7 +34,10 @@ function consume({ environment, trace }: Context, request: AuthRequest, account:
   environment.model.transact(() => {
     const { tables } = environment.model
     const at = now(environment)
-    const live = account.pending ? withLive(account, account.pending) : account
+    const { pending } = account
+    const live = pending
+      ? withLive(account, { ...pending, credentials: promoted(account.credentials, pending.credentials) })
+      : account
     tables.accounts.put(trace.moved(updated(account, withoutPending(live), at), 'verified', at))
     tables.auth_requests.put({ ...request, outcome: 'consumed' })
   })

@@ -1,10 +1,11 @@
-import { type Account, updated, withLive, withoutPending } from '../domain/account.ts'
+import { type Account, issued, updated, withLive, withoutPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import { lacksDatabaseUser, mergeCredentials } from '../domain/credentials.ts'
+import { type Instant, instant } from '../domain/instant.ts'
 import type { AuthRequest } from '../domain/magic-link.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import { type Environment, now } from './environment.ts'
+import type { Environment } from './environment.ts'
 
 /** Ends the auth requests of an account that wait for verification: they then answer 404. Only inside a transaction. */
 export function endRequests(
@@ -15,14 +16,21 @@ export function endRequests(
   for (const request of model.pendingRequests.get(account.id)) model.tables.auth_requests.put({ ...request, outcome })
 }
 
+/** Ends the open links of accounts: from now on they answer 410 as expired ones do. */
+function endLinks({ model }: Environment, accounts: ReadonlySet<string>, at: Instant): void {
+  const { magic_links } = model.tables
+  for (const link of [...model.linkIndex.open()])
+    if (accounts.has(link.account_id) && link.expires_at > at) magic_links.put({ ...link, expires_at: at })
+}
+
 /**
  * Gives the accounts of a connector the connector's authorization type (G39). Credentials of another type no longer fit: they
- * are revoked and dropped, what waits for verification ends, and the account is as after a create without credentials. Only
- * inside a transaction.
+ * are revoked and dropped, its links and what waits for verification end, and the account is as after a create without
+ * credentials. Only inside a transaction.
  */
 export function adoptConnectorType(
   environment: Environment,
-  thirdParty: Pick<ThirdParty, 'revoke'>,
+  thirdParty: Pick<ThirdParty, 'revoke' | 'issue'>,
   name: string,
   trace: RequestTrace,
 ): void {
@@ -30,17 +38,21 @@ export function adoptConnectorType(
   if (!connector) return
   const type = connector.authorization_type
   const { source } = TRAITS[type]
-  const at = now(environment)
+  const present = environment.clock.now()
+  const at = instant(present)
+  const changed = new Set<string>()
   for (const account of environment.model.accountIndex.ofConnector(name)) {
     if (account.authorization_type === type) continue
     thirdParty.revoke(account)
     endRequests(environment, account, 'withdrawn')
+    changed.add(account.id)
     const credentials = mergeCredentials({}, {}, type, account.identifier)
+    const bare = { ...withoutPending(account), authorization_type: type, credentials }
     const isObtained = source === 'service' && !lacksDatabaseUser(credentials, connector)
-    // The service obtains these at the first use, because their time is over.
-    const live = isObtained ? { credentials, token_expires_at: at } : { credentials }
-    const changed = updated(account, withLive({ ...withoutPending(account), authorization_type: type }, live), at)
-    const event = isObtained || source === 'none' ? 'type_changed_ready' : 'type_changed'
-    environment.model.tables.accounts.put(trace.moved(changed, event, at))
+    const answer = isObtained ? thirdParty.issue(connector, bare) : undefined
+    const live = answer?.granted ? issued(bare, answer.credentials, answer.lifetime_ms, present) : { credentials }
+    const event = answer?.granted || source === 'none' ? 'type_changed_ready' : 'type_changed'
+    environment.model.tables.accounts.put(trace.moved(updated(account, withLive(bare, live), at), event, at))
   }
+  if (changed.size > 0) endLinks(environment, changed, at)
 }

@@ -226,6 +226,7 @@ function putAccount(environment: Environment, thirdParty: ThirdParty, seed: Seed
 
 function withCredentials(environment: Environment, connector: Connector, seed: SeedAccount): Account {
   const { status, token_expires_at, last_used_at } = seed
+  const { authorization_type: type } = connector
   const live = issuedBySeed(environment, connector, seed)
   const waits = status === 'PENDING_VERIFICATION'
   return {
@@ -236,11 +237,11 @@ function withCredentials(environment: Environment, connector: Connector, seed: S
     identifier: seed.identifier,
     organization_id: seed.organization_id,
     user_id: seed.user_id,
-    authorization_type: connector.authorization_type,
+    authorization_type: type,
     status,
     updated_at: now(environment),
     api_config: seed.api_config,
-    ...(waits ? { credentials: {}, pending: live } : live),
+    ...(waits ? { credentials: TRAITS[type].source === 'service' ? live.credentials : {}, pending: live } : live),
     ...(token_expires_at !== undefined && { token_expires_at }),
     ...(last_used_at !== undefined && { last_used_at }),
   }

@@ -3,9 +3,8 @@ import type { Account } from '../domain/account.ts'
 import type { CollectionPlace } from '../domain/collection.ts'
 import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
-import type { Credentials } from '../domain/credentials.ts'
+import type { Credentials, StoredByCallers } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
-import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own } from '../domain/json.ts'
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
@@ -31,6 +30,7 @@ import {
   type ThirdPartyRequest,
 } from './listener.ts'
 import { signJwt } from './jwt.ts'
+import { answerToken } from './tokens.ts'
 import { acceptCredentials, applicationOf, revokeCredentials, type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView, asText, Templates, type TemplateScope } from './template.ts'
 
@@ -111,6 +111,13 @@ interface Sending {
   readonly timeout: number
 }
 
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+const NEEDS_USER: TokenAnswer = {
+  granted: false,
+  status: 400,
+  error: 'unauthorized_client',
+  description: 'a user has to consent',
+}
 const TOKEN_TIMEOUT = 10_000
 /** As long as a tool waits that names no time. */
 const FORWARD_TIMEOUT = 30_000
@@ -189,10 +196,24 @@ class ThirdPartyClient implements ThirdParty {
   async obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R> {
     const form = obtainForm(this.#environment, connector, account)
     if (form) return this.#requestToken(connector, account, form, conclude)
-    const description = 'a user has to consent'
-    return this.#environment.model.transact(() =>
-      conclude({ granted: false, status: 400, error: 'unauthorized_client', description }),
-    )
+    return this.#environment.model.transact(() => conclude(NEEDS_USER))
+  }
+
+  issue(connector: Connector, account: Account): TokenAnswer {
+    const form = obtainForm(this.#environment, connector, account)
+    if (!form) return NEEDS_USER
+    const { answer, apply } = answerToken(this.#environment, connector, {
+      method: 'POST',
+      rawPath: '',
+      url: '',
+      apiPath: '',
+      query: new URLSearchParams(),
+      headers: { 'content-type': FORM_TYPE, [ACCOUNT_HEADER]: account.id },
+      body: Buffer.from(this.#signedForm(connector, form)),
+    })
+    apply?.()
+    const body = Buffer.from(answer.body)
+    return readTokenAnswer({ kind: 'answer', status: answer.status, headers: {}, body }, connector, account)
   }
 
   refresh<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R> {
@@ -216,8 +237,8 @@ class ThirdPartyClient implements ThirdParty {
     return this.#requestToken(connector, account, form, conclude)
   }
 
-  accept(connector: Connector, account: Account, credentials: Credentials): void {
-    acceptCredentials(this.#context(connector), account, credentials)
+  accept(connector: Connector, account: Account, credentials: Credentials, sent?: StoredByCallers): void {
+    acceptCredentials(this.#context(connector), account, credentials, sent)
   }
 
   revoke(account: Account): void {
@@ -228,6 +249,12 @@ class ThirdPartyClient implements ThirdParty {
     return { environment: this.#environment, connector, templates: this.#parts.templates }
   }
 
+  /** A token request with the service's own client credentials. */
+  #signedForm(connector: Connector, form: Record<string, string>): string {
+    const { client_id, client_secret } = applicationOf(this.#environment, connector.connector)
+    return new URLSearchParams({ ...form, client_id, client_secret }).toString()
+  }
+
   /** Asks the token endpoint; its own change and that of `conclude` are one commit. */
   async #requestToken<R>(
     connector: Connector,
@@ -236,20 +263,19 @@ class ThirdPartyClient implements ThirdParty {
     conclude: (answer: TokenAnswer) => R,
   ): Promise<R> {
     const environment = this.#environment
-    const { client_id, client_secret } = applicationOf(environment, connector.connector)
     const request: OutgoingRequest = {
       method: 'POST',
       origin: this.#parts.listenerOrigin,
       path: `${connectorPath(environment, connector)}/oauth/token`,
       query: [],
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
-      body: new URLSearchParams({ ...form, client_id, client_secret }).toString(),
+      headers: { 'Content-Type': FORM_TYPE, Accept: 'application/json' },
+      body: this.#signedForm(connector, form),
     }
     const sending = { request, kind: 'token', grant: form['grant_type'], timeout: TOKEN_TIMEOUT } as const
     const { received, apply } = await this.#send(connector, account, sending)
     return environment.model.transact(() => {
       apply?.()
-      return conclude(readTokenAnswer(received, environment, connector, account))
+      return conclude(readTokenAnswer(received, connector, account))
     })
   }
 
@@ -500,12 +526,7 @@ function assertion(environment: Environment, connector: Connector, subject: stri
 }
 
 /** A token endpoint's answer as credentials; fields of the account that it does not carry stay. */
-function readTokenAnswer(
-  received: Received,
-  environment: Environment,
-  connector: Connector,
-  account: Account,
-): TokenAnswer {
+function readTokenAnswer(received: Received, connector: Connector, account: Account): TokenAnswer {
   if (received.kind !== 'answer') return unavailable(received.message)
   const body = parsed(received.body.toString('utf8'))
   if (!isJsonObject(body)) return unavailable('the token endpoint did not answer with JSON')
@@ -520,15 +541,13 @@ function readTokenAnswer(
   if (text('access_token') === '') return unavailable('the token endpoint answered without an access token')
   const expires = own(body, 'expires_in')
   const lifetime_ms = typeof expires === 'number' ? expires * 1000 : null
-  const expires_at = lifetime_ms === null ? undefined : instant(environment.clock.now() + lifetime_ms)
-  return { granted: true, credentials: credentialsOf(text, connector, account, expires_at), lifetime_ms }
+  return { granted: true, credentials: credentialsOf(text, connector, account), lifetime_ms }
 }
 
 function credentialsOf(
   text: (name: string) => string,
   connector: Connector,
   { credentials, identifier }: Account,
-  expires_at: string | undefined,
 ): Credentials {
   const access_token = text('access_token')
   const scopes = text('scope')
@@ -537,14 +556,12 @@ function credentialsOf(
   switch (connector.authorization_type) {
     case 'WORKSPACE_DWD': {
       const subject = credentials.workspace_dwd?.subject || identifier
-      return { workspace_dwd: { subject, access_token, scopes, ...(expires_at && { token_expires_at: expires_at }) } }
+      return { workspace_dwd: { subject, access_token, scopes } }
     }
     case 'TRUSTED_IDP': {
       const keys = { access_key_id: text('access_key_id'), secret_access_key: text('secret_access_key') }
       const db_user = credentials.trusted_idp?.db_user ?? ''
-      return {
-        trusted_idp: { db_user, ...keys, session_token: access_token, ...(expires_at && { expiry: expires_at }) },
-      }
+      return { trusted_idp: { db_user, ...keys, session_token: access_token } }
     }
     default: {
       const domain = text('domain') || (credentials.oauth_token?.domain ?? '')

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import type { Account } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
-import type { Credentials } from '../domain/credentials.ts'
+import { areLive, type Credentials, type StoredByCallers } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type Instant, instant } from '../domain/instant.ts'
@@ -80,13 +80,18 @@ function authenticate(
   return { allowed: true, grant }
 }
 
-/** Several accounts may store the same key: then the grant of the calling account counts. */
+/** Several accounts may store the same key: then the grant of the calling account counts, or else one that is valid (G65). */
 function findGrant({ environment, connector }: SchemeContext, access: string, accountId: string): Grant | undefined {
-  const index = environment.model.grantIndex
-  const found = index.byAccess(connector.connector, access)
-  if (accountId === '' || found?.account_id === accountId || found?.final) return found
-  const own = index.ofAccount(accountId)
-  return own.find((grant) => grant.connector === connector.connector && grant.access === access) ?? found
+  const { grantIndex, tables } = environment.model
+  const found = grantIndex.byAccess(connector.connector, access)
+  if (found && (found.account_id === accountId || found.final)) return found
+  const isSame = (grant: Grant): boolean => grant.connector === connector.connector && grant.access === access
+  const own = grantIndex.ofAccount(accountId).find(isSame)
+  if (own) return own
+  if (found && !found.revoked) return found
+  // The index knows the latest grant only, which may have been revoked, and then removed.
+  for (const grant of tables.grants.values()) if (isSame(grant) && !grant.revoked) return grant
+  return found
 }
 
 /** A connector's name as the realm of a challenge. */
@@ -332,17 +337,28 @@ export const SCHEMES: Readonly<Record<AuthorizationType, Scheme>> = {
  * Makes credentials that a caller stored count as issued, and revokes what the account had before. Credentials that the
  * connector's `reject` globs name stay unknown, so that calls with them get 401. Only inside a transaction.
  */
-export function acceptCredentials(context: SchemeContext, account: Account, credentials: Credentials): void {
+export function acceptCredentials(
+  context: SchemeContext,
+  account: Account,
+  credentials: Credentials,
+  sent: StoredByCallers = credentials,
+): void {
   const { environment, connector } = context
   const { grantIndex, tables } = environment.model
   const scheme = SCHEMES[connector.authorization_type]
-  const known = isRejected(connector, credentials) ? undefined : scheme.known(credentials, context)
+  const isUsable = areLive(credentials, account.authorization_type) && !isRejected(connector, credentials)
+  const known = isUsable ? scheme.known(credentials, context) : undefined
+  // Credentials that wait for verification leave the live ones valid ("States").
+  const waits = account.pending?.credentials === credentials
   const pending = account.pending && scheme.known(account.pending.credentials, context)?.access
   let present: Grant | undefined
+  let refreshes = Boolean(sent.oauth_token?.refresh_token)
   for (const grant of grantIndex.ofAccount(account.id)) {
+    // A refresh token that was not sent again works only if it still did (G27).
+    refreshes ||= grant.refresh_token === known?.refresh_token && !grant.revoked && !grant.refresh_revoked
     if (grant.final) continue
     if (!present && grant.connector === connector.connector && grant.access === known?.access) present = grant
-    else if (grant.access !== pending) tables.grants.put(revoked(environment, grant))
+    else if (!waits && grant.access !== pending) tables.grants.put(revoked(environment, grant))
   }
   if (!known) return
   const grant: Grant = {
@@ -353,7 +369,7 @@ export function acceptCredentials(context: SchemeContext, account: Account, cred
     scopes: known.scopes,
     access: known.access,
     secret: known.secret,
-    refresh_token: known.refresh_token,
+    refresh_token: refreshes ? known.refresh_token : '',
     revoked: false,
     refresh_revoked: false,
   }

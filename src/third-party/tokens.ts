@@ -140,7 +140,12 @@ const refreshToken: GrantType = (call) => {
   const { model } = environment
   const presented = form.get('refresh_token')
   if (presented === undefined || presented === '') return refused('invalid_request', 'refresh_token is missing')
-  const spent = model.grantIndex.byRefreshToken(connector.connector, presented)
+  const { grantIndex } = model
+  const known = grantIndex.byRefreshToken(connector.connector, presented)
+  // Several accounts may store the same token: then the grant of the calling account counts (G65).
+  const isOwn = (grant: Grant): boolean =>
+    grant.connector === connector.connector && grant.refresh_token === presented && !grant.revoked
+  const spent = known?.final ? known : (grantIndex.ofAccount(call.accountId).findLast(isOwn) ?? known)
   if (!spent) return refused('invalid_grant', 'the refresh token is unknown')
   if (spent.revoked) return refused('invalid_grant', 'the refresh token has been revoked')
   if (spent.refresh_revoked) {

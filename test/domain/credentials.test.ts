@@ -35,11 +35,11 @@ describe('credentials after a patch', () => {
     ],
     ['what is stored', 'OAUTH', { oauth_token: TOKEN }, {}, { oauth_token: TOKEN }],
     [
-      'empty fields that were sent',
+      'empty scopes and an empty domain that were sent, and the stored tokens in place of empty ones (G24, G27)',
       'OAUTH',
       { oauth_token: TOKEN },
       { oauth_token: { access_token: '', refresh_token: '', scopes: [], domain: '' } },
-      { oauth_token: { access_token: '', refresh_token: '', scopes: [], domain: '' } },
+      { oauth_token: { ...TOKEN, scopes: [], domain: '' } },
     ],
     [
       'only a new refresh token',
@@ -228,7 +228,7 @@ describe('credentials', () => {
   it.each<[CredentialsPatch, boolean, boolean]>([
     [{}, false, false],
     [{ oauth_token: { access_token: 'at' } }, true, true],
-    [{ oauth_token: { access_token: '' } }, false, true],
+    [{ oauth_token: { access_token: '' } }, false, false],
     [{ oauth_token: { refresh_token: 'rt' } }, true, true],
     [{ oauth_token: { scopes: [], domain: 'eu' } }, false, false],
     [{ static_auth: {} }, false, false],

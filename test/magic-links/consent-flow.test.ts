@@ -61,7 +61,6 @@ describe('approve with a user_verify_url', () => {
     approve(flow, 'link', consented)
     expect(link().completed_at).toBe('2026-01-01T00:00:00.000Z')
     expect(events()).toMatchObject([
-      { account_id: 'ca_1', event: 'link_followed', from: 'PENDING_AUTH', to: 'PENDING_AUTH' },
       { account_id: 'ca_1', event: 'consent_approved_unverified', from: 'PENDING_AUTH', to: 'PENDING_VERIFICATION' },
     ])
     expect(() => usableLink(environment, 'link')).toThrow('This link has been used')
@@ -82,13 +81,10 @@ describe('approve without a user_verify_url', () => {
     })
   })
 
-  it.each(['EXPIRED', 'DISCONNECTED', 'PENDING_VERIFICATION'] as const)('moves %s to PENDING_AUTH first', (status) => {
+  it.each(['EXPIRED', 'DISCONNECTED', 'PENDING_VERIFICATION'] as const)('moves %s to ACTIVE', (status) => {
     const { flow, events } = setUp({ link, account: { status, credentials: token('old') } })
     approve(flow, 'link', consented)
-    expect(events()).toMatchObject([
-      { event: 'link_followed', from: status, to: 'PENDING_AUTH' },
-      { event: 'consent_approved', from: 'PENDING_AUTH', to: 'ACTIVE' },
-    ])
+    expect(events()).toMatchObject([{ event: 'consent_approved', from: status, to: 'ACTIVE' }])
   })
 
   it('drops the pending credentials and the auth request', () => {

@@ -111,6 +111,7 @@ function thirdParty(
     call: unused,
     forward: unused,
     refresh: unused,
+    issue: () => ({ granted: false, status: 400, error: 'unused', description: '' }),
     obtain: async (connector, _account, conclude) => conclude(ofType(connector, await answer('own'))),
     redeem: async (_connector, _account, { code, redirectUri }, conclude) => {
       if (redirectUri !== `${BASE}/connect/callback`) throw new Error(`redirect_uri ${redirectUri}`)

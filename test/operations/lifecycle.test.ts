@@ -206,25 +206,37 @@ describe('verify', () => {
 })
 
 describe('a link that is followed', () => {
-  it.each([
-    ['PENDING_VERIFICATION', [['link_followed', 'PENDING_AUTH']]],
-    ['EXPIRED', [['link_followed', 'PENDING_AUTH']]],
-    ['DISCONNECTED', [['link_followed', 'PENDING_AUTH']]],
-  ] as const)('by an account that is %s moves it to PENDING_AUTH first, by the table', (status, first) =>
-    withToolmock(accountIn('ACTIVE'), async (mock) => {
-      const link = await linkFor(mock, { id: ID, user_verify_url: VERIFY_URL })
-      const plain = await linkFor(mock, { id: ID })
-      for (const [followed, last] of [
-        [link, ['consent_approved_unverified', 'PENDING_VERIFICATION']],
-        [plain, ['consent_approved', 'ACTIVE']],
-      ] as const) {
+  it.each(['PENDING_VERIFICATION', 'EXPIRED', 'DISCONNECTED'] as const)(
+    'by an account that is %s makes one move when it is approved, by the table',
+    (status) =>
+      withToolmock(accountIn('ACTIVE'), async (mock) => {
+        const link = await linkFor(mock, { id: ID, user_verify_url: VERIFY_URL })
+        const plain = await linkFor(mock, { id: ID })
+        for (const [followed, last] of [
+          [link, ['consent_approved_unverified', 'PENDING_VERIFICATION']],
+          [plain, ['consent_approved', 'ACTIVE']],
+        ] as const) {
+          const { accounts } = mock.environment.model.tables
+          mock.environment.model.transact(() => accounts.put({ ...accounts.get(ID)!, status }))
+          await decide(mock, followed)
+          const moves = lastTransitions(mock).map(({ event, to }) => [event, to])
+          expect(moves).toEqual([last])
+        }
+      }),
+  )
+
+  it.each(['PENDING_VERIFICATION', 'EXPIRED', 'DISCONNECTED'] as const)(
+    'by an account that is %s leaves its status until it is approved: browsers prefetch',
+    (status) =>
+      withToolmock(accountIn('ACTIVE'), async (mock) => {
+        const link = await linkFor(mock, { id: ID })
         const { accounts } = mock.environment.model.tables
         mock.environment.model.transact(() => accounts.put({ ...accounts.get(ID)!, status }))
-        await decide(mock, followed)
-        const moves = lastTransitions(mock).map(({ event, to }) => [event, to])
-        expect(moves).toEqual([...first, last])
-      }
-    }),
+        expect((await mock.follow(link)).status).toBe(302)
+        expect(await statusOf(mock)).toBe(status)
+        await mock.follow(link, { decision: 'deny' })
+        expect(await statusOf(mock)).toBe(status)
+      }),
   )
 
   it('again in PENDING_VERIFICATION supersedes the older auth request', () =>

@@ -69,7 +69,7 @@ describe('POST /custom-providers', () => {
     ['constructor'],
     ['{{id}}'],
     ['<script>'],
-    ['x'.repeat(100)],
+    ['x'.repeat(200)],
   ])('derives an identifier that is valid in a path from the name %j', (display_name) =>
     withToolmock({}, async (mock) => {
       const { identifier } = await create(mock, { display_name })
@@ -99,8 +99,8 @@ describe('POST /custom-providers', () => {
 
 const KEYS = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 'v']))
 const GOOD: [string, object][] = [
-  ['a name of 100 characters', { display_name: 'é'.repeat(100) }],
-  ['a name of 100 characters outside the basic plane', { display_name: '💾'.repeat(100) }],
+  ['a name of 200 characters', { display_name: 'é'.repeat(200) }],
+  ['a name of 200 characters outside the basic plane', { display_name: '💾'.repeat(200) }],
   ['20 metadata pairs', { metadata: KEYS(20) }],
   ['metadata keys of 3 and 25 characters', { metadata: { abc: 'v', ['k'.repeat(25)]: 'v' } }],
   ['metadata values of 1 and 256 characters', { metadata: { one: 'v', many: 'v'.repeat(256) } }],
@@ -109,7 +109,7 @@ const GOOD: [string, object][] = [
   ['a proxy URL over https', { proxy_url: 'https://p' }],
 ]
 const BAD: [string, object, string][] = [
-  ['a name of 101 characters', { display_name: 'x'.repeat(101) }, 'display_name'],
+  ['a name of 201 characters', { display_name: 'x'.repeat(201) }, 'display_name'],
   ['an empty name', { display_name: '' }, 'display_name'],
   ['21 metadata pairs', { metadata: KEYS(21) }, 'metadata'],
   ['a metadata key of 2 characters', { metadata: { ab: 'v' } }, 'metadata.ab'],

@@ -53,6 +53,26 @@ describe('a custom provider that changes its type (G39)', () => {
       }),
   )
 
+  it.each([
+    ['OAUTH_M2M', '2026-01-01T01:01:00.000Z'],
+    ['WORKSPACE_DWD', '2026-01-01T01:01:00.000Z'],
+    ['TRUSTED_IDP', '2026-01-01T01:01:00.000Z'],
+  ])('to %s: its account has a token at once', (type, token_expires_at) =>
+    withToolmock({}, async (mock) => {
+      const connector = await provide(mock, 'API_KEY')
+      const { id } = await createAccount(mock, { connector, connected_account: KEY })
+      mock.time.advance('1m')
+      await changeType(mock, connector, type)
+      expect(await detailsOf(mock, id)).toMatchObject({ status: 'ACTIVE', token_expires_at })
+      const { updated_at, authorization_details } = await authOf(mock, id)
+      expect(updated_at).toBe('2026-01-01T00:01:00.000Z')
+      const { oauth_token, workspace_dwd, trusted_idp } = authorization_details
+      expect(oauth_token?.access_token ?? workspace_dwd?.access_token ?? trusted_idp?.access_key_id).toMatch(/./)
+      const valid = [...mock.environment.model.tables.grants.values()].filter(({ revoked }) => !revoked)
+      expect(valid.map(({ account_id }) => account_id)).toEqual([id])
+    }),
+  )
+
   it('accepts the credentials of the new type, and refuses those of the old', () =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, 'API_KEY')
@@ -67,7 +87,7 @@ describe('a custom provider that changes its type (G39)', () => {
       })
     }))
 
-  it('ends pending auth requests; a link continues with the new type', () =>
+  it('ends pending auth requests and open links: 404 and 410', () =>
     withToolmock({}, async (mock) => {
       const connector = await provide(mock, 'OAUTH')
       const at = { connector, identifier: ADA.identifier }
@@ -75,7 +95,9 @@ describe('a custom provider that changes its type (G39)', () => {
       const link = await linkFor(mock, at)
       await changeType(mock, connector, 'API_KEY')
       expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
-      await mock.follow(link, { decision: 'approve' })
+      for (const query of [{}, { decision: 'approve' }]) expect((await mock.follow(link, query)).status).toBe(410)
+      expect((await mock.http('get', '/_mock/links')).body.links).toEqual([])
+      expect((await mock.follow(await linkFor(mock, at), { decision: 'approve' })).status).toBe(302)
       const { body } = await mock.api.get('/connected_accounts/auth', at)
       expect(body.connected_account).toMatchObject({
         status: 'ACTIVE',
@@ -140,6 +162,15 @@ describe('a connector file that changes its type (G39)', () => {
       await put(mock, file('WORKSPACE_DWD'))
       expect(await detailsOf(mock, id)).toMatchObject({ status: 'ACTIVE' })
       expect(await runs(mock, id)).toBe(200)
+    }))
+
+  it('to a type whose tokens the service obtains, and whose third party refuses one: PENDING_AUTH', () =>
+    withToolmock({ seed: { connectors: [file('API_KEY')] } }, async (mock) => {
+      const { id } = await createAccount(mock, { connector: 'app', connected_account: KEY })
+      await put(mock, file('WORKSPACE_DWD', { reject: ['ada@*'] }))
+      const account = await detailsOf(mock, id)
+      expect(account).toMatchObject({ authorization_type: 'WORKSPACE_DWD', status: 'PENDING_AUTH' })
+      expect(account).not.toHaveProperty('token_expires_at')
     }))
 
   it('to a provisioned cluster: its account has no database user yet, and is PENDING_AUTH', () =>

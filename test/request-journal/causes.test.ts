@@ -57,7 +57,6 @@ describe('an entry of the journal contains', () => {
       expect(moves).toEqual([
         ['create_connected_account', true, 'created_without_credentials', 'none', 'PENDING_AUTH'],
         ['create_magic_link', true, 'link_requested', 'PENDING_AUTH', 'PENDING_AUTH'],
-        ['page', true, 'link_followed', 'PENDING_AUTH', 'PENDING_AUTH'],
         ['page', true, 'consent_approved_unverified', 'PENDING_AUTH', 'PENDING_VERIFICATION'],
         ['verify_user', true, 'verify_refused', 'PENDING_VERIFICATION', 'PENDING_VERIFICATION'],
         ['verify_user', true, 'verified', 'PENDING_VERIFICATION', 'ACTIVE'],

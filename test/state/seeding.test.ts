@@ -319,6 +319,7 @@ function recorder(accepted: [string, Credentials][]): ThirdParty {
     call: unexpected,
     forward: unexpected,
     obtain: unexpected,
+    issue: unexpected,
     refresh: unexpected,
     redeem: unexpected,
     revoke: unexpected,

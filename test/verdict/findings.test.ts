@@ -103,10 +103,10 @@ describe('a violation names path, constraint, value, rule and basis', () => {
     ],
     [
       'a name that is too long',
-      ({ api }) => api.post('/custom-providers', { display_name: 'x'.repeat(101) }),
+      ({ api }) => api.post('/custom-providers', { display_name: 'x'.repeat(201) }),
       'display_name maxLength',
-      `"${'x'.repeat(40)}…" (101 characters)`,
-      'must have at most 100 characters',
+      `"${'x'.repeat(40)}…" (201 characters)`,
+      'must have at most 200 characters',
       'choice:G36',
     ],
     [

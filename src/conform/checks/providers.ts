@@ -56,8 +56,8 @@ export const PROVIDER_CHECKS: readonly Check[] = [
     refused('no-display-name', 'no display_name is a 400', { display_name: '' }, 'choice:G36'),
     refused(
       'long-display-name',
-      'a display_name over 100 characters is a 400',
-      { display_name: 'a'.repeat(101) },
+      'a display_name over 200 characters is a 400',
+      { display_name: 'a'.repeat(201) },
       'choice:G36',
     ),
     refused(
