@@ -19,7 +19,7 @@ export function endRequests(
 /** Ends the open links of accounts: from now on they answer 410 as expired ones do. */
 function endLinks({ model }: Environment, accounts: ReadonlySet<string>, at: Instant): void {
   const { magic_links } = model.tables
-  for (const link of [...model.linkIndex.open()])
+  for (const link of model.openLinks())
     if (accounts.has(link.account_id) && link.expires_at > at) magic_links.put({ ...link, expires_at: at })
 }
 

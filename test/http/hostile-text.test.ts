@@ -23,7 +23,7 @@ const TEXTS = [
   '\ud800 alone',
   '💾💾💾',
   ' spaces ',
-  'x'.repeat(1000),
+  'x'.repeat(900),
 ]
 
 interface Account {
