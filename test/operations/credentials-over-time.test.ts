@@ -259,7 +259,7 @@ describe('the times in one answer (G25)', () => {
     'of a create at %s come from one reading',
     (connector) =>
       withToolmock({}, async (mock) => {
-        const { now } = mock.environment.clock
+        const now = mock.environment.clock.now.bind(mock.environment.clock)
         let present = Date.parse(START)
         mock.environment.clock.now = () => (present += 1)
         const details = Object.values(CONNECTORS).find((each) => each.connector === connector)?.details
